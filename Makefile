@@ -1,0 +1,47 @@
+# One verb per target; `make` alone lists them.
+.DEFAULT_GOAL := help
+PYTHON ?=
+export PYTHON
+BIN := .venv/bin
+
+.PHONY: help setup demo up down test test-fast check format bench lock clean
+
+help:  ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-10s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup:  ## Install what is missing: virtual environment and jars (every other target calls it)
+	@local/setup.sh
+
+demo: setup  ## The main job on real data: broker, Airflow, Spark, Delta, and a report
+	@$(BIN)/python -m local.demo
+
+up: setup  ## Start the broker and Airflow in the background, and print address and login
+	@$(BIN)/python -m local.stack up
+
+down:  ## Stop what `make up` started
+	@if [ -x $(BIN)/python ]; then $(BIN)/python -m local.stack down; fi
+
+test: setup  ## All tests
+	$(BIN)/pytest
+
+test-fast: setup  ## The quick layers: values and DAG rules
+	$(BIN)/pytest tests/unit tests/dags
+
+check: setup  ## Lint, formatting, types
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+format: setup  ## Format the sources, and repair what the linter can
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: setup  ## Ingest against a plain Spark read and Delta append, side by side
+	@$(BIN)/python -m local.bench
+
+lock: setup  ## Compile requirements*.in into requirements*.txt
+	$(BIN)/uv pip compile --quiet --python-version 3.11 requirements.in -o requirements.txt
+	$(BIN)/uv pip compile --quiet --python-version 3.11 requirements-dev.in -o requirements-dev.txt
+
+clean: down  ## Remove what the targets made: .venv, build, caches
+	rm -rf .venv build .mypy_cache .pytest_cache .ruff_cache .hypothesis

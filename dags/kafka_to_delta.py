@@ -1,0 +1,90 @@
+"""Reads what is new in Kafka and lands it in a Delta table: every record once, none missing.
+
+- **plan** fixes the offset ranges to read and writes them to the offsets table before anything is
+  read. An unfinished plan is adopted as it is, never planned anew.
+- **ingest** reads exactly those ranges with Spark and makes one commit per batch to the data
+  table. Skipped when there is nothing new; Spark is not started then.
+- **settle** reads the table's log back, writes the receipts with their counts and tells those who
+  wait for the table. Skipped when no receipt is due.
+
+Every task may be retried, cleared or killed at any time: what is committed stays, what is not is
+finished by the next attempt, and nothing is read twice.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from airflow.sdk import DAG, CronDataIntervalTimetable, TriggerRule, task
+from sluice.spec import PipelineSpec
+from sluice_spark import IngestOperator
+from sluice_specs import PROJECT, project_settings, read_specs
+from sluice_tasks import PLAN, data_table, plan_with, settle_with
+
+RETRIES = {
+    "retries": 3,
+    "retry_delay": timedelta(seconds=30),
+    "retry_exponential_backoff": 2,
+    "max_retry_delay": timedelta(minutes=15),
+}
+SHORT, LONG = timedelta(minutes=15), timedelta(hours=6)
+
+
+def kafka_to_delta(spec: PipelineSpec, path: Path) -> DAG:
+    """The DAG of one pipeline."""
+    with DAG(
+        dag_id=spec.pipeline,
+        description=spec.description,
+        doc_md=documentation(spec, path),
+        schedule=CronDataIntervalTimetable(spec.schedule, "UTC") if spec.schedule else None,
+        # Early, so that a backfill may ask for any interval that Kafka could still hold.
+        start_date=datetime(2000, 1, 1, tzinfo=UTC),
+        catchup=False,
+        max_active_runs=1,
+        default_args={"owner": spec.owner, **RETRIES},
+        tags=["sluice", "kafka", "delta"],
+    ) as dag:
+        table = data_table(spec)
+
+        plan = task(
+            plan_with(spec), task_id=PLAN, multiple_outputs=False, execution_timeout=SHORT
+        )()
+        ingest = IngestOperator(
+            task_id="ingest",
+            spec=spec,
+            execution_timeout=LONG,
+            # One at a time over all runs, backfill runs included: those max_active_runs leaves out.
+            max_active_tis_per_dag=1,
+        )
+        settle = task(
+            settle_with(spec, table),
+            task_id="settle",
+            execution_timeout=SHORT,
+            outlets=[table],
+            # Also when ingest was skipped: an earlier run may have died before its receipts.
+            trigger_rule=TriggerRule.NONE_FAILED,
+        )()
+
+        plan >> ingest >> settle
+    return dag
+
+
+def documentation(spec: PipelineSpec, path: Path) -> str:
+    """What the UI shows: the flow, and which pipeline this is."""
+    topics = ", ".join(f"`{topic}`" for topic in spec.topics or [])
+    return f"""{__doc__}
+### {spec.pipeline}
+
+{spec.description}
+
+- Topics: {topics or f"those that match `{spec.topic_pattern}`"}
+- Table: `{spec.table}`
+- Kafka connection: `{spec.kafka}`
+- Owner: {spec.owner}
+- Spec: `{path.relative_to(PROJECT) if path.is_relative_to(PROJECT) else path}`
+"""
+
+
+for path, spec in read_specs(project_settings().pipelines).accepted.items():
+    kafka_to_delta(spec, path)

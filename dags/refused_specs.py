@@ -1,0 +1,15 @@
+"""The import error of every pipeline whose spec is refused; this file has no DAGs of its own.
+
+Airflow stops scheduling all DAGs of a file that has an import error. The errors are therefore
+raised here, and `kafka_to_delta.py` goes on with the specs that are good.
+"""
+
+from __future__ import annotations
+
+from sluice.errors import SpecError, joined
+from sluice_specs import project_settings, read_specs
+
+refused = read_specs(project_settings().pipelines).refused
+
+if refused:
+    raise SpecError(joined(str(error) for error in refused))

@@ -1,0 +1,61 @@
+"""What spark-submit runs: land the batches of a reference.
+
+    spark-submit jobs/ingest.py --pipeline flights --lane forward --generation 1 --batches 42,43
+
+The Kafka connection comes from the environment (`AIRFLOW_CONN_<ID>`), never from the arguments.
+Exit code 1: failed, worth a retry; 3: failed, and only a person's decision helps.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+
+import click
+from sluice.errors import SluiceError
+from sluice.lake.landing import SparkLake
+from sluice.lake.session import open_session
+from sluice.pipeline import Work, open_pipeline
+from sluice.settings import Settings, connection_extra
+from sluice.spec import find_spec
+
+log = logging.getLogger("sluice.ingest")
+
+
+@click.command(help=__doc__)
+@click.option("--pipeline", required=True)
+@click.option("--lane", required=True, type=click.Choice(["forward", "backfill"]))
+@click.option("--generation", required=True, type=click.IntRange(min=1))
+@click.option("--batches", required=True, help="Numbers with commas between them.")
+def main(pipeline: str, lane: str, generation: int, batches: str) -> None:
+    """Land the batches; all else is found in the environment and the offsets table."""
+    logging.basicConfig(
+        level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    numbers = batches.split(",")
+    work = Work.from_dict(
+        {"pipeline": pipeline, "lane": lane, "generation": generation, "batches": numbers}
+    )
+    try:
+        ingest(work)
+    except SluiceError as problem:
+        log.error("SLUICE-ERROR %s: %s", type(problem).__name__, problem)
+        sys.exit(1 if problem.retryable else 3)
+
+
+def ingest(work: Work) -> None:
+    """Open the pipeline and a Spark session, and land the batches."""
+    settings = Settings.from_environment(os.environ)
+    spec = find_spec(settings.pipelines, work.pipeline)
+    pipeline = open_pipeline(spec, settings, connection_extra(spec.kafka, os.environ))
+    spark = open_session(spec)
+    try:
+        parts = pipeline.parts
+        pipeline.ingest(work, SparkLake(spark, parts.client, spec, parts.tables))
+    finally:
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main()

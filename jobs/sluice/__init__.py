@@ -1,0 +1,1 @@
+"""Kafka topics into Delta Lake in exact batches."""

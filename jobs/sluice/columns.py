@@ -1,0 +1,192 @@
+"""Declared columns: the schema text of a spec, such as `carrier STRING, delays ARRAY<INT>`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+PRIMITIVES = {
+    **{name: name for name in ("STRING", "BOOLEAN", "DOUBLE", "DATE", "TIMESTAMP", "BINARY")},
+    "TINYINT": "TINYINT",
+    "BYTE": "TINYINT",
+    "SMALLINT": "SMALLINT",
+    "SHORT": "SMALLINT",
+    "INT": "INT",
+    "INTEGER": "INT",
+    "BIGINT": "BIGINT",
+    "LONG": "BIGINT",
+    "FLOAT": "FLOAT",
+    "REAL": "FLOAT",
+}
+_TOKEN = re.compile(r"\s*(?:(?P<word>[A-Za-z_]\w*|[0-9]+)|`(?P<quoted>[^`]+)`|(?P<other>\S))")
+_NOT_IN_NAMES = set(' ,;{}()\n\t="`.')
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """A type without parts, by its canonical name."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Decimal:
+    """An exact number of `precision` digits, `scale` of them behind the point."""
+
+    precision: int
+    scale: int
+
+    def __post_init__(self) -> None:
+        if not (1 <= self.precision <= 38 and 0 <= self.scale <= self.precision):
+            raise ValueError(f"{self}: expected 1 <= precision <= 38 and 0 <= scale <= precision")
+
+    def __str__(self) -> str:
+        return f"DECIMAL({self.precision},{self.scale})"
+
+
+@dataclass(frozen=True)
+class Array:
+    """A list of values of one type."""
+
+    element: ColumnType
+
+    def __str__(self) -> str:
+        return f"ARRAY<{self.element}>"
+
+
+@dataclass(frozen=True)
+class Map:
+    """Text keys to values of one type."""
+
+    value: ColumnType
+
+    def __str__(self) -> str:
+        return f"MAP<STRING, {self.value}>"
+
+
+@dataclass(frozen=True)
+class Struct:
+    """Named fields."""
+
+    fields: tuple[Column, ...]
+
+    def __str__(self) -> str:
+        return f"STRUCT<{', '.join(f'`{each.name}`: {each.type}' for each in self.fields)}>"
+
+
+ColumnType = Primitive | Decimal | Array | Map | Struct
+
+
+@dataclass(frozen=True)
+class Column:
+    """A declared column."""
+
+    name: str
+    type: ColumnType
+
+
+def parse_columns(text: str) -> tuple[Column, ...]:
+    """Read a schema text. Raises ValueError: the column, what was found, what is allowed."""
+    return tuple(_columns(_Tokens(text), separator=None, closing=""))
+
+
+class _Tokens:
+    """The text's tokens, one at a time; the empty text stands for the end."""
+
+    def __init__(self, text: str) -> None:
+        self._found: Iterator[re.Match[str]] = _TOKEN.finditer(text.rstrip())
+        self.quoted = False
+        self.now = ""
+        self.advance()
+
+    def advance(self) -> str:
+        """Return the current token and step to the next."""
+        before, match = self.now, next(self._found, None)
+        self.quoted = match is not None and match["quoted"] is not None
+        self.now = (match["word"] or match["quoted"] or match["other"]) if match else ""
+        return before
+
+    def expect(self, token: str) -> None:
+        if self.now != token or self.quoted:
+            raise ValueError(f"expected {token!r}, found {self.now or 'the end'!r}")
+        self.advance()
+
+
+def _columns(tokens: _Tokens, separator: str | None, closing: str) -> Iterator[Column]:
+    seen: set[str] = set()
+    while True:
+        name = _name(tokens, seen)
+        if separator and tokens.now == separator:
+            tokens.advance()
+        try:
+            yield Column(name, _type(tokens))
+        except ValueError as problem:
+            raise ValueError(f"{name}: {problem}") from None
+        if tokens.now == closing:
+            return
+        if tokens.now != ",":
+            raise ValueError(f"after {name}: expected ',', found {tokens.now!r}")
+        tokens.advance()
+
+
+def _name(tokens: _Tokens, seen: set[str]) -> str:
+    quoted, name = tokens.quoted, tokens.advance()
+    if not name or not (quoted or re.fullmatch(r"[A-Za-z_]\w*", name)):
+        raise ValueError(f"expected a column name, found {name or 'the end'!r}")
+    if _NOT_IN_NAMES & set(name):
+        raise ValueError(f'{name!r}: a column name must not hold spaces or any of ,;{{}}()="`.')
+    if name.lower() in seen:
+        raise ValueError(f"{name}: declared twice (Delta does not tell upper from lower case)")
+    seen.add(name.lower())
+    return name
+
+
+def _type(tokens: _Tokens) -> ColumnType:
+    word = tokens.advance().upper()
+    if word in PRIMITIVES:
+        return Primitive(PRIMITIVES[word])
+    if word in ("DECIMAL", "NUMERIC", "DEC"):
+        return _decimal(tokens)
+    if word not in ("ARRAY", "MAP", "STRUCT"):
+        allowed = ", ".join([*dict.fromkeys(PRIMITIVES.values()), "DECIMAL(p,s)"])
+        raise ValueError(
+            f"found type {word or 'nothing'!r}; allowed: {allowed}, ARRAY, MAP, STRUCT"
+        )
+    tokens.expect("<")
+    found = _nested(word, tokens)
+    tokens.expect(">")
+    return found
+
+
+def _nested(word: str, tokens: _Tokens) -> ColumnType:
+    if word == "ARRAY":
+        return Array(_type(tokens))
+    if word == "STRUCT":
+        return Struct(tuple(_columns(tokens, separator=":", closing=">")))
+    key = _type(tokens)
+    if key != Primitive("STRING"):
+        raise ValueError(f"the keys of a JSON object are STRING, found MAP<{key}, …>")
+    tokens.expect(",")
+    return Map(_type(tokens))
+
+
+def _decimal(tokens: _Tokens) -> Decimal:
+    if tokens.now != "(":
+        return Decimal(10, 0)
+    tokens.advance()
+    precision, scale = _number(tokens), 0
+    if tokens.now == ",":
+        tokens.advance()
+        scale = _number(tokens)
+    tokens.expect(")")
+    return Decimal(precision, scale)
+
+
+def _number(tokens: _Tokens) -> int:
+    if not tokens.now.isdecimal():
+        raise ValueError(f"expected DECIMAL(precision,scale), found {tokens.now or 'the end'!r}")
+    return int(tokens.advance())

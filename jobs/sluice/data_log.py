@@ -1,0 +1,106 @@
+"""The log of the data and quarantine tables, read with delta-rs: what has been committed."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as pads
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError, TableNotFoundError
+
+from sluice.batches import Batch, BatchSequence
+from sluice.errors import CommitUnknown, TableRefused
+
+log = logging.getLogger(__name__)
+
+COORDINATES = pa.schema(
+    [("_topic_id", pa.string()), ("_partition", pa.int32()), ("_offset", pa.int64())]
+)
+
+
+@dataclass(frozen=True)
+class Landing:
+    """The commit that a batch landed in: its version and how many rows it wrote."""
+
+    version: int
+    rows: int
+
+
+class DataLog:
+    """What a table's own log says; every call reads it anew."""
+
+    def __init__(self, uri: str) -> None:
+        self._uri = uri
+
+    def committed(self, sequence: BatchSequence) -> int:
+        """The number of the last committed batch of a sequence, 0 when there is none.
+
+        This is the commit rule: nothing else decides. Raises CommitUnknown where it is unreadable.
+        """
+        table = self._table()
+        return (table.transaction_version(sequence.app_id) or 0) if table else 0
+
+    def landing(self, batch: Batch) -> Landing:
+        """Find the commit of a committed batch. Raises TableRefused when the log has lost it."""
+        for commit in self._commits():
+            if batch_of(commit) == (batch.sequence.app_id, batch.number):
+                rows = int(commit.get("operationMetrics", {}).get("numOutputRows", 0))
+                return Landing(int(commit["version"]), rows)
+        raise TableRefused(
+            f"{self._uri}: batch {batch} is committed, but its commit is no longer in the table's"
+            " log, so that no receipt can be written. Raise `delta.logRetentionDuration` and"
+            " settle batches before it ends."
+        )
+
+    def coordinates(self, batch: Batch, version: int | None = None) -> pa.Table:
+        """Topic id, partition and offset of every row of a batch, at a version or now."""
+        table = self._table(version)
+        if table is None:
+            return COORDINATES.empty_table()
+        mine = pads.field("_batch") == str(batch)
+        return table.to_pyarrow_dataset().to_table(columns=COORDINATES.names, filter=mine)
+
+    def _commits(self) -> Iterator[Mapping[str, Any]]:
+        # Newest first. The batch is nearly always among the last few: the whole log is rarely read.
+        table = self._table()
+        if table is not None:
+            yield from table.history(limit=10)
+            yield from table.history()[10:]
+
+    def _table(self, version: int | None = None) -> DeltaTable | None:
+        try:
+            return DeltaTable(self._uri, version=version)
+        except TableNotFoundError:
+            return None
+        except (DeltaError, OSError) as problem:
+            raise CommitUnknown(f"{self._uri}: its log cannot be read: {problem}") from problem
+
+
+def batch_metadata(batch: Batch) -> str:
+    """The `userMetadata` of a batch's commit: which batch it is and its offset ranges."""
+    ranges = [
+        {
+            "topic": each.offsets.partition.topic,
+            "topic_id": each.topic_id,
+            "partition": each.offsets.partition.partition,
+            "start": each.offsets.start,
+            "end": each.offsets.end,
+        }
+        for each in batch.ranges
+    ]
+    app = {"app_id": batch.sequence.app_id, "number": batch.number, "batch": str(batch)}
+    return json.dumps({"sluice": {"version": 1, **app, "ranges": ranges}})
+
+
+def batch_of(commit: Mapping[str, Any]) -> tuple[str, int] | None:
+    """The app id and number of the batch that a commit (its commitInfo) carried, if any."""
+    try:
+        sluice = json.loads(commit.get("userMetadata") or "")["sluice"]
+        return sluice["app_id"], sluice["number"]
+    except (ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,152 @@
+"""Findings: how the log differs from the one that the cursor belongs to. Here are all the texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sluice.batches import Batch, PlannedRange
+from sluice.errors import DataLost, ResetNeeded, SettingsError, joined
+from sluice.kafka_state import KafkaState, PartitionLog
+from sluice.ranges import OffsetRange, TopicPartition
+from sluice.spec import PipelineSpec
+
+_START_OVER = "Bring the topic back, or read it with a new pipeline into a new table."
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Offsets that were to be read, and that Kafka does not hold any more."""
+
+    offsets: OffsetRange
+    topic_id: str
+    cause: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.offsets.partition}: expected to go on at {self.offsets.start}, found the log"
+            f" starting at {self.offsets.end}: {self.offsets.span} offsets lost ({self.cause})"
+        )
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """The log is not the one that was read before."""
+
+    partition: TopicPartition
+    expected: str
+    found: str
+
+    def __str__(self) -> str:
+        return f"{self.partition}: expected {self.expected}, found {self.found}"
+
+
+Finding = Loss | Contradiction
+
+
+def compare(last: PlannedRange, log: PartitionLog | None) -> Finding | None:
+    """Hold a partition's last planned range against its log as it is now; None when they agree."""
+    partition, cursor = last.offsets.partition, last.offsets.end
+    if log is None:
+        return Contradiction(partition, f"a log to go on with at {cursor}", "no such partition")
+    if log.topic_id != last.topic_id:
+        held = f"[{log.log_start_offset}, {log.end_offset})"
+        found = f"{log.topic_id} with {held}: the topic was deleted and created anew"
+        return Contradiction(partition, f"topic id {last.topic_id} read up to {cursor}", found)
+    if _went_back(last.leader_epoch, log.leader_epoch):
+        expected = f"leader epoch {last.leader_epoch} or later"
+        found = f"{log.leader_epoch}: the log was replaced by an older copy"
+        return Contradiction(partition, expected, found)
+    if cursor > log.end_offset:
+        missing = cursor - log.end_offset
+        found = f"end offset {log.end_offset}, {missing} less: the log was truncated"
+        return Contradiction(partition, f"an end offset of at least {cursor}", found)
+    if cursor < log.log_start_offset:
+        lost = OffsetRange(partition, cursor, log.log_start_offset)
+        return Loss(lost, log.topic_id, "retention or deleted records")
+    return None
+
+
+def compare_newcomer(partition: TopicPartition, log: PartitionLog) -> Loss | None:
+    """A partition that was added to a topic already read begins at 0, if nothing is gone by now."""
+    if log.log_start_offset == 0:
+        return None
+    lost = OffsetRange(partition, 0, log.log_start_offset)
+    return Loss(lost, log.topic_id, "gone before the new partition was first seen")
+
+
+def compare_topics(spec: PipelineSpec, known: Iterable[str], state: KafkaState) -> None:
+    """Raises SettingsError when a topic was never there, or nothing matches the pattern."""
+    there = {partition.topic for partition in state.logs} | set(known)
+    absent = [topic for topic in spec.topics or () if topic not in there]
+    if absent:
+        raise SettingsError(
+            f"topics: expected {', '.join(absent)} on the cluster, found no such topic."
+            " Create it, or correct `topics` in the spec."
+        )
+    if not there:
+        raise SettingsError(
+            f"topic_pattern: no topic on the cluster matches {spec.topic_pattern!r}."
+            " Create one, or correct `topic_pattern` in the spec."
+        )
+
+
+def compare_cluster(expected: str, state: KafkaState) -> None:
+    """Raises ResetNeeded when the address now leads to another cluster."""
+    if expected != state.cluster_id:
+        raise ResetNeeded(
+            f"cluster: expected {expected}, found {state.cluster_id} behind the same connection."
+            " Point the connection to the cluster that was read before."
+        )
+
+
+def readable(batch: Batch, state: KafkaState, record: bool) -> list[OffsetRange]:
+    """The ranges of an adopted batch as far as Kafka still holds them.
+
+    Raises ResetNeeded when a log is another one by now, DataLost when retention has reached a range
+    and losses are not to be recorded.
+    """
+    asked = [each for each in batch.ranges if each.offsets.span]
+    compare_cluster(batch.cluster_id, state)
+    findings = [_compare_pinned(each, state.logs.get(each.offsets.partition)) for each in asked]
+    lost = losses([each for each in findings if each], record)
+    starts = {loss.offsets.partition: loss.offsets.end for loss in lost}
+    return [
+        OffsetRange(
+            each.offsets.partition,
+            starts.get(each.offsets.partition, each.offsets.start),
+            each.offsets.end,
+        )
+        for each in asked
+    ]
+
+
+def losses(findings: list[Finding], record: bool) -> tuple[Loss, ...]:
+    """The losses to record. Raises ResetNeeded or, unless losses are to be recorded, DataLost."""
+    contradictions = [str(each) for each in findings if isinstance(each, Contradiction)]
+    if contradictions:
+        raise ResetNeeded(joined([*contradictions, _START_OVER]))
+    lost = tuple(each for each in findings if isinstance(each, Loss))
+    if lost and not record:
+        count = sum(each.offsets.span for each in lost)
+        decide = (
+            f"{count} offsets are gone. `on_data_loss: record` in the spec goes on from the log"
+            " start and leaves a loss row for each."
+        )
+        raise DataLost(joined([*map(str, lost), decide]))
+    return lost
+
+
+def _compare_pinned(planned: PlannedRange, log: PartitionLog | None) -> Finding | None:
+    finding = compare(planned, log)
+    if isinstance(finding, Contradiction) or log is None:
+        return finding
+    offsets = planned.offsets
+    if log.log_start_offset <= offsets.start:
+        return None
+    gone = OffsetRange(offsets.partition, offsets.start, min(log.log_start_offset, offsets.end))
+    return Loss(gone, log.topic_id, "retention or deleted records, after planning")
+
+
+def _went_back(before: int | None, now: int | None) -> bool:
+    return before is not None and now is not None and now < before

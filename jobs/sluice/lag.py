@@ -1,0 +1,66 @@
+"""Lag: how far the cursor is behind. Unknown is None, never 0."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sluice.kafka_state import PartitionLog
+from sluice.ranges import TopicPartition
+
+
+@dataclass(frozen=True)
+class Lag:
+    """One partition: where the cursor is, where reading must stop, and what lies between.
+
+    `records` counts offsets between cursor and LSO; `age` is that of the oldest unread record.
+    """
+
+    partition: TopicPartition
+    cursor: int | None
+    last_stable_offset: int | None
+    end_offset: int | None
+    oldest_unread: datetime | None
+    now: datetime
+
+    @property
+    def records(self) -> int | None:
+        """Offsets not read yet, up to the LSO."""
+        if self.cursor is None or self.last_stable_offset is None:
+            return None
+        return max(0, self.last_stable_offset - self.cursor)
+
+    @property
+    def held_back(self) -> int | None:
+        """Offsets above the LSO, held back by an open transaction."""
+        if self.last_stable_offset is None or self.end_offset is None:
+            return None
+        return self.end_offset - self.last_stable_offset
+
+    @property
+    def age(self) -> timedelta | None:
+        """Age of the oldest unread record; zero where all is read."""
+        if self.records == 0:
+            return timedelta(0)
+        return None if self.oldest_unread is None else self.now - self.oldest_unread
+
+
+def lags(
+    cursor: Mapping[TopicPartition, int],
+    logs: Mapping[TopicPartition, PartitionLog],
+    oldest_unread: Mapping[TopicPartition, datetime],
+    now: datetime,
+) -> list[Lag]:
+    """The lag of every partition that the cursor or the cluster knows, in order."""
+    return [
+        Lag(
+            partition=each,
+            cursor=cursor.get(each),
+            last_stable_offset=logs[each].last_stable_offset if each in logs else None,
+            end_offset=logs[each].end_offset if each in logs else None,
+            oldest_unread=oldest_unread.get(each),
+            now=now,
+        )
+        for each in sorted(cursor.keys() | logs.keys())
+    ]

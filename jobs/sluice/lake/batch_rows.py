@@ -1,0 +1,87 @@
+"""Rows: how the records of a batch look in the data table and in the quarantine table."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from sluice.batches import Batch
+from sluice.formats import Format
+from sluice.lake.decoding import DECODED, ERROR, decode
+
+# In the text of the error that stops a pass at the first undecodable record.
+UNDECODABLE = "SLUICE-UNDECODABLE"
+
+DATA_COLUMNS = (
+    "_topic STRING, _topic_id STRING, _partition INT, _offset BIGINT, _timestamp TIMESTAMP,"
+    " _key BINARY, _headers ARRAY<STRUCT<key: STRING, value: BINARY>>,"
+    " _tombstone BOOLEAN, _batch STRING"
+)
+QUARANTINE_COLUMNS = (
+    "_topic STRING, _topic_id STRING, _partition INT, _offset BIGINT, _timestamp TIMESTAMP,"
+    " _key BINARY, _headers ARRAY<STRUCT<key: STRING, value: BINARY>>,"
+    " value BINARY, error STRING, _batch STRING, quarantined_at TIMESTAMP"
+)
+
+
+def decoded(records: DataFrame, form: Format) -> DataFrame:
+    """The source's records with their decoded value, or the error."""
+    return decode(form, records)
+
+
+def data_rows(records: DataFrame, form: Format, batch: Batch) -> DataFrame:
+    """All records as rows of the data table; the pass fails at the first undecodable one."""
+    refuse = F.raise_error(
+        F.concat_ws(" ", F.lit(UNDECODABLE), _coordinates(), F.lit("-"), F.col(ERROR))
+    )
+    checked = F.when(F.col(ERROR).isNull(), F.lit(str(batch))).otherwise(refuse)
+    return _data(decoded(records, form), batch, checked)
+
+
+def decodable_rows(records: DataFrame, form: Format, batch: Batch) -> DataFrame:
+    """The decodable records as rows of the data table; the others are left out."""
+    good = decoded(records, form).where(F.col(ERROR).isNull())
+    return _data(good, batch, F.lit(str(batch)))
+
+
+def quarantine_rows(records: DataFrame, batch: Batch) -> DataFrame:
+    """Undecodable records, decoded before by `decoded`, as rows of the quarantine table."""
+    return records.where(F.col(ERROR).isNotNull()).select(
+        *_envelope(batch),
+        "value",
+        F.col(ERROR).alias("error"),
+        F.lit(str(batch)).alias("_batch"),
+        F.current_timestamp().alias("quarantined_at"),
+    )
+
+
+def _data(records: DataFrame, batch: Batch, batch_column: Column) -> DataFrame:
+    return records.select(
+        f"{DECODED}.*",
+        *_envelope(batch),
+        F.col("value").isNull().alias("_tombstone"),
+        batch_column.alias("_batch"),
+    )
+
+
+def _envelope(batch: Batch) -> list[Column]:
+    return [
+        F.col("topic").alias("_topic"),
+        _topic_id(batch).alias("_topic_id"),
+        F.col("partition").alias("_partition"),
+        F.col("offset").alias("_offset"),
+        F.col("timestamp").alias("_timestamp"),
+        F.col("key").alias("_key"),
+        F.col("headers").alias("_headers"),
+    ]
+
+
+def _topic_id(batch: Batch) -> Column:
+    if len(batch.topic_ids) == 1:
+        return F.lit(next(iter(batch.topic_ids.values())))
+    pairs = [F.lit(text) for pair in batch.topic_ids.items() for text in pair]
+    return F.create_map(*pairs)[F.col("topic")]
+
+
+def _coordinates() -> Column:
+    return F.format_string("%s[%d]@%d", "topic", "partition", "offset")

@@ -1,0 +1,42 @@
+"""Declared columns as Spark types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pyspark.sql import types as spark
+
+from sluice.columns import Array, Column, ColumnType, Decimal, Map, Struct
+
+_PRIMITIVES: dict[str, spark.DataType] = {
+    "STRING": spark.StringType(),
+    "BOOLEAN": spark.BooleanType(),
+    "TINYINT": spark.ByteType(),
+    "SMALLINT": spark.ShortType(),
+    "INT": spark.IntegerType(),
+    "BIGINT": spark.LongType(),
+    "FLOAT": spark.FloatType(),
+    "DOUBLE": spark.DoubleType(),
+    "DATE": spark.DateType(),
+    "TIMESTAMP": spark.TimestampType(),
+    "BINARY": spark.BinaryType(),
+}
+
+
+def struct_type(columns: Iterable[Column]) -> spark.StructType:
+    """The declared columns as one struct; every field may be null."""
+    return spark.StructType([spark.StructField(each.name, _type(each.type)) for each in columns])
+
+
+def _type(declared: ColumnType) -> spark.DataType:
+    match declared:
+        case Decimal(precision, scale):
+            return spark.DecimalType(precision, scale)
+        case Array(element):
+            return spark.ArrayType(_type(element))
+        case Map(value):
+            return spark.MapType(spark.StringType(), _type(value))
+        case Struct(fields):
+            return struct_type(fields)
+        case _:
+            return _PRIMITIVES[declared.name]

@@ -1,0 +1,48 @@
+"""The Kafka source: exactly the records of a batch's offset ranges, as a DataFrame."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from pyspark.sql import DataFrame, SparkSession
+
+from sluice.kafka_client import KafkaClient
+from sluice.ranges import OffsetRange
+
+# What the source gives; also the shape of nothing.
+_SCHEMA = (
+    "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP,"
+    " headers ARRAY<STRUCT<key STRING, value BINARY>>"
+)
+
+
+def read_ranges(
+    spark: SparkSession, client: KafkaClient, ranges: Iterable[OffsetRange]
+) -> DataFrame:
+    """The committed records of the ranges; empty ranges are not asked for."""
+    wanted = [each for each in ranges if each.span]
+    if not wanted:
+        return spark.createDataFrame([], _SCHEMA)
+    starts = _by_topic({each: each.start for each in wanted})
+    ends = _by_topic({each: each.end for each in wanted})
+    partitions = {topic: sorted(map(int, offsets)) for topic, offsets in starts.items()}
+    options = {
+        **{f"kafka.{key}": value for key, value in client.java().items()},
+        "kafka.isolation.level": "read_committed",
+        # A poll of 500 records, the default, costs more than the records themselves.
+        "kafka.max.poll.records": "5000",
+        "assign": json.dumps(partitions),
+        "startingOffsets": json.dumps(starts),
+        "endingOffsets": json.dumps(ends),
+        "failOnDataLoss": "true",
+        "includeHeaders": "true",
+    }
+    return spark.read.format("kafka").options(**options).load()
+
+
+def _by_topic(offsets: dict[OffsetRange, int]) -> dict[str, dict[str, int]]:
+    topics: dict[str, dict[str, int]] = {}
+    for each, offset in offsets.items():
+        topics.setdefault(each.partition.topic, {})[str(each.partition.partition)] = offset
+    return topics

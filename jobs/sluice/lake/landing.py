@@ -1,0 +1,98 @@
+"""Landing: one batch, from Kafka into the data and quarantine tables."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+
+from sluice.batches import Batch
+from sluice.kafka_client import KafkaClient
+from sluice.lake.batch_rows import (
+    UNDECODABLE,
+    data_rows,
+    decodable_rows,
+    decoded,
+    quarantine_rows,
+)
+from sluice.lake.decoding import ERROR
+from sluice.lake.kafka_source import read_ranges
+from sluice.lake.tables import (
+    append_batch,
+    create_data_table,
+    create_quarantine_table,
+    replace_quarantined,
+)
+from sluice.pipeline.ingest import Undecodable
+from sluice.ranges import OffsetRange
+from sluice.spec import PipelineSpec
+from sluice.warehouse import Warehouse
+
+_FIRST_UNDECODABLE = re.compile(rf"{UNDECODABLE} (.*?)(?: SQLSTATE|$)", re.MULTILINE)
+_SAMPLES = 5
+
+
+@dataclass(frozen=True)
+class Malformed:
+    """What a pass over a batch found: all its records, the undecodable ones, samples of reasons."""
+
+    records: int
+    undecodable: int
+    samples: tuple[str, ...] = ()
+
+
+class SparkLake:
+    """The tables of one pipeline, written with Spark. Implements the pipeline's port `Lake`."""
+
+    def __init__(
+        self, spark: SparkSession, client: KafkaClient, spec: PipelineSpec, tables: Warehouse
+    ) -> None:
+        self._spark = spark
+        self._client = client
+        self._spec = spec
+        self._data = tables.data(spec.table)
+        self._quarantine = tables.quarantine(spec.table)
+
+    def prepare(self) -> None:
+        """Create the data table unless it is there."""
+        create_data_table(self._spark, self._data, self._spec)
+
+    def land(self, batch: Batch, ranges: list[OffsetRange]) -> None:
+        """Commit the batch in one pass, if all is decodable; otherwise raises Undecodable."""
+        rows = data_rows(self._read(ranges), self._spec.format, batch)
+        try:
+            append_batch(rows, self._data, batch)
+        except Exception as problem:
+            found = _FIRST_UNDECODABLE.search(str(problem))
+            if found:
+                raise Undecodable(found[1]) from None
+            raise
+
+    def land_decodable(self, batch: Batch, ranges: list[OffsetRange]) -> None:
+        """Commit the batch's decodable records; the others must be in quarantine by now."""
+        rows = decodable_rows(self._read(ranges), self._spec.format, batch)
+        append_batch(rows, self._data, batch)
+
+    def quarantine(self, batch: Batch, ranges: list[OffsetRange]) -> Malformed:
+        """Make the batch's undecodable records durable, in place of an earlier attempt's."""
+        create_quarantine_table(self._spark, self._quarantine, self._spec)
+        seen = Observation("seen")
+        records = decoded(self._read(ranges), self._spec.format).observe(
+            seen, F.count(F.lit(1)).alias("records"), F.count(ERROR).alias("undecodable")
+        )
+        replace_quarantined(quarantine_rows(records, batch), self._quarantine, batch)
+        counts = seen.get
+        return Malformed(counts["records"], counts["undecodable"], self._samples(batch))
+
+    def _read(self, ranges: list[OffsetRange]) -> DataFrame:
+        return read_ranges(self._spark, self._client, ranges)
+
+    def _samples(self, batch: Batch) -> tuple[str, ...]:
+        rows = self._spark.read.format("delta").load(self._quarantine)
+        mine = rows.where(F.col("_batch") == str(batch)).orderBy("_partition", "_offset")
+        return tuple(
+            f"{row['_topic']}[{row['_partition']}]@{row['_offset']}: {row['error']}"
+            for row in mine.limit(_SAMPLES).collect()
+        )

@@ -1,0 +1,53 @@
+"""The Spark session and its configuration."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from sluice.spec import PipelineSpec
+
+log = logging.getLogger(__name__)
+
+# What `make setup` leaves: the jars that Spark needs for Kafka and Delta. A cluster has its own.
+_EMBEDDED_JARS = Path(__file__).resolve().parents[3] / "build" / "jars" / "spark"
+
+_CONF = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    # Without kafka in this list its newer source (DSv2) is used, which is faster.
+    "spark.sql.sources.useV1SourceList": "avro,csv,json,orc,parquet,text",
+    "spark.sql.parquet.compression.codec": "zstd",
+    # A table's log is small here: one task reads it, not 50.
+    "spark.databricks.delta.snapshotPartitions": "1",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas|truststore|keystore",
+    "spark.sql.redaction.options.regex": "(?i)url|secret|password|token|jaas|truststore|keystore",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+
+def spark_conf(spec: PipelineSpec) -> dict[str, str]:
+    """The Spark configuration of a pipeline; what its spec says outranks ours."""
+    jars = {}
+    if _EMBEDDED_JARS.is_dir():
+        path = f"{_EMBEDDED_JARS}/*"
+        jars = {"spark.driver.extraClassPath": path, "spark.executor.extraClassPath": path}
+    return {**_CONF, **jars, **spec.spark}
+
+
+def open_session(spec: PipelineSpec) -> SparkSession:
+    """The session that spark-submit has prepared, or a local one."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName(f"sluice-{spec.pipeline}")
+    for key, value in spark_conf(spec).items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()

@@ -1,0 +1,55 @@
+"""A page of a partition's log: record batches as the broker keeps them, markers included."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class RecordBatch:
+    """The header of a batch of the log, and the offsets of the records that are still in it."""
+
+    base_offset: int
+    next_offset: int
+    is_control: bool
+    is_transactional: bool
+    producer_id: int
+    offsets: Sequence[int]
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.base_offset < self.next_offset:
+            raise ValueError(f"[{self.base_offset}, {self.next_offset}) is not a record batch")
+
+    @property
+    def span(self) -> int:
+        """Offsets covered; fewer records where compaction took some out."""
+        return self.next_offset - self.base_offset
+
+
+@dataclass(frozen=True, slots=True)
+class AbortedTransaction:
+    """A producer's transaction that was aborted: from its first offset to the next marker."""
+
+    producer_id: int
+    first_offset: int
+
+
+@dataclass(frozen=True)
+class LogPage:
+    """The log over `[start, end)` as one answer told it, complete in itself.
+
+    `aborted` lists every aborted transaction that reaches into the page, also those that began
+    before it. The first batch may begin before `start`.
+    """
+
+    start: int
+    end: int
+    batches: Sequence[RecordBatch]
+    aborted: Sequence[AbortedTransaction]
+    log_start_offset: int
+    last_stable_offset: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start < self.end:
+            raise ValueError(f"[{self.start}, {self.end}) is not a page of a log")

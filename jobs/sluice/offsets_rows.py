@@ -1,0 +1,163 @@
+"""Rows of the offsets table: one per event, batch and partition (format version 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sluice.accounting import Counted, Receipt
+from sluice.batches import Batch, BatchSequence, PlannedRange
+from sluice.findings import Loss
+from sluice.gaps import GapCount
+from sluice.planning import Plan
+from sluice.ranges import OffsetRange, TopicPartition
+
+FORMAT_VERSION = 1
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Who wrote a row, and when: an Airflow run or a person at a terminal."""
+
+    run_id: str
+    actor: str
+    at: datetime
+
+    def columns(self) -> Row:
+        """The origin's columns."""
+        return {"run_id": self.run_id, "actor": self.actor, "recorded_at": self.at}
+
+
+def plan_rows(plan: Plan, origin: Origin) -> Iterator[Row]:
+    """Event `planned` for every partition of every batch, and `loss` for every loss found."""
+    for batch in plan.batches:
+        for planned in batch.ranges:
+            yield _batch_row("planned", batch, planned) | origin.columns()
+    sequence, cluster = plan.batches[0].sequence, plan.batches[0].cluster_id
+    for loss in plan.losses:
+        yield _loss_row(sequence, cluster, loss) | origin.columns()
+
+
+def receipt_rows(receipt: Receipt, origin: Origin) -> Iterator[Row]:
+    """Event `committed` for every partition: the plan's columns, the counts, the data version.
+
+    And event `loss` for offsets that Kafka no longer held when the batch was read.
+    """
+    batch = receipt.batch
+    for line in receipt.counted:
+        row = _batch_row("committed", batch, line.planned) | origin.columns()
+        yield row | _counts(line) | {"data_version": receipt.data_version}
+    for loss in receipt.losses:
+        yield _loss_row(batch.sequence, batch.cluster_id, loss) | origin.columns()
+
+
+def read_batches(sequence: BatchSequence, rows: Iterable[Mapping[str, Any]]) -> tuple[Batch, ...]:
+    """Put `planned` rows together again, in the order of the batches' numbers."""
+    by_number: dict[int, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        by_number.setdefault(row["batch_id"], []).append(row)
+    return tuple(_read_batch(sequence, n, by_number[n]) for n in sorted(by_number))
+
+
+def read_receipts(
+    batches: Mapping[int, Batch], rows: Iterable[Mapping[str, Any]]
+) -> Iterator[Receipt]:
+    """Put `committed` rows together again, for the batches given by number."""
+    by_number: dict[int, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        by_number.setdefault(row["batch_id"], []).append(row)
+    for number in sorted(by_number):
+        lines = tuple(map(_read_counted, _in_order(by_number[number])))
+        yield Receipt(batches[number], lines, by_number[number][0]["data_version"])
+
+
+def _batch_row(event: str, batch: Batch, planned: PlannedRange) -> Row:
+    return {
+        **_sequence(batch.sequence, event),
+        "batch_id": batch.number,
+        "batch": str(batch),
+        "mode": batch.mode,
+        **_range(planned.offsets),
+        "topic_id": planned.topic_id,
+        "log_start_offset": planned.log_start_offset,
+        "last_stable_offset": planned.last_stable_offset,
+        "leader_epoch": planned.leader_epoch,
+        "cluster_id": batch.cluster_id,
+    }
+
+
+def _loss_row(sequence: BatchSequence, cluster_id: str, loss: Loss) -> Row:
+    return {
+        **_sequence(sequence, "loss"),
+        **_range(loss.offsets),
+        "topic_id": loss.topic_id,
+        "gaps": loss.offsets.span,
+        "gap_lost": loss.offsets.span,
+        "cluster_id": cluster_id,
+        "reason": loss.cause,
+    }
+
+
+def _sequence(sequence: BatchSequence, event: str) -> Row:
+    return {
+        "format_version": FORMAT_VERSION,
+        "pipeline": sequence.pipeline,
+        "lane": sequence.lane,
+        "generation": sequence.generation,
+        "event": event,
+    }
+
+
+def _range(offsets: OffsetRange) -> Row:
+    return {
+        "topic": offsets.partition.topic,
+        "partition": offsets.partition.partition,
+        "start_offset": offsets.start,
+        "end_offset": offsets.end,
+    }
+
+
+def _counts(line: Counted) -> Row:
+    return {
+        "records": line.records,
+        "quarantined": line.quarantined,
+        "gaps": line.gaps.total,
+        "gap_control": line.gaps.control,
+        "gap_aborted": line.gaps.aborted,
+        "gap_compacted": line.gaps.compacted,
+        "gap_lost": line.gaps.lost,
+    }
+
+
+def _read_batch(sequence: BatchSequence, number: int, rows: list[Mapping[str, Any]]) -> Batch:
+    first = rows[0]
+    return Batch(
+        sequence=sequence,
+        number=number,
+        mode=first["mode"],
+        cluster_id=first["cluster_id"],
+        ranges=tuple(map(_read_planned, _in_order(rows))),
+    )
+
+
+def _in_order(rows: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return sorted(rows, key=lambda row: (row["topic"], row["partition"]))
+
+
+def _read_planned(row: Mapping[str, Any]) -> PlannedRange:
+    partition = TopicPartition(row["topic"], row["partition"])
+    return PlannedRange(
+        offsets=OffsetRange(partition, row["start_offset"], row["end_offset"]),
+        topic_id=row["topic_id"],
+        log_start_offset=row["log_start_offset"],
+        last_stable_offset=row["last_stable_offset"],
+        leader_epoch=row["leader_epoch"],
+    )
+
+
+def _read_counted(row: Mapping[str, Any]) -> Counted:
+    gaps = GapCount(row["gap_control"], row["gap_aborted"], row["gap_compacted"], row["gap_lost"])
+    return Counted(_read_planned(row), row["records"], row["quarantined"], gaps)

@@ -1,0 +1,180 @@
+"""The offsets table: plans before, receipts after. Written and read with delta-rs, no JVM.
+
+Both kinds of rows are appended by compare-and-set: the commit carries a Delta transaction id whose
+version is the newest batch's number, and delta-rs refuses it when another commit with the same id
+landed after the snapshot that it was decided on.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as pads
+from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
+
+from sluice.accounting import Receipt
+from sluice.batches import BatchSequence
+from sluice.errors import CommitFailed
+from sluice.history import History
+from sluice.offsets_rows import Origin, plan_rows, read_batches, read_receipts, receipt_rows
+from sluice.planning import Plan
+
+log = logging.getLogger(__name__)
+
+_COMPACT_EVERY = 200
+_LONG = ("start_offset", "end_offset", "log_start_offset", "last_stable_offset")
+_COUNTS = ("records", "quarantined", "gaps", "gap_control", "gap_aborted", "gap_compacted")
+
+SCHEMA = pa.schema(
+    [
+        pa.field("format_version", pa.int32(), nullable=False),
+        pa.field("pipeline", pa.string(), nullable=False),
+        pa.field("lane", pa.string(), nullable=False),
+        pa.field("generation", pa.int32(), nullable=False),
+        ("batch_id", pa.int64()),
+        ("batch", pa.string()),
+        pa.field("event", pa.string(), nullable=False),
+        ("mode", pa.string()),
+        ("topic", pa.string()),
+        ("topic_id", pa.string()),
+        ("partition", pa.int32()),
+        *((name, pa.int64()) for name in _LONG),
+        ("leader_epoch", pa.int32()),
+        *((name, pa.int64()) for name in _COUNTS),
+        ("gap_lost", pa.int64()),
+        ("data_version", pa.int64()),
+        ("cursor_before", pa.int64()),
+        ("cursor_after", pa.int64()),
+        ("closed_at", pa.int64()),
+        ("cluster_id", pa.string()),
+        ("run_id", pa.string()),
+        ("actor", pa.string()),
+        ("reason", pa.string()),
+        pa.field("recorded_at", pa.timestamp("us", "UTC"), nullable=False),
+    ]
+)
+
+
+class Overtaken(Exception):
+    """Another process changed the sequence since the snapshot: read again, decide again."""
+
+
+class OffsetsSnapshot:
+    """The offsets table at one version: what decisions are made on and committed against."""
+
+    def __init__(self, table: DeltaTable | None) -> None:
+        self._table = table
+
+    def history(self, pipeline: str) -> History:
+        """The forward lane of the pipeline's newest generation."""
+        sequence = BatchSequence(pipeline, "forward", 1)
+        planned = self._newest(sequence.app_id)
+        settled = self._newest(sequence.receipts_app_id)
+        rows = self.rows(sequence, ["planned"], first=min(settled + 1, planned), last=planned)
+        return History(sequence, planned, settled, read_batches(sequence, rows))
+
+    def receipts(self, sequence: BatchSequence, newest: int) -> list[Receipt]:
+        """The newest receipts of a sequence, the oldest of them first."""
+        settled = self._newest(sequence.receipts_app_id)
+        numbers = {"first": max(1, settled - newest + 1), "last": settled}
+        planned = self.rows(sequence, ["planned"], **numbers)
+        batches = {batch.number: batch for batch in read_batches(sequence, planned)}
+        return list(read_receipts(batches, self.rows(sequence, ["committed"], **numbers)))
+
+    def rows(
+        self, sequence: BatchSequence, events: list[str], first: int = 0, last: int | None = None
+    ) -> list[dict[str, Any]]:
+        """The sequence's rows of these events, of batches `first` to `last` where these are given.
+
+        The log's statistics leave out the files of other batches.
+        """
+        if self._table is None:
+            return []
+        wanted = (
+            (pads.field("pipeline") == sequence.pipeline)
+            & (pads.field("lane") == sequence.lane)
+            & (pads.field("generation") == sequence.generation)
+            & pads.field("event").isin(events)
+        )
+        if last is not None:
+            wanted &= (pads.field("batch_id") >= first) & (pads.field("batch_id") <= last)
+        found: list[dict[str, Any]] = (
+            self._table.to_pyarrow_dataset().to_table(filter=wanted).to_pylist()
+        )
+        return found
+
+    def append_plan(self, plan: Plan, origin: Origin) -> None:
+        """Make new batches durable, all in one commit. Raises Overtaken or CommitFailed."""
+        first, last = plan.batches[0], plan.batches[-1]
+        rows = plan_rows(plan, origin)
+        self._append(rows, first.sequence.app_id, first.number - 1, last.number)
+
+    def append_receipt(self, receipt: Receipt, origin: Origin) -> None:
+        """Write a batch's receipt, once. Raises Overtaken or CommitFailed."""
+        batch = receipt.batch
+        rows = receipt_rows(receipt, origin)
+        self._append(rows, batch.sequence.receipts_app_id, batch.number - 1, batch.number)
+
+    def _newest(self, app_id: str) -> int:
+        return (self._table.transaction_version(app_id) or 0) if self._table else 0
+
+    def _append(
+        self, rows: Iterable[dict[str, Any]], app_id: str, expected: int, number: int
+    ) -> None:
+        if self._table is None or self._newest(app_id) != expected:
+            raise Overtaken(app_id)
+        try:
+            write_deltalake(
+                self._table,
+                pa.Table.from_pylist(list(rows), schema=SCHEMA),
+                mode="append",
+                commit_properties=CommitProperties(app_transactions=[Transaction(app_id, number)]),
+            )
+        except CommitFailedError:
+            raise Overtaken(app_id) from None
+        except (DeltaError, OSError) as problem:
+            # Whether it landed is for the next attempt to read; it will adopt what it finds.
+            raise CommitFailed(f"offsets table: {problem}. Run again.") from problem
+
+
+class OffsetsTable:
+    """The offsets table of all pipelines."""
+
+    def __init__(self, uri: str) -> None:
+        self._uri = uri
+
+    def snapshot(self) -> OffsetsSnapshot:
+        """The table as it is now, for reading; empty when there is none yet."""
+        try:
+            return OffsetsSnapshot(DeltaTable(self._uri))
+        except TableNotFoundError:
+            return OffsetsSnapshot(None)
+
+    def snapshot_to_write(self) -> OffsetsSnapshot:
+        """The table as it is now, created when there is none yet."""
+        try:
+            DeltaTable.create(
+                self._uri,
+                SCHEMA,
+                mode="ignore",
+                partition_by=["pipeline"],
+                description="Planned and committed Kafka offset ranges, by batch and partition",
+                configuration={"delta.appendOnly": "true"},
+            )
+        except CommitFailedError:
+            log.debug("offsets table %s: somebody else has just created it", self._uri)
+        return OffsetsSnapshot(DeltaTable(self._uri))
+
+    def compact_now_and_then(self, pipeline: str) -> None:
+        """Put the pipeline's many small files together, every so many commits."""
+        table = DeltaTable(self._uri)
+        if table.version() % _COMPACT_EVERY:
+            return
+        try:
+            table.optimize.compact(partition_filters=[("pipeline", "=", pipeline)])
+        except CommitFailedError:
+            log.info("offsets table: left as it is, somebody else compacts it just now")

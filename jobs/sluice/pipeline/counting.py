@@ -1,0 +1,75 @@
+"""Settling: what became of every offset of a committed batch."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sluice.accounting import Counted, Receipt, full
+from sluice.batches import Batch, PlannedRange
+from sluice.data_log import DataLog
+from sluice.findings import Loss
+from sluice.gaps import GapCount, Gaps, Span, missing_ranges
+from sluice.ranges import OffsetRange, TopicPartition
+
+log = logging.getLogger(__name__)
+
+# What Kafka's own log says of missing offsets.
+Explain = Callable[[TopicPartition, list[Span]], Gaps]
+
+
+def account(
+    batch: Batch, data: DataLog, quarantine: DataLog, explain: Explain, record_losses: bool
+) -> Receipt:
+    """Count a committed batch, from the very commit it landed in.
+
+    The usual batch has a row for every offset, which that commit's own row count shows: a partition
+    cannot have more rows than offsets, so that none is short when the sum is right. Only otherwise
+    the batch's coordinates are read back, and only missing offsets are looked up in Kafka's log.
+    Raises GapUnexplained unless losses are to be recorded.
+    """
+    landing = data.landing(batch)
+    if landing.rows == batch.span:
+        return full(batch, landing.version)
+    rows, refused = data.coordinates(batch, landing.version), quarantine.coordinates(batch)
+    counted: list[Counted] = []
+    losses: list[Loss] = []
+    for planned in batch.ranges:
+        landed, quarantined = _offsets(rows, planned), _offsets(refused, planned)
+        missing = _missing(planned.offsets, landed, quarantined)
+        gaps = explain(planned.offsets.partition, missing) if missing else Gaps(GapCount())
+        if gaps.unexplained and record_losses:
+            losses += _losses(planned, gaps)
+            count = gaps.as_lost()
+        else:
+            count = gaps.require_explained(planned.offsets.partition)
+        counted.append(Counted(planned, len(landed), len(quarantined), count))
+    return Receipt(batch, tuple(counted), landing.version, tuple(losses))
+
+
+def _offsets(rows: pa.Table, planned: PlannedRange) -> pa.ChunkedArray:
+    mine = pc.and_(
+        pc.equal(rows["_topic_id"], planned.topic_id),
+        pc.equal(rows["_partition"], planned.offsets.partition.partition),
+    )
+    return rows.filter(mine)["_offset"]
+
+
+def _missing(
+    offsets: OffsetRange, landed: pa.ChunkedArray, quarantined: pa.ChunkedArray
+) -> list[Span]:
+    if len(landed) + len(quarantined) == offsets.span:
+        return []
+    present = pa.chunked_array([*landed.chunks, *quarantined.chunks], pa.int64())
+    return missing_ranges((offsets.start, offsets.end), present.sort().to_numpy())
+
+
+def _losses(planned: PlannedRange, gaps: Gaps) -> list[Loss]:
+    partition, topic_id = planned.offsets.partition, planned.topic_id
+    return [
+        Loss(OffsetRange(partition, gap.start, gap.end), topic_id, gap.cause)
+        for gap in gaps.unexplained
+    ]

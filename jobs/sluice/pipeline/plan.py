@@ -1,0 +1,73 @@
+"""Verb one: make the next batches durable, or adopt those that nobody has committed yet."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from sluice.batches import Batch
+from sluice.errors import CommitFailed
+from sluice.history import History
+from sluice.offsets_rows import Origin
+from sluice.offsets_table import Overtaken
+from sluice.pipeline.parts import Parts
+from sluice.planning import Plan, plan_first, plan_next
+from sluice.work import Work
+
+log = logging.getLogger(__name__)
+
+_ATTEMPTS = 10
+
+
+def plan(parts: Parts, origin: Origin) -> Work:
+    """Decide what the next run works on, and write new ranges down before anybody reads them.
+
+    Raises SettingsError, BrokerUnavailable, DataLost, ResetNeeded, TableRefused or CommitFailed.
+    """
+    for _ in range(_ATTEMPTS):
+        snapshot, history, committed = parts.progress(parts.offsets.snapshot_to_write)
+        unfinished = history.after(committed)
+        if unfinished:
+            log.info("%s: adopted, planned before and not committed yet", _named(unfinished))
+            return _work(history, unfinished)
+        new = preview(parts, history)
+        if not new:
+            log.info("%s: nothing new", parts.spec.pipeline)
+            return Work(history.sequence)
+        try:
+            snapshot.append_plan(new, origin)
+        except Overtaken:
+            log.info("%s: somebody else has just planned; reading again", parts.spec.pipeline)
+            continue
+        _report(new)
+        return _work(history, new.batches)
+    raise CommitFailed(
+        f"{parts.spec.pipeline}: {_ATTEMPTS} times in a row another process changed the plan."
+        " Run again when it is done."
+    )
+
+
+def preview(parts: Parts, history: History) -> Plan:
+    """The plan that would be made now; nothing is written."""
+    state = parts.kafka.state(parts.spec)
+    if history.planned:
+        return plan_next(parts.spec, history, state)
+    starts = parts.spec.start.resolve(state.logs, parts.kafka)
+    return plan_first(parts.spec, history, state, starts)
+
+
+def _report(new: Plan) -> None:
+    for loss in new.losses:
+        log.warning("%s; recorded as lost", loss)
+    for batch in new.batches:
+        for planned in batch.ranges:
+            if planned.offsets.span:
+                log.info("%s: planned %s", batch, planned.offsets)
+
+
+def _work(history: History, batches: Sequence[Batch]) -> Work:
+    return Work(history.sequence, tuple(batch.number for batch in batches))
+
+
+def _named(batches: Sequence[Batch]) -> str:
+    return ", ".join(map(str, batches))

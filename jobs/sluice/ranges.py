@@ -1,0 +1,58 @@
+"""Offset ranges: topic, partition, `[start, end)`. `end` is the next offset to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, order=True)
+class TopicPartition:
+    """One partition of one topic, by name."""
+
+    topic: str
+    partition: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}[{self.partition}]"
+
+
+@dataclass(frozen=True, order=True)
+class OffsetRange:
+    """The offsets `[start, end)` of one partition; empty where both are equal.
+
+    Raises ValueError unless `0 <= start <= end`.
+    """
+
+    partition: TopicPartition
+    start: int
+    end: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start <= self.end:
+            raise ValueError(f"{self.partition} [{self.start}, {self.end}) is not an offset range")
+
+    def __str__(self) -> str:
+        return f"{self.partition} [{self.start}, {self.end})"
+
+    @property
+    def span(self) -> int:
+        """Offsets covered. Compaction and transaction markers leave gaps, so records <= span."""
+        return self.end - self.start
+
+    def follows(self, earlier: OffsetRange) -> bool:
+        """Whether this range begins where the earlier one ended."""
+        return self.partition == earlier.partition and self.start == earlier.end
+
+    def first(self, offsets: int) -> OffsetRange:
+        """The range's first offsets, at most as many as asked for."""
+        return OffsetRange(self.partition, self.start, min(self.start + offsets, self.end))
+
+    def after(self, taken: OffsetRange) -> OffsetRange:
+        """What is left when the range's first part is taken."""
+        return OffsetRange(self.partition, taken.end, self.end)
+
+
+def span_of(ranges: Iterable[OffsetRange]) -> int:
+    """Offsets covered by all the ranges together."""
+    return sum(each.span for each in ranges)

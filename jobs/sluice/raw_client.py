@@ -1,0 +1,101 @@
+"""The raw log's client settings: a connection in librdkafka's names, in aiokafka's."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sluice.errors import SettingsError
+
+_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+_UNDERSTOOD = {
+    "sasl.mechanism",
+    "sasl.mechanisms",
+    "sasl.username",
+    "sasl.password",
+    "ssl.ca.location",
+    "ssl.ca.pem",
+    "ssl.certificate.location",
+    "ssl.key.location",
+    "ssl.key.password",
+    "ssl.endpoint.identification.algorithm",
+}
+_REQUEST_SECONDS = 10.0
+
+
+def client_arguments(client_extra: Mapping[str, Any], timeout: float) -> dict[str, Any]:
+    """aiokafka's arguments for a connection's client configuration.
+
+    Keys that only tune librdkafka are left out. Raises SettingsError for a missing address, and
+    for keys of security that have no counterpart: without them another client would connect.
+    """
+    extra = {key: str(value) for key, value in client_extra.items() if value is not None}
+    _refuse_unknown(extra)
+    address = extra.get("bootstrap.servers") or extra.get("metadata.broker.list")
+    if not address:
+        raise SettingsError("bootstrap.servers: expected host:port,…, found nothing")
+    protocol = extra.get("security.protocol", "PLAINTEXT").upper()
+    _require("security.protocol", protocol, _PROTOCOLS)
+    arguments: dict[str, Any] = {
+        "bootstrap_servers": address,
+        "client_id": extra.get("client.id", "sluice"),
+        "security_protocol": protocol,
+        "request_timeout_ms": int(min(timeout, _REQUEST_SECONDS) * 1000),
+    }
+    if protocol.endswith("SSL"):
+        arguments["ssl_context"] = _ssl_context(extra)
+    if protocol.startswith("SASL"):
+        arguments |= _sasl_arguments(extra)
+    return arguments
+
+
+def _refuse_unknown(extra: Mapping[str, str]) -> None:
+    secured = {key for key in extra if key.startswith(("ssl.", "sasl."))}
+    if unknown := sorted(secured - _UNDERSTOOD):
+        raise SettingsError(
+            f"{', '.join(unknown)}: not usable for reading the raw log, which explains gaps;"
+            f" expected only: {', '.join(sorted(_UNDERSTOOD))}"
+        )
+
+
+def _require(key: str, found: str, allowed: tuple[str, ...]) -> None:
+    if found not in allowed:
+        raise SettingsError(f"{key}: expected one of {', '.join(allowed)}, found {found!r}")
+
+
+def _sasl_arguments(extra: Mapping[str, str]) -> dict[str, str]:
+    mechanism = extra.get("sasl.mechanism") or extra.get("sasl.mechanisms") or "GSSAPI"
+    _require("sasl.mechanism", mechanism.upper(), _MECHANISMS)
+    for key in ("sasl.username", "sasl.password"):
+        if key not in extra:
+            raise SettingsError(f"{key}: expected with sasl.mechanism {mechanism}, found nothing")
+    return {
+        "sasl_mechanism": mechanism.upper(),
+        "sasl_plain_username": extra["sasl.username"],
+        "sasl_plain_password": extra["sasl.password"],
+    }
+
+
+def _ssl_context(extra: Mapping[str, str]) -> ssl.SSLContext:
+    place = extra.get("ssl.ca.location")
+    folder = place is not None and Path(place).is_dir()
+    try:
+        context = ssl.create_default_context(
+            cafile=None if folder else place,
+            capath=place if folder else None,
+            cadata=extra.get("ssl.ca.pem"),
+        )
+        if certificate := extra.get("ssl.certificate.location"):
+            password = extra.get("ssl.key.password")
+            context.load_cert_chain(certificate, extra.get("ssl.key.location"), password)
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"ssl.*.location: not usable: {error}") from error
+    verified = extra.get("enable.ssl.certificate.verification", "true").lower() != "false"
+    if not verified or extra.get("ssl.endpoint.identification.algorithm") == "none":
+        context.check_hostname = False
+    if not verified:
+        context.verify_mode = ssl.CERT_NONE
+    return context

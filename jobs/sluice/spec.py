@@ -1,0 +1,195 @@
+"""The spec: one pipeline's YAML file, checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from croniter import croniter
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from sluice.columns import Column
+from sluice.errors import SpecError, joined
+from sluice.formats import Format, JsonFormat, RawFormat
+from sluice.model import Model
+from sluice.starts import (
+    Start,
+    StartEarliest,
+    StartGroup,
+    StartOffsets,
+    StartTimestamp,
+    named_start,
+)
+
+OUR_COLUMNS = ("_topic", "_topic_id", "_partition", "_offset", "_timestamp", "_key", "_batch")
+_SECRET = re.compile(r"password|secret|token|jaas|credential|access.?key", re.IGNORECASE)
+
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+TopicName = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
+
+
+class Quarantine(Model):
+    """How many undecodable records a batch may have."""
+
+    max_ratio: float = Field(default=0.01, ge=0, le=1, strict=False)
+
+
+class PipelineSpec(Model):
+    """One pipeline: topics or a topic pattern into one Delta table."""
+
+    version: Literal[1]
+    pipeline: Name
+    kafka: str = Field(default="kafka_default", pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+    topics: list[TopicName] | None = Field(default=None, min_length=1)
+    topic_pattern: str | None = None
+    table: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,127}$")]
+    format: Format
+    schedule: str | None = None
+    start: Start = StartEarliest()
+    max_records_per_batch: int = Field(default=5_000_000, ge=1)
+    max_batches_per_run: int = Field(default=20, ge=1, le=1000)
+    on_data_loss: Literal["fail", "record"] = "fail"
+    quarantine: Quarantine = Quarantine()
+    consumer_group: str | None = Field(default=None, min_length=1)
+    partition_by: list[str] = Field(default=[])
+    cluster_by: list[str] = Field(default=[], max_length=4)
+    spark: dict[str, str] = Field(default={})
+    owner: str = "airflow"
+    description: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _group_has_a_default(cls, given: Any) -> Any:
+        # An absent key means the default name, null means no group at all.
+        if isinstance(given, dict) and "consumer_group" not in given:
+            return {**given, "consumer_group": f"sluice-{given.get('pipeline')}"}
+        return given
+
+    @field_validator("start", mode="before")
+    @classmethod
+    def _start_may_be_a_word(cls, start: object) -> object:
+        return named_start(start)
+
+    @field_validator("schedule")
+    @classmethod
+    def _is_cron(cls, schedule: str | None) -> str | None:
+        if schedule is not None and not croniter.is_valid(schedule):
+            raise ValueError("expected a cron expression such as '*/10 * * * *', or null")
+        return schedule
+
+    @field_validator("topic_pattern")
+    @classmethod
+    def _is_a_pattern(cls, pattern: str | None) -> str | None:
+        try:
+            re.compile(pattern or "")
+        except re.error as problem:
+            raise ValueError(f"expected a regular expression: {problem}") from None
+        return pattern
+
+    @field_validator("table")
+    @classmethod
+    def _is_not_a_quarantine(cls, table: str) -> str:
+        if table.endswith("__quarantine"):
+            raise ValueError("names that end in __quarantine are Sluice's own")
+        return table
+
+    @field_validator("spark")
+    @classmethod
+    def _is_spark_configuration(cls, conf: Mapping[str, str]) -> Mapping[str, str]:
+        for key in conf:
+            if not key.startswith("spark."):
+                raise ValueError(f"{key}: expected a key that starts with 'spark.'")
+            if _SECRET.search(key):
+                raise ValueError(f"{key}: secrets belong into an Airflow connection, not in a spec")
+        return conf
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> PipelineSpec:
+        if (self.topics is None) == (self.topic_pattern is None):
+            raise ValueError("expected exactly one of the keys topics and topic_pattern")
+        if self.topics and len(set(self.topics)) < len(self.topics):
+            raise ValueError("topics: a topic is named twice")
+        if self.partition_by and self.cluster_by:
+            raise ValueError("expected at most one of the keys partition_by and cluster_by")
+        known = {*OUR_COLUMNS, *(column.name for column in self.columns)}
+        for key, names in (("partition_by", self.partition_by), ("cluster_by", self.cluster_by)):
+            for name in names:
+                if name not in known:
+                    raise ValueError(f"{key}: found {name!r}; allowed: {', '.join(sorted(known))}")
+        return self
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The decoded part of the data table."""
+        return self.format.columns
+
+    def selects(self, topic: str) -> bool:
+        """Whether the pipeline reads a topic of this name."""
+        if self.topics is not None:
+            return topic in self.topics
+        return re.fullmatch(self.topic_pattern or "", topic) is not None
+
+
+def load_spec(path: Path) -> PipelineSpec:
+    """Read a spec. Raises SpecError, one line per finding: file, key path, found, allowed."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            given = yaml.load(file, Loader=yaml.CSafeLoader)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as problem:
+        raise SpecError(f"{path}: cannot be read as YAML: {problem}") from None
+    if not isinstance(given, dict):
+        raise SpecError(f"{path}: expected the keys of a spec, found {type(given).__name__}")
+    try:
+        return PipelineSpec.model_validate(given)
+    except ValidationError as problem:
+        raise SpecError(joined(_finding(path, each) for each in problem.errors())) from None
+
+
+def spec_files(folder: Path) -> list[Path]:
+    """The spec files of a folder, by name."""
+    return sorted([*folder.glob("*.yaml"), *folder.glob("*.yml")])
+
+
+def find_spec(folder: Path, pipeline: str) -> PipelineSpec:
+    """The pipeline's spec. Raises SpecError when it is bad, or in no file of the folder."""
+    files = sorted(spec_files(folder), key=lambda path: path.stem != pipeline)
+    for path in files:
+        try:
+            spec = load_spec(path)
+        except SpecError:
+            if path.stem == pipeline:
+                raise
+            continue
+        if spec.pipeline == pipeline:
+            return spec
+    known = ", ".join(sorted(path.name for path in files)) or "no file"
+    raise SpecError(f"{folder}: no spec of a pipeline {pipeline!r}; found {known}")
+
+
+_PARTS: Mapping[tuple[str, ...], type[Model]] = {
+    ("quarantine",): Quarantine,
+    ("format", "json"): JsonFormat,
+    ("format", "raw"): RawFormat,
+    ("start", "timestamp"): StartTimestamp,
+    ("start", "offsets"): StartOffsets,
+    ("start", "group"): StartGroup,
+}
+
+
+def _finding(path: Path, error: Any) -> str:
+    location = [str(part) for part in error["loc"]]
+    # The second part of these names the chosen kind, which is not a key of the file.
+    shown = location[:1] + location[2:] if location[:1] in (["format"], ["start"]) else location
+    where = f"{path}: {'.'.join(shown)}".removesuffix(": ")
+    if error["type"] == "extra_forbidden":
+        model = _PARTS.get(tuple(location[:-1]), PipelineSpec)
+        allowed = [field.alias or name for name, field in model.model_fields.items()]
+        return f"{where}: unknown key; allowed: {', '.join(allowed)}"
+    if error["type"] == "missing":
+        return f"{where}: missing"
+    message = error["msg"].removeprefix("Value error, ")
+    found = f"found {error['input']!r}; " if location else ""
+    return f"{where}: {found}{message[:1].lower()}{message[1:]}"

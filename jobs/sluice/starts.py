@@ -1,0 +1,145 @@
+"""Start positions: where a pipeline without history begins. Stored history always outranks them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from typing import Annotated, Protocol
+
+from pydantic import Discriminator, Field, Tag, field_validator
+
+from sluice.errors import ResetNeeded
+from sluice.kafka_state import PartitionLog
+from sluice.model import Model
+from sluice.ranges import TopicPartition
+
+Offset = Annotated[int, Field(ge=0)]
+Logs = Mapping[TopicPartition, PartitionLog]
+
+
+class StartQuestions(Protocol):
+    """What a start position may ask the log."""
+
+    def offsets_for_time(
+        self, partitions: list[TopicPartition], moment: datetime
+    ) -> Mapping[TopicPartition, int | None]:
+        """The first offset at or after a moment; None where no record is that late."""
+
+    def group_offsets(
+        self, group: str, partitions: list[TopicPartition]
+    ) -> Mapping[TopicPartition, int | None]:
+        """The committed offsets of a consumer group; None where there is none."""
+
+
+class StartEarliest(Model):
+    """Start at the first offset still kept."""
+
+    def resolve(self, logs: Logs, ask: StartQuestions) -> dict[TopicPartition, int]:
+        """The first offset to read, per partition."""
+        return {partition: log.log_start_offset for partition, log in logs.items()}
+
+
+class StartLatest(Model):
+    """Start behind everything that can be read now."""
+
+    def resolve(self, logs: Logs, ask: StartQuestions) -> dict[TopicPartition, int]:
+        """The first offset to read, per partition."""
+        return {partition: log.last_stable_offset for partition, log in logs.items()}
+
+
+class StartTimestamp(Model):
+    """Start at the first record at or after a moment."""
+
+    timestamp: datetime
+
+    @field_validator("timestamp", mode="before")
+    @classmethod
+    def _is_a_moment(cls, moment: object) -> object:
+        # YAML reads a bare date as a date, and text in quotes as text.
+        if isinstance(moment, str):
+            moment = datetime.fromisoformat(moment)
+        if isinstance(moment, date) and not isinstance(moment, datetime):
+            moment = datetime(moment.year, moment.month, moment.day)
+        if isinstance(moment, datetime) and moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return moment
+
+    def resolve(self, logs: Logs, ask: StartQuestions) -> dict[TopicPartition, int]:
+        """The first offset to read, per partition."""
+        found = ask.offsets_for_time(list(logs), self.timestamp)
+        late = {each: log.last_stable_offset for each, log in logs.items()}
+        return {each: _within(found[each], late[each], logs[each]) for each in logs}
+
+
+class StartOffsets(Model):
+    """Start at explicit offsets; partitions that are not named start at their beginning."""
+
+    offsets: dict[str, dict[Annotated[int, Field(ge=0)], Offset]]
+
+    def resolve(self, logs: Logs, ask: StartQuestions) -> dict[TopicPartition, int]:
+        """The first offset to read, per partition. Raises ResetNeeded where Kafka lacks it."""
+        given = {
+            TopicPartition(topic, number): offset
+            for topic, offsets in self.offsets.items()
+            for number, offset in offsets.items()
+        }
+        for partition, offset in given.items():
+            log = logs.get(partition)
+            held = f"[{log.log_start_offset}, {log.last_stable_offset}]" if log else "no partition"
+            if not log or not log.log_start_offset <= offset <= log.last_stable_offset:
+                raise ResetNeeded(
+                    f"{partition}: start.offsets asks for {offset}, Kafka holds {held}."
+                    " Change `start` in the spec."
+                )
+        return {each: given.get(each, log.log_start_offset) for each, log in logs.items()}
+
+
+class StartGroup(Model):
+    """Start where a consumer group stands; partitions it does not know start at their beginning."""
+
+    group: str = Field(min_length=1)
+
+    def resolve(self, logs: Logs, ask: StartQuestions) -> dict[TopicPartition, int]:
+        """The first offset to read, per partition."""
+        found = ask.group_offsets(self.group, list(logs))
+        return {each: _within(found[each], log.log_start_offset, log) for each, log in logs.items()}
+
+
+def _within(offset: int | None, otherwise: int, log: PartitionLog) -> int:
+    # A group may stand below the log start, or above the LSO when it reads uncommitted records.
+    if offset is None:
+        return otherwise
+    return min(max(offset, log.log_start_offset), log.last_stable_offset)
+
+
+_WORDS = {"earliest": StartEarliest, "latest": StartLatest}
+_KEYS = {"timestamp", "offsets", "group"}
+
+
+def named_start(start: object) -> object:
+    """Turn the words of a spec, `earliest` and `latest`, into their policies."""
+    return _WORDS[start]() if isinstance(start, str) and start in _WORDS else start
+
+
+def _kind(start: object) -> str | None:
+    if isinstance(start, Model):
+        return type(start).__name__
+    keys = set(start) if isinstance(start, dict) else set()
+    return next(iter(keys & _KEYS), None)
+
+
+Start = Annotated[
+    Annotated[StartEarliest, Tag("StartEarliest")]
+    | Annotated[StartLatest, Tag("StartLatest")]
+    | Annotated[StartTimestamp, Tag("timestamp")]
+    | Annotated[StartOffsets, Tag("offsets")]
+    | Annotated[StartGroup, Tag("group")],
+    Discriminator(
+        _kind,
+        custom_error_type="start",
+        custom_error_message=(
+            "allowed: earliest, latest, {timestamp: …}, {offsets: {topic: {partition: offset}}},"
+            " {group: …}"
+        ),
+    ),
+]

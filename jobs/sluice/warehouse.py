@@ -1,0 +1,31 @@
+"""The warehouse: the only place where a table's path or URI is built."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Warehouse:
+    """The root below which all tables live: a local path or an object-store URI."""
+
+    root: str
+
+    def data(self, table: str) -> str:
+        """Where the data table is."""
+        return self._below(table)
+
+    def quarantine(self, table: str) -> str:
+        """Where the table's undecodable records are."""
+        return self._below(f"{table}__quarantine")
+
+    @property
+    def offsets(self) -> str:
+        """Where the offsets table of all pipelines is."""
+        return self._below("_sluice/offsets")
+
+    def _below(self, name: str) -> str:
+        # Spark takes a relative path from its own working directory: only absolute ones leave here.
+        root = self.root if "://" in self.root else str(Path(self.root).resolve())
+        return f"{root.rstrip('/')}/{name}"

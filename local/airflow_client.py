@@ -1,0 +1,204 @@
+"""Airflow's REST API, as a person at its UI would use it: trigger, watch, clear, read logs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
+
+import httpx
+
+Found = TypeVar("Found")
+FINISHED = frozenset({"success", "failed"})
+
+
+class AirflowApiError(RuntimeError):
+    """Airflow refused a request, or something did not happen in time."""
+
+
+@dataclass(frozen=True)
+class DagRun:
+    dag_id: str
+    run_id: str
+    state: str
+    seconds: float | None = None
+
+    @classmethod
+    def of(cls, reply: Mapping[str, Any]) -> Self:
+        return cls(reply["dag_id"], reply["dag_run_id"], reply["state"], reply.get("duration"))
+
+    @property
+    def finished(self) -> bool:
+        return self.state in FINISHED
+
+    @property
+    def path(self) -> str:
+        return f"/dags/{self.dag_id}/dagRuns/{self.run_id}"
+
+
+@dataclass(frozen=True)
+class TaskInstance:
+    task_id: str
+    state: str | None
+    try_number: int
+    seconds: float | None
+
+    @classmethod
+    def of(cls, reply: Mapping[str, Any]) -> Self:
+        return cls(reply["task_id"], reply["state"], reply["try_number"], reply["duration"])
+
+
+class AirflowClient:
+    def __init__(self, url: str, username: str, password: str) -> None:
+        self._login = {"username": username, "password": password}
+        # Loopback only: whatever proxy the machine has is none of our business.
+        self._http = httpx.Client(base_url=url, timeout=30, trust_env=False)
+
+    def close(self) -> None:
+        self._http.close()
+
+    def request(self, method: str, path: str, **arguments: Any) -> Any:
+        """One call of the public API; the path begins behind `/api/v2`."""
+        reply = self._send(method, path, **arguments)
+        if reply.status_code == httpx.codes.UNAUTHORIZED:
+            self._sign_in()
+            reply = self._send(method, path, **arguments)
+        if reply.is_error:
+            raise AirflowApiError(f"{method} {path}: {reply.status_code} {reply.text[:1000]}")
+        return reply.json() if reply.content else None
+
+    def health(self) -> dict[str, str]:
+        """The status of each component; empty while nobody answers."""
+        try:
+            reply = self._http.get("/api/v2/monitor/health", timeout=5)
+            reply.raise_for_status()
+        except httpx.HTTPError:
+            return {}
+        return {name: part["status"] or "unknown" for name, part in reply.json().items()}
+
+    def import_errors(self) -> dict[str, str]:
+        """What the dag-processor could not import: file → traceback."""
+        found = self.request("GET", "/importErrors")["import_errors"]
+        return {error["filename"]: error["stack_trace"] for error in found}
+
+    def dag_ids(self) -> set[str]:
+        return {dag["dag_id"] for dag in self.request("GET", "/dags")["dags"]}
+
+    def wait_for_dag(self, dag_id: str, timeout: float = 60) -> None:
+        """Wait until the dag-processor has found it."""
+        found = self._until(lambda: dag_id in self.dag_ids(), timeout)
+        if not found:
+            raise AirflowApiError(
+                f"no DAG {dag_id} after {timeout:.0f} s; there are {sorted(self.dag_ids())}; "
+                f"import errors: {self.import_errors() or 'none'}"
+            )
+
+    def unpause(self, dag_id: str) -> None:
+        self.request("PATCH", f"/dags/{dag_id}", json={"is_paused": False})
+
+    def pause(self, dag_id: str) -> None:
+        self.request("PATCH", f"/dags/{dag_id}", json={"is_paused": True})
+
+    def trigger(self, dag_id: str, conf: Mapping[str, Any] | None = None) -> DagRun:
+        """Start a manual run (of an unpaused DAG); `conf` holds its parameters."""
+        body = {"logical_date": None, "conf": dict(conf or {})}
+        return DagRun.of(self.request("POST", f"/dags/{dag_id}/dagRuns", json=body))
+
+    def runs(self, dag_id: str) -> list[DagRun]:
+        """All runs, the latest last."""
+        query = {"order_by": "run_after", "limit": 1000}
+        found = self.request("GET", f"/dags/{dag_id}/dagRuns", params=query)["dag_runs"]
+        return [DagRun.of(reply) for reply in found]
+
+    def run(self, run: DagRun) -> DagRun:
+        """The run as it is now."""
+        return DagRun.of(self.request("GET", run.path))
+
+    def wait_for_run(
+        self, run: DagRun, timeout: float, progress: Callable[[DagRun], None] | None = None
+    ) -> DagRun:
+        """Wait until it is over, well or badly; `progress` is called at each look."""
+
+        def look() -> DagRun | None:
+            seen = self.run(run)
+            if progress is not None:
+                progress(seen)
+            return seen if seen.finished else None
+
+        finished = self._until(look, timeout)
+        if finished is None:
+            raise AirflowApiError(
+                f"{run.run_id} is not over after {timeout:.0f} s: {self.tasks(run)}"
+            )
+        return finished
+
+    def tasks(self, run: DagRun) -> dict[str, TaskInstance]:
+        """The task instances by task id (of a mapped task: the last one)."""
+        found = self.request("GET", f"{run.path}/taskInstances")["task_instances"]
+        return {reply["task_id"]: TaskInstance.of(reply) for reply in found}
+
+    def wait_for_task(self, run: DagRun, task_id: str, state: str, timeout: float) -> TaskInstance:
+        """Wait until the task instance is in that state."""
+
+        def look() -> TaskInstance | None:
+            seen = self.tasks(run)[task_id]
+            return seen if seen.state == state else None
+
+        found = self._until(look, timeout)
+        if found is None:
+            raise AirflowApiError(
+                f"{task_id} is not {state} after {timeout:.0f} s: {self.tasks(run)[task_id]}"
+            )
+        return found
+
+    def clear(self, run: DagRun, *task_ids: str, downstream: bool = True) -> None:
+        """Run these tasks (none named: all) of the run again, as "Clear" in the UI does."""
+        body: dict[str, Any] = {
+            "dry_run": False,
+            "dag_run_id": run.run_id,
+            "only_failed": False,
+            "include_downstream": downstream,
+            "reset_dag_runs": True,
+        }
+        if task_ids:
+            body["task_ids"] = list(task_ids)
+        self.request("POST", f"/dags/{run.dag_id}/clearTaskInstances", json=body)
+
+    def set_state(self, run: DagRun, task_id: str, state: str) -> None:
+        """What "Mark as" in the UI does; a running task is stopped."""
+        path = f"{run.path}/taskInstances/{task_id}"
+        self.request("PATCH", path, json={"new_state": state})
+
+    def log(self, run: DagRun, task_id: str, try_number: int | None = None) -> str:
+        """The task's log, one line per event, of the latest try unless told."""
+        try_number = try_number or self.tasks(run)[task_id].try_number
+        reply = self.request("GET", f"{run.path}/taskInstances/{task_id}/logs/{try_number}")
+        return "\n".join(log_line(event) for event in reply["content"])
+
+    def _send(self, method: str, path: str, **arguments: Any) -> httpx.Response:
+        return self._http.request(method, f"/api/v2{path}", **arguments)
+
+    def _sign_in(self) -> None:
+        reply = self._http.post("/auth/token", json=self._login)
+        if reply.is_error:
+            raise AirflowApiError(f"sign-in: {reply.status_code} {reply.text[:1000]}")
+        self._http.headers["Authorization"] = f"Bearer {reply.json()['access_token']}"
+
+    @staticmethod
+    def _until(look: Callable[[], Found], timeout: float) -> Found | None:
+        deadline = time.monotonic() + timeout
+        while not (found := look()):
+            if time.monotonic() > deadline:
+                return None
+            time.sleep(0.5)
+        return found
+
+
+def log_line(event: Any) -> str:
+    """A structured event as text; every further field of it is part of the line."""
+    if not isinstance(event, Mapping):
+        return str(event)
+    known = ("timestamp", "level", "event")
+    rest = " ".join(f"{key}={value}" for key, value in event.items() if key not in known)
+    return f"{event.get('timestamp', '')} {event.get('level', '')} {event.get('event', '')} {rest}"

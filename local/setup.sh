@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# Setup: everything the project needs, in .venv/ and build/, once. `make` calls it before each target.
+# It only does what its inputs ask for, and goes on where an earlier call was interrupted.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+UV_VERSION=$(sed -n 's/^uv==//p' requirements-dev.txt)
+VENV_STAMP=.venv/.setup-stamp
+JARS_STAMP=build/jars/.setup-stamp
+
+say() { printf '\033[1m==>\033[0m %s\n' "$*"; }
+
+fail() { # fail WHAT FOUND EXPECTED NEXT
+  printf '\nsetup: %s\n  found:    %s\n  expected: %s\n  do this:  %s\n\n' "$@" >&2
+  exit 1
+}
+
+fingerprint() { cat "$@" | cksum; }
+
+current() { # current STAMP FINGERPRINT: whether the last finished setup had the same inputs
+  [[ -f $1 && $(<"$1") == "$2" ]]
+}
+
+java_command() {
+  if [[ -n ${JAVA_HOME:-} ]]; then echo "$JAVA_HOME/bin/java"; else command -v java || true; fi
+}
+
+check_java() {
+  local java found major
+  java=$(java_command)
+  [[ -x $java ]] || fail "Java is missing" "${java:-no 'java' on PATH, and JAVA_HOME is not set}" \
+    "Java 17 or 21" "install a JDK, or set JAVA_HOME to one"
+  found=$("$java" -version 2>&1 | sed -n 's/.*version "\([^"]*\)".*/\1/p' | head -1)
+  major=${found%%[.-]*}
+  [[ $major =~ ^[0-9]+$ ]] || fail "Java does not run" "$java: $("$java" -version 2>&1 | head -1)" \
+    "Java 17 or 21" "install a JDK, or set JAVA_HOME to one"
+  ((major >= 17)) || fail "Java is too old" "Java $found ($java)" \
+    "Java 17 or 21" "install a newer JDK, or set JAVA_HOME to one"
+  # From 23 on the JVM refuses a call that Hadoop's client makes on every file access.
+  ((major < 23)) || fail "Java is too new for Spark 4.0" "Java $found ($java)" \
+    "Java 17 or 21" "install one of these beside it, and set JAVA_HOME to it"
+  [[ $("$java" --list-modules) == *jdk.incubator.vector* ]] ||
+    fail "this Java is a trimmed one" "Java $found ($java), without the module jdk.incubator.vector" \
+      "a full JDK 17 or 21" "install a full JDK, or set JAVA_HOME to one"
+  say "Java $found ($java)"
+}
+
+find_python() { # prints the interpreter; complains when there is none
+  local candidate found seen=
+  for candidate in ${PYTHON:-} python3.11 python3 python; do
+    found=$("$candidate" -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])' 2>/dev/null) || continue
+    if [[ $found == 3.11.* ]]; then
+      "$candidate" -c 'import ensurepip, venv' 2>/dev/null ||
+        fail "Python cannot make virtual environments" "$candidate $found without ensurepip" \
+          "Python 3.11 with venv" "install your system's package for it (on Debian: python3.11-venv)"
+      echo "$candidate"
+      return
+    fi
+    seen="$seen${seen:+, }$candidate is $found"
+  done
+  fail "Python 3.11 is missing" "${seen:-no python3.11, python3 or python on PATH}" \
+    "Python 3.11 (Airflow, Spark and the lock file agree on it)" \
+    "install Python 3.11, or name it: make setup PYTHON=/path/to/python3.11"
+}
+
+# uv is several times faster than pip, but reads other settings: hand it those that pip has.
+adopt_pip_settings() {
+  local settings
+  settings=$(.venv/bin/python -m pip config list 2>/dev/null || true)
+  setting() { sed -n "s/^[^=]*\.$1='\(.*\)'\$/\1/p" <<<"$settings" | tail -1; }
+  adopt() { # adopt UV_NAME PIP_NAME
+    local value
+    value=$(setting "$2")
+    if [[ -n $value && -z ${!1:-} ]]; then export "$1=$value"; fi
+  }
+  adopt SSL_CERT_FILE cert
+  adopt UV_DEFAULT_INDEX index-url
+  adopt UV_INDEX extra-index-url
+  adopt UV_FIND_LINKS find-links
+  adopt UV_INSECURE_HOST trusted-host
+  adopt UV_HTTP_TIMEOUT default-timeout
+  adopt HTTPS_PROXY proxy
+}
+
+install_python_packages() {
+  local python
+  if ! .venv/bin/python -c 'import sys, pip; assert sys.version_info[:2] == (3, 11)' 2>/dev/null; then
+    python=$(find_python)
+    say "Virtual environment in .venv ($("$python" --version))"
+    "$python" -m venv --clear .venv
+  fi
+  adopt_pip_settings
+  if [[ $(.venv/bin/uv --version 2>/dev/null) != "uv $UV_VERSION"* ]]; then
+    say "Installer: uv $UV_VERSION"
+    .venv/bin/python -m pip install --quiet "uv==$UV_VERSION"
+  fi
+  say "Python packages: $(grep -c '^[a-z0-9].*==' requirements.txt) of the lock, and those of development (about 1 GB unpacked)"
+  # Steps, and on a terminal progress bars, but not the list of what was installed.
+  .venv/bin/uv pip install --python .venv/bin/python -r requirements.txt -r requirements-dev.txt \
+    2> >(sed -u '/^ [+~-] /d' >&2)
+  .venv/bin/uv pip install --python .venv/bin/python --quiet --no-deps -e .
+  say "Bytecode, without which each of Airflow's processes would take seconds longer to start"
+  .venv/bin/python -m compileall -q -j 0 .venv/lib/python3.11/site-packages >/dev/null || true
+}
+
+install_jars() {
+  local jars=.venv/lib/python3.11/site-packages/pyspark/jars settings=()
+  if [[ -n ${IVY_SETTINGS:-} ]]; then settings=(-settings "$IVY_SETTINGS"); fi
+  say "JVM artifacts of ivy.xml (about 70 MB) into build/jars"
+  mkdir -p build/jars
+  if ! "$(java_command)" -jar "$jars"/ivy-*.jar ${settings[@]+"${settings[@]}"} -ivy ivy.xml \
+    -confs spark broker -types jar bundle -cache build/ivy -sync \
+    -retrieve 'build/jars/[conf]/[artifact]-[revision].[ext]' >build/ivy.log 2>&1; then
+    tail -30 build/ivy.log >&2
+    fail "the JVM artifacts could not be fetched" "see above, and build/ivy.log" \
+      "all dependencies of ivy.xml" "repair the network and repeat; IVY_SETTINGS=FILE names a mirror"
+  fi
+  say "$(ls build/jars/spark | wc -l | tr -d ' ') jars for Spark, $(ls build/jars/broker | wc -l | tr -d ' ') for the broker"
+}
+
+main() {
+  local venv_inputs jars_inputs
+  venv_inputs="$(fingerprint requirements.txt requirements-dev.txt pyproject.toml local/setup.sh) in $PWD"
+  jars_inputs="$(fingerprint ivy.xml requirements.txt local/setup.sh) with $(java_command)"
+  if ! current "$JARS_STAMP" "$jars_inputs"; then check_java; fi
+  if ! current "$VENV_STAMP" "$venv_inputs"; then
+    install_python_packages
+    echo "$venv_inputs" >"$VENV_STAMP"
+  fi
+  if ! current "$JARS_STAMP" "$jars_inputs"; then
+    install_jars
+    echo "$jars_inputs" >"$JARS_STAMP"
+    say "Setup is complete"
+  fi
+}
+
+main

@@ -1,0 +1,96 @@
+"""The tasks around Spark: `plan` before it and `settle` behind it, and what their errors mean."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk import Asset, Connection
+from airflow.sdk.exceptions import (
+    AirflowFailException,
+    AirflowNotFoundException,
+    AirflowSkipException,
+)
+from sluice.errors import SettingsError, SluiceError
+from sluice.spec import PipelineSpec
+from sluice.work import Work
+from sluice_specs import project_settings
+
+if TYPE_CHECKING:
+    from sluice.pipeline import Pipeline
+
+log = logging.getLogger(__name__)
+
+PLAN = "plan"
+
+
+@contextmanager
+def failing_for_good() -> Iterator[None]:
+    """The one place where Sluice's errors become Airflow's: fail, or let the task be retried."""
+    try:
+        yield
+    except SluiceError as error:
+        if error.retryable:
+            raise
+        raise AirflowFailException(str(error)) from error
+
+
+def connection(conn_id: str) -> Connection:
+    """An Airflow connection. Raises SettingsError when it is not defined."""
+    try:
+        return Connection.get(conn_id)
+    except AirflowNotFoundException:
+        raise SettingsError(
+            f"The Airflow connection {conn_id!r} is not defined. Add it under Admin → Connections."
+        ) from None
+
+
+def pipeline_of(spec: PipelineSpec) -> Pipeline:
+    """Open the spec's pipeline with the settings and the Kafka connection of this deployment."""
+    # Kept out of the module's head: it brings deltalake and confluent_kafka with it.
+    from sluice.pipeline import open_pipeline
+
+    return open_pipeline(spec, project_settings(), connection(spec.kafka).extra_dejson)
+
+
+def planned_work(context: Any) -> Work:
+    """What the run's `plan` task found to do."""
+    return Work.from_dict(context["ti"].xcom_pull(task_ids=PLAN))
+
+
+def data_table(spec: PipelineSpec) -> Asset:
+    """The pipeline's data table, as other DAGs may wait for it."""
+    uri = project_settings().tables.data(spec.table)
+    return Asset(uri if "://" in uri else Path(uri).as_uri())
+
+
+def plan_with(spec: PipelineSpec) -> Callable[..., dict[str, Any]]:
+    """The body of `plan`."""
+
+    def plan(dag_run: Any = None) -> dict[str, Any]:
+        """Write down the offset ranges to read next, or adopt those that were left unfinished."""
+        actor = dag_run.triggering_user_name or getattr(dag_run.run_type, "value", "airflow")
+        with failing_for_good():
+            work = pipeline_of(spec).plan(dag_run.run_id, f"airflow:{actor}")
+        log.info("%s: planned %s", spec.pipeline, work)
+        return work.as_dict()
+
+    return plan
+
+
+def settle_with(spec: PipelineSpec, table: Asset) -> Callable[..., None]:
+    """The body of `settle`; skipped, and thus without an asset event, when nothing landed."""
+
+    def settle(ti: Any = None, outlet_events: Any = None) -> None:
+        """Write the receipts of what the table's log shows as committed; tell who waits for it."""
+        with failing_for_good():
+            settlement = pipeline_of(spec).settle(planned_work({"ti": ti}))
+        if not settlement.events:
+            raise AirflowSkipException(f"{spec.pipeline}: every committed batch has its receipt")
+        outlet_events[table].extra = {"pipeline": spec.pipeline, "batches": settlement.events}
+        log.info("%s: settled %s batch(es)", spec.pipeline, len(settlement.events))
+
+    return settle

@@ -1,0 +1,44 @@
+"""Fixtures that every layer may use: the embedded broker and topics on it."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from local.broker import Broker
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """One real broker for all tests. A test that stops or kills brokers starts its own."""
+    with Broker(tmp_path_factory.mktemp("broker")) as running:
+        yield running
+
+
+@pytest.fixture
+def own_broker(tmp_path: Path) -> Iterator[Broker]:
+    """A broker for one test alone, which may kill and restart it."""
+    with Broker(tmp_path / "broker") as running:
+        yield running
+
+
+@pytest.fixture
+def topic(broker: Broker) -> Callable[..., str]:
+    """`topic(partitions=1, **config)` makes an empty topic: `topic(2, retention_ms=-1)`."""
+    return topic_factory(broker)
+
+
+def topic_factory(broker: Broker) -> Callable[..., str]:
+    def create(partitions: int = 1, *, name: str | None = None, **config: object) -> str:
+        name = name or f"test-{uuid.uuid4().hex[:12]}"
+        settings = {key.replace("_", "."): str(value) for key, value in config.items()}
+        admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+        asked = NewTopic(name, partitions, 1, config=settings)
+        admin.create_topics([asked], operation_timeout=10)[name].result(timeout=15)
+        return name
+
+    return create

@@ -1,0 +1,121 @@
+"""The DAGs: one per spec, all alike, cheap to parse."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from airflow.sdk import Asset, CronDataIntervalTimetable, TriggerRule
+from airflow.serialization.serialized_objects import DagSerialization
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def flights(write_spec, parse):
+    write_spec("flights")
+    return parse().dags["flights"]
+
+
+def test_the_projects_own_specs_give_a_dag_each(parse, monkeypatch):
+    monkeypatch.delenv("SLUICE_PIPELINES", raising=False)
+    bag = parse()
+    assert not bag.import_errors
+    assert set(bag.dags) == {path.stem for path in (PROJECT / "dags/pipelines").glob("*.yaml")}
+
+
+def test_every_spec_is_a_dag_of_its_name(write_spec, parse):
+    for name in ("flights", "weather", "planes"):
+        write_spec(name)
+    bag = parse()
+    assert not bag.import_errors
+    assert set(bag.dags) == {"flights", "weather", "planes"}
+
+
+def test_a_run_plans_then_ingests_then_settles(flights):
+    chain = {task.task_id: task.downstream_task_ids for task in flights.tasks}
+    assert chain == {"plan": {"ingest"}, "ingest": {"settle"}, "settle": set()}
+
+
+def test_intervals_are_not_empty_and_runs_take_turns(flights):
+    assert isinstance(flights.timetable, CronDataIntervalTimetable)
+    assert flights.catchup is False
+    assert flights.max_active_runs == 1
+
+
+def test_a_null_schedule_leaves_manual_runs_only(write_spec, parse):
+    write_spec("flights", schedule=None)
+    assert parse().dags["flights"].timetable.can_be_scheduled is False
+
+
+def test_owner_description_tags_and_docs_are_shown(flights):
+    assert {task.owner for task in flights.tasks} == {"data-platform"}
+    assert flights.description == "Departures from New York"
+    assert "sluice" in flights.tags
+    for shown in (
+        "**plan**",
+        "**ingest**",
+        "**settle**",
+        "Departures",
+        "`flights`",
+        "flights.yaml",
+    ):
+        assert shown in flights.doc_md
+
+
+@pytest.mark.parametrize("task_id", ["plan", "ingest", "settle"])
+def test_every_task_is_retried_with_backoff_and_ends(flights, task_id):
+    task = flights.get_task(task_id)
+    assert task.retries >= 2
+    assert task.retry_exponential_backoff > 1
+    assert task.max_retry_delay <= timedelta(hours=1)
+    assert task.execution_timeout <= timedelta(hours=12)
+
+
+def test_one_ingest_at_a_time_over_all_runs(flights):
+    assert flights.get_task("ingest").max_active_tis_per_dag == 1
+
+
+def test_settle_runs_after_a_skipped_ingest_but_not_after_a_failed_one(flights):
+    assert flights.get_task("settle").trigger_rule == TriggerRule.NONE_FAILED
+
+
+def test_settle_announces_the_data_table(flights, tmp_path):
+    (outlet,) = flights.get_task("settle").outlets
+    assert outlet == Asset((tmp_path / "warehouse" / "flights").as_uri())
+
+
+def test_plan_passes_one_reference_on(flights):
+    assert flights.get_task("plan").multiple_outputs is False
+
+
+def test_a_dag_can_be_stored_without_its_secrets_or_offsets(flights):
+    stored = DagSerialization.to_dict(flights)
+    ingest = next(t["__var"] for t in stored["dag"]["tasks"] if t["__var"]["task_id"] == "ingest")
+    assert ingest.get("template_fields", []) == []
+    assert not {"env_vars", "conf", "application_args"} & set(ingest)
+
+
+CHEAP = """
+import sys
+from airflow.sdk import DAG  # Airflow's own modules are not ours to answer for
+before = set(sys.modules)
+import runpy
+runpy.run_path({file!r})
+print(*sorted({{name.partition(".")[0] for name in set(sys.modules) - before}}))
+"""
+
+
+def test_parsing_touches_neither_spark_nor_delta_nor_kafka_nor_the_database(write_spec):
+    write_spec("flights")
+    script = CHEAP.format(file=str(PROJECT / "dags/kafka_to_delta.py"))
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+    )
+    loaded = set(done.stdout.splitlines()[-1].split())
+    heavy = {"pyspark", "deltalake", "confluent_kafka", "pyarrow", "pandas", "py4j", "sqlite3"}
+    assert "sluice" in loaded
+    assert not loaded & heavy

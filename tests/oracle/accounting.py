@@ -1,0 +1,194 @@
+"""What the receipts say of each batch and partition: invariants 8 (accounted) and 9 (loud)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+
+from tests.oracle.atomicity import landed_rows, quarantine_rows
+from tests.oracle.batches import UNKNOWN_VERSION, Batch
+from tests.oracle.coordinates import Keys
+from tests.oracle.coverage import Coverage
+from tests.oracle.evidence import Evidence
+from tests.oracle.offsets_rows import OffsetsRow
+from tests.oracle.violation import Violation
+
+PLAN_COLUMNS = (
+    "mode",
+    "start_offset",
+    "end_offset",
+    "log_start_offset",
+    "last_stable_offset",
+    "leader_epoch",
+    "cluster_id",
+)
+Receipts = dict[tuple[str, tuple[str, int]], list[OffsetsRow]]
+
+
+def receipts_of(evidence: Evidence) -> Receipts:
+    receipts: Receipts = defaultdict(list)
+    for row in evidence.history.of_event("committed"):
+        receipts[row.batch or "", row.place].append(row)
+    return receipts
+
+
+def receipted(evidence: Evidence, settled: bool) -> Iterator[Violation]:
+    """Receipts follow the commit rule: one per committed batch and partition, none for others."""
+    history, receipts = evidence.history, receipts_of(evidence)
+    labels = {label for label, _ in receipts}
+    for label in sorted(labels - set(history.landed)):
+        yield Violation(8, label, "no receipt, for its txn never landed", "a receipt")
+    for batch in history.committed:
+        if not settled and batch.label not in labels:
+            continue
+        for row in batch.plan:
+            found = receipts.get((batch.label, row.place), [])
+            if len(found) != 1:
+                yield Violation(8, str(row), "exactly one receipt", str(len(found)))
+            for receipt in found:
+                yield from _repeats(row, receipt, history.landed.get(batch.label))
+    planned = {(batch.label, row.place) for batch in history.planned.values() for row in batch.plan}
+    for label, place in sorted(set(receipts) - planned):
+        yield Violation(8, f"{label} {place}", "receipts of planned partitions only", "a receipt")
+
+
+def _repeats(plan: OffsetsRow, receipt: OffsetsRow, version: int | None) -> Iterator[Violation]:
+    for column in PLAN_COLUMNS:
+        expected, found = getattr(plan, column), getattr(receipt, column)
+        if expected != found:
+            yield Violation(8, str(receipt), f"{column} {expected} as planned", str(found))
+    if version not in (None, UNKNOWN_VERSION, receipt.data_version):
+        yield Violation(8, str(receipt), f"data_version {version}", str(receipt.data_version))
+
+
+def settled_once(evidence: Evidence, settled: bool) -> Iterator[Violation]:
+    """The compare-and-set of settle stands at the last receipt of each lane and generation."""
+    for (lane, generation), top in evidence.history.tops.items():
+        app = f"{evidence.history.app(lane, generation)}:settled"
+        found = evidence.offsets.transactions.get(app, 0)
+        if settled and found < top:
+            yield Violation(8, f"offsets table, txn {app}", f"at least {top}", str(found))
+
+
+def append_only(evidence: Evidence) -> Iterator[Violation]:
+    for version in evidence.offsets.versions:
+        if version.removed and version.rewrites_rows:
+            where = f"offsets table version {version.number}"
+            yield Violation(8, where, "an append-only history", "rows removed or rewritten")
+
+
+def accounted(evidence: Evidence) -> Iterator[Violation]:
+    """records + quarantined + gaps == end - start, and each figure is what is really there."""
+    receipts = receipts_of(evidence)
+    landed, quarantined = landed_rows(evidence), quarantine_rows(evidence)
+    superseded = _superseded(evidence.history.committed)
+    for batch in evidence.history.committed:
+        aside = quarantined.get(batch.label, np.empty(0, np.int64))
+        for row in batch.plan:
+            for receipt in receipts.get((batch.label, row.place), []):
+                yield from _adds_up(receipt)
+                yield from _gaps_as_seen(evidence, receipt)
+                yield from _records_stored(evidence, receipt, landed.get(batch.label))
+                if batch.label not in superseded:
+                    yield from _records_aside(evidence, receipt, aside)
+
+
+def _superseded(batches: list[Batch]) -> set[str]:
+    """Batches that a later one covers in part: their quarantine rows may be gone by now."""
+    later, found = Coverage(), set()
+    for batch in reversed(batches):
+        if any(later.meets(row) for row in batch.plan):
+            found.add(batch.label)
+        for row in batch.plan:
+            later.add(row.place, row.start_offset, row.end_offset)
+    return found
+
+
+def _adds_up(receipt: OffsetsRow) -> Iterator[Violation]:
+    span = receipt.end_offset - receipt.start_offset
+    total = sum(n or 0 for n in (receipt.records, receipt.quarantined, receipt.gaps))
+    if total != span:
+        yield Violation(8, str(receipt), f"{span} = records + quarantined + gaps", str(total))
+    if sum(receipt.gap_kinds.values()) != (receipt.gaps or 0):
+        expected = f"{receipt.gaps} gaps by kind"
+        yield Violation(8, str(receipt), expected, str(receipt.gap_kinds))
+
+
+def _count(evidence: Evidence, receipt: OffsetsRow, keys: Keys) -> int:
+    key = evidence.coordinates.key
+    bounds = key(*receipt.place, receipt.start_offset), key(*receipt.place, receipt.end_offset)
+    low, high = np.searchsorted(keys, bounds)
+    return int(high - low)
+
+
+def _records_stored(
+    evidence: Evidence, receipt: OffsetsRow, keys: Keys | None
+) -> Iterator[Violation]:
+    if keys is None:
+        return
+    expected = _count(evidence, receipt, keys)
+    if receipt.records != expected:
+        yield Violation(8, str(receipt), f"records {expected}", str(receipt.records))
+
+
+def _records_aside(evidence: Evidence, receipt: OffsetsRow, keys: Keys) -> Iterator[Violation]:
+    expected = _count(evidence, receipt, keys)
+    if receipt.quarantined != expected:
+        yield Violation(8, str(receipt), f"quarantined {expected}", str(receipt.quarantined))
+
+
+def _gaps_as_seen(evidence: Evidence, receipt: OffsetsRow) -> Iterator[Violation]:
+    """Gap kinds against Kafka, where it still holds the whole range and does not compact it."""
+    truth = evidence.truth.partitions.get(receipt.place)
+    if truth is None or truth.compacts or receipt.start_offset < truth.log_start:
+        return
+    span = receipt.end_offset - receipt.start_offset
+    aborted = _count(evidence, receipt, evidence.aborted)
+    control = span - _count(evidence, receipt, evidence.held) - aborted
+    expected = dict.fromkeys(receipt.gap_kinds, 0)
+    expected |= {"gap_control": control, "gap_aborted": aborted}
+    if receipt.gap_kinds != expected:
+        yield Violation(8, str(receipt), f"gaps {expected}", str(receipt.gap_kinds))
+
+
+def loud(evidence: Evidence) -> Iterator[Violation]:
+    """Each loss has one row that is true, and each gap_lost has its loss row."""
+    losses = evidence.history.of_event("loss")
+    for row in losses:
+        size = row.end_offset - row.start_offset
+        if row.gap_lost != size or not row.reason:
+            expected = f"gap_lost {size} and a reason"
+            yield Violation(9, str(row), expected, f"{row.gap_lost}, {row.reason!r}")
+        yield from _really_lost(evidence, row)
+    same = Counter((r.lane, r.generation, r.place, r.start_offset) for r in losses)
+    for name, count in same.items():
+        if count > 1:
+            yield Violation(9, str(name), "one loss row for each loss", str(count))
+    for receipt in evidence.history.of_event("committed"):
+        inside = [row for row in losses if _inside(row, receipt)]
+        told = sum(row.gap_lost or 0 for row in inside)
+        if told != (receipt.gap_lost or 0):
+            expected = f"loss rows over its gap_lost {receipt.gap_lost}"
+            yield Violation(9, str(receipt), expected, f"loss rows over {told}")
+
+
+def _inside(loss: OffsetsRow, receipt: OffsetsRow) -> bool:
+    return (
+        (loss.lane, loss.generation, loss.place)
+        == (receipt.lane, receipt.generation, receipt.place)
+        and receipt.start_offset <= loss.start_offset
+        and loss.end_offset <= receipt.end_offset
+        and loss.start_offset < loss.end_offset
+    )
+
+
+def _really_lost(evidence: Evidence, row: OffsetsRow) -> Iterator[Violation]:
+    truth = evidence.truth.partitions.get(row.place)
+    if truth is None:
+        return
+    offsets = truth.offsets
+    still = (offsets >= max(row.start_offset, truth.log_start)) & (offsets < row.end_offset)
+    if still.any():
+        yield Violation(9, str(row), "a loss", f"Kafka still holds {int(still.sum())} records")
