@@ -52,11 +52,11 @@ class Airflow:
         environment: Mapping[str, str] | None = None,
         settings: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
-        """`environment` and `settings` (section → key → value) go on top of what this module sets."""
+        """`environment` and `settings` (section → key → value) go on top of our own."""
         self.folder = Path(folder).resolve()
         self._environment = {
-            "SLUICE_WAREHOUSE": str(warehouse),
-            "SLUICE_PIPELINES": str(pipelines),
+            "SLUICE_WAREHOUSE": absolute(warehouse),
+            "SLUICE_PIPELINES": absolute(pipelines),
             **connections(bootstrap),
             **(environment or {}),
         }
@@ -109,7 +109,7 @@ class Airflow:
         try:
             for name, arguments in PROCESSES.items():
                 log = self._log(name)
-                command = [sys.executable, "-m", "airflow", *arguments]
+                command = [sys.executable, "-P", "-m", "airflow", *arguments]
                 self._guarded[name] = Guarded.start(
                     command, log, grace=GRACE_SECONDS, env=environment
                 )
@@ -170,6 +170,11 @@ class Airflow:
     def _tail(self, name: str) -> str:
         log = self._log(name)
         return f"{log} ends: {log.read_text(encoding='utf-8', errors='replace')[-3000:]}"
+
+
+def absolute(place: Path | str) -> str:
+    """A path means the same from any folder; a URI is left as it is."""
+    return str(place) if "://" in str(place) else str(Path(place).resolve())
 
 
 def connections(bootstrap: str) -> dict[str, str]:

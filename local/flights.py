@@ -16,6 +16,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
+from operator import attrgetter
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -34,7 +35,7 @@ PROGRESS_EVERY = 10_000
 Progress = Callable[[int], None]
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Record:
     """One Kafka record; the timestamp is the scheduled departure, in milliseconds since 1970."""
 
@@ -54,7 +55,7 @@ class DeliveryError(RuntimeError):
 
 def records() -> list[Record]:
     """All flights by scheduled departure: the order in which an airport would tell them."""
-    return sorted(map(record, rows()))
+    return sorted(map(record, rows()), key=attrgetter("timestamp"))
 
 
 def split(flights: list[Record], first_day: date) -> tuple[list[Record], list[Record]]:

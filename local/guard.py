@@ -33,10 +33,16 @@ class Guarded:
 
     @classmethod
     def start(
-        cls, command: list[str], log: Path, *, grace: float = 20, env: dict[str, str] | None = None
+        cls,
+        command: list[str],
+        log: Path,
+        *,
+        grace: float = 20,
+        env: dict[str, str] | None = None,
+        cwd: Path | None = None,
     ) -> Guarded:
         """Start the command in a session of its own; what it prints goes to the log file."""
-        guard = [sys.executable, __file__, str(grace), *command]
+        guard = [sys.executable, "-P", __file__, str(grace), *command]
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as out:
             process = subprocess.Popen(
@@ -45,6 +51,7 @@ class Guarded:
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 env=env,
+                cwd=cwd,
                 start_new_session=True,
             )
         return cls(process)

@@ -61,6 +61,11 @@ def planned_work(context: Any) -> Work:
     return Work.from_dict(context["ti"].xcom_pull(task_ids=PLAN))
 
 
+def actor_of(dag_run: Any) -> str:
+    """Who started the run: a person's name, else what kind of run it is."""
+    return f"airflow:{dag_run.triggering_user_name or dag_run.run_type.value}"
+
+
 def data_table(spec: PipelineSpec) -> Asset:
     """The pipeline's data table, as other DAGs may wait for it."""
     uri = project_settings().tables.data(spec.table)
@@ -72,9 +77,8 @@ def plan_with(spec: PipelineSpec) -> Callable[..., dict[str, Any]]:
 
     def plan(dag_run: Any = None) -> dict[str, Any]:
         """Write down the offset ranges to read next, or adopt those that were left unfinished."""
-        actor = dag_run.triggering_user_name or getattr(dag_run.run_type, "value", "airflow")
         with failing_for_good():
-            work = pipeline_of(spec).plan(dag_run.run_id, f"airflow:{actor}")
+            work = pipeline_of(spec).plan(dag_run.run_id, actor_of(dag_run))
         log.info("%s: planned %s", spec.pipeline, work)
         return work.as_dict()
 
@@ -84,10 +88,10 @@ def plan_with(spec: PipelineSpec) -> Callable[..., dict[str, Any]]:
 def settle_with(spec: PipelineSpec, table: Asset) -> Callable[..., None]:
     """The body of `settle`; skipped, and thus without an asset event, when nothing landed."""
 
-    def settle(ti: Any = None, outlet_events: Any = None) -> None:
+    def settle(dag_run: Any = None, outlet_events: Any = None) -> None:
         """Write the receipts of what the table's log shows as committed; tell who waits for it."""
         with failing_for_good():
-            settlement = pipeline_of(spec).settle(planned_work({"ti": ti}))
+            settlement = pipeline_of(spec).settle(dag_run.run_id, actor_of(dag_run))
         if not settlement.events:
             raise AirflowSkipException(f"{spec.pipeline}: every committed batch has its receipt")
         outlet_events[table].extra = {"pipeline": spec.pipeline, "batches": settlement.events}

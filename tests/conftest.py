@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import AdminClient, NewTopic
 
 from local.broker import Broker
+from local.topics import create_topic
 
 
 @pytest.fixture(scope="session")
@@ -32,13 +32,17 @@ def topic(broker: Broker) -> Callable[..., str]:
     return topic_factory(broker)
 
 
+@pytest.fixture
+def own_topic(own_broker: Broker) -> Callable[..., str]:
+    """The same on the test's own broker."""
+    return topic_factory(own_broker)
+
+
 def topic_factory(broker: Broker) -> Callable[..., str]:
     def create(partitions: int = 1, *, name: str | None = None, **config: object) -> str:
         name = name or f"test-{uuid.uuid4().hex[:12]}"
         settings = {key.replace("_", "."): str(value) for key, value in config.items()}
-        admin = AdminClient({"bootstrap.servers": broker.bootstrap})
-        asked = NewTopic(name, partitions, 1, config=settings)
-        admin.create_topics([asked], operation_timeout=10)[name].result(timeout=15)
+        assert create_topic(broker.bootstrap, name, partitions, settings), f"{name} exists"
         return name
 
     return create

@@ -9,17 +9,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as pads
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
-from sluice.batches import Batch, BatchSequence
+from sluice.batches import Batch, BatchSequence, PlannedRange
 from sluice.errors import CommitUnknown, TableRefused
 
 log = logging.getLogger(__name__)
 
 COORDINATES = pa.schema(
-    [("_topic_id", pa.string()), ("_partition", pa.int32()), ("_offset", pa.int64())]
+    [
+        ("_topic_id", pa.string()),
+        ("_partition", pa.int32()),
+        ("_offset", pa.int64()),
+        ("_batch", pa.string()),
+    ]
 )
 
 
@@ -57,12 +63,12 @@ class DataLog:
             " settle batches before it ends."
         )
 
-    def coordinates(self, batch: Batch, version: int | None = None) -> pa.Table:
-        """Topic id, partition and offset of every row of a batch, at a version or now."""
+    def coordinates(self, batch: Batch | None = None, version: int | None = None) -> pa.Table:
+        """The coordinates of every row, or of a batch's rows; at a version, or now."""
         table = self._table(version)
         if table is None:
             return COORDINATES.empty_table()
-        mine = pads.field("_batch") == str(batch)
+        mine = None if batch is None else pads.field("_batch") == str(batch)
         return table.to_pyarrow_dataset().to_table(columns=COORDINATES.names, filter=mine)
 
     def _commits(self) -> Iterator[Mapping[str, Any]]:
@@ -79,6 +85,15 @@ class DataLog:
             return None
         except (DeltaError, OSError) as problem:
             raise CommitUnknown(f"{self._uri}: its log cannot be read: {problem}") from problem
+
+
+def offsets_of(rows: pa.Table, planned: PlannedRange) -> pa.ChunkedArray:
+    """The offsets among a table's coordinates that belong to a planned range's partition."""
+    mine = pc.and_(
+        pc.equal(rows["_topic_id"], planned.topic_id),
+        pc.equal(rows["_partition"], planned.offsets.partition.partition),
+    )
+    return rows.filter(mine)["_offset"]
 
 
 def batch_metadata(batch: Batch) -> str:

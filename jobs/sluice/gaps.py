@@ -100,8 +100,7 @@ class Gaps:
         raise GapUnexplained(
             f"{partition}: {sum(gap.span for gap in self.unexplained)} offsets have no row and"
             f" nothing in the log explains why; expected 0:\n" + "\n".join(named) + "\n"
-            "Find the cause, then accept them as lost: `sluice verify --accept-gap … --reason …`,"
-            " or `on_data_loss: record` in the spec."
+            "Find the cause; then `on_data_loss: record` in the spec accepts them as lost."
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -15,7 +16,9 @@ from sluice.kafka_client import KafkaClient
 from sluice.ranges import OffsetRange, TopicPartition
 
 _TIMEOUT_S = 15.0
+# `consume` waits for this many records or this long, whatever comes first.
 _AT_A_TIME = 10_000
+_PAUSE_S = 0.2
 
 
 class KafkaReader:
@@ -31,10 +34,12 @@ class KafkaReader:
         """
         partition = wanted.partition
         with self._consumer({partition: wanted.start}) as consumer:
-            reached = wanted.start
+            reached, heard = wanted.start, time.monotonic()
             while reached < wanted.end:
-                messages = consumer.consume(_AT_A_TIME, timeout=_TIMEOUT_S)
-                if not messages:
+                messages = consumer.consume(_AT_A_TIME, timeout=_PAUSE_S)
+                if messages:
+                    heard = time.monotonic()
+                elif time.monotonic() - heard > _TIMEOUT_S:
                     raise BrokerUnavailable(
                         f"{partition} [{reached}, {wanted.end}): broker {self._client.bootstrap}"
                         f" sent nothing for {_TIMEOUT_S:g} s. Run again when it answers."

@@ -17,7 +17,7 @@ from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 
 from sluice.accounting import Receipt
-from sluice.batches import BatchSequence
+from sluice.batches import Batch, BatchSequence
 from sluice.errors import CommitFailed
 from sluice.history import History
 from sluice.offsets_rows import Origin, plan_rows, read_batches, read_receipts, receipt_rows
@@ -74,16 +74,19 @@ class OffsetsSnapshot:
         sequence = BatchSequence(pipeline, "forward", 1)
         planned = self._newest(sequence.app_id)
         settled = self._newest(sequence.receipts_app_id)
-        rows = self.rows(sequence, ["planned"], first=min(settled + 1, planned), last=planned)
-        return History(sequence, planned, settled, read_batches(sequence, rows))
+        batches = self.batches(sequence, first=min(settled + 1, planned), last=planned)
+        return History(sequence, planned, settled, batches)
+
+    def batches(self, sequence: BatchSequence, first: int = 1, *, last: int) -> tuple[Batch, ...]:
+        """The planned batches of a sequence, from one number to another."""
+        return read_batches(sequence, self.rows(sequence, ["planned"], first, last))
 
     def receipts(self, sequence: BatchSequence, newest: int) -> list[Receipt]:
         """The newest receipts of a sequence, the oldest of them first."""
         settled = self._newest(sequence.receipts_app_id)
-        numbers = {"first": max(1, settled - newest + 1), "last": settled}
-        planned = self.rows(sequence, ["planned"], **numbers)
-        batches = {batch.number: batch for batch in read_batches(sequence, planned)}
-        return list(read_receipts(batches, self.rows(sequence, ["committed"], **numbers)))
+        first = max(1, settled - newest + 1)
+        batches = {each.number: each for each in self.batches(sequence, first, last=settled)}
+        return list(read_receipts(batches, self.rows(sequence, ["committed"], first, settled)))
 
     def rows(
         self, sequence: BatchSequence, events: list[str], first: int = 0, last: int | None = None

@@ -68,10 +68,10 @@ def test_an_unknown_topic_is_not_created(broker: Broker, topic: Callable[..., st
     assert metadata.topics["never-made"].error is not None
 
 
-def test_records_survive_a_kill_and_the_address_stays(own_broker: Broker) -> None:
-    from tests.conftest import topic_factory
-
-    name, address = topic_factory(own_broker)(), own_broker.bootstrap
+def test_records_survive_a_kill_and_the_address_stays(
+    own_broker: Broker, own_topic: Callable[..., str]
+) -> None:
+    name, address = own_topic(), own_broker.bootstrap
     producer = transactional(own_broker, "survivor")
     producer.begin_transaction()
     producer.produce(name, "kept")

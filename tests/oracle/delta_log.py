@@ -148,7 +148,7 @@ def _checkpoint_actions(folder: Path, number: int) -> Actions:
     actions: Actions = []
     for path in sorted(folder.glob(f"{number:020d}.checkpoint*.parquet")):
         table = pq.ParquetFile(path).read()
-        if "sidecar" in table.column_names:
+        if "sidecar" in table.column_names and table.column("sidecar").null_count < len(table):
             raise Unjudgeable(f"{path}: checkpoints of version 2 are not read by this oracle")
         actions += [{k: v for k, v in row.items() if v} for row in table.to_pylist()]
     return actions

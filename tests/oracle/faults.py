@@ -173,7 +173,7 @@ def ranges_missing_from_the_commit(world: World) -> None:
 
 @fault(4)
 def append_that_takes_rows_away(world: World) -> None:
-    world.of("data")[1].replaces = "_partition = 0 AND _offset = 2"
+    world.of("data")[1].replaces = "_batch = 'forward-1-2' OR _offset = 2"
 
 
 @fault(5)

@@ -148,10 +148,10 @@ class World:
             row["data_version"] = self.data_version
         self.steps.append(Step("offsets", rows, {txn: plan[0]["batch_id"]}))
 
-    def lose(self, partition: int, start: int, end: int) -> None:
+    def lose(self, partition: int, start: int, end: int, lane: str = "forward") -> None:
         row = self._offsets_row(
             self._place(partition),
-            lane="forward",
+            lane=lane,
             generation=1,
             event="loss",
             start_offset=start,

@@ -6,11 +6,10 @@ import logging
 from collections.abc import Callable
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from sluice.accounting import Counted, Receipt, full
 from sluice.batches import Batch, PlannedRange
-from sluice.data_log import DataLog
+from sluice.data_log import DataLog, offsets_of
 from sluice.findings import Loss
 from sluice.gaps import GapCount, Gaps, Span, missing_ranges
 from sluice.ranges import OffsetRange, TopicPartition
@@ -38,7 +37,7 @@ def account(
     counted: list[Counted] = []
     losses: list[Loss] = []
     for planned in batch.ranges:
-        landed, quarantined = _offsets(rows, planned), _offsets(refused, planned)
+        landed, quarantined = offsets_of(rows, planned), offsets_of(refused, planned)
         missing = _missing(planned.offsets, landed, quarantined)
         gaps = explain(planned.offsets.partition, missing) if missing else Gaps(GapCount())
         if gaps.unexplained and record_losses:
@@ -48,14 +47,6 @@ def account(
             count = gaps.require_explained(planned.offsets.partition)
         counted.append(Counted(planned, len(landed), len(quarantined), count))
     return Receipt(batch, tuple(counted), landing.version, tuple(losses))
-
-
-def _offsets(rows: pa.Table, planned: PlannedRange) -> pa.ChunkedArray:
-    mine = pc.and_(
-        pc.equal(rows["_topic_id"], planned.topic_id),
-        pc.equal(rows["_partition"], planned.offsets.partition.partition),
-    )
-    return rows.filter(mine)["_offset"]
 
 
 def _missing(

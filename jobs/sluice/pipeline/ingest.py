@@ -7,6 +7,7 @@ from typing import Protocol
 
 from sluice.batches import Batch
 from sluice.errors import CommitFailed, SluiceError, SparkFailed, TooManyMalformed, joined
+from sluice.failpoints import reach
 from sluice.findings import readable
 from sluice.pipeline.parts import Parts
 from sluice.ranges import OffsetRange
@@ -65,6 +66,7 @@ def ingest(parts: Parts, work: Work, lake: Lake) -> None:
             log.info("%s: already committed, nothing to do", work.sequence.batch(number))
             continue
         if not prepared:
+            reach("spark started")
             lake.prepare()
             prepared = True
         malformed_before = _land(parts, history.batch(number), lake, malformed_before)
@@ -76,6 +78,7 @@ def _land(parts: Parts, batch: Batch, lake: Lake, malformed_before: bool) -> boo
     log.info("%s: reading %d offsets: %s", batch, batch.span, ", ".join(map(str, ranges)))
     try:
         malformed = _write(parts, batch, ranges, lake, malformed_before)
+        reach("commit landed")
     except SluiceError:
         raise
     except Exception as problem:
@@ -106,6 +109,7 @@ def _write(
         else:
             return False
     found = lake.quarantine(batch, ranges)
+    reach("quarantine written")
     _check_budget(parts.spec.quarantine.max_ratio, batch, found)
     if found.undecodable:
         log.warning("%s: %d of %d in quarantine", batch, found.undecodable, found.records)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from sluice.batches import Batch
 from sluice.errors import CommitFailed
+from sluice.failpoints import reach
 from sluice.history import History
 from sluice.offsets_rows import Origin
 from sluice.offsets_table import Overtaken
@@ -24,6 +25,7 @@ def plan(parts: Parts, origin: Origin) -> Work:
 
     Raises SettingsError, BrokerUnavailable, DataLost, ResetNeeded, TableRefused or CommitFailed.
     """
+    reach("before planning")
     for _ in range(_ATTEMPTS):
         snapshot, history, committed = parts.progress(parts.offsets.snapshot_to_write)
         unfinished = history.after(committed)
@@ -31,6 +33,7 @@ def plan(parts: Parts, origin: Origin) -> Work:
             log.info("%s: adopted, planned before and not committed yet", _named(unfinished))
             return _work(history, unfinished)
         new = preview(parts, history)
+        reach("offsets listed")
         if not new:
             log.info("%s: nothing new", parts.spec.pipeline)
             return Work(history.sequence)
@@ -39,6 +42,7 @@ def plan(parts: Parts, origin: Origin) -> Work:
         except Overtaken:
             log.info("%s: somebody else has just planned; reading again", parts.spec.pipeline)
             continue
+        reach("plan durable")
         _report(new)
         return _work(history, new.batches)
     raise CommitFailed(

@@ -8,6 +8,7 @@ from typing import Any
 
 from sluice.accounting import Counted, Receipt
 from sluice.batches import Batch
+from sluice.failpoints import reach
 from sluice.gaps import Gaps, Span, explain
 from sluice.offsets_rows import Origin
 from sluice.offsets_table import Overtaken
@@ -42,10 +43,13 @@ def settle(parts: Parts, origin: Origin) -> Settlement:
     """
     written: list[Receipt] = []
     while batch := _next_due(parts):
+        reach("before receipt")
         receipt = _write_receipt(parts, batch, origin)
         if receipt is not None:
             written.append(receipt)
+    reach("before mirror")
     _mirror(parts)
+    reach("after mirror")
     if written:
         parts.offsets.compact_now_and_then(parts.spec.pipeline)
     return Settlement(tuple(written))

@@ -1,0 +1,45 @@
+"""The command line: `sluice COMMAND PIPELINE [--json]`, without Airflow.
+
+Exit codes: 0 done, or nothing to do; 1 refused or failed, the message has the next move; 2 usage.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+import click
+
+from sluice.cli.history import history
+from sluice.cli.plan import plan
+from sluice.cli.run import run
+from sluice.cli.status import status
+from sluice.cli.verify import verify
+from sluice.errors import SluiceError
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option("-v", "--verbose", is_flag=True, help="Log every step.")
+@click.version_option(package_name="sluice")
+def commands(verbose: bool) -> None:
+    """Kafka topics into Delta Lake in exact batches.
+
+    Settings: SLUICE_WAREHOUSE (a folder or URI), SLUICE_PIPELINES (the folder of specs) and
+    AIRFLOW_CONN_<ID>, a Kafka connection in Airflow's JSON form.
+    """
+    level = logging.INFO if verbose else logging.WARNING
+    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(message)s")
+    logging.getLogger("py4j").setLevel(logging.WARNING)
+
+
+for command in (plan, run, status, history, verify):
+    commands.add_command(command)
+
+
+def main() -> None:
+    """Run a command; every error of ours becomes a message and exit code 1."""
+    try:
+        commands(prog_name="sluice", standalone_mode=True)
+    except SluiceError as problem:
+        click.echo(f"{type(problem).__name__}: {problem}", err=True)
+        sys.exit(1)

@@ -1,0 +1,60 @@
+"""`sluice history`: the newest batches with their counts."""
+
+from __future__ import annotations
+
+import click
+
+from sluice.accounting import Receipt
+from sluice.cli.opening import opened
+from sluice.cli.output import arguments, print_json, print_table
+
+
+@click.command()
+@click.option("-n", "--newest", default=20, show_default=True, type=click.IntRange(1, 100_000))
+@arguments
+def history(pipeline: str, newest: int, as_json: bool) -> None:
+    """Show the newest settled batches of PIPELINE, the latest last."""
+    parts = opened(pipeline).parts
+    snapshot, known, _ = parts.progress(parts.offsets.snapshot)
+    receipts = snapshot.receipts(known.sequence, newest)
+    if as_json:
+        print_json({"pipeline": pipeline, "batches": [_batch(each) for each in receipts]})
+        return
+    print_table(
+        f"{pipeline}: newest batches",
+        ("batch", "offsets", "records", "quarantined", "gaps", "table version"),
+        [
+            (
+                str(each.batch),
+                each.batch.span,
+                each.records,
+                each.quarantined,
+                each.gaps,
+                each.data_version,
+            )
+            for each in receipts
+        ],
+    )
+
+
+def _batch(receipt: Receipt) -> dict[str, object]:
+    return {
+        "batch": str(receipt.batch),
+        "mode": receipt.batch.mode,
+        "data_version": receipt.data_version,
+        "records": receipt.records,
+        "quarantined": receipt.quarantined,
+        "gaps": receipt.gaps,
+        "partitions": [
+            {
+                "topic": line.planned.offsets.partition.topic,
+                "partition": line.planned.offsets.partition.partition,
+                "start": line.planned.offsets.start,
+                "end": line.planned.offsets.end,
+                "records": line.records,
+                "quarantined": line.quarantined,
+                "gaps": line.gaps.total,
+            }
+            for line in receipt.counted
+        ],
+    }

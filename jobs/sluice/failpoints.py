@@ -1,0 +1,66 @@
+"""Failpoints: steps of the protocol at which a test can stop the process.
+
+    SLUICE_TEST=1 SLUICE_FAILPOINT="plan durable: kill" sluice run flights
+
+Without SLUICE_TEST the variable is refused, so that nobody stops a production run by accident.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import time
+from collections.abc import Callable, Mapping
+
+from sluice.errors import SettingsError, SparkFailed
+
+log = logging.getLogger(__name__)
+
+POINTS = (
+    "before planning",
+    "offsets listed",
+    "plan durable",
+    "spark started",
+    "quarantine written",
+    "commit landed",
+    "before receipt",
+    "before mirror",
+    "after mirror",
+)
+
+
+def _raise() -> None:
+    raise SparkFailed("a failpoint raised this")
+
+
+def _hang() -> None:
+    while True:
+        time.sleep(1)
+
+
+_KINDS: Mapping[str, Callable[[], None]] = {
+    "kill": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "term": lambda: os.kill(os.getpid(), signal.SIGTERM),
+    "raise": _raise,
+    "hang": _hang,
+}
+
+
+def reach(point: str) -> None:
+    """Mark that a step is reached; does nothing unless a test has set a failpoint there.
+
+    Raises SettingsError when a failpoint is set outside a test, or is not one.
+    """
+    wanted = os.environ.get("SLUICE_FAILPOINT")
+    if not wanted:
+        return
+    chosen, _, kind = (part.strip() for part in wanted.partition(":"))
+    if os.environ.get("SLUICE_TEST") != "1" or chosen not in POINTS or kind not in _KINDS:
+        raise SettingsError(
+            f"SLUICE_FAILPOINT: found {wanted!r}; it is for tests only, with SLUICE_TEST=1,"
+            f" one of {', '.join(POINTS)}, and one of {', '.join(_KINDS)}. Unset it."
+        )
+    if chosen == point:
+        log.warning("failpoint %s: %s", point, kind)
+        _KINDS[kind]()

@@ -1,0 +1,184 @@
+"""The strict decoding of JSON records: a record's bytes → the declared fields, or a reason why not.
+
+Spark's `from_json` alone passes invalid UTF-8, trailing content, wrapped integers, infinities and
+re-rendered numbers. Here a record is first read natively, with one parse; only what that reading
+cannot vouch for is read once more, exactly: see json_native and json_exact.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from sluice.lake.json_exact import ExactReading, let, mark_scalars, texts_of
+from sluice.lake.json_native import (
+    conjunction,
+    fits,
+    native_type,
+    native_value,
+    vouches_for,
+)
+from sluice.lake.json_scalars import MICROSECOND_DIGITS
+
+ERROR = "_error"
+
+DECODING_CONF: dict[str, str] = {
+    # A record decodes as a whole or not at all: no partly parsed structs.
+    "spark.sql.json.enablePartialResults": "false",
+    # An empty string is not a null.
+    "spark.sql.legacy.json.allowEmptyString.enabled": "false",
+    # Timestamps without a zone are UTC.
+    "spark.sql.session.timeZone": "UTC",
+    # Array positions and casts are guarded here by hand; ANSI is Spark 4's default.
+    "spark.sql.ansi.enabled": "true",
+}
+
+MAX_NESTING = 1_000
+
+_NOT_UTF8 = "not strict UTF-8"
+_LONE_SURROGATE = "a lone surrogate escape"
+_NOT_AN_OBJECT = "not one JSON object"
+_PAIR = r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_SURROGATE = r"\\u[dD][89a-fA-F]"
+
+
+def decode_json(
+    records: DataFrame,
+    value: str,
+    fields: T.StructType,
+    *,
+    into: str,
+    nonce: str,
+    timestamp_unit: str | None = None,
+) -> DataFrame:
+    """Add struct column `into`: the declared fields, and `_error`, null where decodable.
+
+    `nonce` is a name that no record can guess: at least 16 random letters and digits, drawn per job.
+    A null value gives nulls throughout. The session needs DECODING_CONF.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9]{16,}", nonce):
+        raise ValueError("nonce: expected at least 16 letters and digits")
+    if timestamp_unit not in (None, *MICROSECOND_DIGITS):
+        raise ValueError(f"timestamp_unit: expected s, ms or us, found {timestamp_unit!r}")
+    reading = _Reading(F.col(value), fields, nonce, timestamp_unit)
+    if not vouches_for(fields):
+        return records.withColumn(into, F.when(reading.raw.isNotNull(), reading.exact()))
+    alone, wrapped, native = f"_{nonce}_alone", f"_{nonce}_wrapped", f"_{nonce}_native"
+    return (
+        records.withColumns({alone: reading.parse_alone(), wrapped: reading.parse_wrapped()})
+        .withColumn(native, reading.native(F.col(alone), F.col(wrapped)))
+        .withColumn(into, reading.decoded(F.col(native)))
+        .drop(alone, wrapped, native)
+    )
+
+
+class _Reading:
+    def __init__(self, raw: Column, fields: T.StructType, nonce: str, unit: str | None) -> None:
+        self.raw = raw
+        self._text = raw.cast("string")
+        self._fields = fields
+        self._nonce = nonce
+        self._unit = unit
+        self._options = {
+            "mode": "PERMISSIVE",
+            "allowSingleQuotes": "false",
+            "allowNonNumericNumbers": "false",
+            "maxNestingDepth": str(MAX_NESTING + 1),  # the wrapping array is one more
+            "columnNameOfCorruptRecord": nonce,
+        }
+
+    def _one_brace(self) -> Column:
+        """A text whose only closing brace is its end: an object parsed from it has no trailer."""
+        body = F.substring(self.raw, F.lit(1), F.octet_length(self.raw) - 1)
+        return self._text.endswith("}") & ~body.cast("string").contains("}")
+
+    def parse_alone(self) -> Column:
+        """The cheap parse; as nothing can follow the object, no wrapping is needed."""
+        schema = self._native_type().add(self._nonce, T.StringType())
+        return F.when(self._one_brace(), F.from_json(self._text, schema, self._options))
+
+    def parse_wrapped(self) -> Column:
+        schema = self._native_type().add(self._nonce, T.BooleanType())
+        return F.when(~self._one_brace(), self._wrapped(self._text, schema))
+
+    def _wrapped(self, text: Column, schema: T.StructType) -> Column:
+        """Parsed as `[value, {nonce: true}]`: whatever follows the object breaks this form."""
+        array = F.concat(F.lit("["), text, F.lit(f',{{"{self._nonce}":true}}]'))
+        return F.from_json(array, T.ArrayType(schema), self._options)
+
+    def _is_one_object(self, wrapped: Column) -> Column:
+        whole = F.get(wrapped, F.lit(0)).isNotNull() & F.get(wrapped, F.lit(1))[self._nonce]
+        return F.coalesce((F.size(wrapped) == 2) & whole, F.lit(False))
+
+    def _native_type(self) -> T.StructType:
+        native = native_type(self._fields, self._unit)
+        assert isinstance(native, T.StructType)
+        return native
+
+    def native(self, alone: Column, wrapped: Column) -> Column:
+        """The declared fields, null where the native reading cannot vouch for all of them."""
+        clean = F.is_valid_utf8(self._text) & ~self._text.contains("\\u")
+        is_alone = alone.isNotNull() & alone[self._nonce].isNull()
+        return F.when(clean & is_alone, self._native_fields(alone)).when(
+            clean & self._is_one_object(wrapped), self._native_fields(F.get(wrapped, F.lit(0)))
+        )
+
+    def _native_fields(self, parsed: Column) -> Column:
+        values, checks = [], []
+        for each in self._fields:
+            value = native_value(parsed[each.name], each.dataType, self._unit)
+            values.append(value.alias(each.name))
+            check = fits(parsed[each.name], value, each.dataType, self._text)
+            if check is not None:
+                checks.append(check)
+        return F.when(conjunction(checks), F.struct(*values, _no_error().alias(ERROR)))
+
+    def decoded(self, native: Column) -> Column:
+        return F.when(native.isNotNull(), native).when(self.raw.isNotNull(), self.exact())
+
+    def exact(self) -> Column:
+        """The slow and complete reading, which also finds the reason."""
+        exact = ExactReading(self._nonce, self._options, self._unit)
+        schema = texts_of(self._fields).add(self._nonce, T.BooleanType())
+        parsed = self._wrapped(mark_scalars(self._text, self._nonce), schema)
+
+        def outcome(wrapped: Column) -> Column:
+            texts = F.get(wrapped, F.lit(0))
+            members = F.struct(
+                texts.alias("texts"), exact.fields(texts, self._fields).alias("values")
+            )
+            return let(members, lambda both: self._outcome(both, self._is_one_object(wrapped)))
+
+        return F.when(self._unclean().isNull(), let(parsed, outcome)).otherwise(
+            self._refused(self._unclean())
+        )
+
+    def _outcome(self, members: Column, one_object: Column) -> Column:
+        misfit = F.coalesce(*[self._misfit(members, each) for each in self._fields], _no_error())
+        error = F.when(~one_object, F.lit(_NOT_AN_OBJECT)).otherwise(misfit)
+        values = [members["values"][each.name].alias(each.name) for each in self._fields]
+        decoded = F.struct(*values, _no_error().alias(ERROR))
+        return F.when(error.isNull(), decoded).otherwise(self._refused(error))
+
+    def _misfit(self, members: Column, field: T.StructField) -> Column:
+        lost = members["texts"][field.name].isNotNull() & members["values"][field.name].isNull()
+        return F.when(lost, F.lit(f"{field.name}: not a {field.dataType.simpleString().upper()}"))
+
+    def _refused(self, error: Column) -> Column:
+        nulls = [F.lit(None).cast(each.dataType).alias(each.name) for each in self._fields]
+        return F.struct(*nulls, error.alias(ERROR))
+
+    def _unclean(self) -> Column:
+        """Escaped surrogates that are no pair have no UTF-8 form."""
+        escapes = F.regexp_replace(F.regexp_replace(self._text, r"\\\\", "  "), _PAIR, "  ")
+        lone = self._text.contains("\\u") & escapes.rlike(_SURROGATE)
+        return F.when(~F.is_valid_utf8(self._text), F.lit(_NOT_UTF8)).when(
+            lone, F.lit(_LONE_SURROGATE)
+        )
+
+
+def _no_error() -> Column:
+    return F.lit(None).cast("string")

@@ -1,0 +1,111 @@
+"""Scalars written as text in a JSON record: strict text → typed value, null where it does not fit."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+MICROSECOND_DIGITS = {"s": 6, "ms": 3, "us": 0}
+
+_DATE = r"[0-9]{4}-(?:0[1-9]|1[0-2])-[0-3][0-9]"
+_TIME = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
+_ZONE = r"(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
+DATE_TEXT = rf"\A{_DATE}\z"
+TIMESTAMP_TEXT = rf"\A{_DATE}[Tt ]{_TIME}(?:\.[0-9]+)?{_ZONE}?\z"
+# Spark's own cast reads all but these: lower-case letters and offsets beyond 18 hours.
+_PLAIN_TIMESTAMP = rf"\A{_DATE}[T ]{_TIME}(?:\.[0-9]{{1,6}})?Z?\z"
+_TIMESTAMP_PARTS = rf"\A({_DATE})[Tt ]({_TIME})(?:\.([0-9]{{1,6}})[0-9]*+)?+({_ZONE})?\z"
+BASE64_TEXT = r"\A(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?\z"
+_NUMBER_PARTS = r"\A(-?)([0-9]++)(?:\.([0-9]++))?+(?:[eE]([+-]?[0-9]++))?+\z"
+
+_FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799  # years 0001 to 9999, UTC
+
+
+def date_from_text(text: Column) -> Column:
+    """A full-date of RFC 3339."""
+    return F.when(text.rlike(DATE_TEXT) & ~text.startswith("0000"), text.try_cast("date"))
+
+
+def timestamp_from_text(text: Column) -> Column:
+    """A date-time of RFC 3339, UTC where it names no zone; digits beyond microseconds are cut."""
+    plain = text.rlike(_PLAIN_TIMESTAMP) & ~text.startswith("0000")
+    return F.when(plain, text.try_cast("timestamp")).when(
+        text.rlike(TIMESTAMP_TEXT), _timestamp_from_parts(text)
+    )
+
+
+def _timestamp_from_parts(text: Column) -> Column:
+    """Computed, as Spark's cast refuses offsets beyond 18 hours."""
+    date, time, fraction, zone = (
+        F.regexp_extract(text, _TIMESTAMP_PARTS, group) for group in (1, 2, 3, 4)
+    )
+    whole = F.unix_micros(F.concat(date, F.lit("T"), time, F.lit("Z")).try_cast("timestamp"))
+    micros = whole + F.rpad(fraction, 6, "0").cast("bigint") - _offset_micros(zone)
+    return _within_years(F.when(~date.startswith("0000"), micros))
+
+
+def _offset_micros(zone: Column) -> Column:
+    minutes = F.substring(zone, 2, 2).cast("bigint") * 60 + F.substring(zone, 5, 2).cast("bigint")
+    sign = F.when(zone.startswith("-"), -1).otherwise(1)
+    return F.when(F.length(zone) == 6, sign * minutes * 60_000_000).otherwise(F.lit(0))
+
+
+def timestamp_from_integer(number: Column, unit: str) -> Column:
+    """A whole number of the unit since 1970-01-01T00:00:00Z."""
+    per_second = 10 ** (6 - MICROSECOND_DIGITS[unit])
+    inside = number.between(_FIRST_SECOND * per_second, (_LAST_SECOND + 1) * per_second - 1)
+    return F.when(inside, F.timestamp_micros(number * 10 ** MICROSECOND_DIGITS[unit]))
+
+
+def timestamp_from_number(text: Column, unit: str) -> Column:
+    """Any JSON number of the unit; digits beyond microseconds are cut."""
+    sign, digits, exponent = _significand(text)
+    shift = exponent + MICROSECOND_DIGITS[unit]
+    padded = F.concat(digits, F.repeat(F.lit("0"), F.least(shift, F.lit(20)).cast("int")))
+    cut = F.substring(digits, F.lit(1), (F.length(digits) + shift).cast("int"))
+    whole = F.when(shift >= 0, padded).when(F.length(digits) + shift > 0, cut).otherwise(F.lit("0"))
+    fits = (digits == "") | (F.length(digits) + shift <= 18)
+    micros = F.when(digits == "", F.lit("0")).otherwise(F.concat(sign, whole))
+    return _within_years(F.when(fits, micros.try_cast("bigint")))
+
+
+def _within_years(micros: Column) -> Column:
+    inside = micros.between(_FIRST_SECOND * 10**6, (_LAST_SECOND + 1) * 10**6 - 1)
+    return F.when(inside, F.timestamp_micros(micros))
+
+
+def decimal_from_number(text: Column, declared: T.DecimalType) -> Column:
+    """A JSON number that the declared type holds exactly."""
+    sign, digits, exponent = _significand(text)
+    fits = (exponent >= -declared.scale) & (
+        F.length(digits) + exponent <= declared.precision - declared.scale
+    )
+    exact = F.concat(sign, digits, F.lit("E"), exponent.cast("string"))
+    return F.when(digits == "", F.lit("0").try_cast(declared)).when(fits, exact.try_cast(declared))
+
+
+def _significand(text: Column) -> tuple[Column, Column, Column]:
+    """Sign, digits without outer zeros, and exponent of ten, so that 0.0120e5 is ("", "12", 2)."""
+    sign, whole, fraction, power = (
+        F.regexp_extract(text, _NUMBER_PARTS, group) for group in (1, 2, 3, 4)
+    )
+    leading = F.regexp_replace(F.concat(whole, fraction), r"\A0++", "")
+    digits = F.regexp_replace(leading, r"(?<!0)0++\z", "")
+    stripped = F.length(leading) - F.length(digits)
+    return sign, digits, _power(power) - F.length(fraction) + stripped
+
+
+def _power(text: Column) -> Column:
+    """Beyond twelve digits only the sign matters."""
+    vast = F.when(text.startswith("-"), F.lit(-(10**12))).otherwise(F.lit(10**12))
+    return F.when(text == "", F.lit(0)).otherwise(
+        F.greatest(
+            F.least(F.coalesce(text.try_cast("bigint"), vast), F.lit(10**12)), F.lit(-(10**12))
+        )
+    )
+
+
+def binary_from_text(text: Column) -> Column:
+    """Base64 of RFC 4648: standard alphabet, padded, nothing in between."""
+    return F.when(text.rlike(BASE64_TEXT), F.unbase64(text))

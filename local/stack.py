@@ -1,0 +1,221 @@
+"""The stack: broker and Airflow, kept running in the background for a person.
+
+    python -m local.stack up | down | fill | run
+
+`up` starts `run` detached and waits until it is ready; `run` owns the broker and Airflow, and with
+it they end, however it ends. Everything lives in build/up/: stopped and started again, the stack
+goes on with its topics, tables, runs and login. `fill` produces the flights into its topic.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Self
+
+import psutil
+from rich.console import Console
+from rich.progress import Progress
+
+from local.airflow import ROOT, Airflow
+from local.broker import Broker
+from local.flights import COUNT, create_flights_topic, produce, records
+
+log = logging.getLogger("sluice.stack")
+
+FOLDER = ROOT / "build" / "up"
+START_SECONDS = 240
+STOP_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process for good: a later one may get the same id, but not the same start."""
+
+    pid: int
+    started: float
+
+    @classmethod
+    def of(cls, pid: int) -> Self:
+        return cls(pid, psutil.Process(pid).create_time())
+
+    def find(self) -> psutil.Process | None:
+        """The process, as long as it runs."""
+        try:
+            process = psutil.Process(self.pid)
+            ours = abs(process.create_time() - self.started) < 1
+            return process if ours and process.status() != psutil.STATUS_ZOMBIE else None
+        except psutil.NoSuchProcess:
+            return None
+
+
+@dataclass(frozen=True)
+class StackState:
+    """What `up` and `down` know of a running stack, in build/up/stack.json."""
+
+    owner: Process
+    guards: tuple[Process, ...]
+    bootstrap: str
+    url: str
+    username: str
+    password: str
+    environment: dict[str, str]
+
+    @classmethod
+    def read(cls, folder: Path) -> StackState | None:
+        """None when there is no stack."""
+        try:
+            stored = json.loads((folder / "stack.json").read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        owner = Process(**stored.pop("owner"))
+        guards = tuple(Process(**guard) for guard in stored.pop("guards"))
+        return cls(owner, guards, **stored)
+
+    def write(self, folder: Path) -> None:
+        unfinished = folder / "stack.json.new"
+        unfinished.touch(mode=0o600)
+        unfinished.write_text(json.dumps(asdict(self)), encoding="utf-8")
+        unfinished.replace(folder / "stack.json")
+
+    def running(self) -> list[psutil.Process]:
+        return [found for one in (self.owner, *self.guards) if (found := one.find())]
+
+
+def run(folder: Path) -> None:
+    """Own the stack until SIGTERM, or until a part of it ends."""
+    signal.signal(signal.SIGTERM, end_once)
+    with Broker(folder / "broker") as broker:
+        create_flights_topic(broker.bootstrap)
+        log.info("broker at %s", broker.bootstrap)
+        airflow = Airflow(folder / "airflow", broker.bootstrap, warehouse=folder / "warehouse")
+        with airflow:
+            log.info("Airflow at %s", airflow.url)
+            state_of(broker, airflow).write(folder)
+            while broker.running and len(airflow.pids) == 4:
+                time.sleep(0.5)
+            log.error("a part of the stack ended; its logs are in %s", folder)
+
+
+def end_once(number: int, _: object) -> None:
+    signal.signal(number, signal.SIG_IGN)
+    sys.exit(0)
+
+
+def state_of(broker: Broker, airflow: Airflow) -> StackState:
+    names = ("SLUICE_WAREHOUSE", "SLUICE_PIPELINES", "AIRFLOW_HOME", "AIRFLOW_CONN_KAFKA_DEFAULT")
+    environment = airflow.environment()
+    return StackState(
+        owner=Process.of(os.getpid()),
+        guards=tuple(Process.of(pid) for pid in (broker.pids[0], *airflow.pids)),
+        bootstrap=broker.bootstrap,
+        url=airflow.url,
+        username=airflow.login.username,
+        password=airflow.login.password,
+        environment={name: environment[name] for name in names},
+    )
+
+
+def up(folder: Path, console: Console) -> int:
+    folder.mkdir(parents=True, exist_ok=True)
+    state = StackState.read(folder)
+    if state is None or not state.running():
+        (folder / "stack.json").unlink(missing_ok=True)
+        with console.status("Starting the broker and Airflow (about 20 seconds) …"):
+            state = launch(folder)
+    if state is None:
+        console.print(f"[red]The stack did not start.[/] {folder / 'stack.log'} ends:")
+        console.print((folder / "stack.log").read_text(encoding="utf-8")[-3000:], markup=False)
+        return 1
+    show(state, folder, console)
+    return 0
+
+
+def launch(folder: Path) -> StackState | None:
+    """Start `run` in a session of its own; None when it ended before it was ready."""
+    command = [sys.executable, "-m", "local.stack", "run"]
+    with (folder / "stack.log").open("wb") as out:
+        owner = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            cwd=ROOT,
+            start_new_session=True,
+        )
+    deadline = time.monotonic() + START_SECONDS
+    try:
+        while owner.poll() is None and time.monotonic() < deadline:
+            if state := StackState.read(folder):
+                return state
+            time.sleep(0.2)
+    except KeyboardInterrupt:
+        pass
+    owner.terminate()
+    owner.wait()
+    return None
+
+
+def show(state: StackState, folder: Path, console: Console) -> None:
+    exports = folder / "env"
+    lines = [f"export {key}={shlex.quote(text)}\n" for key, text in state.environment.items()]
+    exports.write_text("".join(lines), encoding="utf-8")
+    console.print(f"Airflow    {state.url}   login {state.username} / {state.password}")
+    console.print(f"Kafka      {state.bootstrap}")
+    console.print(f"Warehouse  {state.environment['SLUICE_WAREHOUSE']}")
+    console.print(f"Commands   . {os.path.relpath(exports)} && .venv/bin/sluice status flights")
+    console.print("Flights    .venv/bin/python -m local.stack fill    (each call adds them all)")
+    console.print("Stop       make down")
+
+
+def fill(folder: Path, console: Console) -> int:
+    """Produce the flights into the running stack."""
+    state = StackState.read(folder)
+    if state is None or state.owner.find() is None:
+        console.print("Nothing is running: `make up` first.")
+        return 1
+    with Progress(console=console) as progress:
+        task = progress.add_task("Producing flights", total=COUNT)
+        count = produce(state.bootstrap, records(), lambda n: progress.update(task, completed=n))
+    console.print(f"{count:,} records in topic flights.")
+    return 0
+
+
+def down(folder: Path, console: Console) -> int:
+    """End the owner, and with it all the rest; only processes that are surely ours."""
+    state = StackState.read(folder)
+    running = state.running() if state else []
+    if state is None or not running:
+        console.print("Nothing is running.")
+        return 0
+    with console.status("Stopping Airflow and the broker …"):
+        for process in [owner] if (owner := state.owner.find()) else running:
+            process.terminate()
+        _, left = psutil.wait_procs(running, timeout=STOP_SECONDS)
+    if left:
+        console.print(f"[red]Still running:[/] {', '.join(str(each.pid) for each in left)}")
+        return 1
+    (folder / "stack.json").unlink()
+    console.print(f"Stopped. What was stored stays in {os.path.relpath(folder)}.")
+    return 0
+
+
+def main(verb: str) -> int:
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    console = Console(highlight=False, soft_wrap=True)
+    if verb == "run":
+        run(FOLDER)
+        return 1
+    return {"up": up, "down": down, "fill": fill}[verb](FOLDER, console)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
