@@ -6,6 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 UV_VERSION=$(sed -n 's/^uv==//p' requirements-dev.txt)
 VENV_STAMP=.venv/.setup-stamp
+VENV_UNFINISHED=.venv/.setup-unfinished
 JARS_STAMP=build/jars/.setup-stamp
 
 say() { printf '\033[1m==>\033[0m %s\n' "$*"; }
@@ -84,7 +85,9 @@ adopt_pip_settings() {
 
 install_python_packages() {
   local python
-  if ! .venv/bin/python -c 'import sys, pip; assert sys.version_info[:2] == (3, 11)' 2>/dev/null; then
+  # A package whose unpacking was interrupted looks installed: then all are unpacked anew, from the cache.
+  if [[ -f $VENV_UNFINISHED ]] ||
+    ! .venv/bin/python -c 'import sys, pip; assert sys.version_info[:2] == (3, 11)' 2>/dev/null; then
     python=$(find_python)
     say "Virtual environment in .venv ($("$python" --version))"
     "$python" -m venv --clear .venv
@@ -95,10 +98,13 @@ install_python_packages() {
     .venv/bin/python -m pip install --quiet "uv==$UV_VERSION"
   fi
   say "Python packages: $(grep -c '^[a-z0-9].*==' requirements.txt) of the lock, and those of development (about 1 GB unpacked)"
+  touch "$VENV_UNFINISHED"
   # Steps, and on a terminal progress bars, but not the list of what was installed.
-  .venv/bin/uv pip install --python .venv/bin/python -r requirements.txt -r requirements-dev.txt \
+  .venv/bin/uv pip install --python .venv/bin/python \
+    -r requirements.txt -r requirements-dev.txt \
     2> >(sed -u '/^ [+~-] /d' >&2)
   .venv/bin/uv pip install --python .venv/bin/python --quiet --no-deps -e .
+  rm "$VENV_UNFINISHED"
   say "Bytecode, without which each of Airflow's processes would take seconds longer to start"
   .venv/bin/python -m compileall -q -j 0 .venv/lib/python3.11/site-packages >/dev/null || true
 }

@@ -14,6 +14,8 @@ import psutil
 import pytest
 import yaml
 from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+from deltalake import DeltaTable
 
 from local.airflow import Airflow
 from local.airflow_client import AirflowClient, DagRun
@@ -78,9 +80,12 @@ class Deployment:
         """The Spark JVMs that run below Airflow."""
         return [process for process in self.airflow.family() if is_java(process)]
 
-    def rows(self) -> int:
-        from deltalake import DeltaTable
+    def spark(self) -> tuple[psutil.Process, psutil.Process] | None:
+        """The JVM and its Python driver, once both run (an earlier JVM only builds a command)."""
+        drivers = [process for process in self.airflow.family() if is_driver(process)]
+        return (drivers[0].parent(), drivers[0]) if drivers else None
 
+    def rows(self) -> int:
         return DeltaTable(str(self.warehouse / "trips")).to_pyarrow_dataset().count_rows()
 
     def assert_exact(self) -> None:
@@ -94,6 +99,14 @@ class Deployment:
 def is_java(process: psutil.Process) -> bool:
     try:
         return process.name() == "java"
+    except psutil.NoSuchProcess:
+        return False
+
+
+def is_driver(process: psutil.Process) -> bool:
+    try:
+        names = any(argument.endswith("jobs/ingest.py") for argument in process.cmdline())
+        return names and process.name().startswith("python")
     except psutil.NoSuchProcess:
         return False
 
@@ -131,8 +144,6 @@ def write_spec(path: Path, **keys: object) -> None:
 
 
 def create_topic(broker: Broker) -> None:
-    from confluent_kafka.admin import AdminClient, NewTopic
-
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
     admin.create_topics([NewTopic("trips", 2, 1)])["trips"].result(timeout=15)
 
@@ -201,9 +212,7 @@ def test_a_jvm_that_is_killed_in_mid_write_does_no_harm(deployment: Deployment) 
     # A file of the batch is there, its commit is not: in the middle of the write.
     until(
         lambda: set(deployment.warehouse.glob("trips/**/*.parquet")) - files,
-        "Spark writes",
-        RUN_SECONDS,
-        pause=0.01,
+        *("Spark writes", RUN_SECONDS, 0.01),
     )
     for jvm in deployment.jvms():
         jvm.kill()
@@ -217,32 +226,21 @@ def test_a_jvm_that_is_killed_in_mid_write_does_no_harm(deployment: Deployment) 
 def test_mark_failed_ends_the_jvm_and_a_clear_goes_on_from_there(deployment: Deployment) -> None:
     deployment.produce(1_000)
     run = deployment.trigger()
-    (jvm,) = until(deployment.jvms, "a JVM", RUN_SECONDS)
-    family = [jvm, *until(lambda: driver_of(jvm), "the JVM's driver", 60)]
+    jvm, driver = until(deployment.spark, "Spark", RUN_SECONDS)
     deployment.client.set_state(run, "ingest", "failed")
-    gone, alive = psutil.wait_procs(family, timeout=60)
-    assert not alive, gone
+    assert not psutil.wait_procs([jvm, driver], timeout=60)[1]
     deployment.client.clear(run, "ingest")
     assert deployment.client.wait_for_run(run, RUN_SECONDS).state == "success"
     deployment.assert_exact()
 
 
-def driver_of(jvm: psutil.Process) -> list[psutil.Process]:
-    return [child for child in jvm.children(recursive=True) if is_ingest(child)]
-
-
-def is_ingest(process: psutil.Process) -> bool:
-    return any(argument.endswith("jobs/ingest.py") for argument in process.cmdline())
-
-
-def test_a_task_that_is_killed_takes_its_jvm_along(deployment: Deployment) -> None:
+def test_a_task_that_is_killed_takes_spark_along(deployment: Deployment) -> None:
     deployment.produce(1_000)
     run = deployment.trigger()
-    (jvm,) = until(deployment.jvms, "a JVM", RUN_SECONDS)
+    jvm, driver = until(deployment.spark, "Spark", RUN_SECONDS)
     os.kill(jvm.ppid(), signal.SIGKILL)
-    assert not psutil.wait_procs([jvm], timeout=30)[1]
-    deployment.client.wait_for_task(run, "ingest", "up_for_retry", 120)
-    deployment.client.clear(run, "ingest")
+    assert not psutil.wait_procs([jvm, driver], timeout=60)[1]
+    # No hand is needed: the next try comes by itself.
     assert deployment.client.wait_for_run(run, RUN_SECONDS).state == "success"
     deployment.assert_exact()
 

@@ -9,7 +9,8 @@ import pytest
 from local.broker import Broker
 from tests.oracle import KafkaTruth, Verdict, assert_exact, judge, read_truth
 from tests.oracle.awkward import STAMP, awkward_topic
-from tests.oracle.faults import FAULTS, Fault, two_batches
+from tests.oracle.fault import Fault, two_batches
+from tests.oracle.faults import FAULTS
 from tests.oracle.world import World, decode
 
 pytestmark = pytest.mark.integration
@@ -31,10 +32,11 @@ def correct(truth: KafkaTruth) -> World:
     return world
 
 
-def verdict_on(world: World, warehouse: Path) -> Verdict:
+def verdict_on(world: World, warehouse: Path, **expectations: object) -> Verdict:
     world.write(warehouse)
     where = ("unused:0", warehouse, world.pipeline, world.table, [])
-    return judge(*where, truth=world.truth, fmt="json", decode=decode)
+    given = {"truth": world.truth, "fmt": "json", "decode": decode} | expectations
+    return judge(*where, **given)
 
 
 def test_truth_is_what_a_read_committed_client_sees(truth: KafkaTruth) -> None:
@@ -68,14 +70,38 @@ def test_it_reads_kafka_by_itself(
     world = correct(truth)
     world.write(tmp_path)
     where = (broker.bootstrap, tmp_path, world.pipeline, world.table, [topic_name])
-    verdict = assert_exact(*where, fmt="json", decode=decode, group="nobody")
+    schema = "id BIGINT, name STRING"
+    verdict = assert_exact(*where, fmt="json", schema=schema, group="nobody")
     assert verdict.facts.records == 40
+    short = judge(*where, fmt="json", schema="id BIGINT, name STRING, more INT")
+    assert short.invariants == {5}
 
 
 def test_assert_exact_tells_every_violation(truth: KafkaTruth, tmp_path: Path) -> None:
     World(truth).write(tmp_path)
     with pytest.raises(AssertionError, match=r"(?s)2 violations.*10 Live: oracle-\w+\[1\]"):
         assert_exact("unused:0", tmp_path, "world", "world", [], truth=truth)
+
+
+def test_a_format_without_decoder_is_refused(truth: KafkaTruth, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="without a schema"):
+        judge("unused:0", tmp_path, "world", "world", [], truth=truth, fmt="json")
+
+
+def test_a_sample_of_decoded_rows_is_told(truth: KafkaTruth, tmp_path: Path) -> None:
+    verdict = verdict_on(correct(truth), tmp_path, decode_at_most=10)
+    assert verdict.exact
+    assert verdict.notes == ["fields compared in 10 rows, evenly spread"]
+
+
+def test_a_raw_world_is_exact_until_a_value_is_altered(truth: KafkaTruth, tmp_path: Path) -> None:
+    world = World(truth, raw=True)
+    two_batches(world)
+    verdict = verdict_on(world, tmp_path / "raw", fmt="raw", decode=None)
+    assert verdict.exact, str(verdict)
+    assert (verdict.facts.rows, verdict.facts.quarantined) == (40, 0)
+    world.of("data")[1].rows[0]["value"] += b" "
+    assert verdict_on(world, tmp_path / "altered", fmt="raw", decode=None).invariants == {5}
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.invariant}-{fault.name}")

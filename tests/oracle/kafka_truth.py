@@ -121,7 +121,8 @@ class _Reading:
                 "enable.partition.eof": True,
                 "enable.auto.commit": False,
                 "auto.offset.reset": "error",
-                "queued.min.messages": 20_000,
+                "queued.min.messages": 100_000,
+                "fetch.queue.backoff.ms": 5,
                 "fetch.wait.max.ms": 20,
             }
         )

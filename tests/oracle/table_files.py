@@ -64,7 +64,8 @@ def read_file(log: TableLog, file: DataFile, columns: list[str]) -> pa.Table:
     if not Path(file.path).exists():
         raise FileNotFoundError(file.path)
     parquet = pq.ParquetFile(file.path, coerce_int96_timestamp_unit="us")
-    held = parquet.read([name for name in columns if name in parquet.schema_arrow.names])
+    inside = set(parquet.schema_arrow.names)
+    held = parquet.read([name for name in columns if name in inside])
     values = dict(file.partition_values)
     arrays = [_column(log, held, name, values) for name in columns]
     return pa.table(arrays, names=columns)

@@ -16,45 +16,13 @@ import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 
 from tests.oracle.batches import FENCE
-from tests.oracle.kafka_truth import HEADERS, KafkaTruth, PartitionTruth
+from tests.oracle.kafka_truth import KafkaTruth, PartitionTruth
 from tests.oracle.offsets_rows import COLUMNS
+from tests.oracle.world_schemas import SCHEMAS
 
 Row = dict[str, Any]
 Ranges = dict[int, tuple[int, int]]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-TIMESTAMP = pa.timestamp("us", "UTC")
-RECORD = [
-    ("_topic", pa.string()),
-    ("_topic_id", pa.string()),
-    ("_partition", pa.int32()),
-    ("_offset", pa.int64()),
-    ("_timestamp", TIMESTAMP),
-    ("_key", pa.binary()),
-    ("_headers", HEADERS),
-    ("_batch", pa.string()),
-]
-SCHEMAS = {
-    "data": pa.schema(
-        [("id", pa.int64()), ("name", pa.string()), *RECORD, ("_tombstone", pa.bool_())]
-    ),
-    "quarantine": pa.schema(
-        [*RECORD, ("value", pa.binary()), ("error", pa.string()), ("quarantined_at", TIMESTAMP)]
-    ),
-}
-TEXTS = {"pipeline", "lane", "batch", "event", "mode", "topic", "topic_id", "cluster_id", "run_id"}
-TEXTS |= {"actor", "reason"}
-INTS = {"format_version", "generation", "partition", "leader_epoch"}
-
-
-def _offsets_type(column: str) -> pa.DataType:
-    if column == "recorded_at":
-        return TIMESTAMP
-    if column in TEXTS:
-        return pa.string()
-    return pa.int32() if column in INTS else pa.int64()
-
-
-SCHEMAS["offsets"] = pa.schema([(name, _offsets_type(name)) for name in COLUMNS])
 
 
 def decode(value: bytes) -> Row | None:
@@ -82,6 +50,7 @@ class World:
     truth: KafkaTruth
     pipeline: str = "world"
     table: str = "world"
+    raw: bool = False
     steps: list[Step] = field(default_factory=list)
     data_version: int = -1
     clock: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -125,7 +94,7 @@ class World:
         for row in plan:
             for record in _records(self._place(row["partition"]), row):
                 value = record.pop("value")
-                fields = {"id": None, "name": None} if value is None else decode(value)
+                fields = self._fields(value)
                 if fields is None:
                     error = {"error": "not JSON", "quarantined_at": self._now()}
                     aside.append({**record, "value": value, **error})
@@ -192,7 +161,13 @@ class World:
             "offsets": warehouse / "_sluice" / "offsets",
         }
         for step in self.steps:
-            _commit(folders[step.table], step)
+            named = "raw" if self.raw and step.table == "data" else step.table
+            _commit(folders[step.table], step, SCHEMAS[named])
+
+    def _fields(self, value: bytes | None) -> Row | None:
+        if self.raw:
+            return {"value": value}
+        return {"id": None, "name": None} if value is None else decode(value)
 
     def _place(self, partition: int) -> PartitionTruth:
         return next(p for (_, n), p in self.truth.partitions.items() if n == partition)
@@ -217,7 +192,7 @@ class World:
     def _counts(self, row: Row) -> Row:
         place, start, end = self._place(row["partition"]), row["start_offset"], row["end_offset"]
         values = [record["value"] for record in _records(place, row)]
-        bad = sum(value is not None and decode(value) is None for value in values)
+        bad = sum(self._fields(value) is None for value in values)
         aborted = int(np.sum((place.aborted >= start) & (place.aborted < end)))
         lost = max(0, min(end, place.log_start) - start)
         gaps = end - start - len(values)
@@ -249,12 +224,12 @@ def _predicate(plan: list[Row]) -> str:
     return " OR ".join(parts.format(**row) for row in plan)
 
 
-def _commit(folder: Path, step: Step) -> None:
+def _commit(folder: Path, step: Step, schema: pa.Schema) -> None:
     properties = CommitProperties(
         app_transactions=[Transaction(app, n) for app, n in step.transactions.items()],
         custom_metadata={"userMetadata": step.metadata} if step.metadata else None,
     )
-    table = pa.Table.from_pylist(step.rows, SCHEMAS[step.table])
+    table = pa.Table.from_pylist(step.rows, schema)
     if not step.rows and not step.replaces and DeltaTable.is_deltatable(str(folder)):
         there = DeltaTable(folder)
         there.create_write_transaction([], "append", there.schema(), commit_properties=properties)

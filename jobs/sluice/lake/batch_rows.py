@@ -7,7 +7,8 @@ from pyspark.sql import functions as F
 
 from sluice.batches import Batch
 from sluice.formats import Format
-from sluice.lake.decoding import DECODED, ERROR, decode
+from sluice.lake.decoding import DECODED, decode
+from sluice.lake.json_decoding import ERROR
 
 # In the text of the error that stops a pass at the first undecodable record.
 UNDECODABLE = "SLUICE-UNDECODABLE"
@@ -32,32 +33,32 @@ def decoded(records: DataFrame, form: Format) -> DataFrame:
 def data_rows(records: DataFrame, form: Format, batch: Batch) -> DataFrame:
     """All records as rows of the data table; the pass fails at the first undecodable one."""
     refuse = F.raise_error(
-        F.concat_ws(" ", F.lit(UNDECODABLE), _coordinates(), F.lit("-"), F.col(ERROR))
+        F.concat_ws(" ", F.lit(UNDECODABLE), _coordinates(), F.lit("-"), _error())
     )
-    checked = F.when(F.col(ERROR).isNull(), F.lit(str(batch))).otherwise(refuse)
-    return _data(decoded(records, form), batch, checked)
+    checked = F.when(_error().isNull(), F.lit(str(batch))).otherwise(refuse)
+    return _data(decoded(records, form), form, batch, checked)
 
 
 def decodable_rows(records: DataFrame, form: Format, batch: Batch) -> DataFrame:
     """The decodable records as rows of the data table; the others are left out."""
-    good = decoded(records, form).where(F.col(ERROR).isNull())
-    return _data(good, batch, F.lit(str(batch)))
+    good = decoded(records, form).where(_error().isNull())
+    return _data(good, form, batch, F.lit(str(batch)))
 
 
 def quarantine_rows(records: DataFrame, batch: Batch) -> DataFrame:
     """Undecodable records, decoded before by `decoded`, as rows of the quarantine table."""
-    return records.where(F.col(ERROR).isNotNull()).select(
+    return records.where(_error().isNotNull()).select(
         *_envelope(batch),
         "value",
-        F.col(ERROR).alias("error"),
+        _error().alias("error"),
         F.lit(str(batch)).alias("_batch"),
         F.current_timestamp().alias("quarantined_at"),
     )
 
 
-def _data(records: DataFrame, batch: Batch, batch_column: Column) -> DataFrame:
+def _data(records: DataFrame, form: Format, batch: Batch, batch_column: Column) -> DataFrame:
     return records.select(
-        f"{DECODED}.*",
+        *(F.col(DECODED)[each.name].alias(each.name) for each in form.columns),
         *_envelope(batch),
         F.col("value").isNull().alias("_tombstone"),
         batch_column.alias("_batch"),
@@ -81,6 +82,10 @@ def _topic_id(batch: Batch) -> Column:
         return F.lit(next(iter(batch.topic_ids.values())))
     pairs = [F.lit(text) for pair in batch.topic_ids.items() for text in pair]
     return F.create_map(*pairs)[F.col("topic")]
+
+
+def _error() -> Column:
+    return F.col(DECODED)[ERROR]
 
 
 def _coordinates() -> Column:

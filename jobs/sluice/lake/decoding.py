@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+import uuid
 from functools import singledispatch
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from sluice.formats import Format, RawFormat
+from sluice.formats import Format, JsonFormat, RawFormat
+from sluice.lake.column_types import struct_type
+from sluice.lake.json_decoding import ERROR, decode_json
 
-DECODED, ERROR = "decoded", "error"
+DECODED = "decoded"
 
 
 @singledispatch
 def decode(form: Format, records: DataFrame) -> DataFrame:
-    """Add column `decoded`, a struct of the declared columns, and `error`, null where decodable."""
+    """Add struct column `decoded`: the declared columns, and `_error`, null where decodable."""
     raise TypeError(f"no decoding for {form}")
 
 
 @decode.register
 def _(form: RawFormat, records: DataFrame) -> DataFrame:
-    return records.withColumn(DECODED, F.struct("value")).withColumn(
-        ERROR, F.lit(None).cast("string")
+    nothing_wrong = F.lit(None).cast("string").alias(ERROR)
+    return records.withColumn(DECODED, F.struct("value", nothing_wrong))
+
+
+@decode.register
+def _(form: JsonFormat, records: DataFrame) -> DataFrame:
+    return decode_json(
+        records,
+        "value",
+        struct_type(form.columns),
+        into=DECODED,
+        nonce=uuid.uuid4().hex,
+        timestamp_unit=form.timestamp_unit,
     )

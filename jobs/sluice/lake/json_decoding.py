@@ -56,8 +56,8 @@ def decode_json(
 ) -> DataFrame:
     """Add struct column `into`: the declared fields, and `_error`, null where decodable.
 
-    `nonce` is a name that no record can guess: at least 16 random letters and digits, drawn per job.
-    A null value gives nulls throughout. The session needs DECODING_CONF.
+    `nonce` is a name that no record can guess: 16 or more random letters and digits, drawn per
+    job. A null value gives nulls throughout. The session needs DECODING_CONF.
     """
     if not re.fullmatch(r"[A-Za-z0-9]{16,}", nonce):
         raise ValueError("nonce: expected at least 16 letters and digits")
@@ -86,7 +86,8 @@ class _Reading:
             "mode": "PERMISSIVE",
             "allowSingleQuotes": "false",
             "allowNonNumericNumbers": "false",
-            "maxNestingDepth": str(MAX_NESTING + 1),  # the wrapping array is one more
+            "maxNestingDepth": str(MAX_NESTING),
+            "maxStringLen": str(2**31 - 1),
             "columnNameOfCorruptRecord": nonce,
         }
 
@@ -107,7 +108,8 @@ class _Reading:
     def _wrapped(self, text: Column, schema: T.StructType) -> Column:
         """Parsed as `[value, {nonce: true}]`: whatever follows the object breaks this form."""
         array = F.concat(F.lit("["), text, F.lit(f',{{"{self._nonce}":true}}]'))
-        return F.from_json(array, T.ArrayType(schema), self._options)
+        one_more = {**self._options, "maxNestingDepth": str(MAX_NESTING + 1)}
+        return F.from_json(array, T.ArrayType(schema), one_more)
 
     def _is_one_object(self, wrapped: Column) -> Column:
         whole = F.get(wrapped, F.lit(0)).isNotNull() & F.get(wrapped, F.lit(1))[self._nonce]

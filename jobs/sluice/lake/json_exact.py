@@ -1,7 +1,7 @@
 """Exact reading: every scalar of a record is read as the text it was written with.
 
 Spark's parser re-renders numbers and lets no one see whether a text was a string or a number. So
-each scalar is first marked, inside the JSON text: `"ab"` → `"<nonce>:ab"`, `1.10` → `"<nonce>1.10:"`.
+each scalar is first marked, in the JSON text: `"ab"` → `"<nonce>:ab"`, `1.10` → `"<nonce>1.10:"`.
 The marking keeps valid JSON valid and invalid JSON invalid; it only quotes well-formed values.
 """
 
@@ -142,9 +142,7 @@ class ExactReading:
         )
 
     def _map(self, text: Column, value: T.DataType) -> Column:
-        parsed = F.from_json(
-            self._opening(text, "{"), T.MapType(T.StringType(), T.StringType()), self._options
-        )
+        parsed = F.from_json(self._opening(text, "{"), "MAP<STRING, STRING>", self._options)
         names = F.reverse(F.map_keys(parsed))
         texts = F.reverse(F.map_values(parsed))
         last = F.struct(names.alias("names"), texts.alias("texts"))

@@ -1,4 +1,4 @@
-"""Scalars written as text in a JSON record: strict text → typed value, null where it does not fit."""
+"""Scalars of a JSON record: strict text → typed value, null where it does not fit."""
 
 from __future__ import annotations
 
@@ -41,12 +41,14 @@ def _timestamp_from_parts(text: Column) -> Column:
         F.regexp_extract(text, _TIMESTAMP_PARTS, group) for group in (1, 2, 3, 4)
     )
     whole = F.unix_micros(F.concat(date, F.lit("T"), time, F.lit("Z")).try_cast("timestamp"))
-    micros = whole + F.rpad(fraction, 6, "0").cast("bigint") - _offset_micros(zone)
+    micros = whole + F.rpad(fraction, 6, "0").try_cast("bigint") - _offset_micros(zone)
     return _within_years(F.when(~date.startswith("0000"), micros))
 
 
 def _offset_micros(zone: Column) -> Column:
-    minutes = F.substring(zone, 2, 2).cast("bigint") * 60 + F.substring(zone, 5, 2).cast("bigint")
+    minutes = F.substring(zone, 2, 2).try_cast("bigint") * 60 + F.substring(zone, 5, 2).try_cast(
+        "bigint"
+    )
     sign = F.when(zone.startswith("-"), -1).otherwise(1)
     return F.when(F.length(zone) == 6, sign * minutes * 60_000_000).otherwise(F.lit(0))
 

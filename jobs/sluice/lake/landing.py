@@ -17,7 +17,8 @@ from sluice.lake.batch_rows import (
     decoded,
     quarantine_rows,
 )
-from sluice.lake.decoding import ERROR
+from sluice.lake.decoding import DECODED
+from sluice.lake.json_decoding import ERROR
 from sluice.lake.kafka_source import read_ranges
 from sluice.lake.tables import (
     append_batch,
@@ -80,7 +81,9 @@ class SparkLake:
         create_quarantine_table(self._spark, self._quarantine, self._spec)
         seen = Observation("seen")
         records = decoded(self._read(ranges), self._spec.format).observe(
-            seen, F.count(F.lit(1)).alias("records"), F.count(ERROR).alias("undecodable")
+            seen,
+            F.count(F.lit(1)).alias("records"),
+            F.count(F.col(DECODED)[ERROR]).alias("undecodable"),
         )
         replace_quarantined(quarantine_rows(records, batch), self._quarantine, batch)
         counts = seen.get

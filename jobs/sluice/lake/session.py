@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,16 +10,23 @@ if TYPE_CHECKING:
 
     from sluice.spec import PipelineSpec
 
-log = logging.getLogger(__name__)
+# How records are decoded depends on these: a spec cannot change them.
+DECODING_CONF = {
+    "spark.sql.json.enablePartialResults": "false",
+    "spark.sql.legacy.json.allowEmptyString.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+}
 
 # What `make setup` leaves: the jars that Spark needs for Kafka and Delta. A cluster has its own.
 _EMBEDDED_JARS = Path(__file__).resolve().parents[3] / "build" / "jars" / "spark"
 
+_LOGGING = Path(__file__).with_name("log4j2.properties")
+
 _CONF = {
+    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{_LOGGING}",
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.ansi.enabled": "true",
     # Without kafka in this list its newer source (DSv2) is used, which is faster.
     "spark.sql.sources.useV1SourceList": "avro,csv,json,orc,parquet,text",
     "spark.sql.parquet.compression.codec": "zstd",
@@ -40,7 +46,7 @@ def spark_conf(spec: PipelineSpec) -> dict[str, str]:
     if _EMBEDDED_JARS.is_dir():
         path = f"{_EMBEDDED_JARS}/*"
         jars = {"spark.driver.extraClassPath": path, "spark.executor.extraClassPath": path}
-    return {**_CONF, **jars, **spec.spark}
+    return {**_CONF, **jars, **spec.spark, **DECODING_CONF}
 
 
 def open_session(spec: PipelineSpec) -> SparkSession:

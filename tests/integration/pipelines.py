@@ -1,0 +1,247 @@
+"""A pipeline under test: its folder, the real command line, the verbs in this process, the oracle."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import psutil
+import yaml
+from deltalake import DeltaTable
+from sluice.pipeline import Pipeline, Settlement, Work, open_pipeline
+from sluice.settings import Settings, connection_extra
+from sluice.spec import find_spec
+
+from tests.oracle import Verdict, assert_exact, marked_processes
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SLUICE = Path(sys.executable).with_name("sluice")
+PLANNING_ALONE = """
+import json, sys
+from sluice.cli.opening import here, opened
+pipeline, origin = opened(sys.argv[1]), here()
+sys.stdin.readline()
+print(json.dumps(pipeline.plan(origin.run_id, origin.actor).as_dict()))
+"""
+SETTLING_ALONE = """
+import sys
+from sluice.cli.opening import here, opened
+opened(sys.argv[1]).settle(here().run_id, here().actor)
+"""
+
+Found = TypeVar("Found")
+Range = tuple[int, int]
+
+
+def until(look: Callable[[], Found], what: str, seconds: float = 60, pause: float = 0.05) -> Found:
+    """Look again and again; fails when nothing was found in time."""
+    deadline = time.monotonic() + seconds
+    while not (found := look()):
+        assert time.monotonic() < deadline, f"not within {seconds:.0f} s: {what}"
+        time.sleep(pause)
+    return found
+
+
+@dataclass
+class Run:
+    """A process of the product, with everything that it started."""
+
+    process: subprocess.Popen[str]
+    marker: str
+
+    @property
+    def family(self) -> set[int]:
+        """Its processes that still run, orphans too."""
+        return {pid for pid in marked_processes(self.marker) if _runs(pid)}
+
+    def jvm(self) -> psutil.Process:
+        """Its JVM, as soon as there is one."""
+        found = until(lambda: [p for p in self.family if _name(p) == "java"], "a JVM")
+        return psutil.Process(found[0])
+
+    def kill(self) -> None:
+        """SIGKILL the process alone; what it started may go on."""
+        self.process.kill()
+        self.process.wait()
+
+    def end(self, seconds: float = 180) -> subprocess.CompletedProcess[str]:
+        """Wait until it has ended, and nothing that it started is left."""
+        output, errors = self.process.communicate(timeout=seconds)
+        until(lambda: not self.family, "an end of all that the run started", 30)
+        code = self.process.returncode
+        return subprocess.CompletedProcess(self.process.args, code, output, errors)
+
+
+@dataclass
+class Installed:
+    """One pipeline with a folder of its own. `session` gives the tests' one Spark session."""
+
+    folder: Path
+    bootstrap: str
+    topics: list[str]
+    session: Callable[[], SparkSession]
+    name: str = "trips"
+    keys: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def warehouse(self) -> Path:
+        return self.folder / "warehouse"
+
+    @property
+    def data(self) -> Path:
+        return self.warehouse / self.name
+
+    @property
+    def spec_file(self) -> Path:
+        return self.folder / "pipelines" / f"{self.name}.yaml"
+
+    @property
+    def group(self) -> str:
+        return f"sluice-{self.name}-{self.folder.name}"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        connection = {"conn_type": "kafka", "extra": {"bootstrap.servers": self.bootstrap}}
+        return {
+            "SLUICE_WAREHOUSE": str(self.warehouse),
+            "SLUICE_PIPELINES": str(self.spec_file.parent),
+            "AIRFLOW_CONN_KAFKA_DEFAULT": json.dumps(connection),
+        }
+
+    def write_spec(self, **keys: Any) -> None:
+        """Write the spec's file; keys that are given replace those given before."""
+        self.keys |= keys
+        spec = {
+            "version": 1,
+            "pipeline": self.name,
+            "table": self.name,
+            "topics": self.topics,
+            "format": {"type": "raw"},
+            "consumer_group": self.group,
+            **self.keys,
+        }
+        if "topic_pattern" in spec:
+            del spec["topics"]
+        self.spec_file.parent.mkdir(parents=True, exist_ok=True)
+        self.spec_file.write_text(yaml.safe_dump(spec), encoding="utf-8")
+
+    # In this process
+
+    def open(self) -> Pipeline:
+        settings = Settings.from_environment(self.environment)
+        spec = find_spec(settings.pipelines, self.name)
+        return open_pipeline(spec, settings, connection_extra(spec.kafka, self.environment))
+
+    def plan(self) -> Work:
+        return self.open().plan("test", "pytest")
+
+    def ingest(self, work: Work) -> None:
+        from sluice.lake.landing import SparkLake
+
+        pipeline = self.open()
+        parts = pipeline.parts
+        lake = SparkLake(self.session(), parts.client, parts.spec, parts.tables)
+        pipeline.ingest(work, lake)
+
+    def settle(self) -> Settlement:
+        return self.open().settle("test", "pytest")
+
+    def run(self) -> list[dict[str, Any]]:
+        """What `sluice run` does, with the tests' Spark session. Returns the settled batches."""
+        events: list[dict[str, Any]] = []
+        while work := self.plan():
+            self.ingest(work)
+            events += self.settle().events
+        return events + self.settle().events
+
+    # In a process of its own
+
+    def sluice(self, command: str, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
+        return self.start(command, *args, **env).end()
+
+    def start(self, command: str, *args: str, **env: str) -> Run:
+        return self._start([str(SLUICE), command, self.name, *args], env)
+
+    def start_alone(self, script: str, **env: str) -> Run:
+        """One verb without Spark. Planning waits for a line of input."""
+        return self._start([sys.executable, "-c", script, self.name], env)
+
+    def alone(self, script: str, **env: str) -> subprocess.CompletedProcess[str]:
+        return self.start_alone(script, **env).end()
+
+    def _start(self, command: Sequence[str], env: dict[str, str]) -> Run:
+        token = uuid.uuid4().hex
+        process = subprocess.Popen(
+            command,
+            env={**os.environ, **self.environment, "SLUICE_TEST_RUN": token, **env},
+            cwd=self.folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        return Run(process, f"SLUICE_TEST_RUN={token}")
+
+    # What there is now
+
+    def judge(self, **expectations: Any) -> Verdict:
+        """The oracle: everything holds, or AssertionError."""
+        if self.topics and "fmt" not in expectations:
+            form = self.keys.get("format", {"type": "raw"})
+            expectations |= {"fmt": form["type"], "schema": form.get("schema")}
+        where = (self.bootstrap, self.warehouse, self.name, self.name, self.topics)
+        return assert_exact(*where, **{"group": self.group, **expectations})
+
+    def rows(self, table: str = "") -> list[dict[str, Any]]:
+        """Rows of the data table, or of another one below the warehouse; [] without a table."""
+        where = self.warehouse / (table or self.name)
+        if not (where / "_delta_log").exists():
+            return []
+        found: list[dict[str, Any]] = DeltaTable(where).to_pyarrow_table().to_pylist()
+        return found
+
+    def quarantined(self) -> list[dict[str, Any]]:
+        return self.rows(f"{self.name}__quarantine")
+
+    def version(self) -> int | None:
+        """The data table's version; None while there is no table."""
+        if not (self.data / "_delta_log").exists():
+            return None
+        return DeltaTable(self.data).version()
+
+    def offsets(self, event: str) -> list[dict[str, Any]]:
+        rows = [row for row in self.rows("_sluice/offsets") if row["event"] == event]
+        return sorted(rows, key=lambda row: (row["batch_id"] or 0, row["topic"], row["partition"]))
+
+    def ranges(self, event: str = "planned") -> dict[str, dict[str, Range]]:
+        """Batch → `topic[partition]` → range, with `topic` left out when there is one only."""
+        found: dict[str, dict[str, Range]] = {}
+        for row in self.offsets(event):
+            topic = "" if len(self.topics) == 1 else row["topic"]
+            place = f"{topic}[{row['partition']}]"
+            found.setdefault(row["batch"], {})[place] = (row["start_offset"], row["end_offset"])
+        return found
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _name(pid: int) -> str:
+    try:
+        return psutil.Process(pid).name()
+    except psutil.NoSuchProcess:
+        return ""
