@@ -42,6 +42,9 @@ def main(pipeline: str, lane: str, generation: int, batches: str) -> None:
     except SluiceError as problem:
         log.error("SLUICE-ERROR %s: %s", type(problem).__name__, problem)
         sys.exit(1 if problem.retryable else 3)
+    except Exception as problem:
+        log.exception("SLUICE-ERROR %s: %s", type(problem).__name__, problem)
+        sys.exit(1)
 
 
 def ingest(work: Work) -> None:

@@ -18,6 +18,13 @@ from pathlib import Path
 from local.ports import free_port, is_free
 
 USER = "admin"
+SMALL_CORE = {"load_examples": "False", "executor": "LocalExecutor", "parallelism": "4"}
+# A person who edits a spec should see it soon; more often would eat one of two cores.
+QUICK_PARSING = {
+    "refresh_interval": "5",
+    "min_file_process_interval": "10",
+    "parsing_processes": "1",
+}
 
 
 @dataclass(frozen=True)
@@ -67,34 +74,22 @@ def prepare_home(
 
 def configuration(home: Path, root: Path, port: int, known: Secrets) -> dict[str, dict[str, str]]:
     url = f"http://127.0.0.1:{port}"
+    address = {"host": "127.0.0.1", "port": str(port), "base_url": url}
     return {
         "core": {
             "dags_folder": str(root / "dags"),
             "plugins_folder": str(root / "plugins"),
-            "load_examples": "False",
-            "executor": "LocalExecutor",
-            "parallelism": "4",
             "fernet_key": known.fernet,
             "execution_api_server_url": f"{url}/execution/",
             "simple_auth_manager_users": f"{USER}:admin",
             "simple_auth_manager_passwords_file": str(home / "passwords.json"),
+            **SMALL_CORE,
         },
         "database": {"sql_alchemy_conn": f"sqlite:///{home / 'airflow.db'}"},
-        "api": {
-            "host": "127.0.0.1",
-            "port": str(port),
-            "base_url": url,
-            "workers": "1",
-            "secret_key": known.session,
-        },
+        "api": {**address, "workers": "1", "secret_key": known.session},
         "api_auth": {"jwt_secret": known.jwt},
         "logging": {"base_log_folder": str(home / "logs")},
-        # A person who edits a spec should see it soon; more often would eat one of two cores.
-        "dag_processor": {
-            "refresh_interval": "5",
-            "min_file_process_interval": "10",
-            "parsing_processes": "1",
-        },
+        "dag_processor": QUICK_PARSING,
         # How long a killed task's orphan may hold its supervisor by the open end of a pipe.
         "workers": {"socket_cleanup_timeout": "10"},
         "usage_data_collection": {"enabled": "False"},

@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
-from croniter import CroniterError, croniter
 from sluice.errors import SpecError
 from sluice.settings import Settings
 from sluice.spec import PipelineSpec, load_spec, spec_files
@@ -59,7 +57,6 @@ def _outcomes(folder: Path) -> Iterator[tuple[Path, PipelineSpec | SpecError]]:
     for path in spec_files(folder):
         try:
             spec = load_spec(path)
-            _check_that_it_fires(path, spec)
         except SpecError as error:
             yield path, error
         except Exception as problem:
@@ -76,16 +73,3 @@ def _claim(read: tuple[Path, PipelineSpec | SpecError]) -> tuple[bool, Path]:
 
 def _holder(accepted: Mapping[Path, PipelineSpec], pipeline: str) -> Path | None:
     return next((path for path, spec in accepted.items() if spec.pipeline == pipeline), None)
-
-
-def _check_that_it_fires(path: Path, spec: PipelineSpec) -> None:
-    # Airflow asks for the next run after parsing, for all DAGs of a file at once: one cron
-    # expression without any, such as "0 0 31 2 *", would keep all of them from being stored.
-    try:
-        if spec.schedule:
-            croniter(spec.schedule, datetime.now(UTC)).get_next()
-    except CroniterError as problem:
-        raise SpecError(
-            f"{path}: schedule: found {spec.schedule!r}, which never fires ({problem});"
-            " allowed: a cron expression that does, or null"
-        ) from None

