@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from local.broker import Broker
-from tests.integration.pipelines import Installed
+from tests.integration.pipelines import JAVA_TUNING, Installed
 from tests.oracle import marked_processes, no_orphans
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ def nothing_left_behind() -> Iterator[None]:
     """Whatever the tests start inherits a mark; at the end nothing that bears it may run."""
     token = uuid.uuid4().hex
     os.environ["SLUICE_TEST_SESSION"] = token
-    # Spark in local mode opens ports as well: on the loopback interface only.
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     yield
     no_orphans(set(), lambda: marked_processes(f"SLUICE_TEST_SESSION={token}"), patience=20)
 
@@ -36,8 +34,12 @@ def spark(nothing_left_behind: None) -> Iterator[SparkSession]:
     from sluice.lake.session import open_session
     from sluice.spec import PipelineSpec
 
+    tuning = pytest.MonkeyPatch()
+    for key, value in JAVA_TUNING.items():
+        tuning.setenv(key, value)
     named = {"version": 1, "pipeline": "tests", "table": "tests", "topics": ["none"]}
     session = open_session(PipelineSpec.model_validate({**named, "format": {"type": "raw"}}))
+    tuning.undo()
     yield session
     gateway = SparkContext._gateway
     session.stop()

@@ -30,9 +30,15 @@ PLANNING_ALONE = """
 import json, sys
 from sluice.cli.opening import here, opened
 pipeline, origin = opened(sys.argv[1]), here()
-sys.stdin.readline()
-print(json.dumps(pipeline.plan(origin.run_id, origin.actor).as_dict()))
+print("ready", flush=True)
+for _ in sys.stdin:
+    print(json.dumps(pipeline.plan(origin.run_id, origin.actor).as_dict()), flush=True)
 """
+# The first compiler alone starts faster, and the second would compete for the same cores.
+JAVA_TUNING = {
+    "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "SPARK_LOCAL_IP": "127.0.0.1",
+}
 SETTLING_ALONE = """
 import sys
 from sluice.cli.opening import here, opened
@@ -41,6 +47,16 @@ opened(sys.argv[1]).settle(here().run_id, here().actor)
 
 Found = TypeVar("Found")
 Range = tuple[int, int]
+
+
+def killed_at(point: str) -> dict[str, str]:
+    """The environment in which a process kills itself at a step of the protocol."""
+    return {"SLUICE_TEST": "1", "SLUICE_FAILPOINT": f"{point}: kill"}
+
+
+def no_spark() -> SparkSession:
+    """For `session`, where nothing may start Spark any more."""
+    raise AssertionError("Spark was asked for")
 
 
 def until(look: Callable[[], Found], what: str, seconds: float = 60, pause: float = 0.05) -> Found:
@@ -74,9 +90,9 @@ class Run:
         self.process.kill()
         self.process.wait()
 
-    def end(self, seconds: float = 180) -> subprocess.CompletedProcess[str]:
-        """Wait until it has ended, and nothing that it started is left."""
-        output, errors = self.process.communicate(timeout=seconds)
+    def end(self, given: str = "") -> subprocess.CompletedProcess[str]:
+        """Give it its last input; wait until it has ended, and nothing that it started is left."""
+        output, errors = self.process.communicate(given, timeout=240)
         until(lambda: not self.family, "an end of all that the run started", 30)
         code = self.process.returncode
         return subprocess.CompletedProcess(self.process.args, code, output, errors)
@@ -116,6 +132,7 @@ class Installed:
             "SLUICE_WAREHOUSE": str(self.warehouse),
             "SLUICE_PIPELINES": str(self.spec_file.parent),
             "AIRFLOW_CONN_KAFKA_DEFAULT": json.dumps(connection),
+            **JAVA_TUNING,
         }
 
     def write_spec(self, **keys: Any) -> None:
@@ -173,11 +190,11 @@ class Installed:
         return self._start([str(SLUICE), command, self.name, *args], env)
 
     def start_alone(self, script: str, **env: str) -> Run:
-        """One verb without Spark. Planning waits for a line of input."""
+        """One verb without Spark. Planning is done once for each line of input."""
         return self._start([sys.executable, "-c", script, self.name], env)
 
     def alone(self, script: str, **env: str) -> subprocess.CompletedProcess[str]:
-        return self.start_alone(script, **env).end()
+        return self.start_alone(script, **env).end("\n")
 
     def _start(self, command: Sequence[str], env: dict[str, str]) -> Run:
         token = uuid.uuid4().hex

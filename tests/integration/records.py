@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from confluent_kafka import Producer
+from confluent_kafka import Consumer, Producer
 from confluent_kafka import TopicPartition as WirePartition
 from confluent_kafka.admin import AdminClient, NewPartitions
 
@@ -62,17 +62,37 @@ def admin(bootstrap: str) -> AdminClient:
 
 def delete_records(bootstrap: str, topic: str, before: int, partition: int = 0) -> None:
     """Move the log start, as retention does."""
+    client = admin(bootstrap)
     wanted = WirePartition(topic, partition, before)
-    for future in admin(bootstrap).delete_records([wanted], request_timeout=15).values():
+    for future in client.delete_records([wanted], request_timeout=15).values():
         assert future.result(15).low_watermark == before
 
 
 def delete_topic(bootstrap: str, topic: str) -> None:
-    admin(bootstrap).delete_topics([topic], operation_timeout=15)[topic].result(20)
+    client = admin(bootstrap)
+    client.delete_topics([topic], operation_timeout=15)[topic].result(20)
 
 
 def add_partitions(bootstrap: str, topic: str, total: int) -> None:
-    futures = admin(bootstrap).create_partitions(
-        [NewPartitions(topic, total)], operation_timeout=15
-    )
-    futures[topic].result(20)
+    client = admin(bootstrap)
+    asked = [NewPartitions(topic, total)]
+    client.create_partitions(asked, operation_timeout=15)[topic].result(20)
+
+
+def group_positions(bootstrap: str, group: str, topic: str, partitions: int = 1) -> list[int]:
+    """The committed offsets of a consumer group; -1001 where there is none."""
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group, "log_level": 0})
+    try:
+        asked = [WirePartition(topic, number) for number in range(partitions)]
+        return [found.offset for found in consumer.committed(asked, timeout=15)]
+    finally:
+        consumer.close()
+
+
+def set_group(bootstrap: str, group: str, topic: str, offset: int) -> None:
+    """Put a consumer group somewhere in partition 0."""
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group, "log_level": 0})
+    try:
+        consumer.commit(offsets=[WirePartition(topic, 0, offset)], asynchronous=False)
+    finally:
+        consumer.close()

@@ -1,0 +1,146 @@
+"""A log is held against the one that was read before; every difference is named with its place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sluice.errors import DataLost, ResetNeeded, SettingsError
+from sluice.findings import (
+    Contradiction,
+    Loss,
+    compare,
+    compare_cluster,
+    compare_newcomer,
+    compare_topics,
+    losses,
+    readable,
+)
+
+from tests.unit.builders import TOPIC_ID, batch, log, offsets, partition, planned, spec, state
+
+LAST = planned(offsets(10, 40), epoch=3)
+CONTRADICTION = Contradiction(partition(), "one thing", "another")
+LOSS = Loss(offsets(5, 20, 1), TOPIC_ID, "retention")
+
+
+@pytest.mark.parametrize(
+    "now",
+    [
+        log(0, 40),
+        log(40, 40),
+        log(10, 900, 950),
+        log(0, 40, epoch=4),
+        log(0, 40, epoch=None),
+        log(0, 30, 40),
+    ],
+    ids=["unmoved", "start at the cursor", "grown", "new leader", "no epoch", "held back"],
+)
+def test_a_log_that_goes_on_from_the_cursor_agrees(now: Any) -> None:
+    assert compare(LAST, now) is None
+
+
+@pytest.mark.parametrize(
+    ("now", "named"),
+    [
+        (None, ["a log to go on with at 40", "no such partition"]),
+        (log(0, 90, topic_id="new"), [TOPIC_ID, "40", "new with [0, 90)", "created anew"]),
+        (log(0, 90, topic_id="new", epoch=0), ["created anew"]),
+        (log(0, 20, topic_id="new"), ["created anew"]),
+        (log(50, 90, topic_id="new"), ["created anew"]),
+        (log(0, 90, epoch=2), ["leader epoch 3 or later", "2: the log was replaced"]),
+        (log(0, 33), ["end offset of at least 40", "end offset 33, 7 less", "truncated"]),
+        (log(0, 0), ["end offset 0, 40 less"]),
+    ],
+)
+def test_another_log_contradicts_the_cursor(now: Any, named: list[str]) -> None:
+    found = compare(LAST, now)
+    assert isinstance(found, Contradiction)
+    text = str(found)
+    assert text.startswith("flights[0]: expected ")
+    assert all(part in text for part in named), text
+
+
+def test_a_log_that_starts_above_the_cursor_lost_what_is_between() -> None:
+    found = compare(LAST, log(55, 90))
+    assert found == Loss(offsets(40, 55), TOPIC_ID, "retention or deleted records")
+    assert "flights[0]: expected to go on at 40" in str(found)
+    assert "starting at 55: 15 offsets lost (retention" in str(found)
+
+
+def test_an_epoch_that_was_not_told_contradicts_nothing() -> None:
+    assert compare(planned(offsets(0, 40), epoch=None), log(0, 40, epoch=0)) is None
+
+
+def test_a_new_partition_begins_at_zero_or_has_lost_something() -> None:
+    assert compare_newcomer(partition(4), log(0, 9)) is None
+    found = compare_newcomer(partition(4), log(6, 9))
+    assert found is not None
+    assert found.offsets == offsets(0, 6, 4)
+
+
+def test_a_topic_that_was_never_there_is_a_matter_of_settings() -> None:
+    with pytest.raises(SettingsError, match=r"expected delays, weather on the cluster.*Create"):
+        compare_topics(spec(topics=["flights", "delays", "weather"]), (), state(log()))
+
+
+def test_a_pattern_without_any_topic_is_a_matter_of_settings() -> None:
+    pattern = spec(topics=None, topic_pattern="fl.*")
+    with pytest.raises(SettingsError, match=r"no topic on the cluster matches 'fl\.\*'"):
+        compare_topics(pattern, (), state())
+    compare_topics(pattern, (), state(log()))
+
+
+def test_a_topic_that_was_read_before_is_not_a_matter_of_settings() -> None:
+    compare_topics(spec(topics=["flights"]), ["flights"], state())
+
+
+def test_another_cluster_behind_the_connection_is_refused() -> None:
+    compare_cluster("one", state(cluster="one"))
+    with pytest.raises(ResetNeeded, match="expected one, found two behind the same connection"):
+        compare_cluster("one", state(cluster="two"))
+
+
+@pytest.mark.parametrize("record", [False, True])
+def test_a_contradiction_always_stops_whatever_else_was_found(record: bool) -> None:
+    with pytest.raises(ResetNeeded, match=r"flights\[0\]: expected one thing, found another"):
+        losses([LOSS, CONTRADICTION], record)
+
+
+def test_losses_stop_unless_they_are_to_be_recorded() -> None:
+    other = Loss(offsets(0, 3, 2), TOPIC_ID, "retention")
+    with pytest.raises(DataLost) as refused:
+        losses([LOSS, other], record=False)
+    *lines, move = str(refused.value).splitlines()
+    assert lines == [str(LOSS), str(other)]
+    assert move.startswith("18 offsets are gone. `on_data_loss: record`")
+    assert losses([LOSS, other], record=True) == (LOSS, other)
+    assert losses([], record=False) == ()
+
+
+def test_an_adopted_batch_is_read_as_planned_where_kafka_still_holds_it() -> None:
+    adopted = batch(offsets(10, 40), offsets(7, 7, 1), offsets(0, 5, 2))
+    now = state(log(10, 90), log(50, 90), log(0, 5))
+    assert readable(adopted, now, record=False) == [offsets(10, 40), offsets(0, 5, 2)]
+
+
+@pytest.mark.parametrize(
+    ("log_start", "left"), [(11, (11, 40)), (39, (39, 40)), (40, (40, 40)), (70, (40, 40))]
+)
+def test_what_retention_took_of_an_adopted_batch_is_lost(
+    log_start: int, left: tuple[int, int]
+) -> None:
+    adopted, now = batch(offsets(10, 40)), state(log(log_start, 90))
+    assert readable(adopted, now, record=True) == [offsets(*left)]
+    with pytest.raises(DataLost, match=rf"flights\[0\].*{left[0] - 10} offsets lost .*after plan"):
+        readable(adopted, now, record=False)
+
+
+@pytest.mark.parametrize(
+    "now",
+    [state(), state(log(topic_id="new")), state(log(epoch=1)), state(log(0, 39)), state(cluster="x")],
+    ids=["gone", "created anew", "older copy", "truncated", "other cluster"],
+)
+def test_an_adopted_batch_of_another_log_is_refused(now: Any) -> None:
+    with pytest.raises(ResetNeeded):
+        readable(batch(offsets(10, 40)), now, record=True)
