@@ -54,7 +54,7 @@ class Bench:
 
     def ours(self) -> float:
         """Seconds of a whole `ingest` into a new table; the plan was made before."""
-        folder = _empty(FOLDER / self.form)
+        folder = empty(FOLDER / self.form)
         settings = {"SLUICE_WAREHOUSE": str(folder), "SLUICE_PIPELINES": str(folder)}
         environment = {**connections(self.bootstrap), **settings}
         spec = self._spec(folder)
@@ -69,7 +69,7 @@ class Bench:
 
     def plain(self) -> float:
         """Seconds of the plain job into a new table."""
-        table = _empty(FOLDER / f"{self.form}_plain")
+        table = empty(FOLDER / f"{self.form}_plain")
         conf = {key: value for key, value in spark_conf(self._spec(table)).items() if key in NEEDED}
         ends = {str(number): self.records // PARTITIONS for number in range(PARTITIONS)}
         arguments = [self.bootstrap, TOPIC, json.dumps({TOPIC: ends}), str(table / "table")]
@@ -115,7 +115,7 @@ def main(records: int, rounds: int, formats: tuple[str, ...]) -> None:
     """Produce the records once, then let the two take turns."""
     console = Console(highlight=False)
     records -= records % PARTITIONS
-    with Broker(_empty(FOLDER) / "broker") as broker:
+    with Broker(empty(FOLDER) / "broker") as broker:
         with console.status(f"producing {records:,} records"):
             size = _produce(broker.bootstrap, records)
         console.print(f"{records:,} JSON records of {size} bytes in {PARTITIONS} partitions")
@@ -174,7 +174,7 @@ def _record(number: int) -> str:
     return json.dumps(flight)
 
 
-def _empty(folder: Path) -> Path:
+def empty(folder: Path) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     return folder

@@ -25,7 +25,9 @@ from sluice.planning import Plan
 
 log = logging.getLogger(__name__)
 
-_COMPACT_EVERY = 200
+# Few small files to read, and no large one written anew each time.
+_MANY_FILES = 20
+_COMPACTED_BYTES = 1024 * 1024
 _LONG = ("start_offset", "end_offset", "log_start_offset", "last_stable_offset")
 _COUNTS = ("records", "quarantined", "gaps", "gap_control", "gap_aborted", "gap_compacted")
 
@@ -173,11 +175,15 @@ class OffsetsTable:
         return OffsetsSnapshot(DeltaTable(self._uri))
 
     def compact_now_and_then(self, pipeline: str) -> None:
-        """Put the pipeline's many small files together, every so many commits."""
+        """Put the pipeline's small files together when there are many of them."""
         table = DeltaTable(self._uri)
-        if table.version() % _COMPACT_EVERY:
+        files = pa.table(table.get_add_actions(flatten=True)).to_pylist()
+        mine = [each["size_bytes"] for each in files if each["partition.pipeline"] == pipeline]
+        if sum(size < _COMPACTED_BYTES for size in mine) < _MANY_FILES:
             return
         try:
-            table.optimize.compact(partition_filters=[("pipeline", "=", pipeline)])
+            table.optimize.compact(
+                partition_filters=[("pipeline", "=", pipeline)], target_size=_COMPACTED_BYTES
+            )
         except CommitFailedError:
             log.info("offsets table: left as it is, somebody else compacts it just now")
