@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,24 +54,18 @@ def spark(nothing_left_behind: None) -> Iterator[SparkSession]:
 @pytest.fixture
 def pipeline(
     broker: Broker, tmp_path: Path, request: pytest.FixtureRequest
-) -> Callable[..., Installed]:
+) -> Iterator[Callable[..., Installed]]:
     """`pipeline(topic, …, **keys)` writes a spec with these keys into a folder of its own."""
+    made: list[Installed] = []
 
     def install(*topics: str, **keys: object) -> Installed:
         folder = tmp_path / f"p{uuid.uuid4().hex[:8]}"
         folder.mkdir()
-        return installed(folder, broker, request, *topics, **keys)
+        session = partial(request.getfixturevalue, "spark")
+        made.append(Installed(folder, broker.bootstrap, list(topics), session))
+        made[-1].write_spec(**keys)
+        return made[-1]
 
-    return install
-
-
-def installed(
-    folder: Path, broker: Broker, request: pytest.FixtureRequest, *topics: str, **keys: object
-) -> Installed:
-    def session() -> SparkSession:
-        found: SparkSession = request.getfixturevalue("spark")
-        return found
-
-    made = Installed(folder, broker.bootstrap, list(topics), session)
-    made.write_spec(**keys)
-    return made
+    yield install
+    for run in (run for one in made for run in one.runs):
+        run.clear_away()

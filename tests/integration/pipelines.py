@@ -1,7 +1,8 @@
-"""A pipeline under test: its folder, the real command line, the verbs in this process, the oracle."""
+"""A pipeline under test: its folder, the command line, the verbs in this process, the oracle."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -82,13 +83,23 @@ class Run:
 
     def jvm(self) -> psutil.Process:
         """Its JVM, as soon as there is one."""
-        found = until(lambda: [p for p in self.family if _name(p) == "java"], "a JVM")
+        found = until(lambda: [p for p in self.family if _is_spark(p)], "a JVM")
         return psutil.Process(found[0])
 
     def kill(self) -> None:
         """SIGKILL the process alone; what it started may go on."""
         self.process.kill()
         self.process.wait()
+
+    def clear_away(self) -> None:
+        """After a test that failed: nothing goes on."""
+        for pid in self.family:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                psutil.Process(pid).kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            if stream is not None:
+                stream.close()
 
     def end(self, given: str = "") -> subprocess.CompletedProcess[str]:
         """Give it its last input; wait until it has ended, and nothing that it started is left."""
@@ -108,6 +119,7 @@ class Installed:
     session: Callable[[], SparkSession]
     name: str = "trips"
     keys: dict[str, Any] = field(default_factory=dict)
+    runs: list[Run] = field(default_factory=list)
 
     @property
     def warehouse(self) -> Path:
@@ -207,7 +219,8 @@ class Installed:
             stderr=subprocess.PIPE,
             text=True,
         )
-        return Run(process, f"SLUICE_TEST_RUN={token}")
+        self.runs.append(Run(process, f"SLUICE_TEST_RUN={token}"))
+        return self.runs[-1]
 
     # What there is now
 
@@ -257,8 +270,12 @@ def _runs(pid: int) -> bool:
         return False
 
 
-def _name(pid: int) -> str:
+def _is_spark(pid: int) -> bool:
+    """Spark's JVM, and not the short-lived one that only builds its command."""
     try:
-        return psutil.Process(pid).name()
+        arguments = psutil.Process(pid).cmdline()
     except psutil.NoSuchProcess:
-        return ""
+        return False
+    named = "org.apache.spark.deploy.SparkSubmit" in arguments
+    java = named and Path(arguments[0]).name == "java"
+    return java and "org.apache.spark.launcher.Main" not in arguments

@@ -107,4 +107,7 @@ def test_receipts_are_written_exactly_once(topic: Topic, pipeline: Pipelines) ->
 
 def at_once(call: Callable[[], Any], times: int = 2) -> list[Any]:
     with ThreadPoolExecutor(times) as pool:
-        return [future.result() for future in [pool.submit(call) for _ in range(times)]]
+        futures = [pool.submit(call) for _ in range(times)]
+    if failed := [error for each in futures if isinstance(error := each.exception(), Exception)]:
+        raise ExceptionGroup("at once", failed)
+    return [each.result() for each in futures]

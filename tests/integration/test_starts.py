@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from sluice.errors import ResetNeeded, SettingsError
 
 from local.broker import Broker
-from sluice.errors import ResetNeeded, SettingsError
 from tests.integration.pipelines import Installed
 from tests.integration.records import add_partitions, numbered, produce, set_group
 

@@ -51,7 +51,9 @@ def planned(
     return PlannedRange(offsets, topic_id, log_start, stable, epoch)
 
 
-def sequence(pipeline: str = "flights", lane: Lane = "forward", generation: int = 1) -> BatchSequence:
+def sequence(
+    pipeline: str = "flights", lane: Lane = "forward", generation: int = 1
+) -> BatchSequence:
     return BatchSequence(pipeline, lane, generation)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -109,7 +110,7 @@ def test_a_receipt_that_is_there_twice_is_not_accounted() -> None:
 
 
 def test_a_receipt_over_other_offsets_than_planned_is_not_accounted() -> None:
-    first, second = EXACT.receipts
+    first, _ = EXACT.receipts
     shifted = Counted(planned(offsets(11, 20)), 8, 1, GapCount())
     assert broken(receipts=[first, shifted]) == ["accounted"]
 
@@ -128,7 +129,7 @@ def test_no_fault_in_any_exact_partition_goes_unseen(data: st.DataObject) -> Non
     bounds = [start]
     for each in cuts:
         bounds.append(bounds[-1] + each)
-    ranges = [offsets(a, b) for a, b in zip(bounds, bounds[1:], strict=False)]
+    ranges = [offsets(a, b) for a, b in pairwise(bounds)]
     every = list(range(start, bounds[-1]))
     refused = data.draw(st.sets(st.sampled_from(every))) if every else set()
     rows = [each for each in every if each not in refused]

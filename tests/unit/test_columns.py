@@ -105,7 +105,7 @@ def test_what_is_no_schema_is_refused_with_the_place(text: str, message: str) ->
 
 @pytest.mark.parametrize("text", ["a INT `,` b INT", "a `INT`", "a STRUCT<b `:` INT>"])
 def test_a_quoted_word_is_a_name_and_nothing_else(text: str) -> None:
-    with pytest.raises(ValueError, match="expected|found"):
+    with pytest.raises(ValueError, match=r"expected|found"):
         parse_columns(text)
 
 
@@ -155,7 +155,6 @@ def test_neither_case_nor_white_space_around_types_matters(columns: list[Column]
 def test_whatever_the_text_is_the_answer_is_columns_or_a_value_error(text: str) -> None:
     try:
         columns = parse_columns(text)
-    except ValueError as refused:
-        assert str(refused)
-    else:
-        assert columns
+    except ValueError:
+        return
+    assert columns

@@ -61,9 +61,7 @@ def test_outside_a_test_a_failpoint_is_refused(
         reach("before planning")
 
 
-@pytest.mark.parametrize(
-    ("kind", "code"), [("kill", -signal.SIGKILL), ("term", -signal.SIGTERM)]
-)
+@pytest.mark.parametrize(("kind", "code"), [("kill", -signal.SIGKILL), ("term", -signal.SIGTERM)])
 def test_a_process_dies_at_its_failpoint(kind: str, code: int) -> None:
     program = "from sluice.failpoints import reach; reach('commit landed'); print('went on')"
     environment = {
@@ -73,7 +71,11 @@ def test_a_process_dies_at_its_failpoint(kind: str, code: int) -> None:
         "PYTHONPATH": str(SOURCES.parent),
     }
     done = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.returncode, done.stdout) == (code, "")
 

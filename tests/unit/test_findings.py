@@ -138,7 +138,13 @@ def test_what_retention_took_of_an_adopted_batch_is_lost(
 
 @pytest.mark.parametrize(
     "now",
-    [state(), state(log(topic_id="new")), state(log(epoch=1)), state(log(0, 39)), state(cluster="x")],
+    [
+        state(),
+        state(log(topic_id="new")),
+        state(log(epoch=1)),
+        state(log(0, 39)),
+        state(cluster="x"),
+    ],
     ids=["gone", "created anew", "older copy", "truncated", "other cluster"],
 )
 def test_an_adopted_batch_of_another_log_is_refused(now: Any) -> None:

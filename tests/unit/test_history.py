@@ -25,7 +25,10 @@ def test_the_cursor_is_the_last_planned_range_of_every_partition() -> None:
     old = batch(offsets(0, 5), number=1)
     new = batch(offsets(5, 8), offsets(0, 0, 1), number=2)
     cursor = history(old, new, settled=0).cursor
-    assert {at: each.offsets.end for at, each in cursor.items()} == {partition(): 8, partition(1): 0}
+    assert {at: each.offsets.end for at, each in cursor.items()} == {
+        partition(): 8,
+        partition(1): 0,
+    }
 
 
 def test_batches_above_the_committed_one_are_unfinished() -> None:

@@ -52,10 +52,6 @@ def test_age_is_zero_where_all_is_read_and_unknown_where_that_is_unknown() -> No
     assert lag(10, None).age is None
 
 
-def test_a_record_from_the_future_has_no_negative_age() -> None:
-    assert lag(oldest=NOW + HOUR).age == timedelta(0)
-
-
 def test_every_partition_that_anybody_knows_is_listed_in_order() -> None:
     logs = state(log(0, 40, 60), log(0, 9)).logs
     found = lags({partition(0): 10, partition(2): 5}, logs, {partition(0): NOW - HOUR}, NOW)

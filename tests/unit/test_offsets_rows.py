@@ -21,12 +21,13 @@ from tests.unit.builders import CLUSTER, TOPIC_ID, batch, offsets, planned, sequ
 
 ORIGIN = Origin("scheduled__2013-01-01", "airflow", datetime(2013, 1, 2, 3, 4, tzinfo=UTC))
 # The columns of the offsets table that design section 9 promises.
-PROMISED = set(
-    "format_version pipeline lane generation batch_id batch event mode topic topic_id partition"
-    " start_offset end_offset log_start_offset last_stable_offset leader_epoch records quarantined"
-    " gaps gap_control gap_aborted gap_compacted gap_lost data_version cursor_before cursor_after"
-    " closed_at cluster_id run_id actor reason recorded_at".split()
-)
+PROMISED_TEXT = """
+format_version pipeline lane generation batch_id batch event mode topic topic_id partition
+start_offset end_offset log_start_offset last_stable_offset leader_epoch records quarantined gaps
+gap_control gap_aborted gap_compacted gap_lost data_version cursor_before cursor_after closed_at
+cluster_id run_id actor reason recorded_at
+"""
+PROMISED = set(PROMISED_TEXT.split())
 LOSS = Loss(offsets(5, 20, 1), TOPIC_ID, "retention or deleted records")
 
 

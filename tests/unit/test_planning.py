@@ -37,7 +37,9 @@ def test_the_first_plan_reads_from_the_starts_to_the_lso() -> None:
 
 
 def test_the_first_plan_makes_the_starts_durable_even_without_a_record() -> None:
-    plan = plan_first(spec(), history(), state(log(7, 7), log(0, 0)), {partition(): 7, partition(1): 0})
+    plan = plan_first(
+        spec(), history(), state(log(7, 7), log(0, 0)), {partition(): 7, partition(1): 0}
+    )
     assert ranges(plan) == [[offsets(7, 7), offsets(0, 0, 1)]]
 
 
@@ -70,7 +72,9 @@ def test_an_lso_below_the_cursor_is_nothing_new() -> None:
 
 
 def test_a_new_partition_starts_at_its_beginning() -> None:
-    plan = plan_next(spec(start="latest"), history(batch(offsets(0, 40))), state(log(0, 40), log(0, 9)))
+    plan = plan_next(
+        spec(start="latest"), history(batch(offsets(0, 40))), state(log(0, 40), log(0, 9))
+    )
     assert ranges(plan) == [[offsets(40, 40), offsets(0, 9, 1)]]
 
 

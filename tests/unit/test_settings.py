@@ -55,7 +55,9 @@ def test_a_missing_connection_is_told_with_an_example(environment: dict[str, str
     ],
 )
 def test_any_other_form_is_refused_and_its_value_appears_nowhere(value: str) -> None:
-    with pytest.raises(SettingsError, match="AIRFLOW_CONN_K is not a connection in JSON") as refused:
+    with pytest.raises(
+        SettingsError, match="AIRFLOW_CONN_K is not a connection in JSON"
+    ) as refused:
         connection_extra("k", {"AIRFLOW_CONN_K": value})
     assert "hunter2" not in str(refused.value)
     assert refused.value.__cause__ is None

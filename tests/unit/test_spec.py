@@ -64,7 +64,11 @@ def test_a_spec_that_says_nothing_gets_the_defaults_of_the_design(tmp_path: Path
 
 @pytest.mark.parametrize(
     ("keys", "group"),
-    [({}, "sluice-flights"), ({"consumer_group": "other"}, "other"), ({"pipeline": "p"}, "sluice-p")],
+    [
+        ({}, "sluice-flights"),
+        ({"consumer_group": "other"}, "other"),
+        ({"pipeline": "p"}, "sluice-p"),
+    ],
 )
 def test_an_absent_consumer_group_is_named_after_the_pipeline(
     keys: dict[str, Any], group: str
@@ -181,7 +185,9 @@ def test_a_bad_file_of_the_pipelines_own_name_is_refused(tmp_path: Path) -> None
         find_spec(tmp_path, "flights")
 
 
-@pytest.mark.parametrize(("names", "told"), [((), "no file"), (("b.yml", "a.yaml"), "a.yaml, b.yml")])
+@pytest.mark.parametrize(
+    ("names", "told"), [((), "no file"), (("b.yml", "a.yaml"), "a.yaml, b.yml")]
+)
 def test_a_pipeline_without_spec_is_refused_with_what_there_is(
     tmp_path: Path, names: tuple[str, ...], told: str
 ) -> None:

@@ -28,8 +28,6 @@ def test_every_table_is_below_the_root(root: str, below: str) -> None:
     assert tables.offsets == f"{below}/_sluice/offsets"
 
 
-def test_a_relative_root_is_made_absolute(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_relative_root_is_made_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert Warehouse("./warehouse").data("flights") == f"{tmp_path.resolve()}/warehouse/flights"
