@@ -14,8 +14,8 @@ import sys
 
 import click
 from sluice.errors import SluiceError
-from sluice.lake.landing import SparkLake
 from sluice.lake.session import open_session
+from sluice.lake.spark_lake import SparkLake
 from sluice.pipeline import Work, open_pipeline
 from sluice.settings import Settings, connection_extra
 from sluice.spec import find_spec

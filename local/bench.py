@@ -29,7 +29,7 @@ from sluice.pipeline import open_pipeline
 from sluice.settings import Settings, connection_extra
 from sluice.spec import PipelineSpec, load_spec
 
-from local.airflow import ROOT, connections
+from local.airflow_processes import ROOT, connections
 from local.broker import Broker
 from local.topics import create_topic
 

@@ -23,7 +23,7 @@ from sluice.pipeline import Parts, Pipeline, open_pipeline
 from sluice.settings import Settings
 from sluice.spec import PipelineSpec
 
-from local.airflow import ROOT
+from local.airflow_processes import ROOT
 from local.bench import empty
 from local.broker import Broker
 from local.topics import create_topic

@@ -23,8 +23,8 @@ from deltalake import DeltaTable
 from rich.console import Console
 from rich.progress import Progress
 
-from local.airflow import ROOT, Airflow
 from local.airflow_client import DagRun
+from local.airflow_processes import ROOT, Airflow
 from local.broker import Broker
 from local.demo_report import Run, report
 from local.flights import Record, create_flights_topic, produce, records, split

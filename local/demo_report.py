@@ -16,7 +16,7 @@ from deltalake import DeltaTable
 from rich.console import Console
 from rich.table import Table
 
-from local.airflow import ROOT
+from local.airflow_processes import ROOT
 
 ANALYST = """\
 SELECT carrier, round(avg(dep_delay), 2) AS mean_departure_delay, count(*) AS flights

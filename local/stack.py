@@ -25,7 +25,7 @@ import psutil
 from rich.console import Console
 from rich.progress import Progress
 
-from local.airflow import ROOT, Airflow
+from local.airflow_processes import ROOT, Airflow
 from local.broker import Broker
 from local.flights import COUNT, create_flights_topic, produce, records
 

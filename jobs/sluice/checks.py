@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +20,16 @@ _SHOWN = 5
 class Evidence:
     """What was found of one partition.
 
-    `ranges` are the committed forward ranges in the order of their batches; `readable` is what
-    Kafka still holds of them, and `visible` the offsets there that a read_committed client sees.
+    `ranges` are the committed forward ranges in the order of their batches, of which the first
+    `settled` ones have a receipt; `lost` are recorded losses. `readable` is what Kafka still holds,
+    and `visible` the offsets there that a read_committed client sees.
     """
 
     partition: TopicPartition
     ranges: Sequence[OffsetRange]
+    settled: int
     receipts: Sequence[Counted]
+    lost: Sequence[OffsetRange]
     readable: OffsetRange
     visible: Offsets
     data: Offsets
@@ -88,7 +92,9 @@ def _unique(evidence: Evidence) -> Problems:
 
 def _tiled(evidence: Evidence) -> Problems:
     for earlier, later in zip(evidence.ranges, evidence.ranges[1:], strict=False):
-        if not later.follows(earlier):
+        hole = (earlier.end, later.start)
+        recorded = hole in {(each.start, each.end) for each in evidence.lost}
+        if not later.follows(earlier) and not recorded:
             yield f"a range that starts at {earlier.end}", str(later)
 
 
@@ -107,6 +113,13 @@ def _no_phantom(evidence: Evidence) -> Problems:
 
 
 def _accounted(evidence: Evidence) -> Problems:
+    planned = list(evidence.ranges[: evidence.settled])
+    receipts = [line.planned.offsets for line in evidence.receipts]
+    if receipts != planned:
+        found, expected = next(
+            pair for pair in zip_longest(receipts, planned) if pair[0] != pair[1]
+        )
+        yield f"a receipt for {expected or 'no further range'}", f"one for {found or 'none'}"
     for line in evidence.receipts:
         offsets = line.planned.offsets
         rows = _count(evidence.data, offsets)

@@ -20,6 +20,7 @@ PRIMITIVES = {
     "REAL": "FLOAT",
 }
 _TOKEN = re.compile(r"\s*(?:(?P<word>[A-Za-z_]\w*|[0-9]+)|`(?P<quoted>[^`]+)`|(?P<other>\S))")
+_DEEPEST = 50
 _NOT_IN_NAMES = set(' ,;{}()\n\t="`.')
 
 
@@ -99,6 +100,7 @@ class _Tokens:
 
     def __init__(self, text: str) -> None:
         self._found: Iterator[re.Match[str]] = _TOKEN.finditer(text.rstrip())
+        self.depth = 0
         self.quoted = False
         self.now = ""
         self.advance()
@@ -110,8 +112,12 @@ class _Tokens:
         self.now = (match["word"] or match["quoted"] or match["other"]) if match else ""
         return before
 
+    def is_now(self, token: str) -> bool:
+        """Whether the current token is this one, as syntax and not as a quoted name."""
+        return self.now == token and not self.quoted
+
     def expect(self, token: str) -> None:
-        if self.now != token or self.quoted:
+        if not self.is_now(token):
             raise ValueError(f"expected {token!r}, found {self.now or 'the end'!r}")
         self.advance()
 
@@ -120,15 +126,15 @@ def _columns(tokens: _Tokens, separator: str | None, closing: str) -> Iterator[C
     seen: set[str] = set()
     while True:
         name = _name(tokens, seen)
-        if separator and tokens.now == separator:
+        if separator and tokens.is_now(separator):
             tokens.advance()
         try:
             yield Column(name, _type(tokens))
         except ValueError as problem:
             raise ValueError(f"{name}: {problem}") from None
-        if tokens.now == closing:
+        if tokens.is_now(closing):
             return
-        if tokens.now != ",":
+        if not tokens.is_now(","):
             raise ValueError(f"after {name}: expected ',', found {tokens.now!r}")
         tokens.advance()
 
@@ -146,6 +152,8 @@ def _name(tokens: _Tokens, seen: set[str]) -> str:
 
 
 def _type(tokens: _Tokens) -> ColumnType:
+    if tokens.quoted:
+        raise ValueError(f"expected a type, found the name `{tokens.now}`")
     word = tokens.advance().upper()
     if word in PRIMITIVES:
         return Primitive(PRIMITIVES[word])
@@ -157,7 +165,11 @@ def _type(tokens: _Tokens) -> ColumnType:
             f"found type {word or 'nothing'!r}; allowed: {allowed}, ARRAY, MAP, STRUCT"
         )
     tokens.expect("<")
+    tokens.depth += 1
+    if tokens.depth > _DEEPEST:
+        raise ValueError(f"types are nested more than {_DEEPEST} levels deep")
     found = _nested(word, tokens)
+    tokens.depth -= 1
     tokens.expect(">")
     return found
 

@@ -19,6 +19,9 @@ from sluice.errors import CommitUnknown, TableRefused
 
 log = logging.getLogger(__name__)
 
+# The table property that names the pipeline a table belongs to.
+OWNER = "sluice.pipeline"
+
 COORDINATES = pa.schema(
     [
         ("_topic_id", pa.string()),
@@ -46,10 +49,14 @@ class DataLog:
     def committed(self, sequence: BatchSequence) -> int:
         """The number of the last committed batch of a sequence, 0 when there is none.
 
-        This is the commit rule: nothing else decides. Raises CommitUnknown where it is unreadable.
+        This is the commit rule: nothing else decides. Raises CommitUnknown where it is unreadable,
+        TableRefused where the table is not this pipeline's.
         """
         table = self._table()
-        return (table.transaction_version(sequence.app_id) or 0) if table else 0
+        if table is None:
+            return 0
+        self._require_owner(table, sequence.pipeline)
+        return table.transaction_version(sequence.app_id) or 0
 
     def landing(self, batch: Batch) -> Landing:
         """Find the commit of a committed batch. Raises TableRefused when the log has lost it."""
@@ -77,6 +84,15 @@ class DataLog:
         if table is not None:
             yield from table.history(limit=10)
             yield from table.history()[10:]
+
+    def _require_owner(self, table: DeltaTable, pipeline: str) -> None:
+        owner = table.metadata().configuration.get(OWNER)
+        if owner != pipeline:
+            found = f"{owner!r}" if owner else "none: Sluice did not create it"
+            raise TableRefused(
+                f"{self._uri}: expected property {OWNER} = {pipeline!r}, found {found}."
+                " Move it away, or choose a new `table` in the spec."
+            )
 
     def _table(self, version: int | None = None) -> DeltaTable | None:
         try:

@@ -61,6 +61,11 @@ class GapCount:
         """All of them."""
         return self.control + self.aborted + self.compacted + self.lost
 
+    @property
+    def least(self) -> int:
+        """The smallest of the counts."""
+        return min(self.control, self.aborted, self.compacted, self.lost)
+
 
 @dataclass(frozen=True)
 class UnexplainedGap:

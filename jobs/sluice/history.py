@@ -16,7 +16,7 @@ class History:
 
     `planned` and `settled` number the last batch that was planned and the last that has a receipt;
     0 where there is none. `batches` are the newest planned ones, in order, without holes, from the
-    first that has no receipt (or the last planned) on.
+    last that has a receipt on: the last committed one is always among them.
     """
 
     sequence: BatchSequence
@@ -26,11 +26,13 @@ class History:
 
     def __post_init__(self) -> None:
         numbers = [batch.number for batch in self.batches]
-        expected = list(range(self.planned - len(numbers) + 1, self.planned + 1))
-        if numbers != expected or (self.planned and not numbers):
+        first = min(self.settled + 1, self.planned, *numbers)
+        expected = list(range(first, self.planned + 1)) if self.planned else []
+        if numbers != expected or self.settled > self.planned:
             raise TableRefused(
-                f"offsets table: {self.sequence.app_id}: expected the plans of batches up to"
-                f" {self.planned}, found {numbers}. Rows were removed: restore the offsets table."
+                f"offsets table: {self.sequence.app_id}: expected the plans of batches {expected}"
+                f" (settled up to {self.settled}), found {numbers}."
+                " Rows were removed: restore the offsets table."
             )
 
     @property

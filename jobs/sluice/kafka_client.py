@@ -51,7 +51,7 @@ class KafkaClient:
         if not extra.get("bootstrap.servers"):
             raise SettingsError(f"connection {connection}: extra: bootstrap.servers is missing")
         client = cls({key: str(value) for key, value in extra.items()})
-        if "SASL" in client.settings.get("security.protocol", "").upper():
+        if any("sasl" in text.lower() for text in (*extra, client._protocol)):
             client._check_login(connection)
         return client
 
@@ -68,8 +68,10 @@ class KafkaClient:
         """The configuration of a Java client, such as Spark's Kafka source has."""
         named = {_JAVA_NAMES[key]: value for key, value in self.settings.items()}
         java = {name: value for name, value in named.items() if name}
-        if "sasl.username" in self.settings:
-            java["sasl.jaas.config"] = self._jaas()
+        if self._mechanism:
+            java |= {"sasl.mechanism": self._mechanism, "sasl.jaas.config": self._jaas()}
+        if java.get("ssl.endpoint.identification.algorithm") == "none":
+            java["ssl.endpoint.identification.algorithm"] = ""
         if "ssl.truststore.location" in java or "ssl.truststore.certificates" in java:
             java["ssl.truststore.type"] = "PEM"
         if "ssl.keystore.key" in java:
@@ -81,7 +83,16 @@ class KafkaClient:
         either = self.settings.get("sasl.mechanism") or self.settings.get("sasl.mechanisms")
         return (either or "").upper()
 
+    @property
+    def _protocol(self) -> str:
+        return self.settings.get("security.protocol", "").upper()
+
     def _check_login(self, connection: str) -> None:
+        if "SASL" not in self._protocol:
+            raise SettingsError(
+                f"connection {connection}: security.protocol: found {self._protocol or 'nothing'!r}"
+                " with sasl settings; allowed: SASL_PLAINTEXT, SASL_SSL"
+            )
         if self._mechanism not in _LOGIN_MODULES:
             raise SettingsError(
                 f"connection {connection}: sasl.mechanism: found {self._mechanism or 'nothing'!r};"

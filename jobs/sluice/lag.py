@@ -43,7 +43,10 @@ class Lag:
         """Age of the oldest unread record; zero where all is read."""
         if self.records == 0:
             return timedelta(0)
-        return None if self.oldest_unread is None else self.now - self.oldest_unread
+        if self.oldest_unread is None:
+            return None
+        # A producer's clock may be ahead of ours.
+        return max(self.now - self.oldest_unread, timedelta(0))
 
 
 def lags(

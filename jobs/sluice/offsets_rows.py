@@ -9,6 +9,7 @@ from typing import Any
 
 from sluice.accounting import Counted, Receipt
 from sluice.batches import Batch, BatchSequence, PlannedRange
+from sluice.errors import TableRefused
 from sluice.findings import Loss
 from sluice.gaps import GapCount
 from sluice.planning import Plan
@@ -56,9 +57,7 @@ def receipt_rows(receipt: Receipt, origin: Origin) -> Iterator[Row]:
 
 def read_batches(sequence: BatchSequence, rows: Iterable[Mapping[str, Any]]) -> tuple[Batch, ...]:
     """Put `planned` rows together again, in the order of the batches' numbers."""
-    by_number: dict[int, list[Mapping[str, Any]]] = {}
-    for row in rows:
-        by_number.setdefault(row["batch_id"], []).append(row)
+    by_number = _by_number(rows)
     return tuple(_read_batch(sequence, n, by_number[n]) for n in sorted(by_number))
 
 
@@ -66,12 +65,28 @@ def read_receipts(
     batches: Mapping[int, Batch], rows: Iterable[Mapping[str, Any]]
 ) -> Iterator[Receipt]:
     """Put `committed` rows together again, for the batches given by number."""
-    by_number: dict[int, list[Mapping[str, Any]]] = {}
-    for row in rows:
-        by_number.setdefault(row["batch_id"], []).append(row)
+    by_number = _by_number(rows)
     for number in sorted(by_number):
         lines = tuple(map(_read_counted, _in_order(by_number[number])))
         yield Receipt(batches[number], lines, by_number[number][0]["data_version"])
+
+
+def read_losses(rows: Iterable[Mapping[str, Any]]) -> Iterator[OffsetRange]:
+    """The offsets that `loss` rows record."""
+    for row in rows:
+        yield _read_range(row)
+
+
+def _by_number(rows: Iterable[Mapping[str, Any]]) -> dict[int, list[Mapping[str, Any]]]:
+    by_number: dict[int, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        if row["format_version"] != FORMAT_VERSION:
+            raise TableRefused(
+                f"offsets table: {row['batch']}: format_version: expected {FORMAT_VERSION}, found"
+                f" {row['format_version']}. A newer Sluice wrote it: use that one."
+            )
+        by_number.setdefault(row["batch_id"], []).append(row)
+    return by_number
 
 
 def _batch_row(event: str, batch: Batch, planned: PlannedRange) -> Row:
@@ -148,14 +163,18 @@ def _in_order(rows: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def _read_planned(row: Mapping[str, Any]) -> PlannedRange:
-    partition = TopicPartition(row["topic"], row["partition"])
     return PlannedRange(
-        offsets=OffsetRange(partition, row["start_offset"], row["end_offset"]),
+        offsets=_read_range(row),
         topic_id=row["topic_id"],
         log_start_offset=row["log_start_offset"],
         last_stable_offset=row["last_stable_offset"],
         leader_epoch=row["leader_epoch"],
     )
+
+
+def _read_range(row: Mapping[str, Any]) -> OffsetRange:
+    partition = TopicPartition(row["topic"], row["partition"])
+    return OffsetRange(partition, row["start_offset"], row["end_offset"])
 
 
 def _read_counted(row: Mapping[str, Any]) -> Counted:

@@ -76,7 +76,7 @@ class OffsetsSnapshot:
         sequence = BatchSequence(pipeline, "forward", 1)
         planned = self._newest(sequence.app_id)
         settled = self._newest(sequence.receipts_app_id)
-        batches = self.batches(sequence, first=min(settled + 1, planned), last=planned)
+        batches = self.batches(sequence, first=max(settled, 1), last=planned)
         return History(sequence, planned, settled, batches)
 
     def batches(self, sequence: BatchSequence, first: int = 1, *, last: int) -> tuple[Batch, ...]:

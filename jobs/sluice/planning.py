@@ -117,9 +117,10 @@ def _batches(
 
 
 def _planned(offsets: OffsetRange, history: History, state: KafkaState) -> PlannedRange:
-    log = state.logs.get(offsets.partition)
+    last, log = history.cursor.get(offsets.partition), state.logs.get(offsets.partition)
     if log is None:
         return replace(history.cursor[offsets.partition], offsets=offsets)
-    return PlannedRange(
-        offsets, log.topic_id, log.log_start_offset, log.last_stable_offset, log.leader_epoch
-    )
+    epoch = log.leader_epoch
+    if epoch is None and last is not None:
+        epoch = last.leader_epoch
+    return PlannedRange(offsets, log.topic_id, log.log_start_offset, log.last_stable_offset, epoch)

@@ -12,7 +12,7 @@ import yaml
 from croniter import CroniterError, croniter
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from sluice.columns import Column
+from sluice.columns import Column, Decimal, Primitive
 from sluice.errors import SpecError, joined
 from sluice.formats import Format, JsonFormat, RawFormat
 from sluice.model import Model
@@ -35,7 +35,7 @@ TopicName = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
 class Quarantine(Model):
     """How many undecodable records a batch may have."""
 
-    max_ratio: float = Field(default=0.01, ge=0, le=1, strict=False)
+    max_ratio: float = Field(default=0.01, ge=0, le=1)
 
 
 class PipelineSpec(Model):
@@ -68,6 +68,14 @@ class PipelineSpec(Model):
         if isinstance(given, dict) and "consumer_group" not in given:
             return {**given, "consumer_group": f"sluice-{given.get('pipeline')}"}
         return given
+
+    @field_validator("version", mode="before")
+    @classmethod
+    def _is_a_number(cls, version: object) -> object:
+        # Python takes true for 1.
+        if type(version) is not int:
+            raise ValueError("expected 1")
+        return version
 
     @field_validator("start", mode="before")
     @classmethod
@@ -120,11 +128,9 @@ class PipelineSpec(Model):
             raise ValueError("topics: a topic is named twice")
         if self.partition_by and self.cluster_by:
             raise ValueError("expected at most one of the keys partition_by and cluster_by")
-        known = {*OUR_COLUMNS, *(column.name for column in self.columns)}
+        simple = [each.name for each in self.columns if isinstance(each.type, Primitive | Decimal)]
         for key, names in (("partition_by", self.partition_by), ("cluster_by", self.cluster_by)):
-            for name in names:
-                if name not in known:
-                    raise ValueError(f"{key}: found {name!r}; allowed: {', '.join(sorted(known))}")
+            _check_layout(key, names, sorted({*OUR_COLUMNS, *simple}))
         return self
 
     @property
@@ -137,6 +143,14 @@ class PipelineSpec(Model):
         if self.topics is not None:
             return topic in self.topics
         return re.fullmatch(self.topic_pattern or "", topic) is not None
+
+
+def _check_layout(key: str, names: list[str], allowed: list[str]) -> None:
+    for name in names:
+        if name not in allowed:
+            raise ValueError(f"{key}: found {name!r}; allowed: {', '.join(allowed)}")
+    if len(set(names)) < len(names):
+        raise ValueError(f"{key}: a column is named twice")
 
 
 def load_spec(path: Path) -> PipelineSpec:
@@ -188,14 +202,18 @@ _PARTS: Mapping[tuple[str, ...], type[Model]] = {
 def _finding(path: Path, error: Any) -> str:
     location = [str(part) for part in error["loc"]]
     # The second part of these names the chosen kind, which is not a key of the file.
-    shown = location[:1] + location[2:] if location[:1] in (["format"], ["start"]) else location
-    where = f"{path}: {'.'.join(shown)}".removesuffix(": ")
-    if error["type"] == "extra_forbidden":
+    key = location[:1] + location[2:] if location[:1] in (["format"], ["start"]) else location
+    if error["type"] == "invalid_key":
+        key = [*location[:-1], repr(error["input"])]
+    where = f"{path}: {'.'.join(key)}".removesuffix(": ")
+    if error["type"] in ("extra_forbidden", "invalid_key"):
         model = _PARTS.get(tuple(location[:-1]), PipelineSpec)
         allowed = [field.alias or name for name, field in model.model_fields.items()]
         return f"{where}: unknown key; allowed: {', '.join(allowed)}"
     if error["type"] == "missing":
         return f"{where}: missing"
     message = error["msg"].removeprefix("Value error, ")
-    found = f"found {error['input']!r}; " if location else ""
+    # Spark's configuration may hold what is secret.
+    shown = bool(location) and location[0] != "spark"
+    found = f"found {error['input']!r}; " if shown else ""
     return f"{where}: {found}{message[:1].lower()}{message[1:]}"

@@ -15,6 +15,7 @@ from sluice.checks import Evidence, Offsets, Violation, check
 from sluice.data_log import offsets_of
 from sluice.kafka_reader import KafkaReader
 from sluice.kafka_state import KafkaState
+from sluice.offsets_rows import read_losses
 from sluice.pipeline.parts import Parts
 from sluice.ranges import OffsetRange, TopicPartition
 
@@ -40,12 +41,18 @@ class _Tables:
 
     batches: tuple[Batch, ...]
     receipts: tuple[Receipt, ...]
+    losses: tuple[OffsetRange, ...]
+    settled: int
     data: pa.Table
     quarantine: pa.Table
 
     def ranges(self, partition: TopicPartition) -> list[OffsetRange]:
         found = (batch.by_partition.get(partition) for batch in self.batches)
         return [planned.offsets for planned in found if planned]
+
+    def settled_ranges(self, partition: TopicPartition) -> int:
+        settled = (batch for batch in self.batches if batch.number <= self.settled)
+        return sum(partition in batch.by_partition for batch in settled)
 
     def lines(self, partition: TopicPartition) -> list[Counted]:
         lines = (line for receipt in self.receipts for line in receipt.counted)
@@ -63,6 +70,8 @@ def verify(parts: Parts, progress: Progress) -> Verdict:
     tables = _Tables(
         batches=batches,
         receipts=tuple(snapshot.receipts(history.sequence, newest=history.settled)),
+        losses=tuple(read_losses(snapshot.rows(history.sequence, ["loss"]))),
+        settled=history.settled,
         data=parts.data.coordinates(),
         quarantine=_live(parts.quarantine.coordinates(), batches),
     )
@@ -94,6 +103,8 @@ def _evidence(
     return Evidence(
         partition=partition,
         ranges=ranges,
+        settled=tables.settled_ranges(partition),
+        lost=[each for each in tables.losses if each.partition == partition],
         receipts=tables.lines(partition),
         readable=readable,
         visible=_visible(parts, readable, progress),

@@ -45,5 +45,8 @@ class Work:
         lane = reference["lane"]
         if lane not in ("forward", "backfill"):
             raise ValueError(f"lane: expected forward or backfill, found {lane!r}")
-        sequence = BatchSequence(str(reference["pipeline"]), lane, int(reference["generation"]))
-        return cls(sequence, tuple(int(number) for number in reference["batches"]))
+        try:
+            sequence = BatchSequence(str(reference["pipeline"]), lane, int(reference["generation"]))
+            return cls(sequence, tuple(int(number) for number in reference["batches"]))
+        except TypeError as problem:
+            raise ValueError(f"{dict(reference)} is not a reference: {problem}") from None

@@ -175,7 +175,7 @@ class Installed:
         return self.open().plan("test", "pytest")
 
     def ingest(self, work: Work) -> None:
-        from sluice.lake.landing import SparkLake
+        from sluice.lake.spark_lake import SparkLake
 
         pipeline = self.open()
         parts = pipeline.parts

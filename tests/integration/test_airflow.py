@@ -17,8 +17,8 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 from deltalake import DeltaTable
 
-from local.airflow import Airflow
 from local.airflow_client import AirflowClient, DagRun
+from local.airflow_processes import Airflow
 from local.broker import Broker
 from tests.oracle import assert_exact
 

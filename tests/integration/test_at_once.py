@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from sluice.lake.landing import SparkLake
+from sluice.lake.spark_lake import SparkLake
 from sluice.pipeline import Settlement, Work
 
 from tests.integration.pipelines import PLANNING_ALONE, Installed, Run

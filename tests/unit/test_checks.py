@@ -26,6 +26,8 @@ def array(values: Sequence[int]) -> Offsets:
 EXACT = Evidence(
     partition=partition(),
     ranges=[offsets(0, 10), offsets(10, 20)],
+    settled=2,
+    lost=[],
     receipts=[
         Counted(planned(offsets(0, 10)), 9, 0, GapCount(control=1)),
         Counted(planned(offsets(10, 20)), 9, 1, GapCount()),
@@ -47,10 +49,39 @@ def test_what_is_exact_has_no_violation() -> None:
 
 
 def test_a_partition_where_nothing_ever_was_is_exact() -> None:
+    nothing = array([])
     empty = Evidence(
-        partition(), [offsets(0, 0)], [], offsets(0, 0), array([]), array([]), array([]), False
+        partition=partition(),
+        ranges=[offsets(0, 0)],
+        settled=0,
+        receipts=[],
+        lost=[],
+        readable=offsets(0, 0),
+        visible=nothing,
+        data=nothing,
+        quarantined=nothing,
+        compacts=False,
     )
     assert check(empty) == []
+
+
+def test_a_hole_that_is_recorded_as_lost_is_no_hole() -> None:
+    ranges = [offsets(0, 10), offsets(12, 20)]
+    receipts = [EXACT.receipts[0], Counted(planned(offsets(12, 20)), 7, 1, GapCount())]
+    changes = {"ranges": ranges, "receipts": receipts, "readable": offsets(12, 20)}
+    holed = replace(
+        EXACT,
+        **changes,
+        visible=array(range(12, 20)),
+        data=EXACT.data[(EXACT.data < 10) | (EXACT.data >= 12)],
+    )
+    assert [each.invariant for each in check(holed)] == ["tiled"]
+    assert check(replace(holed, lost=[offsets(10, 12)])) == []
+
+
+def test_a_settled_batch_without_a_receipt_is_not_accounted() -> None:
+    assert broken(receipts=EXACT.receipts[:1]) == ["accounted"]
+    assert broken(receipts=EXACT.receipts[:1], settled=1) == []
 
 
 def test_a_missing_row_is_incomplete_and_not_as_accounted() -> None:
@@ -77,7 +108,8 @@ def test_a_row_that_is_in_quarantine_as_well_is_not_unique() -> None:
 
 @pytest.mark.parametrize("second", [(11, 20), (9, 20)], ids=["hole", "overlap"])
 def test_ranges_that_do_not_touch_do_not_tile(second: tuple[int, int]) -> None:
-    found = check(replace(EXACT, ranges=[offsets(0, 10), offsets(*second)]))
+    ranges = [offsets(0, 10), offsets(*second)]
+    found = check(replace(EXACT, ranges=ranges, settled=0, receipts=[]))
     assert [each.invariant for each in found] == ["tiled"]
     assert "a range that starts at 10" in found[0].expected
     assert f"flights[0] [{second[0]}, 20)" in found[0].found
@@ -138,8 +170,8 @@ def test_no_fault_in_any_exact_partition_goes_unseen(data: st.DataObject) -> Non
         bad = sum(each.start <= at < each.end for at in refused)
         lines.append(Counted(planned(each), each.span - bad, bad, GapCount()))
     exact = Evidence(
-        partition(), ranges, lines, offsets(start, bounds[-1]), array(every), array(rows),
-        array(sorted(refused)), False,
+        partition(), ranges, len(ranges), lines, [], offsets(start, bounds[-1]), array(every),
+        array(rows), array(sorted(refused)), False,
     )  # fmt: skip
     assert check(exact) == []
     if rows:

@@ -68,6 +68,12 @@ def test_a_log_that_starts_above_the_cursor_lost_what_is_between() -> None:
     assert "starting at 55: 15 offsets lost (retention" in str(found)
 
 
+def test_a_single_lost_offset_is_lost() -> None:
+    found = compare(LAST, log(41, 90))
+    assert isinstance(found, Loss)
+    assert found.offsets == offsets(40, 41)
+
+
 def test_an_epoch_that_was_not_told_contradicts_nothing() -> None:
     assert compare(planned(offsets(0, 40), epoch=None), log(0, 40, epoch=0)) is None
 

@@ -149,7 +149,7 @@ def test_a_value_of_a_wrong_type_is_refused_with_its_key(
         ({"partition_by": ["day"]}, "partition_by: found 'day'; allowed: _batch, "),
         ({"cluster_by": ["VALUE"]}, "cluster_by: found 'VALUE'; allowed: "),
         ({"cluster_by": ["_topic"] * 5}, "cluster_by: found "),
-        ({"spark": {"sql.x": "1"}}, "spark: found "),
+        ({"spark": {"sql.x": "1"}}, "spark: sql.x: expected a key that starts with"),
     ],
     ids=str,
 )

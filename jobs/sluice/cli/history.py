@@ -10,7 +10,14 @@ from sluice.cli.output import arguments, print_json, print_table
 
 
 @click.command()
-@click.option("-n", "--newest", default=20, show_default=True, type=click.IntRange(1, 100_000))
+@click.option(
+    "-n",
+    "--newest",
+    default=20,
+    show_default=True,
+    type=click.IntRange(1, 100_000),
+    help="How many of them.",
+)
 @arguments
 def history(pipeline: str, newest: int, as_json: bool) -> None:
     """Show the newest settled batches of PIPELINE, the latest last."""

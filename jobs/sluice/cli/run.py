@@ -51,8 +51,8 @@ class _Spark:
         self._session: SparkSession | None = None
 
     def ingest(self, work: Work) -> None:
-        from sluice.lake.landing import SparkLake
         from sluice.lake.session import open_session
+        from sluice.lake.spark_lake import SparkLake
 
         parts = self._opening.parts
         self._session = self._session or open_session(parts.spec)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame, SparkSession
 
 from sluice.batches import Batch
-from sluice.data_log import batch_metadata
+from sluice.data_log import OWNER, batch_metadata
 from sluice.lake.batch_rows import DATA_COLUMNS, QUARANTINE_COLUMNS
 from sluice.spec import PipelineSpec
 
@@ -76,7 +76,7 @@ def _create(
     statistics: Sequence[str] = (),
 ) -> None:
     properties = {
-        "sluice.pipeline": spec.pipeline,
+        OWNER: spec.pipeline,
         "sluice.version": "1",
         "delta.dataSkippingStatsColumns": ",".join([*_OUR_STATISTICS, *statistics]),
     }

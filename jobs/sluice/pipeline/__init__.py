@@ -16,8 +16,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sluice.kafka_client import KafkaClient
+from sluice.landing import Lake
 from sluice.offsets_rows import Origin
-from sluice.pipeline.ingest import Lake, ingest
+from sluice.pipeline.ingest import ingest
 from sluice.pipeline.parts import Parts
 from sluice.pipeline.plan import plan
 from sluice.pipeline.settle import Settlement, settle

@@ -3,53 +3,17 @@
 from __future__ import annotations
 
 import logging
-from typing import Protocol
 
 from sluice.batches import Batch
 from sluice.errors import CommitFailed, SluiceError, SparkFailed, TooManyMalformed, joined
 from sluice.failpoints import reach
 from sluice.findings import readable
+from sluice.landing import Lake, Malformed, Undecodable
 from sluice.pipeline.parts import Parts
 from sluice.ranges import OffsetRange
 from sluice.work import Work
 
 log = logging.getLogger(__name__)
-
-
-class Undecodable(Exception):
-    """A pass met an undecodable record and stopped; nothing was committed."""
-
-
-class Malformed(Protocol):
-    """What a pass over a batch found undecodable."""
-
-    @property
-    def records(self) -> int:
-        """All records of the batch."""
-
-    @property
-    def undecodable(self) -> int:
-        """Those that could not be decoded."""
-
-    @property
-    def samples(self) -> tuple[str, ...]:
-        """Some of them, with the reason."""
-
-
-class Lake(Protocol):
-    """How a batch gets from Kafka into the tables."""
-
-    def prepare(self) -> None:
-        """Create the data table unless it is there."""
-
-    def land(self, batch: Batch, ranges: list[OffsetRange]) -> None:
-        """Commit the batch if all of it is decodable. Raises Undecodable, nothing committed."""
-
-    def quarantine(self, batch: Batch, ranges: list[OffsetRange]) -> Malformed:
-        """Make the batch's undecodable records durable, in place of an earlier attempt's."""
-
-    def land_decodable(self, batch: Batch, ranges: list[OffsetRange]) -> None:
-        """Commit the batch's decodable records."""
 
 
 def ingest(parts: Parts, work: Work, lake: Lake) -> None:

@@ -1,9 +1,8 @@
-"""Landing: one batch, from Kafka into the data and quarantine tables."""
+"""The lake of one pipeline: its data and quarantine tables, written with Spark."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
@@ -26,7 +25,7 @@ from sluice.lake.tables import (
     create_quarantine_table,
     replace_quarantined,
 )
-from sluice.pipeline.ingest import Undecodable
+from sluice.landing import Malformed, Undecodable
 from sluice.ranges import OffsetRange
 from sluice.spec import PipelineSpec
 from sluice.warehouse import Warehouse
@@ -35,17 +34,8 @@ _FIRST_UNDECODABLE = re.compile(rf"{UNDECODABLE} (.*?)(?: SQLSTATE|$)", re.MULTI
 _SAMPLES = 5
 
 
-@dataclass(frozen=True)
-class Malformed:
-    """What a pass over a batch found: all its records, the undecodable ones, samples of reasons."""
-
-    records: int
-    undecodable: int
-    samples: tuple[str, ...] = ()
-
-
 class SparkLake:
-    """The tables of one pipeline, written with Spark. Implements the pipeline's port `Lake`."""
+    """The tables of one pipeline, written with Spark. Implements the port `Lake`."""
 
     def __init__(
         self, spark: SparkSession, client: KafkaClient, spec: PipelineSpec, tables: Warehouse
