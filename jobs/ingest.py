@@ -14,7 +14,7 @@ import sys
 
 import click
 from sluice.errors import SluiceError
-from sluice.lake.session import open_session
+from sluice.lake.session import close_session, open_session
 from sluice.lake.spark_lake import SparkLake
 from sluice.pipeline import Work, open_pipeline
 from sluice.settings import Settings, connection_extra
@@ -57,7 +57,7 @@ def ingest(work: Work) -> None:
         parts = pipeline.parts
         pipeline.ingest(work, SparkLake(spark, parts.client, spec, parts.tables))
     finally:
-        spark.stop()
+        close_session(spark)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,10 @@ class Counted:
 
     def __post_init__(self) -> None:
         found = self.records + self.quarantined + self.gaps.total
-        if found != self.planned.offsets.span or min(self.records, self.quarantined, self.gaps.least) < 0:
+        if (
+            found != self.planned.offsets.span
+            or min(self.records, self.quarantined, self.gaps.least) < 0
+        ):
             raise ValueError(
                 f"{self.planned.offsets}: expected {self.planned.offsets.span} offsets accounted"
                 f" for, found {self.records} records + {self.quarantined} quarantined"

@@ -58,6 +58,10 @@ class DataLog:
         self._require_owner(table, sequence.pipeline)
         return table.transaction_version(sequence.app_id) or 0
 
+    def exists(self) -> bool:
+        """Whether there is a table."""
+        return self._table() is not None
+
     def landing(self, batch: Batch) -> Landing:
         """Find the commit of a committed batch. Raises TableRefused when the log has lost it."""
         for commit in self._commits():
@@ -90,8 +94,8 @@ class DataLog:
         if owner != pipeline:
             found = f"{owner!r}" if owner else "none: Sluice did not create it"
             raise TableRefused(
-                f"{self._uri}: expected property {OWNER} = {pipeline!r}, found {found}."
-                " Move it away, or choose a new `table` in the spec."
+                f"{self._uri}: expected property {OWNER} = {pipeline!r}, found"
+                f" {found}. Move it away, or choose a new `table` in the spec."
             )
 
     def _table(self, version: int | None = None) -> DeltaTable | None:

@@ -76,6 +76,7 @@ def test_two_runs_at_once_both_end_well(topic: Topic, pipeline: Pipelines) -> No
 
 def test_of_two_commits_at_the_same_moment_one_lands(topic: Topic, pipeline: Pipelines) -> None:
     trips = pipeline(topic())
+    trips.session()
     LandingTogether.everybody = threading.Barrier(2)
     for number in range(ROUNDS):
         more(trips, 10, number * 10)

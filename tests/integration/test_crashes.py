@@ -110,7 +110,7 @@ def test_only_the_jvm_is_killed_in_the_middle_of_the_write(wide: Installed) -> N
     done = run.end()
     assert done.returncode == 1
     assert "SparkFailed: forward-1-1: not committed" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert "Traceback" not in done.stderr, done.stderr
     assert wide.rows() == []
     exact_after_the_write_was_cut(wide)
 

@@ -80,7 +80,6 @@ def test_a_loss_that_is_to_be_recorded_leaves_a_row_and_the_run_goes_on(trips: I
 
 def test_retention_reaches_an_adopted_plan(trips: Installed) -> None:
     produce(trips.bootstrap, trips.topics[0], numbered(10, first=10))
-    before = read_truth(trips.bootstrap, trips.topics)
     work = trips.plan()
     delete_records(trips.bootstrap, trips.topics[0], 15)
     with pytest.raises(DataLost, match="found the log starting at 15: 5 offsets lost"):
@@ -92,9 +91,7 @@ def test_retention_reaches_an_adopted_plan(trips: Installed) -> None:
     assert trips.offsets("committed")[-1]["gap_lost"] == 5
     assert lost(trips) == [(10, 15, 5)]
     assert len(trips.rows()) == 15
-    now = read_truth(trips.bootstrap, trips.topics)
-    assert trips.judge(truth=now, caught_up=True).facts.rows == 15
-    assert len(before.partitions) == 1
+    assert trips.judge().facts.rows == 15
 
 
 def lose_five(trips: Installed) -> None:
@@ -113,7 +110,7 @@ def test_another_cluster_behind_the_same_address_is_refused(
     own_topic(name=trips.topics[0])
     produce(own_broker.bootstrap, trips.topics[0], numbered(20))
     first, trips.bootstrap = trips.bootstrap, own_broker.bootstrap
-    with pytest.raises(ResetNeeded, match="cluster: expected .*, found .* behind the same"):
+    with pytest.raises(ResetNeeded, match=r"cluster: expected .*, found .* behind the same"):
         trips.plan()
     trips.bootstrap = first
     assert trips.judge().facts.rows == 10

@@ -61,7 +61,9 @@ class _Spark:
 
     def stop(self) -> None:
         if self._session is not None:
-            self._session.stop()
+            from sluice.lake.session import close_session
+
+            close_session(self._session)
 
 
 def _report(as_json: bool, pipeline: str, settled: Settlement) -> None:

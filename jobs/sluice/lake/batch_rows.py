@@ -25,28 +25,23 @@ QUARANTINE_COLUMNS = (
 )
 
 
-def decoded(records: DataFrame, form: Format) -> DataFrame:
-    """The source's records with their decoded value, or the error."""
-    return decode(form, records)
-
-
-def data_rows(records: DataFrame, form: Format, batch: Batch) -> DataFrame:
+def data_rows(records: DataFrame, form: Format, batch: Batch, closely: bool) -> DataFrame:
     """All records as rows of the data table; the pass fails at the first undecodable one."""
     refuse = F.raise_error(
         F.concat_ws(" ", F.lit(UNDECODABLE), _coordinates(), F.lit("-"), _error())
     )
     checked = F.when(_error().isNull(), F.lit(str(batch))).otherwise(refuse)
-    return _data(decoded(records, form), form, batch, checked)
+    return _data(decode(form, records, closely), form, batch, checked)
 
 
 def decodable_rows(records: DataFrame, form: Format, batch: Batch) -> DataFrame:
     """The decodable records as rows of the data table; the others are left out."""
-    good = decoded(records, form).where(_error().isNull())
+    good = decode(form, records, closely=True).where(_error().isNull())
     return _data(good, form, batch, F.lit(str(batch)))
 
 
 def quarantine_rows(records: DataFrame, batch: Batch) -> DataFrame:
-    """Undecodable records, decoded before by `decoded`, as rows of the quarantine table."""
+    """Undecodable records, as decoding has marked them, as rows of the quarantine table."""
     return records.where(_error().isNotNull()).select(
         *_envelope(batch),
         "value",

@@ -16,19 +16,22 @@ DECODED = "decoded"
 
 
 @singledispatch
-def decode(form: Format, records: DataFrame) -> DataFrame:
-    """Add struct column `decoded`: the declared columns, and `_error`, null where decodable."""
+def decode(form: Format, records: DataFrame, closely: bool) -> DataFrame:
+    """Add struct column `decoded`: the declared columns, and `_error`, null where decodable.
+
+    Not `closely` is quicker, and takes some decodable records for undecodable ones.
+    """
     raise TypeError(f"no decoding for {form}")
 
 
 @decode.register
-def _(form: RawFormat, records: DataFrame) -> DataFrame:
+def _(form: RawFormat, records: DataFrame, closely: bool) -> DataFrame:
     nothing_wrong = F.lit(None).cast("string").alias(ERROR)
     return records.withColumn(DECODED, F.struct("value", nothing_wrong))
 
 
 @decode.register
-def _(form: JsonFormat, records: DataFrame) -> DataFrame:
+def _(form: JsonFormat, records: DataFrame, closely: bool) -> DataFrame:
     return decode_json(
         records,
         "value",
@@ -36,4 +39,5 @@ def _(form: JsonFormat, records: DataFrame) -> DataFrame:
         into=DECODED,
         nonce=uuid.uuid4().hex,
         timestamp_unit=form.timestamp_unit,
+        closely=closely,
     )

@@ -8,6 +8,7 @@ cannot vouch for is read once more, exactly: see json_native and json_exact.
 from __future__ import annotations
 
 import re
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -15,29 +16,18 @@ from pyspark.sql import types as T
 
 from sluice.lake.json_exact import ExactReading, let, mark_scalars, texts_of
 from sluice.lake.json_native import (
-    conjunction,
-    fits,
-    native_type,
+    doubt,
+    native_schema,
     native_value,
+    needs_plain_text,
     vouches_for,
 )
-from sluice.lake.json_scalars import MICROSECOND_DIGITS
+from sluice.lake.json_scalars import MICROSECOND_DIGITS, decimal_in_text
 
 ERROR = "_error"
-
-DECODING_CONF: dict[str, str] = {
-    # A record decodes as a whole or not at all: no partly parsed structs.
-    "spark.sql.json.enablePartialResults": "false",
-    # An empty string is not a null.
-    "spark.sql.legacy.json.allowEmptyString.enabled": "false",
-    # Timestamps without a zone are UTC.
-    "spark.sql.session.timeZone": "UTC",
-    # Array positions and casts are guarded here by hand; ANSI is Spark 4's default.
-    "spark.sql.ansi.enabled": "true",
-}
-
 MAX_NESTING = 1_000
 
+_UNSURE = "to be read exactly"
 _NOT_UTF8 = "not strict UTF-8"
 _LONE_SURROGATE = "a lone surrogate escape"
 _NOT_AN_OBJECT = "not one JSON object"
@@ -53,11 +43,15 @@ def decode_json(
     into: str,
     nonce: str,
     timestamp_unit: str | None = None,
+    closely: bool = True,
 ) -> DataFrame:
     """Add struct column `into`: the declared fields, and `_error`, null where decodable.
 
+    Not `closely`, records that only the exact reading can judge count as errors: this keeps the
+    exact reading's large expressions, which are slow to compile, out of the usual pass.
+
     `nonce` is a name that no record can guess: 16 or more random letters and digits, drawn per
-    job. A null value gives nulls throughout. The session needs DECODING_CONF.
+    job. A null value gives nulls throughout. The session needs session.DECODING_CONF.
     """
     if not re.fullmatch(r"[A-Za-z0-9]{16,}", nonce):
         raise ValueError("nonce: expected at least 16 letters and digits")
@@ -65,19 +59,21 @@ def decode_json(
         raise ValueError(f"timestamp_unit: expected s, ms or us, found {timestamp_unit!r}")
     reading = _Reading(F.col(value), fields, nonce, timestamp_unit)
     if not vouches_for(fields):
-        return records.withColumn(into, F.when(reading.raw.isNotNull(), reading.exact()))
+        return records.withColumn(into, F.when(F.col(value).isNotNull(), reading.exact()))
     alone, wrapped, native = f"_{nonce}_alone", f"_{nonce}_wrapped", f"_{nonce}_native"
+    parsed = F.col(alone), F.col(wrapped)
+    # Each step uses the one before it many times, so Spark keeps them apart: one parse a record.
     return (
         records.withColumns({alone: reading.parse_alone(), wrapped: reading.parse_wrapped()})
-        .withColumn(native, reading.native(F.col(alone), F.col(wrapped)))
-        .withColumn(into, reading.decoded(F.col(native)))
+        .withColumn(native, reading.native(*parsed))
+        .withColumn(into, reading.decoded(*parsed, F.col(native), closely))
         .drop(alone, wrapped, native)
     )
 
 
 class _Reading:
     def __init__(self, raw: Column, fields: T.StructType, nonce: str, unit: str | None) -> None:
-        self.raw = raw
+        self._raw = raw
         self._text = raw.cast("string")
         self._fields = fields
         self._nonce = nonce
@@ -93,16 +89,16 @@ class _Reading:
 
     def _one_brace(self) -> Column:
         """A text whose only closing brace is its end: an object parsed from it has no trailer."""
-        body = F.substring(self.raw, F.lit(1), F.octet_length(self.raw) - 1)
+        body = F.substring(self._raw, F.lit(1), F.octet_length(self._raw) - 1)
         return self._text.endswith("}") & ~body.cast("string").contains("}")
 
     def parse_alone(self) -> Column:
         """The cheap parse; as nothing can follow the object, no wrapping is needed."""
-        schema = self._native_type().add(self._nonce, T.StringType())
+        schema = native_schema(self._fields, self._unit).add(self._nonce, T.StringType())
         return F.when(self._one_brace(), F.from_json(self._text, schema, self._options))
 
     def parse_wrapped(self) -> Column:
-        schema = self._native_type().add(self._nonce, T.BooleanType())
+        schema = native_schema(self._fields, self._unit).add(self._nonce, T.BooleanType())
         return F.when(~self._one_brace(), self._wrapped(self._text, schema))
 
     def _wrapped(self, text: Column, schema: T.StructType) -> Column:
@@ -115,31 +111,36 @@ class _Reading:
         whole = F.get(wrapped, F.lit(0)).isNotNull() & F.get(wrapped, F.lit(1))[self._nonce]
         return F.coalesce((F.size(wrapped) == 2) & whole, F.lit(False))
 
-    def _native_type(self) -> T.StructType:
-        native = native_type(self._fields, self._unit)
-        assert isinstance(native, T.StructType)
-        return native
-
     def native(self, alone: Column, wrapped: Column) -> Column:
-        """The declared fields, null where the native reading cannot vouch for all of them."""
-        clean = F.is_valid_utf8(self._text) & ~self._text.contains("\\u")
+        """The fields as parsed natively; whether to believe them is seen by `decoded`."""
+        values = [self._native_field(_field(alone, wrapped, each), each) for each in self._fields]
+        return F.struct(*values, _no_error().alias(ERROR))
+
+    def _native_field(self, parsed: Column, field: T.StructField) -> Column:
+        if isinstance(field.dataType, T.DecimalType):
+            found = decimal_in_text(self._text, field.name, field.dataType)
+            return F.when(parsed.isNotNull(), found).alias(field.name)
+        return native_value(parsed, field.dataType, self._unit).alias(field.name)
+
+    def decoded(self, alone: Column, wrapped: Column, native: Column, closely: bool) -> Column:
+        otherwise = self.exact() if closely else self._refused(F.lit(_UNSURE))
+        doubts = [self._text_doubt(alone, wrapped), *self._doubts(alone, wrapped, native)]
+        doubtful = reduce(Column.__or__, doubts)
+        return F.when(self._raw.isNull(), None).when(doubtful, otherwise).otherwise(native)
+
+    def _text_doubt(self, alone: Column, wrapped: Column) -> Column:
         is_alone = alone.isNotNull() & alone[self._nonce].isNull()
-        return F.when(clean & is_alone, self._native_fields(alone)).when(
-            clean & self._is_one_object(wrapped), self._native_fields(F.get(wrapped, F.lit(0)))
-        )
+        if needs_plain_text(self._fields):
+            return ~is_alone | self._text.contains("\\") | ~F.is_valid_utf8(self._text)
+        one_object = is_alone | (alone.isNull() & self._is_one_object(wrapped))
+        return ~one_object | self._text.contains("\\u") | ~F.is_valid_utf8(self._text)
 
-    def _native_fields(self, parsed: Column) -> Column:
-        values, checks = [], []
-        for each in self._fields:
-            value = native_value(parsed[each.name], each.dataType, self._unit)
-            values.append(value.alias(each.name))
-            check = fits(parsed[each.name], value, each.dataType, self._text)
-            if check is not None:
-                checks.append(check)
-        return F.when(conjunction(checks), F.struct(*values, _no_error().alias(ERROR)))
-
-    def decoded(self, native: Column) -> Column:
-        return F.when(native.isNotNull(), native).when(self.raw.isNotNull(), self.exact())
+    def _doubts(self, alone: Column, wrapped: Column, native: Column) -> list[Column]:
+        doubts = [
+            doubt(_field(alone, wrapped, each), native[each.name], each.dataType, self._text)
+            for each in self._fields
+        ]
+        return [each for each in doubts if each is not None]
 
     def exact(self) -> Column:
         """The slow and complete reading, which also finds the reason."""
@@ -149,14 +150,12 @@ class _Reading:
 
         def outcome(wrapped: Column) -> Column:
             texts = F.get(wrapped, F.lit(0))
-            members = F.struct(
-                texts.alias("texts"), exact.fields(texts, self._fields).alias("values")
-            )
+            values = exact.fields(texts, self._fields)
+            members = F.struct(texts.alias("texts"), values.alias("values"))
             return let(members, lambda both: self._outcome(both, self._is_one_object(wrapped)))
 
-        return F.when(self._unclean().isNull(), let(parsed, outcome)).otherwise(
-            self._refused(self._unclean())
-        )
+        unclean = self._unclean()
+        return F.when(unclean.isNull(), let(parsed, outcome)).otherwise(self._refused(unclean))
 
     def _outcome(self, members: Column, one_object: Column) -> Column:
         misfit = F.coalesce(*[self._misfit(members, each) for each in self._fields], _no_error())
@@ -180,6 +179,12 @@ class _Reading:
         return F.when(~F.is_valid_utf8(self._text), F.lit(_NOT_UTF8)).when(
             lone, F.lit(_LONE_SURROGATE)
         )
+
+
+def _field(alone: Column, wrapped: Column, field: T.StructField) -> Column:
+    """The field as parsed, from whichever parse this record had."""
+    from_wrapped = F.get(wrapped, F.lit(0))[field.name]
+    return F.when(alone.isNotNull(), alone[field.name]).otherwise(from_wrapped)
 
 
 def _no_error() -> Column:

@@ -8,12 +8,12 @@ The marking keeps valid JSON valid and invalid JSON invalid; it only quotes well
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from sluice.lake.json_native import conjunction
 from sluice.lake.json_scalars import (
     binary_from_text,
     date_from_text,
@@ -115,8 +115,8 @@ class ExactReading:
 
     def _whole_struct(self, texts: Column, declared: T.StructType) -> Column:
         def whole(values: Column) -> Column:
-            fit = [texts[f.name].isNull() | values[f.name].isNotNull() for f in declared]
-            return F.when(texts.isNotNull() & conjunction(fit), values)
+            lost = [texts[f.name].isNotNull() & values[f.name].isNull() for f in declared]
+            return F.when(texts.isNotNull() & ~reduce(Column.__or__, lost), values)
 
         return let(self.fields(texts, declared), whole)
 

@@ -5,6 +5,8 @@ Quick, and right wherever it claims to fit; what it cannot vouch for is left to 
 
 from __future__ import annotations
 
+from functools import reduce
+
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -41,19 +43,48 @@ def native_type(declared: T.DataType, unit: str | None) -> T.DataType:
             return declared
 
 
-def vouches_for(declared: T.DataType) -> bool:
-    """False where Spark cannot tell number from text, or rounds: the exact reading has to do it."""
+def native_schema(fields: T.StructType, unit: str | None) -> T.StructType:
+    """The fields to parse. A DECIMAL is parsed as DOUBLE, to see that it is a number at all."""
+    return T.StructType(
+        [
+            T.StructField(
+                each.name,
+                T.DoubleType()
+                if isinstance(each.dataType, T.DecimalType)
+                else native_type(each.dataType, unit),
+            )
+            for each in fields
+        ]
+    )
+
+
+def vouches_for(fields: T.StructType) -> bool:
+    """False where only the exact reading will do: Spark rounds decimals, and reads them in texts.
+
+    At the top level there is a way around that: json_scalars.decimal_in_text.
+    """
+    return not any(_holds_decimal(f.dataType) for f in fields if not _is_decimal(f.dataType))
+
+
+def needs_plain_text(fields: T.StructType) -> bool:
+    """Whether the native reading holds only for one flat object written without escapes."""
+    return any(_is_decimal(each.dataType) for each in fields)
+
+
+def _is_decimal(declared: T.DataType) -> bool:
+    return isinstance(declared, T.DecimalType)
+
+
+def _holds_decimal(declared: T.DataType) -> bool:
     match declared:
-        case T.DecimalType():
-            return False
         case T.ArrayType():
-            return vouches_for(declared.elementType)
+            return _holds_decimal(declared.elementType)
         case T.MapType():
-            return vouches_for(declared.valueType)
+            return _holds_decimal(declared.valueType)
         case T.StructType():
-            return all(vouches_for(each.dataType) for each in declared)
+            return any(_holds_decimal(each.dataType) for each in declared)
         case _:
-            return True
+            return _is_decimal(declared)
 
 
 def native_value(parsed: Column, declared: T.DataType, unit: str | None) -> Column:
@@ -85,21 +116,35 @@ def native_value(parsed: Column, declared: T.DataType, unit: str | None) -> Colu
             return parsed
 
 
-def fits(parsed: Column, value: Column, declared: T.DataType, raw: Column) -> Column | None:
-    """Whether `value` surely is what was written; None when it always is."""
+def doubt(parsed: Column, value: Column, declared: T.DataType, raw: Column) -> Column | None:
+    """True where `value` may not be what was written; false or null where it surely is.
+
+    None for a type that leaves no doubt at all.
+    """
     match declared:
         case T.StringType():
-            return F.coalesce(~_maybe_rerendered(parsed, raw), F.lit(True))
+            return _maybe_rerendered(value, raw)
         case T.BinaryType():
-            return parsed.isNull() | (value.isNotNull() & ~parsed.rlike(r"\A(?:[0-9]+|true)\z"))
+            lost = value.isNull() & parsed.isNotNull()
+            return lost | parsed.rlike(r"\A(?:[0-9]+|true)\z")
         case T.FloatType() | T.DoubleType():
-            return F.coalesce(F.abs(value) < float("inf"), F.lit(True))
-        case T.ByteType() | T.DateType() | T.TimestampType():
-            return parsed.isNull() | value.isNotNull()
-        case T.ArrayType() | T.MapType() | T.StructType():
-            return _all_fit(parsed, value, declared, raw)
+            return F.abs(value) == float("inf")
+        case T.ByteType() | T.DateType() | T.TimestampType() | T.DecimalType():
+            return value.isNull() & parsed.isNotNull()
+        case T.StructType():
+            return any_doubt(parsed, value, declared, raw)
+        case T.ArrayType():
+            return _element_doubt(parsed, value, declared.elementType, raw)
+        case T.MapType():
+            return _member_doubt(parsed, value, declared.valueType, raw)
         case _:
             return None
+
+
+def any_doubt(parsed: Column, value: Column, declared: T.StructType, raw: Column) -> Column | None:
+    """Doubt about any field of a struct."""
+    doubts = [doubt(parsed[f.name], value[f.name], f.dataType, raw) for f in declared]
+    return disjunction([each for each in doubts if each is not None])
 
 
 def _maybe_rerendered(text: Column, raw: Column) -> Column:
@@ -108,44 +153,31 @@ def _maybe_rerendered(text: Column, raw: Column) -> Column:
     return number | text.startswith("{") | text.startswith("[")
 
 
-def _all_fit(parsed: Column, value: Column, declared: T.DataType, raw: Column) -> Column | None:
-    match declared:
-        case T.StructType():
-            each_fits = [fits(parsed[f.name], value[f.name], f.dataType, raw) for f in declared]
-            checks = [check for check in each_fits if check is not None]
-            return parsed.isNull() | conjunction(checks) if checks else None
-        case T.ArrayType():
-            return _elements_fit(parsed, value, declared.elementType, raw)
-        case T.MapType():
-            keys = F.map_keys(parsed)
-            distinct = F.size(F.array_distinct(keys)) == F.size(keys)
-            inner = _elements_fit(
-                F.map_values(parsed), F.map_values(value), declared.valueType, raw
-            )
-            both = distinct if inner is None else distinct & inner
-            return parsed.isNull() | both
-        case _:
-            raise TypeError(f"not a nested type: {declared}")
-
-
-def _elements_fit(parsed: Column, value: Column, element: T.DataType, raw: Column) -> Column | None:
-    if fits(parsed, value, element, raw) is None:
+def _element_doubt(
+    parsed: Column, value: Column, element: T.DataType, raw: Column
+) -> Column | None:
+    if doubt(parsed, value, element, raw) is None:
         return None
 
-    def misfit(pair: Column) -> Column:
-        check = fits(pair["p"], pair["v"], element, raw)
-        return F.lit(False) if check is None else ~check
+    def of_pair(pair: Column) -> Column:
+        found = doubt(pair["p"], pair["v"], element, raw)
+        return F.lit(False) if found is None else found
 
     pairs = F.zip_with(parsed, value, lambda p, v: F.struct(p.alias("p"), v.alias("v")))
-    return parsed.isNull() | ~F.exists(pairs, misfit)
+    return F.exists(pairs, of_pair)
 
 
-def conjunction(checks: list[Column]) -> Column:
-    """All of them; true when there are none."""
-    every = F.lit(True)
-    for check in checks:
-        every = every & check
-    return every
+def _member_doubt(parsed: Column, value: Column, member: T.DataType, raw: Column) -> Column:
+    """Spark keeps members of the same name."""
+    names = F.map_keys(parsed)
+    repeated = F.size(F.array_distinct(names)) != F.size(names)
+    inner = _element_doubt(F.map_values(parsed), F.map_values(value), member, raw)
+    return repeated if inner is None else repeated | inner
+
+
+def disjunction(terms: list[Column]) -> Column | None:
+    """Any of them; None when there are none."""
+    return reduce(Column.__or__, terms) if terms else None
 
 
 def _converts(declared: T.DataType) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from sluice.spec import PipelineSpec
+
+log = logging.getLogger(__name__)
 
 # How records are decoded depends on these: a spec cannot change them.
 DECODING_CONF = {
@@ -47,6 +50,16 @@ def spark_conf(spec: PipelineSpec) -> dict[str, str]:
         path = f"{_EMBEDDED_JARS}/*"
         jars = {"spark.driver.extraClassPath": path, "spark.executor.extraClassPath": path}
     return {**_CONF, **jars, **spec.spark, **DECODING_CONF}
+
+
+def close_session(spark: SparkSession) -> None:
+    """Stop the session. A JVM that has died needs no stopping, and must not hide why."""
+    from py4j.protocol import Py4JError
+
+    try:
+        spark.stop()
+    except (Py4JError, OSError) as problem:
+        log.warning("Spark had stopped before: %s", problem)
 
 
 def open_session(spec: PipelineSpec) -> SparkSession:

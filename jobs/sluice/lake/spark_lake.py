@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 
 from pyspark.sql import DataFrame, Observation, SparkSession
@@ -13,10 +14,9 @@ from sluice.lake.batch_rows import (
     UNDECODABLE,
     data_rows,
     decodable_rows,
-    decoded,
     quarantine_rows,
 )
-from sluice.lake.decoding import DECODED
+from sluice.lake.decoding import DECODED, decode
 from sluice.lake.json_decoding import ERROR
 from sluice.lake.kafka_source import read_ranges
 from sluice.lake.tables import (
@@ -29,6 +29,8 @@ from sluice.landing import Malformed, Undecodable
 from sluice.ranges import OffsetRange
 from sluice.spec import PipelineSpec
 from sluice.warehouse import Warehouse
+
+log = logging.getLogger(__name__)
 
 _FIRST_UNDECODABLE = re.compile(rf"{UNDECODABLE} (.*?)(?: SQLSTATE|$)", re.MULTILINE)
 _SAMPLES = 5
@@ -45,14 +47,28 @@ class SparkLake:
         self._spec = spec
         self._data = tables.data(spec.table)
         self._quarantine = tables.quarantine(spec.table)
+        self._closely = False
 
     def prepare(self) -> None:
         """Create the data table unless it is there."""
         create_data_table(self._spark, self._data, self._spec)
 
     def land(self, batch: Batch, ranges: list[OffsetRange]) -> None:
-        """Commit the batch in one pass, if all is decodable; otherwise raises Undecodable."""
-        rows = data_rows(self._read(ranges), self._spec.format, batch)
+        """Commit the batch in one pass, if all is decodable; otherwise raises Undecodable.
+
+        The quick reading is tried first. Where it is not sure of a record, this batch and all that
+        follow are read closely.
+        """
+        if not self._closely:
+            try:
+                return self._append(batch, ranges, closely=False)
+            except Undecodable as unsure:
+                log.info("%s: %s; reading closely from here on", batch, unsure)
+                self._closely = True
+        self._append(batch, ranges, closely=True)
+
+    def _append(self, batch: Batch, ranges: list[OffsetRange], closely: bool) -> None:
+        rows = data_rows(self._read(ranges), self._spec.format, batch, closely)
         try:
             append_batch(rows, self._data, batch)
         except Exception as problem:
@@ -70,7 +86,7 @@ class SparkLake:
         """Make the batch's undecodable records durable, in place of an earlier attempt's."""
         create_quarantine_table(self._spark, self._quarantine, self._spec)
         seen = Observation("seen")
-        records = decoded(self._read(ranges), self._spec.format).observe(
+        records = decode(self._spec.format, self._read(ranges), closely=True).observe(
             seen,
             F.count(F.lit(1)).alias("records"),
             F.count(F.col(DECODED)[ERROR]).alias("undecodable"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Sequence
 
 from pyspark.sql import DataFrame, SparkSession
@@ -10,6 +12,8 @@ from sluice.batches import Batch
 from sluice.data_log import OWNER, batch_metadata
 from sluice.lake.batch_rows import DATA_COLUMNS, QUARANTINE_COLUMNS
 from sluice.spec import PipelineSpec
+
+log = logging.getLogger(__name__)
 
 # Statistics on a few columns of each kind: ours locate a batch, the first of theirs serve analysts.
 _OUR_STATISTICS = ["_topic_id", "_partition", "_offset", "_timestamp", "_batch"]
@@ -81,10 +85,23 @@ def _create(
         "delta.dataSkippingStatsColumns": ",".join([*_OUR_STATISTICS, *statistics]),
     }
     listed = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
-    spark.sql(
+    _until_there(
+        spark,
         f"CREATE TABLE IF NOT EXISTS delta.`{uri}` ({columns}) USING delta {layout}"
-        f" TBLPROPERTIES ({listed})"
+        f" TBLPROPERTIES ({listed})",
     )
+
+
+def _until_there(spark: SparkSession, create: str) -> None:
+    # Two that create the same table at once: the second one fails, and finds it a moment later.
+    for pause in (0.5, 1.0, 2.0):
+        try:
+            spark.sql(create)
+            return
+        except Exception as problem:
+            log.info("a table was not created, trying again: %s", problem)
+            time.sleep(pause)
+    spark.sql(create)
 
 
 def _layout(spec: PipelineSpec) -> str:

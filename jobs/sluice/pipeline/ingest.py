@@ -31,9 +31,20 @@ def ingest(parts: Parts, work: Work, lake: Lake) -> None:
             continue
         if not prepared:
             reach("spark started")
-            lake.prepare()
+            _prepare(parts, lake)
             prepared = True
         malformed_before = _land(parts, history.batch(number), lake, malformed_before)
+
+
+def _prepare(parts: Parts, lake: Lake) -> None:
+    if parts.data.exists():
+        return
+    try:
+        lake.prepare()
+    except Exception as problem:
+        raise SparkFailed(
+            f"the data table was not created. Spark stopped: {_first(problem)}"
+        ) from problem
 
 
 def _land(parts: Parts, batch: Batch, lake: Lake, malformed_before: bool) -> bool:
