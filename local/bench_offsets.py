@@ -17,11 +17,11 @@ from confluent_kafka import Producer
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from rich.console import Console
 from rich.progress import track
-from sluice.accounting import full
-from sluice.offsets_rows import Origin
 from sluice.pipeline import Parts, Pipeline, open_pipeline
+from sluice.proof.accounting import full
 from sluice.settings import Settings
 from sluice.spec import PipelineSpec
+from sluice.tables.offsets_rows import Origin
 
 from local.airflow_processes import ROOT
 from local.bench import empty

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sluice.kafka_state import PartitionLog
-from sluice.ranges import TopicPartition
+from sluice.broker.kafka_state import PartitionLog
+from sluice.planning.ranges import TopicPartition
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from sluice.batches import Batch
-from sluice.ranges import OffsetRange
+from sluice.planning.batches import Batch
+from sluice.planning.ranges import OffsetRange
 
 
 class Undecodable(Exception):

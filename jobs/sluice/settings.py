@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sluice.errors import SettingsError
-from sluice.warehouse import Warehouse
+from sluice.tables.warehouse import Warehouse
 
 
 @dataclass(frozen=True)

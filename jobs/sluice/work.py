@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sluice.batches import BatchSequence
+from sluice.planning.batches import BatchSequence
 
 
 @dataclass(frozen=True)

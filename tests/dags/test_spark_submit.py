@@ -13,8 +13,8 @@ import psutil
 import pytest
 from airflow.sdk import Connection
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
-from sluice.batches import BatchSequence
 from sluice.errors import BrokerUnavailable, ResetNeeded, SettingsError, SparkFailed
+from sluice.planning.batches import BatchSequence
 from sluice.spec import load_spec
 from sluice.work import Work
 from sluice_spark import IngestHook, IngestOperator, IngestRefused, arguments, driver_environment

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
+from sluice.broker.log_page import LogPage
+from sluice.broker.raw_log import read_raw_log
 from sluice.errors import BrokerUnavailable
-from sluice.gaps import Cause, GapCount, Gaps, Span, explain, missing_ranges
-from sluice.log_page import LogPage
-from sluice.ranges import TopicPartition as Partition
-from sluice.raw_log import read_raw_log
+from sluice.planning.ranges import TopicPartition as Partition
+from sluice.proof.gaps import Cause, GapCount, Gaps, Span, explain, missing_ranges
 
 from local.broker import Broker
 from tests.conftest import topic_factory

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sluice.batches import Batch, BatchSequence, Lane, Mode, PlannedRange
-from sluice.history import History
-from sluice.kafka_state import KafkaState, PartitionLog
-from sluice.ranges import OffsetRange, TopicPartition
+from sluice.broker.kafka_state import KafkaState, PartitionLog
+from sluice.planning.batches import Batch, BatchSequence, Lane, Mode, PlannedRange
+from sluice.planning.history import History
+from sluice.planning.ranges import OffsetRange, TopicPartition
 from sluice.spec import PipelineSpec
 
 TOPIC_ID = "h5UyGY8BS2Ch8PmLNWnxPQ"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sluice.accounting import Counted, Receipt, full
-from sluice.gaps import GapCount
+from sluice.proof.accounting import Counted, Receipt, full
+from sluice.proof.gaps import GapCount
 
 from tests.unit.builders import batch, offsets, planned
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sluice.batches import BatchSequence, Lane, parse_batch
+from sluice.planning.batches import BatchSequence, Lane, parse_batch
 
 from tests.unit.builders import batch, offsets, partition, planned, sequence
 

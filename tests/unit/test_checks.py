@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sluice.accounting import Counted
-from sluice.checks import INVARIANTS, Evidence, Offsets, check
-from sluice.gaps import GapCount
+from sluice.proof.accounting import Counted
+from sluice.proof.checks import INVARIANTS, Evidence, Offsets, check
+from sluice.proof.gaps import GapCount
 
 from tests.unit.builders import offsets, partition, planned
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sluice.columns import (
+from sluice.spec.columns import (
     PRIMITIVES,
     Array,
     Column,

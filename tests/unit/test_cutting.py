@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sluice.cutting import cut, fair_shares
-from sluice.ranges import OffsetRange, span_of
+from sluice.planning.cutting import cut, fair_shares
+from sluice.planning.ranges import OffsetRange, span_of
 
 from tests.unit.builders import offsets
 

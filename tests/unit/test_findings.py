@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from sluice.errors import DataLost, ResetNeeded, SettingsError
-from sluice.findings import (
+from sluice.planning.findings import (
     Contradiction,
     Loss,
     compare,

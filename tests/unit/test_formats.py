@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
-from sluice.columns import parse_columns
-from sluice.formats import Format, JsonFormat, RawFormat
+from sluice.spec.columns import parse_columns
+from sluice.spec.formats import Format, JsonFormat, RawFormat
 
 formats: TypeAdapter[JsonFormat | RawFormat] = TypeAdapter(Format)
 

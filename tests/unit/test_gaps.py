@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sluice.broker.log_page import AbortedTransaction, LogPage, RecordBatch
 from sluice.errors import GapUnexplained
-from sluice.gaps import (
+from sluice.planning.ranges import TopicPartition
+from sluice.proof.gaps import (
     Cause,
     GapCount,
     Gaps,
@@ -21,8 +23,6 @@ from sluice.gaps import (
     explain,
     missing_ranges,
 )
-from sluice.log_page import AbortedTransaction, LogPage, RecordBatch
-from sluice.ranges import TopicPartition
 
 FLIGHTS = TopicPartition("flights", 0)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sluice.batches import Batch
 from sluice.errors import TableRefused
-from sluice.history import History
+from sluice.planning.batches import Batch
+from sluice.planning.history import History
 
 from tests.unit.builders import batch, history, offsets, partition, sequence
 

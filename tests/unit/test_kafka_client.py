@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sluice.broker.kafka_client import KafkaClient
 from sluice.errors import SettingsError
-from sluice.kafka_client import KafkaClient
 
 BROKER = {"bootstrap.servers": "broker:9092"}
 LOGIN = {

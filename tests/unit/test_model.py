@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pydantic import ValidationError
-from sluice.model import Model
+from sluice.spec.model import Model
 
 
 class Part(Model):

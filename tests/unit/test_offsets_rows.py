@@ -8,14 +8,21 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sluice.accounting import Counted, Receipt
-from sluice.batches import Batch, BatchSequence, PlannedRange
 from sluice.errors import TableRefused
-from sluice.findings import Loss
-from sluice.gaps import GapCount
-from sluice.offsets_rows import Origin, Row, plan_rows, read_batches, read_receipts, receipt_rows
-from sluice.planning import Plan
-from sluice.ranges import OffsetRange, TopicPartition
+from sluice.planning.batches import Batch, BatchSequence, PlannedRange
+from sluice.planning.findings import Loss
+from sluice.planning.plans import Plan
+from sluice.planning.ranges import OffsetRange, TopicPartition
+from sluice.proof.accounting import Counted, Receipt
+from sluice.proof.gaps import GapCount
+from sluice.tables.offsets_rows import (
+    Origin,
+    Row,
+    plan_rows,
+    read_batches,
+    read_receipts,
+    receipt_rows,
+)
 
 from tests.unit.builders import CLUSTER, TOPIC_ID, batch, offsets, planned, sequence
 

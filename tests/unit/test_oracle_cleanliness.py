@@ -6,6 +6,7 @@ import gzip
 import os
 import sqlite3
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -29,6 +30,9 @@ def java() -> Iterator[subprocess.Popen[bytes]]:
         executable="/bin/sleep",
         env={**os.environ, name: value},
     )
+    # A process that has just been started shows its arguments a moment later.
+    while process.pid not in java_processes():
+        time.sleep(0.01)
     yield process
     process.kill()
     process.wait()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from sluice.errors import DataLost, ResetNeeded, SettingsError
-from sluice.planning import Plan, plan_first, plan_next
-from sluice.ranges import OffsetRange, TopicPartition
+from sluice.planning.plans import Plan, plan_first, plan_next
+from sluice.planning.ranges import OffsetRange, TopicPartition
 
 from tests.unit.builders import (
     CLUSTER,

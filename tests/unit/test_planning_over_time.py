@@ -9,11 +9,11 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sluice.broker.kafka_state import KafkaState, PartitionLog
 from sluice.errors import DataLost, ResetNeeded
-from sluice.history import History
-from sluice.kafka_state import KafkaState, PartitionLog
-from sluice.planning import Plan, plan_first, plan_next
-from sluice.ranges import OffsetRange, TopicPartition, span_of
+from sluice.planning.history import History
+from sluice.planning.plans import Plan, plan_first, plan_next
+from sluice.planning.ranges import OffsetRange, TopicPartition, span_of
 from sluice.spec import PipelineSpec
 
 from tests.unit.builders import CLUSTER, sequence, spec

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sluice.ranges import OffsetRange, TopicPartition, span_of
+from sluice.planning.ranges import OffsetRange, TopicPartition, span_of
 
 from tests.unit.builders import offsets, partition
 

@@ -9,8 +9,8 @@ from aiokafka.record.default_records import DefaultRecordBatchBuilder
 from aiokafka.record.legacy_records import LegacyRecordBatchBuilder
 from hypothesis import given
 from hypothesis import strategies as st
-from sluice.log_page import RecordBatch
-from sluice.raw_batches import record_batches
+from sluice.broker.log_page import RecordBatch
+from sluice.broker.raw_batches import record_batches
 
 COUNT_AT, LAST_DELTA_AT = 57, 23
 TRANSACTIONAL = 16

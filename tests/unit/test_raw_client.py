@@ -6,8 +6,8 @@ import ssl
 from pathlib import Path
 
 import pytest
+from sluice.broker.raw_client import client_arguments
 from sluice.errors import SettingsError
-from sluice.raw_client import client_arguments
 
 SASL = {
     "bootstrap.servers": "a:1,b:2",

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sluice.errors import SpecError
 from sluice.spec import PipelineSpec, find_spec, load_spec, spec_files
-from sluice.starts import StartEarliest, StartOffsets
+from sluice.spec.starts import StartEarliest, StartOffsets
 
 from tests.unit.builders import spec, spec_keys
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sluice.broker.kafka_state import PartitionLog
 from sluice.errors import ResetNeeded
-from sluice.kafka_state import PartitionLog
-from sluice.ranges import TopicPartition
-from sluice.starts import (
+from sluice.planning.ranges import TopicPartition
+from sluice.spec.starts import (
     StartEarliest,
     StartGroup,
     StartLatest,

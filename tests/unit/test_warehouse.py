@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from sluice.warehouse import Warehouse
+from sluice.tables.warehouse import Warehouse
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sluice.batches import BatchSequence
+from sluice.planning.batches import BatchSequence
 from sluice.work import Work
 
 from tests.unit.builders import sequence

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from sluice.accounting import Receipt
 from sluice.cli.opening import opened
 from sluice.cli.output import arguments, print_json, print_table
+from sluice.proof.accounting import Receipt
 
 
 @click.command()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from sluice.batches import Batch
 from sluice.cli.opening import opened
 from sluice.cli.output import arguments, print_json, print_table
 from sluice.pipeline.plan import preview
+from sluice.planning.batches import Batch
 
 
 @click.command()

@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 
 import click
 
-from sluice.batches import Batch
+from sluice.broker.kafka_reader import KafkaReader
 from sluice.cli.opening import opened
 from sluice.cli.output import arguments, print_json, print_table
-from sluice.kafka_reader import KafkaReader
 from sluice.lag import Lag, lags
 from sluice.pipeline import Parts
+from sluice.planning.batches import Batch
 
 
 @click.command()

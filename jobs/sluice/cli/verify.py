@@ -8,12 +8,12 @@ import click
 from rich.console import Console
 from rich.progress import Progress, TaskID
 
-from sluice.checks import INVARIANTS
 from sluice.cli.opening import opened
 from sluice.cli.output import arguments, print_json
-from sluice.ranges import OffsetRange
-from sluice.verify import Verdict
-from sluice.verify import verify as compare
+from sluice.planning.ranges import OffsetRange
+from sluice.proof.checks import INVARIANTS
+from sluice.proof.verify import Verdict
+from sluice.proof.verify import verify as compare
 
 
 @click.command()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from sluice.batches import Batch
-from sluice.formats import Format
 from sluice.lake.decoding import DECODED, decode
 from sluice.lake.json_decoding import ERROR
+from sluice.planning.batches import Batch
+from sluice.spec.formats import Format
 
 # In the text of the error that stops a pass at the first undecodable record.
 UNDECODABLE = "SLUICE-UNDECODABLE"

@@ -8,9 +8,9 @@ from functools import singledispatch
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from sluice.formats import Format, JsonFormat, RawFormat
 from sluice.lake.column_types import struct_type
 from sluice.lake.json_decoding import ERROR, decode_json
+from sluice.spec.formats import Format, JsonFormat, RawFormat
 
 DECODED = "decoded"
 

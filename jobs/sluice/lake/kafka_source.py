@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from pyspark.sql import DataFrame, SparkSession
 
-from sluice.kafka_client import KafkaClient
-from sluice.ranges import OffsetRange
+from sluice.broker.kafka_client import KafkaClient
+from sluice.planning.ranges import OffsetRange
 
 # What the source gives; also the shape of nothing.
 _SCHEMA = (

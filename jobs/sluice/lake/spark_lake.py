@@ -8,8 +8,7 @@ import re
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
-from sluice.batches import Batch
-from sluice.kafka_client import KafkaClient
+from sluice.broker.kafka_client import KafkaClient
 from sluice.lake.batch_rows import (
     UNDECODABLE,
     data_rows,
@@ -26,9 +25,10 @@ from sluice.lake.tables import (
     replace_quarantined,
 )
 from sluice.landing import Malformed, Undecodable
-from sluice.ranges import OffsetRange
+from sluice.planning.batches import Batch
+from sluice.planning.ranges import OffsetRange
 from sluice.spec import PipelineSpec
-from sluice.warehouse import Warehouse
+from sluice.tables.warehouse import Warehouse
 
 log = logging.getLogger(__name__)
 

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 
-from sluice.batches import Batch
-from sluice.data_log import OWNER, batch_metadata
 from sluice.lake.batch_rows import DATA_COLUMNS, QUARANTINE_COLUMNS
+from sluice.planning.batches import Batch
 from sluice.spec import PipelineSpec
+from sluice.tables.data_log import OWNER, batch_metadata
 
 log = logging.getLogger(__name__)
 

@@ -15,15 +15,15 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sluice.kafka_client import KafkaClient
+from sluice.broker.kafka_client import KafkaClient
 from sluice.landing import Lake
-from sluice.offsets_rows import Origin
 from sluice.pipeline.ingest import ingest
 from sluice.pipeline.parts import Parts
 from sluice.pipeline.plan import plan
 from sluice.pipeline.settle import Settlement, settle
 from sluice.settings import Settings
 from sluice.spec import PipelineSpec
+from sluice.tables.offsets_rows import Origin
 from sluice.work import Work
 
 __all__ = ["Lake", "Parts", "Pipeline", "Settlement", "Work", "open_pipeline"]

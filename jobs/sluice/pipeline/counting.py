@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from sluice.accounting import Counted, Receipt, full
-from sluice.batches import Batch, PlannedRange
-from sluice.data_log import DataLog, offsets_of
-from sluice.findings import Loss
-from sluice.gaps import GapCount, Gaps, Span, missing_ranges
-from sluice.ranges import OffsetRange, TopicPartition
+from sluice.planning.batches import Batch, PlannedRange
+from sluice.planning.findings import Loss
+from sluice.planning.ranges import OffsetRange, TopicPartition
+from sluice.proof.accounting import Counted, Receipt, full
+from sluice.proof.gaps import GapCount, Gaps, Span, missing_ranges
+from sluice.tables.data_log import DataLog, offsets_of
 
 log = logging.getLogger(__name__)
 

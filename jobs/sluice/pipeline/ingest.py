@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 
-from sluice.batches import Batch
 from sluice.errors import CommitFailed, SluiceError, SparkFailed, TooManyMalformed, joined
 from sluice.failpoints import reach
-from sluice.findings import readable
 from sluice.landing import Lake, Malformed, Undecodable
 from sluice.pipeline.parts import Parts
-from sluice.ranges import OffsetRange
+from sluice.planning.batches import Batch
+from sluice.planning.findings import readable
+from sluice.planning.ranges import OffsetRange
 from sluice.work import Work
 
 log = logging.getLogger(__name__)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sluice.data_log import DataLog
-from sluice.history import History
-from sluice.kafka_client import KafkaClient
-from sluice.kafka_log import KafkaLog
-from sluice.offsets_table import OffsetsSnapshot, OffsetsTable
+from sluice.broker.kafka_client import KafkaClient
+from sluice.broker.kafka_log import KafkaLog
+from sluice.planning.history import History
 from sluice.spec import PipelineSpec
-from sluice.warehouse import Warehouse
+from sluice.tables.data_log import DataLog
+from sluice.tables.offsets_table import OffsetsSnapshot, OffsetsTable
+from sluice.tables.warehouse import Warehouse
 
 
 @dataclass(frozen=True)

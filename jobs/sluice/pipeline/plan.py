@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from sluice.batches import Batch
 from sluice.errors import CommitFailed
 from sluice.failpoints import reach
-from sluice.history import History
-from sluice.offsets_rows import Origin
-from sluice.offsets_table import Overtaken
 from sluice.pipeline.parts import Parts
-from sluice.planning import Plan, plan_first, plan_next
+from sluice.planning.batches import Batch
+from sluice.planning.history import History
+from sluice.planning.plans import Plan, plan_first, plan_next
+from sluice.tables.offsets_rows import Origin
+from sluice.tables.offsets_table import Overtaken
 from sluice.work import Work
 
 log = logging.getLogger(__name__)

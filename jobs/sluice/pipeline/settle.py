@@ -6,16 +6,16 @@ import logging
 from dataclasses import dataclass
 from typing import Any
 
-from sluice.accounting import Counted, Receipt
-from sluice.batches import Batch
+from sluice.broker.raw_log import read_raw_log
 from sluice.failpoints import reach
-from sluice.gaps import Gaps, Span, explain
-from sluice.offsets_rows import Origin
-from sluice.offsets_table import Overtaken
 from sluice.pipeline.counting import account
 from sluice.pipeline.parts import Parts
-from sluice.ranges import TopicPartition
-from sluice.raw_log import read_raw_log
+from sluice.planning.batches import Batch
+from sluice.planning.ranges import TopicPartition
+from sluice.proof.accounting import Counted, Receipt
+from sluice.proof.gaps import Gaps, Span, explain
+from sluice.tables.offsets_rows import Origin
+from sluice.tables.offsets_table import Overtaken
 
 log = logging.getLogger(__name__)
 

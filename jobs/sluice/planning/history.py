@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sluice.batches import Batch, BatchSequence, PlannedRange
 from sluice.errors import TableRefused
-from sluice.ranges import TopicPartition
+from sluice.planning.batches import Batch, BatchSequence, PlannedRange
+from sluice.planning.ranges import TopicPartition
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from aiokafka.errors import CorruptRecordException, UnsupportedCodecError
 from aiokafka.record.legacy_records import LegacyRecordBatch
 from aiokafka.record.util import decode_varint
 
-from sluice.log_page import RecordBatch
+from sluice.broker.log_page import RecordBatch
 
 # Base offset, length, leader epoch, magic, crc, attributes, last offset delta, first and largest
 # timestamp, producer id, producer epoch, base sequence, number of records

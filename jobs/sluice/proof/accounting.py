@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sluice.batches import Batch, PlannedRange
-from sluice.findings import Loss
-from sluice.gaps import GapCount
+from sluice.planning.batches import Batch, PlannedRange
+from sluice.planning.findings import Loss
+from sluice.proof.gaps import GapCount
 
 
 @dataclass(frozen=True)

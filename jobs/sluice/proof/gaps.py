@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple, SupportsInt
 
+from sluice.broker.log_page import AbortedTransaction, LogPage, RecordBatch
 from sluice.errors import GapUnexplained
-from sluice.log_page import AbortedTransaction, LogPage, RecordBatch
-from sluice.ranges import TopicPartition
+from sluice.planning.ranges import TopicPartition
 
 Span = tuple[int, int]
 """Offsets `[start, end)` of a partition that the context names."""

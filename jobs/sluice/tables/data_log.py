@@ -14,8 +14,8 @@ import pyarrow.dataset as pads
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
-from sluice.batches import Batch, BatchSequence, PlannedRange
 from sluice.errors import CommitUnknown, TableRefused
+from sluice.planning.batches import Batch, BatchSequence, PlannedRange
 
 log = logging.getLogger(__name__)
 

@@ -9,8 +9,8 @@ from itertools import zip_longest
 import numpy as np
 import numpy.typing as npt
 
-from sluice.accounting import Counted
-from sluice.ranges import OffsetRange, TopicPartition
+from sluice.planning.ranges import OffsetRange, TopicPartition
+from sluice.proof.accounting import Counted
 
 Offsets = npt.NDArray[np.int64]
 _SHOWN = 5

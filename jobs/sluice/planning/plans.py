@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from sluice.batches import Batch, PlannedRange
-from sluice.cutting import cut
-from sluice.findings import (
+from sluice.broker.kafka_state import KafkaState
+from sluice.planning.batches import Batch, PlannedRange
+from sluice.planning.cutting import cut
+from sluice.planning.findings import (
     Finding,
     Loss,
     compare,
@@ -16,9 +17,8 @@ from sluice.findings import (
     compare_topics,
     losses,
 )
-from sluice.history import History
-from sluice.kafka_state import KafkaState
-from sluice.ranges import OffsetRange, TopicPartition
+from sluice.planning.history import History
+from sluice.planning.ranges import OffsetRange, TopicPartition
 from sluice.spec import PipelineSpec
 
 

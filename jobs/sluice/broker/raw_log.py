@@ -18,12 +18,12 @@ from aiokafka.protocol.metadata import MetadataRequest
 from aiokafka.protocol.offset import OffsetRequest
 from aiokafka.structs import TopicPartition as Address
 
+from sluice.broker.log_page import AbortedTransaction, LogPage
+from sluice.broker.raw_batches import record_batches
+from sluice.broker.raw_client import client_arguments
 from sluice.errors import BrokerUnavailable, SettingsError
-from sluice.gaps import Span
-from sluice.log_page import AbortedTransaction, LogPage
-from sluice.ranges import TopicPartition
-from sluice.raw_batches import record_batches
-from sluice.raw_client import client_arguments
+from sluice.planning.ranges import TopicPartition
+from sluice.proof.gaps import Span
 
 _LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sluice.accounting import Counted, Receipt
-from sluice.batches import Batch, BatchSequence, PlannedRange
 from sluice.errors import TableRefused
-from sluice.findings import Loss
-from sluice.gaps import GapCount
-from sluice.planning import Plan
-from sluice.ranges import OffsetRange, TopicPartition
+from sluice.planning.batches import Batch, BatchSequence, PlannedRange
+from sluice.planning.findings import Loss
+from sluice.planning.plans import Plan
+from sluice.planning.ranges import OffsetRange, TopicPartition
+from sluice.proof.accounting import Counted, Receipt
+from sluice.proof.gaps import GapCount
 
 FORMAT_VERSION = 1
 Row = dict[str, Any]

@@ -20,10 +20,10 @@ from confluent_kafka import (
 from confluent_kafka import TopicPartition as WirePartition
 from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec, ResourceType
 
+from sluice.broker.kafka_client import KafkaClient
+from sluice.broker.kafka_state import KafkaState, PartitionLog
 from sluice.errors import BrokerUnavailable
-from sluice.kafka_client import KafkaClient
-from sluice.kafka_state import KafkaState, PartitionLog
-from sluice.ranges import TopicPartition
+from sluice.planning.ranges import TopicPartition
 from sluice.spec import PipelineSpec
 
 log = logging.getLogger(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sluice.ranges import TopicPartition
+from sluice.planning.ranges import TopicPartition
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from sluice.columns import Column, parse_columns
-from sluice.model import Model
+from sluice.spec.columns import Column, parse_columns
+from sluice.spec.model import Model
 
 
 class RawFormat(Model):

@@ -9,15 +9,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sluice.accounting import Counted, Receipt
-from sluice.batches import Batch, PlannedRange
-from sluice.checks import Evidence, Offsets, Violation, check
-from sluice.data_log import offsets_of
-from sluice.kafka_reader import KafkaReader
-from sluice.kafka_state import KafkaState
-from sluice.offsets_rows import read_losses
+from sluice.broker.kafka_reader import KafkaReader
+from sluice.broker.kafka_state import KafkaState
 from sluice.pipeline.parts import Parts
-from sluice.ranges import OffsetRange, TopicPartition
+from sluice.planning.batches import Batch, PlannedRange
+from sluice.planning.ranges import OffsetRange, TopicPartition
+from sluice.proof.accounting import Counted, Receipt
+from sluice.proof.checks import Evidence, Offsets, Violation, check
+from sluice.tables.data_log import offsets_of
+from sluice.tables.offsets_rows import read_losses
 
 Progress = Callable[[OffsetRange, int], None]
 """Called with what is read of a partition in all, and the offset that was reached."""

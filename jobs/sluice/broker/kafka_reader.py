@@ -11,9 +11,9 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError
 from confluent_kafka import TopicPartition as WirePartition
 
+from sluice.broker.kafka_client import KafkaClient
 from sluice.errors import BrokerUnavailable
-from sluice.kafka_client import KafkaClient
-from sluice.ranges import OffsetRange, TopicPartition
+from sluice.planning.ranges import OffsetRange, TopicPartition
 
 _TIMEOUT_S = 15.0
 # `consume` waits for this many records or this long, whatever comes first.

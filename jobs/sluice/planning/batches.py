@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from sluice.ranges import OffsetRange, TopicPartition, span_of
+from sluice.planning.ranges import OffsetRange, TopicPartition, span_of
 
 Lane = Literal["forward", "backfill"]
 Mode = Literal["append", "replace"]

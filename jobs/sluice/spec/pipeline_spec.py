@@ -12,11 +12,11 @@ import yaml
 from croniter import CroniterError, croniter
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from sluice.columns import Column, Decimal, Primitive
 from sluice.errors import SpecError, joined
-from sluice.formats import Format, JsonFormat, RawFormat
-from sluice.model import Model
-from sluice.starts import (
+from sluice.spec.columns import Column, Decimal, Primitive
+from sluice.spec.formats import Format, JsonFormat, RawFormat
+from sluice.spec.model import Model
+from sluice.spec.starts import (
     Start,
     StartEarliest,
     StartGroup,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sluice.ranges import OffsetRange, span_of
+from sluice.planning.ranges import OffsetRange, span_of
 
 
 def fair_shares(spans: Sequence[int], capacity: int) -> list[int]:

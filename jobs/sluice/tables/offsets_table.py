@@ -16,12 +16,12 @@ import pyarrow.dataset as pads
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 
-from sluice.accounting import Receipt
-from sluice.batches import Batch, BatchSequence
 from sluice.errors import CommitFailed
-from sluice.history import History
-from sluice.offsets_rows import Origin, plan_rows, read_batches, read_receipts, receipt_rows
-from sluice.planning import Plan
+from sluice.planning.batches import Batch, BatchSequence
+from sluice.planning.history import History
+from sluice.planning.plans import Plan
+from sluice.proof.accounting import Receipt
+from sluice.tables.offsets_rows import Origin, plan_rows, read_batches, read_receipts, receipt_rows
 
 log = logging.getLogger(__name__)
 

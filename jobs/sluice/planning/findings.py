@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sluice.batches import Batch, PlannedRange
+from sluice.broker.kafka_state import KafkaState, PartitionLog
 from sluice.errors import DataLost, ResetNeeded, SettingsError, joined
-from sluice.kafka_state import KafkaState, PartitionLog
-from sluice.ranges import OffsetRange, TopicPartition
+from sluice.planning.batches import Batch, PlannedRange
+from sluice.planning.ranges import OffsetRange, TopicPartition
 from sluice.spec import PipelineSpec
 
 _START_OVER = "Bring the topic back, or read it with a new pipeline into a new table."

@@ -8,10 +8,10 @@ from typing import Annotated, Protocol
 
 from pydantic import Discriminator, Field, Tag, field_validator
 
+from sluice.broker.kafka_state import PartitionLog
 from sluice.errors import ResetNeeded
-from sluice.kafka_state import PartitionLog
-from sluice.model import Model
-from sluice.ranges import TopicPartition
+from sluice.planning.ranges import TopicPartition
+from sluice.spec.model import Model
 
 Offset = Annotated[int, Field(ge=0)]
 Logs = Mapping[TopicPartition, PartitionLog]

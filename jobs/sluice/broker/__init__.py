@@ -1,0 +1,1 @@
+"""The broker: what Kafka says, and what its log holds."""

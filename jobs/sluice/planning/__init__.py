@@ -1,0 +1,1 @@
+"""Planning: offset ranges, what differs from the log that was read, which batches come next."""

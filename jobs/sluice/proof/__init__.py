@@ -1,0 +1,1 @@
+"""Proof: every offset accounted for, every row held against Kafka."""
