@@ -14,7 +14,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from sluice.lake.json_exact import ExactReading, let, mark_scalars, texts_of
+from sluice.lake.json_exact import ExactReading, mark_scalars, texts_of
 from sluice.lake.json_native import (
     doubt,
     native_schema,
@@ -22,7 +22,7 @@ from sluice.lake.json_native import (
     needs_plain_text,
     vouches_for,
 )
-from sluice.lake.json_scalars import MICROSECOND_DIGITS, decimal_in_text
+from sluice.lake.json_scalars import MICROSECOND_DIGITS, decimal_in_text, let
 
 ERROR = "_error"
 MAX_NESTING = 1_000

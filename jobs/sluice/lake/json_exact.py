@@ -7,7 +7,6 @@ The marking keeps valid JSON valid and invalid JSON invalid; it only quotes well
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import reduce
 
 from pyspark.sql import Column
@@ -18,6 +17,7 @@ from sluice.lake.json_scalars import (
     binary_from_text,
     date_from_text,
     decimal_from_number,
+    let,
     timestamp_from_number,
     timestamp_from_text,
 )
@@ -36,11 +36,6 @@ _INTEGER = r"\A-?(?:0|[1-9][0-9]*+)\z"
 def mark_scalars(text: Column, nonce: str) -> Column:
     """The JSON text with every scalar value but null turned into a marked string."""
     return F.regexp_replace(text, _SCALAR, f'$1"{nonce}$3:$2"')
-
-
-def let(value: Column, body: Callable[[Column], Column]) -> Column:
-    """`body` of `value`, which is computed once."""
-    return F.element_at(F.transform(F.array(value), body), 1)
 
 
 class ExactReading:
@@ -68,7 +63,7 @@ class ExactReading:
             case T.TimestampType():
                 return self._timestamp(text)
             case _:
-                return self._bare_value(self._bare(text), declared)
+                return let(self._bare(text), lambda bare: _bare_value(bare, declared))
 
     def _quoted(self, text: Column) -> Column:
         """What stands between the quotes, null for anything but a JSON string."""
@@ -91,23 +86,11 @@ class ExactReading:
         return F.coalesce(self._quoted(text), self._bare(text), container)
 
     def _timestamp(self, text: Column) -> Column:
-        quoted = timestamp_from_text(self._quoted(text))
-        if self._unit is None:
+        unit, quoted = self._unit, let(self._quoted(text), timestamp_from_text)
+        if unit is None:
             return quoted
-        bare = F.when(self._bare(text).rlike(r"\A-?[0-9]"), self._bare(text))
-        return F.coalesce(quoted, timestamp_from_number(bare, self._unit))
-
-    def _bare_value(self, text: Column, declared: T.DataType) -> Column:
-        match declared:
-            case T.BooleanType():
-                return F.when(text.isin("true", "false"), text == "true")
-            case T.FloatType() | T.DoubleType():
-                number = F.when(text.rlike(r"\A-?[0-9]"), text).try_cast(declared)
-                return F.when(F.abs(number) < float("inf"), number)
-            case T.DecimalType():
-                return decimal_from_number(F.when(text.rlike(r"\A-?[0-9]"), text), declared)
-            case _:
-                return F.when(text.rlike(_INTEGER), text).try_cast(declared)
+        number = let(self._bare(text), lambda bare: timestamp_from_number(_number(bare), unit))
+        return F.coalesce(quoted, number)
 
     def _struct(self, text: Column, declared: T.StructType) -> Column:
         parsed = F.from_json(self._opening(text, "{"), texts_of(declared), self._options)
@@ -162,6 +145,23 @@ class ExactReading:
 
     def _opening(self, text: Column, bracket: str) -> Column:
         return F.when(text.startswith(bracket), text)
+
+
+def _number(bare: Column) -> Column:
+    return F.when(~bare.isin("true", "false"), bare)
+
+
+def _bare_value(bare: Column, declared: T.DataType) -> Column:
+    match declared:
+        case T.BooleanType():
+            return F.when(bare.isin("true", "false"), bare == "true")
+        case T.FloatType() | T.DoubleType():
+            number = _number(bare).try_cast(declared)
+            return F.when(F.abs(number) < float("inf"), number)
+        case T.DecimalType():
+            return decimal_from_number(_number(bare), declared)
+        case _:
+            return F.when(bare.rlike(_INTEGER), bare).try_cast(declared)
 
 
 def texts_of(declared: T.StructType) -> T.StructType:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -23,6 +25,11 @@ _NUMBER_PARTS = r"\A(-?)([0-9]++)(?:\.([0-9]++))?+(?:[eE]([+-]?[0-9]++))?+\z"
 _FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799  # years 0001 to 9999, UTC
 
 
+def let(value: Column, body: Callable[[Column], Column]) -> Column:
+    """`body` of `value`, which is computed once."""
+    return F.element_at(F.transform(F.array(value), body), 1)
+
+
 def date_from_text(text: Column) -> Column:
     """A full-date of RFC 3339."""
     return F.when(text.rlike(DATE_TEXT) & ~text.startswith("0000"), text.try_cast("date"))
@@ -38,13 +45,13 @@ def timestamp_from_text(text: Column) -> Column:
 
 
 def _timestamp_from_parts(text: Column) -> Column:
-    """Computed, as Spark's cast refuses offsets beyond 18 hours."""
+    """Computed, as Spark's cast refuses offsets beyond 18 hours, and lower-case letters."""
     date, time, fraction, zone = (
         F.regexp_extract(text, _TIMESTAMP_PARTS, group) for group in (1, 2, 3, 4)
     )
     whole = F.unix_micros(F.concat(date, F.lit("T"), time, F.lit("Z")).try_cast("timestamp"))
     micros = whole + F.rpad(fraction, 6, "0").try_cast("bigint") - _offset_micros(zone)
-    return _within_years(F.when(~date.startswith("0000"), micros))
+    return let(F.when(~date.startswith("0000"), micros), _within_years)
 
 
 def _offset_micros(zone: Column) -> Column:
@@ -64,14 +71,17 @@ def timestamp_from_integer(number: Column, unit: str) -> Column:
 
 def timestamp_from_number(text: Column, unit: str) -> Column:
     """Any JSON number of the unit; digits beyond microseconds are cut."""
-    sign, digits, exponent = _significand(text)
-    shift = exponent + MICROSECOND_DIGITS[unit]
-    padded = F.concat(digits, F.repeat(F.lit("0"), F.least(shift, F.lit(20)).cast("int")))
-    cut = F.substring(digits, F.lit(1), (F.length(digits) + shift).cast("int"))
-    whole = F.when(shift >= 0, padded).when(F.length(digits) + shift > 0, cut).otherwise(F.lit("0"))
-    fits = (digits == "") | (F.length(digits) + shift <= 18)
-    micros = F.when(digits == "", F.lit("0")).otherwise(F.concat(sign, whole))
-    return _within_years(F.when(fits, micros.try_cast("bigint")))
+
+    def micros(number: Column) -> Column:
+        digits, shift = number["digits"], number["exponent"] + MICROSECOND_DIGITS[unit]
+        places = F.length(digits) + shift
+        padded = F.concat(digits, F.repeat(F.lit("0"), F.least(shift, F.lit(20)).cast("int")))
+        cut = F.substring(digits, F.lit(1), places.cast("int"))
+        whole = F.when(shift >= 0, padded).when(places > 0, cut).otherwise(F.lit("0"))
+        signed = F.when(digits == "", F.lit("0")).otherwise(F.concat(number["sign"], whole))
+        return F.when((digits == "") | (places <= 18), signed.try_cast("bigint"))
+
+    return let(let(_significand(text), micros), _within_years)
 
 
 def _within_years(micros: Column) -> Column:
@@ -94,33 +104,46 @@ def decimal_in_text(text: Column, name: str, declared: T.DecimalType) -> Column:
 
 def decimal_from_number(text: Column, declared: T.DecimalType) -> Column:
     """A JSON number that the declared type holds exactly."""
-    sign, digits, exponent = _significand(text)
-    fits = (exponent >= -declared.scale) & (
-        F.length(digits) + exponent <= declared.precision - declared.scale
-    )
-    exact = F.concat(sign, digits, F.lit("E"), exponent.cast("string"))
-    return F.when(digits == "", F.lit("0").try_cast(declared)).when(fits, exact.try_cast(declared))
+    whole, scale = declared.precision - declared.scale, declared.scale
+
+    def exact(number: Column) -> Column:
+        digits, exponent = number["digits"], number["exponent"]
+        fits = (exponent >= -scale) & (F.length(digits) + exponent <= whole)
+        text = F.concat(number["sign"], digits, F.lit("E"), exponent.cast("string"))
+        return F.when(digits == "", F.lit("0")).when(fits, text).try_cast(declared)
+
+    return let(_significand(text), exact)
 
 
-def _significand(text: Column) -> tuple[Column, Column, Column]:
+def _significand(text: Column) -> Column:
     """Sign, digits without outer zeros, and exponent of ten, so that 0.0120e5 is ("", "12", 2)."""
     sign, whole, fraction, power = (
         F.regexp_extract(text, _NUMBER_PARTS, group) for group in (1, 2, 3, 4)
     )
+
+    def without_zeros(parts: Column) -> Column:
+        digits = F.regexp_replace(parts["leading"], r"(?<!0)0++\z", "")
+        stripped = F.length(parts["leading"]) - F.length(digits)
+        exponent = _power(parts["power"]) + stripped - parts["places"]
+        return F.struct(parts["sign"], digits.alias("digits"), exponent.alias("exponent"))
+
     leading = F.regexp_replace(F.concat(whole, fraction), r"\A0++", "")
-    digits = F.regexp_replace(leading, r"(?<!0)0++\z", "")
-    stripped = F.length(leading) - F.length(digits)
-    return sign, digits, _power(power) - F.length(fraction) + stripped
+    parts = F.struct(
+        sign.alias("sign"),
+        leading.alias("leading"),
+        F.length(fraction).alias("places"),
+        power.alias("power"),
+    )
+    return let(F.when(text.isNotNull(), parts), without_zeros)
 
 
 def _power(text: Column) -> Column:
     """Beyond twelve digits only the sign matters."""
-    vast = F.when(text.startswith("-"), F.lit(-(10**12))).otherwise(F.lit(10**12))
-    return F.when(text == "", F.lit(0)).otherwise(
-        F.greatest(
-            F.least(F.coalesce(text.try_cast("bigint"), vast), F.lit(10**12)), F.lit(-(10**12))
-        )
-    )
+    most = 10**12
+    vast = F.when(text.startswith("-"), F.lit(-most)).otherwise(F.lit(most))
+    power = F.coalesce(text.try_cast("bigint"), vast)
+    bounded = F.greatest(F.least(power, F.lit(most)), F.lit(-most))
+    return F.when(text == "", F.lit(0)).otherwise(bounded)
 
 
 def binary_from_text(text: Column) -> Column:
