@@ -138,7 +138,8 @@ class Demo:
 
 def _is_spark(process: psutil.Process) -> bool:
     try:
-        return process.name() == "java"
+        # Not the short-lived JVM in which spark-submit works out its own command.
+        return "org.apache.spark.deploy.SparkSubmit" in process.cmdline()
     except psutil.NoSuchProcess:
         return False
 

@@ -113,11 +113,11 @@ def _print_runs(console: Console, runs: Sequence[Run]) -> None:
             f"{run.records / run.seconds:,.0f}" if run.records else "-",
             f"{run.plan_seconds:.1f}" if run.plan_seconds else "-",
             str(run.jvms),
-            ", ".join(f"{task} {state}" for task, state in run.states.items()),
+            *run.states.values(),
         )
         for run in runs
     ]
-    columns = ("run", "records", "seconds", "records/s", "plan, s", "JVMs", "tasks")
+    columns = ("run", "records", "seconds", "records/s", "plan, s", "JVMs", *runs[0].states)
     console.print(_table("DAG runs", lines, columns))
 
 

@@ -6,7 +6,7 @@
 Values come back as Spark would collect them: int, float (FLOAT rounded to single precision), bool,
 str, Decimal, date, naive UTC datetime, bytes, list, and dict for STRUCT and MAP alike.
 STRING takes a JSON string, or else the JSON text of the value: numbers as they were written, no
-white space, names and strings with the shortest escapes.
+white space, names and strings escaped as Jackson does (see _quoted).
 """
 
 from __future__ import annotations
@@ -242,12 +242,14 @@ def _joined(groups: list[list[Any]]) -> list[Any]:
 
 
 def _quoted(text: str) -> str:
+    """As Jackson writes it: control characters, and what is beyond the BMP, in capital escapes."""
     short = json.dumps(text, ensure_ascii=False)
-    return (
-        re.sub(r"\\u00([0-9a-f]{2})", lambda m: f"\\u00{m.group(1).upper()}", short)
-        if "\\u" in short
-        else short
-    )
+    return re.sub(r"\\u00[0-9a-f]{2}|[\U00010000-\U0010ffff]", _capital_escape, short)
+
+
+def _capital_escape(found: re.Match[str]) -> str:
+    escape = found.group() if found.group()[0] == "\\" else json.dumps(found.group())[1:-1]
+    return escape.upper().replace("\\U", "\\u")
 
 
 # --- the types ------------------------------------------------------------------------------------

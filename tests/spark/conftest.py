@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 from pyspark.sql import SparkSession
-
 from sluice.lake.session import DECODING_CONF
 
 _CONF = {

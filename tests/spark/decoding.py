@@ -16,20 +16,36 @@ NONCE = "0123456789abcdefABCDEF"
 
 
 def decoded_frame(
-    spark: SparkSession, ddl: str, values: Sequence[bytes | None], unit: str | None = None
+    spark: SparkSession,
+    ddl: str,
+    values: Sequence[bytes | None],
+    unit: str | None = None,
+    closely: bool = True,
 ) -> DataFrame:
     rows = [(i, None if each is None else bytearray(each)) for i, each in enumerate(values)]
     records = spark.createDataFrame(rows, "place INT, value BINARY")
     fields = T._parse_datatype_string(ddl)
     assert isinstance(fields, T.StructType)
-    return decode_json(records, "value", fields, into="d", nonce=NONCE, timestamp_unit=unit)
+    return decode_json(
+        records,
+        "value",
+        fields,
+        into="d",
+        nonce=NONCE,
+        timestamp_unit=unit,
+        closely=closely,
+    )
 
 
 def decoded(
-    spark: SparkSession, ddl: str, values: Sequence[bytes | None], unit: str | None = None
+    spark: SparkSession,
+    ddl: str,
+    values: Sequence[bytes | None],
+    unit: str | None = None,
+    closely: bool = True,
 ) -> list[dict[str, Any] | Undecodable]:
     """What the product makes of each value, in the terms of the reference decoder."""
-    frame = decoded_frame(spark, ddl, values, unit)
+    frame = decoded_frame(spark, ddl, values, unit, closely)
     fields = frame.schema["d"].dataType
     rows = {row["place"]: row["d"] for row in frame.select("place", "d").toArrow().to_pylist()}
     return [_outcome(rows[place], fields) for place in range(len(values))]
