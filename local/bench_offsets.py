@@ -21,6 +21,7 @@ from sluice.pipeline import Parts, Pipeline, open_pipeline
 from sluice.proof.accounting import full
 from sluice.settings import Settings
 from sluice.spec import PipelineSpec
+from sluice.tables.data_log import OWNER
 from sluice.tables.offsets_rows import Origin
 
 from local.airflow_processes import ROOT
@@ -78,16 +79,21 @@ def _run(pipeline: Pipeline, batches: int) -> None:
     work = pipeline.plan("bench", "bench")
     assert len(work.batches) == batches, work
     _commit(parts, work.sequence.app_id, work.batches[-1])
-    for number in work.batches:
-        snapshot = parts.offsets.snapshot()
-        batch = snapshot.history("many").batch(number)
-        snapshot.append_receipt(full(batch, data_version=number), now)
-        parts.offsets.compact_now_and_then("many")
+    snapshot = parts.offsets.snapshot()
+    for batch in snapshot.history("many").after(work.batches[0] - 1):
+        snapshot.append_receipt(full(batch, data_version=batch.number), now)
+    parts.offsets.compact_now_and_then("many")
 
 
 def _commit(parts: Parts, app_id: str, number: int) -> None:
     uri = parts.tables.data("many")
-    DeltaTable.create(uri, pa.schema([("value", pa.binary())]), mode="ignore")
+    DeltaTable.create(
+        uri,
+        pa.schema([("value", pa.binary())]),
+        mode="ignore",
+        configuration={OWNER: "many"},
+        raise_if_key_not_exists=False,
+    )
     nothing = pa.table({"value": pa.array([], pa.binary())})
     versions = CommitProperties(app_transactions=[Transaction(app_id, number)])
     write_deltalake(DeltaTable(uri), nothing, mode="append", commit_properties=versions)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import reduce
+from operator import or_
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -59,7 +60,7 @@ def decode_json(
         raise ValueError(f"timestamp_unit: expected s, ms or us, found {timestamp_unit!r}")
     reading = _Reading(F.col(value), fields, nonce, timestamp_unit)
     if not vouches_for(fields):
-        return records.withColumn(into, F.when(F.col(value).isNotNull(), reading.exact()))
+        return records.withColumn(into, reading.unless_null(reading.exact()))
     alone, wrapped, native = f"_{nonce}_alone", f"_{nonce}_wrapped", f"_{nonce}_native"
     parsed = F.col(alone), F.col(wrapped)
     # Each step uses the one before it many times, so Spark keeps them apart: one parse a record.
@@ -125,8 +126,15 @@ class _Reading:
     def decoded(self, alone: Column, wrapped: Column, native: Column, closely: bool) -> Column:
         otherwise = self.exact() if closely else self._refused(F.lit(_UNSURE))
         doubts = [self._text_doubt(alone, wrapped), *self._doubts(alone, wrapped, native)]
-        doubtful = reduce(Column.__or__, doubts)
-        return F.when(self._raw.isNull(), None).when(doubtful, otherwise).otherwise(native)
+        doubtful = reduce(or_, doubts)
+        return self.unless_null(F.when(doubtful, otherwise).otherwise(native))
+
+    def unless_null(self, decoded: Column) -> Column:
+        """Not deterministic to Spark's eyes, or it would copy all this into a filter on an error.
+
+        A filter pushed below the parse repeats the parse for every mention: dozens of times.
+        """
+        return F.when(self._raw.isNotNull() & (F.spark_partition_id() >= 0), decoded)
 
     def _text_doubt(self, alone: Column, wrapped: Column) -> Column:
         is_alone = alone.isNotNull() & alone[self._nonce].isNull()

@@ -8,6 +8,7 @@ The marking keeps valid JSON valid and invalid JSON invalid; it only quotes well
 from __future__ import annotations
 
 from functools import reduce
+from operator import or_
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -99,7 +100,7 @@ class ExactReading:
     def _whole_struct(self, texts: Column, declared: T.StructType) -> Column:
         def whole(values: Column) -> Column:
             lost = [texts[f.name].isNotNull() & values[f.name].isNull() for f in declared]
-            return F.when(texts.isNotNull() & ~reduce(Column.__or__, lost), values)
+            return F.when(texts.isNotNull() & ~reduce(or_, lost), values)
 
         return let(self.fields(texts, declared), whole)
 

@@ -6,6 +6,7 @@ Quick, and right wherever it claims to fit; what it cannot vouch for is left to 
 from __future__ import annotations
 
 from functools import reduce
+from operator import or_
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -177,7 +178,7 @@ def _member_doubt(parsed: Column, value: Column, member: T.DataType, raw: Column
 
 def disjunction(terms: list[Column]) -> Column | None:
     """Any of them; None when there are none."""
-    return reduce(Column.__or__, terms) if terms else None
+    return reduce(or_, terms) if terms else None
 
 
 def _converts(declared: T.DataType) -> bool:

@@ -36,6 +36,8 @@ _CONF = {
     # A table's log is small here: one task reads it, not 50.
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.sql.shuffle.partitions": "4",
+    # The JVM never compiles a method of more bytes than this; Spark then takes another way.
+    "spark.sql.codegen.hugeMethodLimit": "8000",
     "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas|truststore|keystore",
     "spark.sql.redaction.options.regex": "(?i)url|secret|password|token|jaas|truststore|keystore",
     "spark.ui.enabled": "false",
