@@ -4,10 +4,10 @@ PYTHON ?=
 export PYTHON
 BIN := .venv/bin
 
-.PHONY: help setup demo up down test test-fast check format bench lock clean
+.PHONY: help setup demo up down test test-fast check format bench bench-offsets lock clean
 
 help:  ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-10s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup:  ## Install what is missing: virtual environment and jars (every other target calls it)
 	@local/setup.sh
@@ -38,6 +38,9 @@ format: setup  ## Format the sources, and repair what the linter can
 
 bench: setup  ## Ingest against a plain Spark read and Delta append, side by side
 	@$(BIN)/python -m local.bench
+
+bench-offsets: setup  ## Planning and status on an offsets table with 10,000 batches
+	@$(BIN)/python -m local.bench_offsets
 
 lock: setup  ## Compile requirements*.in into requirements*.txt
 	$(BIN)/uv pip compile --quiet --python-version 3.11 requirements.in -o requirements.txt
