@@ -21,6 +21,13 @@ MARK = "SLUICE_TEST_MARK=f00d"
 SECRET = "tr0ub4dor"
 
 
+def wait_for_arguments(process: subprocess.Popen[bytes]) -> None:
+    """A process that has just been started shows its arguments a moment later."""
+    expected = process.args[0].encode()
+    while not Path(f"/proc/{process.pid}/cmdline").read_bytes().startswith(expected):
+        time.sleep(0.01)
+
+
 @pytest.fixture
 def java() -> Iterator[subprocess.Popen[bytes]]:
     """A process that goes by the name of java."""
@@ -30,9 +37,7 @@ def java() -> Iterator[subprocess.Popen[bytes]]:
         executable="/bin/sleep",
         env={**os.environ, name: value},
     )
-    # A process that has just been started shows its arguments a moment later.
-    while process.pid not in java_processes():
-        time.sleep(0.01)
+    wait_for_arguments(process)
     yield process
     process.kill()
     process.wait()
@@ -82,6 +87,7 @@ def test_a_secret_is_found_in_files_of_every_kind(tmp_path: Path, write) -> None
 
 def test_a_secret_is_found_in_the_arguments_of_a_process() -> None:
     process = subprocess.Popen([f"sleep-{SECRET}", "60"], executable="/bin/sleep")
+    wait_for_arguments(process)
     try:
         with pytest.raises(AssertionError, match=f"argv of {process.pid}"):
             no_secret(SECRET)
