@@ -3,8 +3,10 @@
 PYTHON ?=
 export PYTHON
 BIN := .venv/bin
+# Two at a time: much of a test is waiting. The tests of a file share its fixtures.
+AT_ONCE := -n 2 --dist loadfile
 
-.PHONY: help setup demo up down test test-fast check format bench bench-offsets lock clean
+.PHONY: help setup demo up down test test-fast test-faults test-mutations soak check format bench bench-offsets lock clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,11 +23,21 @@ up: setup  ## Start the broker and Airflow in the background, and print address 
 down:  ## Stop what `make up` started
 	@if [ -x $(BIN)/python ]; then $(BIN)/python -m local.stack down; fi
 
-test: setup  ## All tests
-	$(BIN)/pytest
+test: setup  ## All tests, but for the faults
+	$(BIN)/pytest $(AT_ONCE) --ignore tests/integration/faults --ignore tests/integration/mutations
 
 test-fast: setup  ## The quick layers: values and DAG rules
 	$(BIN)/pytest tests/unit tests/dags
+
+test-faults: setup  ## Exactness under fire: killed, frozen and doubled processes, lost replies
+	$(BIN)/pytest $(AT_ONCE) tests/integration/faults
+
+test-mutations: setup  ## Break the protocol on purpose: the oracle must turn red
+	$(BIN)/pytest -n 2 tests/integration/mutations
+
+MINUTES ?= 10
+soak: setup  ## A pipeline under random faults for MINUTES=10; SEED=7 repeats one
+	@$(BIN)/python -m tests.soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 check: setup  ## Lint, formatting, types
 	$(BIN)/ruff check

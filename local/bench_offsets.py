@@ -80,7 +80,9 @@ def _run(pipeline: Pipeline, batches: int) -> None:
     assert len(work.batches) == batches, work
     _commit(parts, work.sequence.app_id, work.batches[-1])
     snapshot = parts.offsets.snapshot()
-    for batch in snapshot.history("many").after(work.batches[0] - 1):
+    for batch in snapshot.history(work.sequence, snapshot.resets("many")).after(
+        work.batches[0] - 1
+    ):
         snapshot.append_receipt(full(batch, data_version=batch.number), now)
     parts.offsets.compact_now_and_then("many")
 

@@ -28,6 +28,7 @@ from local.airflow_processes import ROOT, Airflow
 from local.broker import Broker
 from local.demo_report import Run, report
 from local.flights import Record, create_flights_topic, produce, records, split
+from local.spark_processes import is_spark
 
 FOLDER = ROOT / "build" / "demo"
 DAG = "flights"
@@ -123,7 +124,7 @@ class Demo:
         return found
 
     def _jvms(self) -> list[psutil.Process]:
-        return [member for member in self._airflow.family() if _is_spark(member)]
+        return [member for member in self._airflow.family() if is_spark(member)]
 
     def _files(self) -> set[Path]:
         return set(self._table.glob("**/*.parquet"))
@@ -134,14 +135,6 @@ class Demo:
     def _ingest_failed(self, run: DagRun) -> str | None:
         state = self._airflow.client.tasks(run)["ingest"].state
         return state if state in ("up_for_retry", "failed") else None
-
-
-def _is_spark(process: psutil.Process) -> bool:
-    try:
-        # Not the short-lived JVM in which spark-submit works out its own command.
-        return "org.apache.spark.deploy.SparkSubmit" in process.cmdline()
-    except psutil.NoSuchProcess:
-        return False
 
 
 def play(console: Console) -> bool:

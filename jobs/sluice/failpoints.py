@@ -2,6 +2,9 @@
 
     SLUICE_TEST=1 SLUICE_FAILPOINT="plan durable: kill" sluice run flights
 
+Two more steps are inside Delta's commit, where no Python is: "files written" and "reply lost". The
+fault tests reach them with a log store of their own.
+
 Without SLUICE_TEST the variable is refused, so that nobody stops a production run by accident.
 """
 
@@ -22,11 +25,14 @@ POINTS = (
     "offsets listed",
     "plan durable",
     "spark started",
+    "reading",
     "quarantine written",
     "commit landed",
     "before receipt",
     "before mirror",
     "after mirror",
+    "reset intended",
+    "fence stands",
 )
 
 

@@ -15,6 +15,7 @@ class Lag:
     """One partition: where the cursor is, where reading must stop, and what lies between.
 
     `records` counts offsets between cursor and LSO; `age` is that of the oldest unread record.
+    `held_back_since` is when the open transaction wrote its first record, which is at the LSO.
     """
 
     partition: TopicPartition
@@ -23,6 +24,7 @@ class Lag:
     end_offset: int | None
     oldest_unread: datetime | None
     now: datetime
+    held_back_since: datetime | None = None
 
     @property
     def records(self) -> int | None:
@@ -37,6 +39,19 @@ class Lag:
         if self.last_stable_offset is None or self.end_offset is None:
             return None
         return self.end_offset - self.last_stable_offset
+
+    @property
+    def waiting(self) -> str | None:
+        """What an open transaction holds back, in words; None where there is nothing to say."""
+        if not self.held_back:
+            return None
+        since = self.held_back_since
+        moment = f"{since:%Y-%m-%dT%H:%M:%SZ}" if since else "an unknown time"
+        offsets = "offset" if self.held_back == 1 else "offsets"
+        return (
+            f"{self.partition}: {self.held_back:,} {offsets} held back by an open transaction"
+            f" since {moment} (offset {self.last_stable_offset})"
+        )
 
     @property
     def age(self) -> timedelta | None:
@@ -54,6 +69,7 @@ def lags(
     logs: Mapping[TopicPartition, PartitionLog],
     oldest_unread: Mapping[TopicPartition, datetime],
     now: datetime,
+    held_back_since: Mapping[TopicPartition, datetime],
 ) -> list[Lag]:
     """The lag of every partition that the cursor or the cluster knows, in order."""
     return [
@@ -64,6 +80,7 @@ def lags(
             end_offset=logs[each].end_offset if each in logs else None,
             oldest_unread=oldest_unread.get(each),
             now=now,
+            held_back_since=held_back_since.get(each),
         )
         for each in sorted(cursor.keys() | logs.keys())
     ]

@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from sluice.planning.batches import Batch
-from sluice.planning.ranges import OffsetRange
+from sluice.planning.ranges import OffsetRange, TopicPartition
 
 
 class Undecodable(Exception):
     """A pass met an undecodable record and stopped; nothing was committed."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One attempt at a batch: what of its ranges Kafka still holds, and how to read it.
+
+    `compacting` are the topics where a record that is not read again may still be a row to keep.
+    `attempt` goes into the commit: of several attempts at a batch it shows which one landed.
+    `fingerprints` go there too: of the record before each range's end, None where unknown.
+    """
+
+    batch: Batch
+    ranges: tuple[OffsetRange, ...]
+    compacting: frozenset[str] = frozenset()
+    attempt: str = field(default_factory=lambda: uuid.uuid4().hex)
+    fingerprints: Mapping[TopicPartition, str | None] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return str(self.batch)
+
+    @property
+    def replaces(self) -> bool:
+        """Whether rows of these offsets may be there already, to be replaced in the same commit."""
+        return self.batch.mode == "replace" and any(each.span for each in self.ranges)
 
 
 @dataclass(frozen=True)
@@ -28,11 +54,14 @@ class Lake(Protocol):
     def prepare(self) -> None:
         """Create the data table unless it is there."""
 
-    def land(self, batch: Batch, ranges: list[OffsetRange]) -> None:
+    def land(self, reading: Reading) -> None:
         """Commit the batch if all of it is decodable. Raises Undecodable, nothing committed."""
 
-    def quarantine(self, batch: Batch, ranges: list[OffsetRange]) -> Malformed:
+    def prepare_quarantine(self) -> None:
+        """Create the quarantine table unless it is there."""
+
+    def quarantine(self, reading: Reading) -> Malformed:
         """Make the batch's undecodable records durable, in place of an earlier attempt's."""
 
-    def land_decodable(self, batch: Batch, ranges: list[OffsetRange]) -> None:
+    def land_decodable(self, reading: Reading) -> None:
         """Commit the batch's decodable records; the others must be in quarantine by now."""

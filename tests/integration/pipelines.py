@@ -21,7 +21,8 @@ from sluice.pipeline import Pipeline, Settlement, Work, open_pipeline
 from sluice.settings import Settings, connection_extra
 from sluice.spec import find_spec
 
-from tests.oracle import Verdict, assert_exact, marked_processes
+from local.spark_processes import is_spark
+from tests.oracle import Verdict, assert_exact, judge, marked_processes
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -71,10 +72,11 @@ def until(look: Callable[[], Found], what: str, seconds: float = 60, pause: floa
 
 @dataclass
 class Run:
-    """A process of the product, with everything that it started."""
+    """A process of the product, with everything that it started. Its stderr goes to a file."""
 
     process: subprocess.Popen[str]
     marker: str
+    stderr: Path
 
     @property
     def family(self) -> set[int]:
@@ -83,8 +85,24 @@ class Run:
 
     def jvm(self) -> psutil.Process:
         """Its JVM, as soon as there is one."""
-        found = until(lambda: [p for p in self.family if _is_spark(p)], "a JVM")
-        return psutil.Process(found[0])
+
+        def look() -> list[psutil.Process]:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                return [each for each in map(psutil.Process, self.family) if is_spark(each)]
+            return []
+
+        return until(look, "a JVM")[0]
+
+    def says(self, text: str) -> None:
+        """Wait until it, or its JVM, has said this on stderr."""
+
+        def said() -> bool:
+            ended = self.process.poll() is not None
+            errors = self.stderr.read_text()
+            assert text in errors or not ended, f"ended without a word of {text!r}: {errors}"
+            return text in errors
+
+        until(said, text, 120)
 
     def kill(self) -> None:
         """SIGKILL the process alone; what it started may go on."""
@@ -97,15 +115,15 @@ class Run:
             with contextlib.suppress(psutil.NoSuchProcess):
                 psutil.Process(pid).kill()
         self.process.wait()
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+        for stream in (self.process.stdin, self.process.stdout):
             if stream is not None:
                 stream.close()
 
     def end(self, given: str = "") -> subprocess.CompletedProcess[str]:
         """Give it its last input; wait until it has ended, and nothing that it started is left."""
-        output, errors = self.process.communicate(given, timeout=240)
+        output, _ = self.process.communicate(given, timeout=240)
         until(lambda: not self.family, "an end of all that the run started", 30)
-        code = self.process.returncode
+        code, errors = self.process.returncode, self.stderr.read_text()
         return subprocess.CompletedProcess(self.process.args, code, output, errors)
 
 
@@ -210,27 +228,36 @@ class Installed:
 
     def _start(self, command: Sequence[str], env: dict[str, str]) -> Run:
         token = uuid.uuid4().hex
-        process = subprocess.Popen(
-            command,
-            env={**os.environ, **self.environment, "SLUICE_TEST_RUN": token, **env},
-            cwd=self.folder,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self.runs.append(Run(process, f"SLUICE_TEST_RUN={token}"))
+        stderr = self.folder / f"{token}.stderr"
+        with stderr.open("w") as errors:
+            process = subprocess.Popen(
+                command,
+                env={**os.environ, **self.environment, "SLUICE_TEST_RUN": token, **env},
+                cwd=self.folder,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+            )
+        self.runs.append(Run(process, f"SLUICE_TEST_RUN={token}", stderr))
         return self.runs[-1]
 
     # What there is now
 
     def judge(self, **expectations: Any) -> Verdict:
         """The oracle: everything holds, or AssertionError."""
+        return self._ask(assert_exact, expectations)
+
+    def verdict(self, **expectations: Any) -> Verdict:
+        """What the oracle says, be it good or bad."""
+        return self._ask(judge, expectations)
+
+    def _ask(self, oracle: Callable[..., Verdict], expectations: dict[str, Any]) -> Verdict:
         if self.topics and "fmt" not in expectations:
             form = self.keys.get("format", {"type": "raw"})
             expectations |= {"fmt": form["type"], "schema": form.get("schema")}
         where = (self.bootstrap, self.warehouse, self.name, self.name, self.topics)
-        return assert_exact(*where, **{"group": self.group, **expectations})
+        return oracle(*where, **{"group": self.group, **expectations})
 
     def rows(self, table: str = "") -> list[dict[str, Any]]:
         """Rows of the data table, or of another one below the warehouse; [] without a table."""
@@ -268,14 +295,3 @@ def _runs(pid: int) -> bool:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
-
-
-def _is_spark(pid: int) -> bool:
-    """Spark's JVM, and not the short-lived one that only builds its command."""
-    try:
-        arguments = psutil.Process(pid).cmdline()
-    except psutil.NoSuchProcess:
-        return False
-    named = "org.apache.spark.deploy.SparkSubmit" in arguments
-    java = named and Path(arguments[0]).name == "java"
-    return java and "org.apache.spark.launcher.Main" not in arguments

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
 import uuid
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Consumer, IsolationLevel, Producer
 from confluent_kafka import TopicPartition as WirePartition
-from confluent_kafka.admin import AdminClient, NewPartitions
+from confluent_kafka.admin import AdminClient, NewPartitions, OffsetSpec
+
+READ_COMMITTED, READ_UNCOMMITTED = IsolationLevel.READ_COMMITTED, IsolationLevel.READ_UNCOMMITTED
 
 Value = bytes | None
 
@@ -43,17 +46,40 @@ def send(
     assert producer.flush(60) == 0
 
 
-def transactional(bootstrap: str) -> Producer:
+def transactional(bootstrap: str, **more: object) -> Producer:
     """A producer with a transaction begun."""
     settings = {
         "bootstrap.servers": bootstrap,
         "transactional.id": f"test-{uuid.uuid4().hex}",
         "log_level": 0,
+        **more,
     }
     producer = Producer(settings)
     producer.init_transactions(30)
     producer.begin_transaction()
     return producer
+
+
+def end(
+    bootstrap: str, topic: str, *producers: Producer, commit: bool, partitions: int = 1
+) -> None:
+    """End transactions, one after the other; returns when no partition is held back any more.
+
+    The broker answers before it has written the markers.
+    """
+    for producer in producers:
+        producer.commit_transaction(30) if commit else producer.abort_transaction(30)
+    asked = [WirePartition(topic, number) for number in range(partitions)]
+    client, deadline = admin(bootstrap), time.monotonic() + 30
+    while _ends(client, asked, READ_COMMITTED) != _ends(client, asked, READ_UNCOMMITTED):
+        assert time.monotonic() < deadline, "a transaction is still open"
+        time.sleep(0.02)
+
+
+def _ends(client: AdminClient, asked: list[WirePartition], isolation: IsolationLevel) -> list[int]:
+    wanted = dict.fromkeys(asked, OffsetSpec.latest())
+    answers = client.list_offsets(wanted, isolation_level=isolation, request_timeout=15)
+    return [answers[each].result(15).offset for each in asked]
 
 
 def admin(bootstrap: str) -> AdminClient:

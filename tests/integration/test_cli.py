@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from deltalake import DeltaTable, write_deltalake
+from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 
 from local.ports import free_port
 from tests.integration.pipelines import Installed
@@ -74,8 +74,10 @@ def test_every_command_for_programs(trips: Installed) -> None:
     assert trips.judge().facts.rows == 12
 
 
-def row_deleted(table: Path) -> None:
-    DeltaTable(table).delete("_offset = 2 AND _partition = 1")
+def row_lost(table: Path) -> None:
+    """A commit that says it is a batch, and takes a row away."""
+    batch = CommitProperties(app_transactions=[Transaction("sluice:trips:forward:1", 1)])
+    DeltaTable(table).delete("_offset = 2 AND _partition = 1", commit_properties=batch)
 
 
 def row_duplicated(table: Path) -> None:
@@ -87,7 +89,7 @@ def test_verify_sees_what_was_done_behind_its_back(trips: Installed) -> None:
     trips.run()
     kept = trips.folder / "kept"
     shutil.copytree(trips.warehouse, kept)
-    for tamper, invariant in ((row_deleted, "complete"), (row_duplicated, "unique")):
+    for tamper, invariant in ((row_lost, "complete"), (row_duplicated, "unique")):
         tamper(trips.data)
         done = trips.sluice("verify", "--json")
         assert done.returncode == 1, tamper.__name__

@@ -18,16 +18,11 @@ from sluice.proof.gaps import Cause, GapCount, Gaps, Span, explain, missing_rang
 
 from local.broker import Broker
 from tests.conftest import topic_factory
+from tests.integration.compaction import COMPACTED, compact
 
 pytestmark = pytest.mark.integration
 
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
-COMPACTED = {
-    "cleanup_policy": "compact",
-    "segment_ms": 100,
-    "min_cleanable_dirty_ratio": 0.001,
-    "delete_retention_ms": 0,
-}
 
 
 @dataclass
@@ -203,7 +198,7 @@ def test_compacted_records_are_explained_in_every_codec(
     for writer in writers:
         writer.write(keys(1000))
         writer.write([key for number, key in enumerate(keys(1000)) if number % 7])
-    compact(broker, writers)
+    compact(broker.bootstrap, [writer.topic for writer in writers])
     for writer in writers:
         assert explained(broker, writer.topic, compacts=True) == GapCount(compacted=857)
         (read,) = pages(broker, writer.topic, [(0, 1000)])
@@ -221,28 +216,10 @@ def test_a_compacted_topic_with_transactions_is_accounted_for(
         writer.write(keys(60, distinct=40 + turn))
         writer.end(written, commit=turn % 4 != 1)
         time.sleep(0.15)
-    compact(broker, [Writer(broker, name)])
+    compact(broker.bootstrap, [name])
     count = explained(broker, name, compacts=True)
     assert count.compacted > 0
     assert count.control > 0
-
-
-def compact(broker: Broker, writers: Sequence[Writer]) -> None:
-    """Roll the segments, and wait until the cleaner has taken records out and is done."""
-
-    def sizes() -> list[int]:
-        return [len(seen_by_a_consumer(broker, writer.topic)[1]) for writer in writers]
-
-    history = [sizes()]
-    for number in range(30):
-        for writer in writers if number < 2 else []:
-            writer.write([f"roll-{number}"])
-        time.sleep(1.5)
-        history.append(sizes())
-        shrunk = all(now < first for now, first in zip(history[-1], history[0], strict=True))
-        if shrunk and history[-1] == history[-2]:
-            return
-    raise AssertionError(f"the cleaner did not come: {history}")
 
 
 def test_a_moved_log_start_leaves_what_is_below_unexplained(

@@ -148,7 +148,8 @@ def _gaps_as_seen(evidence: Evidence, receipt: OffsetsRow) -> Iterator[Violation
     aborted = _count(evidence, receipt, evidence.aborted)
     control = span - _count(evidence, receipt, evidence.held) - aborted
     expected = dict.fromkeys(receipt.gap_kinds, 0)
-    expected |= {"gap_control": control, "gap_aborted": aborted}
+    lost = _count(evidence, receipt, evidence.told_lost)
+    expected |= {"gap_control": control, "gap_aborted": aborted, "gap_lost": lost}
     if receipt.gap_kinds != expected:
         yield Violation(8, str(receipt), f"gaps {expected}", str(receipt.gap_kinds))
 
@@ -188,7 +189,7 @@ def _really_lost(evidence: Evidence, row: OffsetsRow) -> Iterator[Violation]:
     truth = evidence.truth.partitions.get(row.place)
     if truth is None:
         return
-    offsets = truth.offsets
+    offsets = np.setdiff1d(truth.offsets, truth.gone)
     still = (offsets >= max(row.start_offset, truth.log_start)) & (offsets < row.end_offset)
     if still.any():
         yield Violation(9, str(row), "a loss", f"Kafka still holds {int(still.sum())} records")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -66,8 +66,23 @@ def _landings(evidence: Evidence) -> dict[int, list[str]]:
 
 
 def quarantine_rows(evidence: Evidence) -> dict[str, Keys]:
-    """Batch label → every offset it quarantined in any version that can still be read, sorted."""
-    rows = joined([r for p in evidence.quarantine.files if (r := _readable(evidence, p))])
+    """Batch label → the offsets that it had in quarantine when it landed, sorted.
+
+    An attempt that failed may have put others aside. Of a batch that has not landed: all of them.
+    """
+    found = _labelled(evidence, evidence.quarantine.files)
+    clock = {version.number: version.timestamp for version in evidence.data.versions}
+    for name in found:
+        landed_at = clock.get(evidence.history.landed.get(name, -1), 0)
+        versions = [v.number for v in evidence.quarantine.versions if v.timestamp <= landed_at]
+        live = evidence.quarantine.live_at(versions[-1]) if versions else set()
+        if versions and all(_readable(evidence, path) is not None for path in live):
+            found[name] = _labelled(evidence, live).get(name, found[name][:0])
+    return found
+
+
+def _labelled(evidence: Evidence, paths: Iterable[str]) -> dict[str, Keys]:
+    rows = joined([r for p in paths if (r := _readable(evidence, p))])
     order = np.argsort(rows.labels, kind="stable")
     keys, labels = rows.keys[order], rows.labels[order]
     values, starts = np.unique(labels, return_index=True)
@@ -80,7 +95,8 @@ def _readable(evidence: Evidence, path: str) -> Rows | None:
     return evidence.rows_in(evidence.quarantine, [path])
 
 
-def atomic(evidence: Evidence) -> Iterator[Violation]:
+def atomic(evidence: Evidence, altered: frozenset[int] = frozenset()) -> Iterator[Violation]:
+    """`altered` are versions that others made, as the test knows: what came and went is theirs."""
     landings, quarantined = _landings(evidence), quarantine_rows(evidence)
     before = Coverage()
     for version in evidence.data.versions:
@@ -90,7 +106,7 @@ def atomic(evidence: Evidence) -> Iterator[Violation]:
         rows = change(evidence, evidence.data, version)
         if rows is None:
             evidence.notes.append(f"data version {version.number}: files are gone, unjudged")
-        elif not _is_restore(evidence.data, version):
+        elif version.number not in altered and not _is_restore(evidence.data, version):
             yield from _came(evidence, version, labels, rows[0])
             yield from _went(evidence, version, batches, rows[1], quarantined)
             for batch in batches:
@@ -170,7 +186,8 @@ def _whole(
     aside = quarantined.get(batch.label, keys[:0])
     outside = keys[~evidence.within(batch, keys)]
     held = evidence.held_by(batch)
-    missing = held[~members(held, np.union1d(keys, aside))]
+    there = np.unique(np.concatenate([keys, aside, evidence.told_lost]))
+    missing = held[~members(held, there)]
     for expected, found, wrong in (
         ("rows of its ranges only", "others", outside),
         ("all records of its ranges at once", "missing", missing),

@@ -15,7 +15,7 @@ def complete(evidence: Evidence) -> Iterator[Violation]:
     """Data and live quarantine together hold every record of the committed ranges."""
     wanted = evidence.held[evidence.newest(evidence.held) >= 0]
     stored = np.unique(np.concatenate([evidence.rows.keys, evidence.live_quarantine.keys]))
-    missing = wanted[~members(wanted, stored)]
+    missing = wanted[~members(wanted, np.union1d(stored, evidence.told_lost))]
     for name, offsets in evidence.coordinates.by_partition(missing):
         yield Violation(1, name, "every record of the committed ranges", f"missing {some(offsets)}")
 

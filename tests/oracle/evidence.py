@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -111,6 +111,16 @@ class Evidence:
     @cached_property
     def aborted(self) -> Keys:
         return self._truth_keys("aborted")
+
+    @cached_property
+    def told_lost(self) -> Keys:
+        """Offsets that Kafka lost from the midst of its log, and that a loss row tells of."""
+        gone = self._truth_keys("gone")
+        told = np.zeros(len(gone), bool)
+        for row in self.history.of_event("loss"):
+            key = partial(self.coordinates.key, *row.place)
+            told |= (gone >= key(row.start_offset)) & (gone < key(row.end_offset))
+        return gone[told]
 
     def _truth_keys(self, name: str) -> Keys:
         places = self.truth.partitions.items()

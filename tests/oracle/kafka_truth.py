@@ -28,7 +28,10 @@ Place = tuple[str, int]
 
 @dataclass(frozen=True)
 class PartitionTruth:
-    """`[log_start, end)` is what Kafka tells of now; `records` may reach below, if remembered."""
+    """`[log_start, end)` is what Kafka tells of now; `records` may reach below, if remembered.
+
+    `gone` are remembered offsets that it should still hold, and does not: a disk lost them.
+    """
 
     topic: str
     topic_id: str
@@ -38,6 +41,7 @@ class PartitionTruth:
     compacts: bool
     records: pa.Table
     aborted: np.ndarray
+    gone: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
 
     @property
     def offsets(self) -> np.ndarray:
@@ -63,7 +67,9 @@ class KafkaTruth:
 def _joined(old: PartitionTruth, now: PartitionTruth) -> PartitionTruth:
     older = old.records.filter(pa.array(~np.isin(old.offsets, now.offsets)))
     records = pa.concat_tables([older, now.records]).sort_by("offset")
-    return replace(now, records=records, aborted=np.union1d(old.aborted, now.aborted))
+    missing = np.setdiff1d(np.union1d(old.offsets, old.gone), now.offsets)
+    gone = missing[(missing >= now.log_start) & (missing < now.end) & (not now.compacts)]
+    return replace(now, records=records, aborted=np.union1d(old.aborted, now.aborted), gone=gone)
 
 
 def read_truth(bootstrap: str, topics: Iterable[str]) -> KafkaTruth:

@@ -62,6 +62,7 @@ class Expectations:
     caught_up: bool = True
     from_earliest: bool = True
     group: str | None = None
+    altered: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         if self.fmt != "raw" and self.decoder is None:
@@ -114,7 +115,7 @@ def _violations(evidence: Evidence, expected: Expectations) -> Iterator[Violatio
     yield from completeness.unique(evidence)
     yield from tiling.planned_once(evidence)
     yield from tiling.tiled(evidence)
-    yield from atomicity.atomic(evidence)
+    yield from atomicity.atomic(evidence, expected.altered)
     yield from ownership.owned(evidence)
     yield from ownership.quarantine_owned(evidence)
     yield from ownership.in_step(evidence)

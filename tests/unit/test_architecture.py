@@ -17,8 +17,19 @@ MODULES = {module(path): path for path in SLUICE}
 ENGINES = {"confluent_kafka", "deltalake", "pyspark", "delta", "aiokafka", "airflow", "pyarrow"}
 ONLY_IN = {
     "confluent_kafka": ["sluice.broker.kafka_log", "sluice.broker.kafka_reader"],
-    "deltalake": ["sluice.tables.offsets_table", "sluice.tables.data_log"],
-    "aiokafka": ["sluice.broker.raw_log", "sluice.broker.raw_batches"],
+    "deltalake": [
+        "sluice.tables.offsets_table",
+        "sluice.tables.data_log",
+        "sluice.tables.fencing",
+        "sluice.tables.removed_rows",
+        "sluice.tables.table_commits",
+    ],
+    "aiokafka": [
+        "sluice.broker.raw_connection",
+        "sluice.broker.raw_log",
+        "sluice.broker.raw_batches",
+        "sluice.broker.fingerprints",
+    ],
     "pyspark": ["sluice.lake"],
     "delta": ["sluice.lake"],
     "airflow": [],

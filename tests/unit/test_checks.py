@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -12,36 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sluice.proof.accounting import Counted
-from sluice.proof.checks import INVARIANTS, Evidence, Offsets, check
+from sluice.proof.checks import INVARIANTS, check
+from sluice.proof.evidence import NO_ROWS, Evidence
 from sluice.proof.gaps import GapCount
 
 from tests.unit.builders import offsets, partition, planned
-
-
-def array(values: Sequence[int]) -> Offsets:
-    return np.array(values, dtype=np.int64)
-
-
-# Two batches, [0, 10) and [10, 20): 3 is a marker, 15 quarantined, Kafka still holds [5, 20).
-EXACT = Evidence(
-    partition=partition(),
-    ranges=[offsets(0, 10), offsets(10, 20)],
-    settled=2,
-    lost=[],
-    receipts=[
-        Counted(planned(offsets(0, 10)), 9, 0, GapCount(control=1)),
-        Counted(planned(offsets(10, 20)), 9, 1, GapCount()),
-    ],
-    readable=offsets(5, 20),
-    visible=array(range(5, 20)),
-    data=array([*range(3), *range(4, 15), *range(16, 20)]),
-    quarantined=array([15]),
-    compacts=False,
-)
+from tests.unit.exact import EXACT, array, found_in, read, rows, with_, without
 
 
 def broken(**changes: Any) -> list[str]:
-    return [each.invariant for each in check(replace(EXACT, **changes))]
+    return found_in(replace(EXACT, **changes))
 
 
 def test_what_is_exact_has_no_violation() -> None:
@@ -49,75 +28,76 @@ def test_what_is_exact_has_no_violation() -> None:
 
 
 def test_a_partition_where_nothing_ever_was_is_exact() -> None:
-    nothing = array([])
-    empty = Evidence(
-        partition=partition(),
-        ranges=[offsets(0, 0)],
-        settled=0,
-        receipts=[],
-        lost=[],
-        readable=offsets(0, 0),
-        visible=nothing,
-        data=nothing,
-        quarantined=nothing,
-        compacts=False,
-    )
-    assert check(empty) == []
+    nothing = {"data": NO_ROWS, "quarantined": NO_ROWS, "visible": array([]), "readable": []}
+    assert broken(reads=[read(1, 0, 0)], **nothing) == []
+    assert broken(reads=[], **nothing) == []
 
 
 def test_a_hole_that_is_recorded_as_lost_is_no_hole() -> None:
-    ranges = [offsets(0, 10), offsets(12, 20)]
-    receipts = [EXACT.receipts[0], Counted(planned(offsets(12, 20)), 7, 1, GapCount())]
-    changes = {"ranges": ranges, "receipts": receipts, "readable": offsets(12, 20)}
     holed = replace(
         EXACT,
-        **changes,
+        reads=[EXACT.reads[0], read(2, 12, 20, refused=1)],
+        readable=[offsets(12, 20)],
         visible=array(range(12, 20)),
-        data=EXACT.data[(EXACT.data < 10) | (EXACT.data >= 12)],
+        data=without(EXACT.data, 10, 11),
     )
-    assert [each.invariant for each in check(holed)] == ["tiled"]
-    assert check(replace(holed, lost=[offsets(10, 12)])) == []
+    assert found_in(holed) == ["tiled"]
+    assert found_in(replace(holed, lost=[offsets(10, 12)])) == []
 
 
 def test_a_settled_batch_without_a_receipt_is_not_accounted() -> None:
-    assert broken(receipts=EXACT.receipts[:1]) == ["accounted"]
-    assert broken(receipts=EXACT.receipts[:1], settled=1) == []
+    first, second = EXACT.reads
+    assert broken(reads=[first, replace(second, receipts=[])]) == ["accounted"]
+    assert broken(reads=[first, replace(second, receipts=[], due=False)]) == []
 
 
 def test_a_missing_row_is_incomplete_and_not_as_accounted() -> None:
-    (incomplete, unaccounted) = check(replace(EXACT, data=EXACT.data[EXACT.data != 7]))
+    (incomplete, unaccounted) = check(replace(EXACT, data=without(EXACT.data, 7)))
     assert str(incomplete) == (
         "complete: flights[0]: expected every record that Kafka shows, found 1 missing: 7"
     )
     assert unaccounted.invariant == "accounted"
-    assert "9 records in flights[0] [0, 10)" in unaccounted.expected
+    assert "9 records of forward-1-1 in flights[0] [0, 10)" in unaccounted.expected
     assert unaccounted.found == "8 rows"
 
 
 def test_a_missing_row_that_kafka_no_longer_holds_is_still_not_as_accounted() -> None:
-    assert broken(data=EXACT.data[EXACT.data != 1]) == ["accounted"]
+    assert broken(data=without(EXACT.data, 1)) == ["accounted"]
 
 
 def test_a_repeated_row_is_not_unique() -> None:
-    assert broken(data=array([*EXACT.data, 7])) == ["unique", "accounted"]
+    assert broken(data=with_(EXACT.data, (0, [7]))) == ["unique", "accounted"]
 
 
 def test_a_row_that_is_in_quarantine_as_well_is_not_unique() -> None:
-    assert broken(quarantined=array([15, 16])) == ["unique", "accounted"]
+    assert broken(quarantined=rows((1, [15, 16]))) == ["unique", "accounted"]
 
 
 @pytest.mark.parametrize("second", [(11, 20), (9, 20)], ids=["hole", "overlap"])
 def test_ranges_that_do_not_touch_do_not_tile(second: tuple[int, int]) -> None:
-    ranges = [offsets(0, 10), offsets(*second)]
-    found = check(replace(EXACT, ranges=ranges, settled=0, receipts=[]))
+    reads = [read(1, 0, 10, due=False), read(2, *second, due=False)]
+    data = EXACT.data if second[0] == 9 else without(EXACT.data, 10)
+    found = check(replace(EXACT, reads=reads, data=data))
     assert [each.invariant for each in found] == ["tiled"]
     assert "a range that starts at 10" in found[0].expected
     assert f"flights[0] [{second[0]}, 20)" in found[0].found
 
 
-@pytest.mark.parametrize("beyond", [20, 99])
-def test_a_row_outside_the_ranges_is_a_phantom(beyond: int) -> None:
-    assert broken(data=array([*EXACT.data, beyond])) == ["no phantom"]
+@pytest.mark.parametrize("place", [-1, 0, 1])
+@pytest.mark.parametrize("beyond", [-1, 20, 99])
+def test_a_row_outside_the_ranges_is_a_phantom(beyond: int, place: int) -> None:
+    assert broken(data=with_(EXACT.data, (place, [beyond])))[0] == "no phantom"
+
+
+def test_a_row_of_no_committed_batch_is_a_phantom() -> None:
+    (strange, short) = check(replace(EXACT, data=with_(without(EXACT.data, 7), (-1, [7]))))
+    assert (strange.invariant, strange.found) == ("no phantom", "1 others: 7")
+    assert short.invariant == "accounted"
+
+
+def test_rows_that_name_each_other_s_batches_are_phantoms() -> None:
+    swapped = with_(without(EXACT.data, 7, 17), (0, [17]), (1, [7]))
+    assert broken(data=swapped) == ["no phantom"]
 
 
 def test_a_row_that_kafka_does_not_show_is_a_phantom_unless_the_topic_compacts() -> None:
@@ -127,28 +107,28 @@ def test_a_row_that_kafka_does_not_show_is_a_phantom_unless_the_topic_compacts()
 
 
 def test_a_receipt_with_other_counts_is_not_accounted() -> None:
-    first, second = EXACT.receipts
-    wrong = Counted(second.planned, 8, 2, GapCount())
-    found = check(replace(EXACT, receipts=[first, wrong]))
+    wrong = Counted(planned(offsets(10, 20)), 8, 2, GapCount())
+    found = check(replace(EXACT, reads=[EXACT.reads[0], replace(EXACT.reads[1], receipts=[wrong])]))
     assert [(each.invariant, each.found) for each in found] == [
         ("accounted", "9 rows"),
-        ("accounted", "1"),
+        ("accounted", "1 rows"),
     ]
 
 
 def test_a_receipt_that_is_there_twice_is_not_accounted() -> None:
-    first, second = EXACT.receipts
-    assert broken(receipts=[first, second, second]) == ["accounted"]
+    first, second = EXACT.reads
+    twice = replace(second, receipts=[*second.receipts, *second.receipts])
+    assert broken(reads=[first, twice]) == ["accounted"]
 
 
 def test_a_receipt_over_other_offsets_than_planned_is_not_accounted() -> None:
-    first, _ = EXACT.receipts
+    first, second = EXACT.reads
     shifted = Counted(planned(offsets(11, 20)), 8, 1, GapCount())
-    assert broken(receipts=[first, shifted]) == ["accounted"]
+    assert broken(reads=[first, replace(second, receipts=[shifted])]) == ["accounted"]
 
 
 def test_only_a_few_of_many_offsets_are_named() -> None:
-    (found, *_) = check(replace(EXACT, data=array([])))
+    (found, *_) = check(replace(EXACT, data=NO_ROWS))
     assert found.found == "14 missing: 5, 6, 7, 8, 9, …"
 
 
@@ -164,22 +144,23 @@ def test_no_fault_in_any_exact_partition_goes_unseen(data: st.DataObject) -> Non
     ranges = [offsets(a, b) for a, b in pairwise(bounds)]
     every = list(range(start, bounds[-1]))
     refused = data.draw(st.sets(st.sampled_from(every))) if every else set()
-    rows = [each for each in every if each not in refused]
-    lines = []
-    for each in ranges:
+    reads = []
+    for number, each in enumerate(ranges, start=1):
         bad = sum(each.start <= at < each.end for at in refused)
-        lines.append(Counted(planned(each), each.span - bad, bad, GapCount()))
+        reads.append(read(number, each.start, each.end, refused=bad))
+    whole = rows(*((place, range(each.start, each.end)) for place, each in enumerate(ranges)))
+    aside = np.isin(whole.offsets, sorted(refused))
     exact = Evidence(
-        partition(), ranges, len(ranges), lines, [], offsets(start, bounds[-1]), array(every),
-        array(rows), array(sorted(refused)), False,
+        partition(), reads, {}, [], [offsets(start, bounds[-1])] if every else [], array(every),
+        whole.only(~aside), whole.only(aside), {}, False,
     )  # fmt: skip
     assert check(exact) == []
-    if rows:
-        at = data.draw(st.sampled_from(rows))
+    if kept := sorted(set(every) - refused):
+        at = data.draw(st.sampled_from(kept))
         faults = {
-            "drop": array([each for each in rows if each != at]),
-            "double": array([*rows, at]),
-            "foreign": array([*rows, bounds[-1]]),
+            "drop": without(exact.data, at),
+            "double": exact.data.and_(exact.data.only(exact.data.offsets == at)),
+            "foreign": with_(exact.data, (-1, [bounds[-1]])),
         }
         for fault, invariant in FAULTS.items():
             found = {each.invariant for each in check(replace(exact, data=faults[fault]))}

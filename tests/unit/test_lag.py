@@ -54,7 +54,8 @@ def test_age_is_zero_where_all_is_read_and_unknown_where_that_is_unknown() -> No
 
 def test_every_partition_that_anybody_knows_is_listed_in_order() -> None:
     logs = state(log(0, 40, 60), log(0, 9)).logs
-    found = lags({partition(0): 10, partition(2): 5}, logs, {partition(0): NOW - HOUR}, NOW)
+    unread, open_since = {partition(0): NOW - HOUR}, {partition(0): NOW}
+    found = lags({partition(0): 10, partition(2): 5}, logs, unread, NOW, open_since)
     assert [(each.partition.partition, each.cursor, each.records) for each in found] == [
         (0, 10, 30),
         (1, None, None),
@@ -62,3 +63,23 @@ def test_every_partition_that_anybody_knows_is_listed_in_order() -> None:
     ]
     assert [each.age for each in found] == [HOUR, None, None]
     assert found[2].end_offset is None
+    assert [each.held_back_since for each in found] == [NOW, None, None]
+
+
+def test_who_waits_for_a_transaction_reads_how_many_offsets_since_when_and_where() -> None:
+    waiting = Lag(partition(), 10, 40, 1060, None, NOW, NOW - HOUR).waiting
+    assert waiting == (
+        "flights[0]: 1,020 offsets held back by an open transaction since 2013-01-02T11:00:00Z"
+        " (offset 40)"
+    )
+    one = lag(stable=40, end=41).waiting
+    assert one == (
+        "flights[0]: 1 offset held back by an open transaction since an unknown time (offset 40)"
+    )
+
+
+@pytest.mark.parametrize(("stable", "end"), [(40, 40), (None, 60), (40, None)])
+def test_nothing_waits_where_nothing_is_held_back_or_that_is_unknown(
+    stable: int | None, end: int | None
+) -> None:
+    assert lag(10, stable, end).waiting is None

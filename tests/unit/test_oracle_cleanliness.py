@@ -7,6 +7,7 @@ import os
 import sqlite3
 import subprocess
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -17,7 +18,7 @@ import pytest
 
 from tests.oracle import java_processes, marked_processes, no_orphans, no_secret
 
-MARK = "SLUICE_TEST_MARK=f00d"
+MARK = f"SLUICE_TEST_MARK={uuid.uuid4().hex}"
 SECRET = "tr0ub4dor"
 
 
@@ -44,11 +45,13 @@ def java() -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_a_java_process_left_behind_is_an_orphan(java: subprocess.Popen[bytes]) -> None:
-    before = java_processes() - {java.pid}
+    def left() -> set[int]:
+        return java_processes() & {java.pid}  # Others may start Java meanwhile.
+
     with pytest.raises(AssertionError, match=rf"{java.pid}: /opt/jdk/bin/java"):
-        no_orphans(before, patience=0)
+        no_orphans(set(), left, patience=0)
     java.kill()
-    no_orphans(before)
+    no_orphans(set(), left)
 
 
 def test_a_marked_process_left_behind_is_an_orphan(java: subprocess.Popen[bytes]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sluice.planning.ranges import OffsetRange, TopicPartition, span_of
+from sluice.planning.ranges import OffsetRange, TopicPartition, parse_range, span_of
 
 from tests.unit.builders import offsets, partition
 
@@ -70,3 +70,23 @@ def test_the_span_of_several_ranges_is_the_sum_of_theirs(pairs: list[tuple[int, 
         for at, (start, span) in enumerate(pairs)
     ]
     assert span_of(ranges) == sum(span for _, span in pairs)
+
+
+@given(starts, spans, st.integers(0, 999), st.from_regex(r"[A-Za-z0-9._-]+", fullmatch=True))
+def test_a_range_reads_back_as_it_is_written(start: int, span: int, at: int, topic: str) -> None:
+    written = OffsetRange(TopicPartition(topic, at), start, start + span + 1)
+    assert parse_range(str(written)) == written
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "flights[0]", "flights[0] [5, 8]", "flights [5, 8)", "flights[0] [8, 5)", "a b[0] [5, 8)"],
+)
+def test_what_is_not_written_like_a_range_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is not an offset range"):
+        parse_range(text)
+
+
+def test_an_empty_range_names_nothing() -> None:
+    with pytest.raises(ValueError, match="its end is the next offset"):
+        parse_range("flights[0] [5, 5)")

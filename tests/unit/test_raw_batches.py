@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from aiokafka import codec
 from aiokafka.errors import CorruptRecordException, UnsupportedCodecError
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 from sluice.broker.log_page import RecordBatch
 from sluice.broker.raw_batches import record_batches
 
-COUNT_AT, LAST_DELTA_AT = 57, 23
+EPOCH_AT, CRC_AT, LAST_DELTA_AT, COUNT_AT = 12, 17, 23, 57
 TRANSACTIONAL = 16
 
 
@@ -25,7 +27,13 @@ def written(offsets: list[int], *, compression: int = 0, producer: int = -1) -> 
 
 
 def read(records: bytes) -> list[RecordBatch]:
-    return list(record_batches(records))
+    """The batches without what only their fingerprints are made of."""
+    return [replace(each, leader_epoch=-1, checksum=None) for each in record_batches(records)]
+
+
+def fingerprint(records: bytes) -> str | None:
+    (batch,) = record_batches(records)
+    return batch.fingerprint
 
 
 def test_a_full_batch_is_told_by_its_header() -> None:
@@ -35,6 +43,23 @@ def test_a_full_batch_is_told_by_its_header() -> None:
 def test_a_transactional_batch_names_its_producer() -> None:
     (batch,) = read(written([0], producer=4711))
     assert (batch.is_transactional, batch.is_control, batch.producer_id) == (True, False, 4711)
+
+
+def test_a_fingerprint_is_made_of_base_offset_leader_epoch_and_checksum() -> None:
+    records = bytearray(written([0, 1, 2]))
+    records[:8] = (4711).to_bytes(8, "big")
+    records[EPOCH_AT : EPOCH_AT + 4] = (7).to_bytes(4, "big")
+    records[CRC_AT : CRC_AT + 4] = bytes.fromhex("00c0ffee")
+    assert fingerprint(bytes(records)) == "4711:7:00c0ffee"
+
+
+def test_other_records_another_producer_and_another_epoch_change_the_fingerprint() -> None:
+    one = written([0, 1, 2])
+    later = bytearray(one)
+    later[EPOCH_AT : EPOCH_AT + 4] = (1).to_bytes(4, "big")
+    others = [written([0, 1]), written([0, 1, 2], producer=4711), bytes(later)]
+    assert fingerprint(one) == fingerprint(written([0, 1, 2]))
+    assert len({fingerprint(each) for each in [one, *others]}) == 4
 
 
 def test_batches_follow_each_other_and_a_cut_one_is_left_out() -> None:
@@ -92,7 +117,8 @@ def test_the_formats_before_kafka_0_11_are_read(magic: int, compression: int) ->
     builder = LegacyRecordBatchBuilder(magic, compression, 1 << 20)
     for offset in (0, 1, 2):
         builder.append(offset, 1_700_000_000_000, b"key", b"value" * 9)
-    batches = read(bytes(builder.build()))
+    batches = list(record_batches(bytes(builder.build())))
+    assert {each.fingerprint for each in batches} == {None}
     assert [at for batch in batches for at in batch.offsets] == [0, 1, 2]
     assert batches[-1].next_offset == 3
 

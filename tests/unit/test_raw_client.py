@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ssl
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from sluice.broker.raw_client import client_arguments
 from sluice.errors import SettingsError
 
@@ -72,3 +76,31 @@ def test_a_missing_certificate_is_refused(tmp_path: Path) -> None:
     tls = {"bootstrap.servers": "a:1", "security.protocol": "SSL"}
     with pytest.raises(SettingsError, match="No such file"):
         client_arguments(tls | {"ssl.ca.location": str(tmp_path / "none.pem")}, 2)
+
+
+def certified(password: str) -> dict[str, str]:
+    """A certificate of our own and its key, as a connection holds them."""
+    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "reader")])
+    building = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    dated = building.not_valid_before(now).not_valid_after(now + timedelta(1))
+    encoding, form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    locked = serialization.BestAvailableEncryption(password.encode())
+    return {
+        "bootstrap.servers": "a:1",
+        "security.protocol": "SSL",
+        "ssl.certificate.pem": dated.sign(key, hashes.SHA256()).public_bytes(encoding).decode(),
+        "ssl.key.pem": key.private_bytes(encoding, form, locked).decode(),
+        "ssl.key.password": password,
+    }
+
+
+def test_a_certificate_may_stand_in_the_connection_itself() -> None:
+    extra = certified("hunter2")
+    assert client_arguments(extra, 2)["ssl_context"].verify_mode is ssl.CERT_REQUIRED
+    for change in ({"ssl.key.password": "other"}, {"ssl.key.pem": "no key"}):
+        with pytest.raises(SettingsError, match=r"ssl\.\*\.pem: not usable") as refused:
+            client_arguments(extra | change, 2)
+        assert "hunter2" not in str(refused.value)
+    with pytest.raises(SettingsError, match="too many for a certificate"):
+        client_arguments(extra | {"ssl.key.pem": "k" * 1_000_000}, 2)

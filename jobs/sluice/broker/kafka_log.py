@@ -50,14 +50,15 @@ class KafkaLog:
             for number in numbers
         ]
         starts = self._list_offsets(partitions, OffsetSpec.earliest())
-        stable = self._list_offsets(partitions, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED)
+        # In this order: a record written in between would look like one of an open transaction.
         ends = self._list_offsets(partitions, OffsetSpec.latest())
+        stable = self._list_offsets(partitions, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED)
         logs = {
             each: PartitionLog(
                 topic_id=topic_ids[each.topic][0],
                 log_start_offset=starts[each].offset,
                 last_stable_offset=stable[each].offset,
-                end_offset=ends[each].offset,
+                end_offset=max(ends[each].offset, stable[each].offset),
                 leader_epoch=ends[each].leader_epoch,
             )
             for each in starts
@@ -88,8 +89,15 @@ class KafkaLog:
         return {e: found[e] if found.get(e, -1) >= 0 else None for e in partitions}
 
     def mirror(self, group: str, cursor: Mapping[TopicPartition, int]) -> None:
-        """Set the committed offsets of a consumer group to the cursor."""
-        offsets = [WirePartition(e.topic, e.partition, end) for e, end in cursor.items()]
+        """Set the committed offsets of a consumer group to the cursor, but where a log is gone."""
+        there = self._topics(sorted({each.topic for each in cursor}))
+        offsets = [
+            WirePartition(each.topic, each.partition, end)
+            for each, end in cursor.items()
+            if each.topic in there and each.partition in there[each.topic][1]
+        ]
+        if not offsets:
+            return
         consumer = Consumer(
             {**self._client.librdkafka(), "group.id": group, "enable.auto.commit": False},
             logger=log,
@@ -150,7 +158,10 @@ class KafkaLog:
             return answer.result(_TIMEOUT_S + 5) if isinstance(answer, Future) else answer
         except KafkaException as problem:
             if problem.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
-                raise _NoSuchTopic from problem
+                raise _NoSuchTopic(
+                    f"broker {self._client.bootstrap}: a topic was deleted while it was asked for."
+                    " Nothing was changed; run again."
+                ) from problem
             raise self._unavailable(problem.args[0].str()) from problem
         except TimeoutError as problem:
             raise self._unavailable("no answer") from problem
@@ -162,8 +173,8 @@ class KafkaLog:
         )
 
 
-class _NoSuchTopic(Exception):
-    """The broker does not know the topic."""
+class _NoSuchTopic(BrokerUnavailable):
+    """The broker does not know the topic, or not any more: the next look at it will tell."""
 
 
 def _itself(future: Future[Any]) -> Future[Any]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError
 from confluent_kafka import TopicPartition as WirePartition
 
 from sluice.broker.kafka_client import KafkaClient
+from sluice.broker.kafka_state import PartitionLog
 from sluice.errors import BrokerUnavailable
 from sluice.planning.ranges import OffsetRange, TopicPartition
 
@@ -51,26 +52,44 @@ class KafkaReader:
                 if any(_at_the_end(each) for each in messages):
                     return
 
-    def timestamps(self, starts: dict[TopicPartition, int]) -> dict[TopicPartition, datetime]:
+    def open_since(
+        self, logs: Mapping[TopicPartition, PartitionLog]
+    ) -> dict[TopicPartition, datetime]:
+        """Since when a transaction has been open, of partitions where one is.
+
+        The LSO is the offset of its first record, which only a read_uncommitted client sees.
+        """
+        held_back = {
+            each: log.last_stable_offset
+            for each, log in logs.items()
+            if log.last_stable_offset < log.end_offset
+        }
+        return self.timestamps(held_back, "read_uncommitted")
+
+    def timestamps(
+        self, starts: Mapping[TopicPartition, int], isolation: str = "read_committed"
+    ) -> dict[TopicPartition, datetime]:
         """When the first record at or after each offset was written; unknown ones are left out."""
         found: dict[TopicPartition, datetime] = {}
         for partition, offset in starts.items():
-            with self._consumer({partition: offset}) as consumer:
+            with self._consumer({partition: offset}, isolation) as consumer:
                 for each in consumer.consume(1, timeout=_TIMEOUT_S):
-                    if each.error() is None and each.timestamp()[1] >= 0:
-                        milliseconds = each.timestamp()[1]
-                        found[partition] = datetime.fromtimestamp(milliseconds / 1000, UTC)
+                    moment = None if each.error() else _moment(each.timestamp()[1])
+                    if moment:
+                        found[partition] = moment
         return found
 
     @contextmanager
-    def _consumer(self, starts: dict[TopicPartition, int]) -> Iterator[Any]:
+    def _consumer(
+        self, starts: Mapping[TopicPartition, int], isolation: str = "read_committed"
+    ) -> Iterator[Any]:
         consumer = Consumer(
             {
                 **self._client.librdkafka(),
                 "group.id": "sluice-reader",
                 "enable.auto.commit": False,
                 "enable.partition.eof": True,
-                "isolation.level": "read_committed",
+                "isolation.level": isolation,
             }
         )
         try:
@@ -78,6 +97,15 @@ class KafkaReader:
             yield consumer
         finally:
             consumer.close()
+
+
+def _moment(milliseconds: int) -> datetime | None:
+    """None for Kafka's "no timestamp", and for what a producer's clock has beyond year 9999."""
+    try:
+        moment = datetime.fromtimestamp(milliseconds // 1000, UTC)
+    except (ValueError, OverflowError):
+        return None
+    return moment + timedelta(milliseconds=milliseconds % 1000) if milliseconds >= 0 else None
 
 
 def _at_the_end(message: Any) -> bool:

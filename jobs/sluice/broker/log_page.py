@@ -8,7 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RecordBatch:
-    """The header of a batch of the log, and the offsets of the records that are still in it."""
+    """The header of a batch of the log, and the offsets of the records that are still in it.
+
+    `checksum` is None in the formats before Kafka 0.11, which have none over the whole batch.
+    """
 
     base_offset: int
     next_offset: int
@@ -16,6 +19,8 @@ class RecordBatch:
     is_transactional: bool
     producer_id: int
     offsets: Sequence[int]
+    leader_epoch: int = -1
+    checksum: int | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.base_offset < self.next_offset:
@@ -25,6 +30,16 @@ class RecordBatch:
     def span(self) -> int:
         """Offsets covered; fewer records where compaction took some out."""
         return self.next_offset - self.base_offset
+
+    @property
+    def fingerprint(self) -> str | None:
+        """What no other batch has: where it begins, under which leader, and its checksum.
+
+        The checksum covers timestamps, producer and records. None where there is no checksum.
+        """
+        if self.checksum is None:
+            return None
+        return f"{self.base_offset}:{self.leader_epoch}:{self.checksum:08x}"
 
 
 @dataclass(frozen=True, slots=True)

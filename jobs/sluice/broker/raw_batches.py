@@ -44,14 +44,17 @@ def _batch(raw: memoryview) -> RecordBatch:
         return _legacy_batch(raw)
     if len(raw) < _HEADER.size:
         raise CorruptRecordException(f"a batch of {len(raw)} bytes has no whole header")
-    base, _, _, _, _, attributes, delta, _, _, producer, _, _, count = _HEADER.unpack_from(raw)
+    header = _HEADER.unpack_from(raw)
+    base, _, epoch, _, checksum, attributes, delta, _, _, producer, _, _, count = header
     next_offset = base + delta + 1
     offsets: Sequence[int] = range(base, next_offset)
     # Only compaction thins a batch out; a full one need not be decompressed.
     if count != len(offsets):
         offsets = tuple(_offsets(base, count, _records(raw, attributes & _CODEC)))
     control, transactional = bool(attributes & _CONTROL), bool(attributes & _TRANSACTIONAL)
-    return RecordBatch(base, next_offset, control, transactional, producer, offsets)
+    return RecordBatch(
+        base, next_offset, control, transactional, producer, offsets, epoch, checksum
+    )
 
 
 def _legacy_batch(raw: memoryview) -> RecordBatch:

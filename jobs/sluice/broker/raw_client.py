@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,9 @@ _UNDERSTOOD = {
     "ssl.ca.location",
     "ssl.ca.pem",
     "ssl.certificate.location",
+    "ssl.certificate.pem",
     "ssl.key.location",
+    "ssl.key.pem",
     "ssl.key.password",
     "ssl.endpoint.identification.algorithm",
 }
@@ -88,14 +92,37 @@ def _ssl_context(extra: Mapping[str, str]) -> ssl.SSLContext:
             capath=place if folder else None,
             cadata=extra.get("ssl.ca.pem"),
         )
-        if certificate := extra.get("ssl.certificate.location"):
-            password = extra.get("ssl.key.password")
-            context.load_cert_chain(certificate, extra.get("ssl.key.location"), password)
+        _load_certificate(context, extra)
     except (OSError, ValueError) as error:
-        raise SettingsError(f"ssl.*.location: not usable: {error}") from error
+        raise SettingsError(f"ssl.*.location, ssl.*.pem: not usable: {error}") from error
     verified = extra.get("enable.ssl.certificate.verification", "true").lower() != "false"
     if not verified or extra.get("ssl.endpoint.identification.algorithm") == "none":
         context.check_hostname = False
     if not verified:
         context.verify_mode = ssl.CERT_NONE
     return context
+
+
+def _load_certificate(context: ssl.SSLContext, extra: Mapping[str, str]) -> None:
+    password = extra.get("ssl.key.password")
+    if certificate := extra.get("ssl.certificate.location"):
+        context.load_cert_chain(certificate, extra.get("ssl.key.location"), password)
+    elif "ssl.certificate.pem" in extra and "ssl.key.pem" in extra:
+        with _path_to(extra["ssl.certificate.pem"]) as chain, _path_to(extra["ssl.key.pem"]) as key:
+            context.load_cert_chain(chain, key, password)
+
+
+@contextmanager
+def _path_to(text: str) -> Iterator[str]:
+    """A path that gives the text once: a private key must not lie on a disk."""
+    reader, writer = os.pipe()
+    try:
+        os.set_blocking(writer, False)
+        if os.write(writer, text.encode()) < len(text.encode()):
+            raise ValueError(f"{len(text)} characters are too many for a certificate or a key")
+    finally:
+        os.close(writer)
+    try:
+        yield f"/dev/fd/{reader}"
+    finally:
+        os.close(reader)

@@ -6,12 +6,14 @@ Exit codes: 0 done, or nothing to do; 1 refused or failed, the message has the n
 from __future__ import annotations
 
 import logging
+import signal
 import sys
 
 import click
 
 from sluice.cli.history import history
 from sluice.cli.plan import plan
+from sluice.cli.reset import reset
 from sluice.cli.run import run
 from sluice.cli.status import status
 from sluice.cli.verify import verify
@@ -32,12 +34,14 @@ def commands(verbose: bool) -> None:
     logging.getLogger("py4j").setLevel(logging.WARNING)
 
 
-for command in (plan, run, status, history, verify):
+for command in (plan, run, status, history, verify, reset):
     commands.add_command(command)
 
 
 def main() -> None:
     """Run a command; every error of ours becomes a message and exit code 1."""
+    # Whatever is interrupted, nothing needs to be put in order: end at once, as on SIGTERM.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         commands(prog_name="sluice", standalone_mode=True)
     except SluiceError as problem:

@@ -6,6 +6,7 @@ import click
 
 from sluice.cli.opening import opened
 from sluice.cli.output import arguments, print_json, print_table
+from sluice.pipeline.committed import newest_receipts
 from sluice.proof.accounting import Receipt
 
 
@@ -20,33 +21,35 @@ from sluice.proof.accounting import Receipt
 )
 @arguments
 def history(pipeline: str, newest: int, as_json: bool) -> None:
-    """Show the newest settled batches of PIPELINE, the latest last."""
+    """Show the newest settled batches of PIPELINE, of all generations, the latest last."""
     parts = opened(pipeline).parts
     snapshot, known, _ = parts.progress(parts.offsets.snapshot)
-    receipts = snapshot.receipts(known.sequence, newest)
+    receipts = newest_receipts(parts, snapshot, known.sequence.generation, newest)
     if as_json:
-        print_json({"pipeline": pipeline, "batches": [_batch(each) for each in receipts]})
+        print_json({"pipeline": pipeline, "batches": [_batch(*each) for each in receipts]})
         return
     print_table(
         f"{pipeline}: newest batches",
-        ("batch", "offsets", "records", "quarantined", "gaps", "table version"),
+        ("batch", "mode", "offsets", "records", "quarantined", "gaps", "table version"),
         [
             (
-                str(each.batch),
+                f"{each.batch}{', undone' if undone else ''}",
+                each.batch.mode,
                 each.batch.span,
                 each.records,
                 each.quarantined,
                 each.gaps,
                 each.data_version,
             )
-            for each in receipts
+            for each, undone in receipts
         ],
     )
 
 
-def _batch(receipt: Receipt) -> dict[str, object]:
+def _batch(receipt: Receipt, undone: bool) -> dict[str, object]:
     return {
         "batch": str(receipt.batch),
+        "undone": undone,
         "mode": receipt.batch.mode,
         "data_version": receipt.data_version,
         "records": receipt.records,

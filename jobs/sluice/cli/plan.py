@@ -7,6 +7,7 @@ import click
 from sluice.cli.opening import opened
 from sluice.cli.output import arguments, print_json, print_table
 from sluice.pipeline.plan import preview
+from sluice.pipeline.waiting import waiting
 from sluice.planning.batches import Batch
 
 
@@ -19,6 +20,7 @@ def plan(pipeline: str, as_json: bool) -> None:
     unfinished = history.after(committed)
     new = None if unfinished else preview(parts, history)
     batches = unfinished or (new.batches if new else ())
+    held_back = [] if batches else waiting(parts)
     if as_json:
         print_json(
             {
@@ -26,11 +28,12 @@ def plan(pipeline: str, as_json: bool) -> None:
                 "adopted": bool(unfinished),
                 "batches": [_batch(each) for each in batches],
                 "losses": [str(loss) for loss in (new.losses if new else ())],
+                "held_back": held_back,
             }
         )
         return
     if not batches:
-        click.echo(f"{pipeline}: nothing new")
+        click.echo("\n".join([f"{pipeline}: nothing new", *held_back]))
         return
     title = "planned before, not committed yet" if unfinished else "would be planned"
     rows = [

@@ -8,19 +8,53 @@ import click
 from rich.console import Console
 from rich.progress import Progress, TaskID
 
-from sluice.cli.opening import opened
+from sluice.cli.opening import here, opened
 from sluice.cli.output import arguments, print_json
-from sluice.planning.ranges import OffsetRange
+from sluice.pipeline import Parts
+from sluice.planning.ranges import OffsetRange, parse_range
 from sluice.proof.checks import INVARIANTS
-from sluice.proof.verify import Verdict
+from sluice.proof.verify import Deleted, Verdict
 from sluice.proof.verify import verify as compare
+
+Gaps = tuple[OffsetRange, ...]
+
+
+def _ranges(context: click.Context, option: click.Parameter, written: tuple[str, ...]) -> Gaps:
+    try:
+        return tuple(map(parse_range, written))
+    except ValueError as problem:
+        raise click.BadParameter(str(problem), context, option) from None
 
 
 @click.command()
+@click.option(
+    "--accept-gap",
+    "gaps",
+    multiple=True,
+    callback=_ranges,
+    metavar="'TOPIC[N] [START, END)'",
+    help="Record this unexplained gap as lost. May be repeated.",
+)
+@click.option("--reason", default="", help="Why, for the record. Needed with --accept-gap.")
 @arguments
-def verify(pipeline: str, as_json: bool) -> None:
+def verify(pipeline: str, gaps: Gaps, reason: str, as_json: bool) -> None:
     """Compare the tables of PIPELINE with Kafka, record by record. Exit code 1 if they differ."""
-    parts = opened(pipeline).parts
+    if gaps and not reason.strip():
+        raise click.UsageError("--accept-gap needs --reason: it is recorded with the loss.")
+    opening, origin = opened(pipeline), here()
+    if gaps:
+        settled = opening.accept_gaps(gaps, reason, origin.run_id, origin.actor)
+        for receipt in settled.receipts:
+            click.echo(f"{pipeline}: {receipt.batch}: settled, {receipt.lost} lost", err=as_json)
+    verdict = _compared(opening.parts)
+    if as_json:
+        print_json(_document(pipeline, verdict))
+    else:
+        _print(pipeline, verdict)
+    sys.exit(1 if verdict.violations else 0)
+
+
+def _compared(parts: Parts) -> Verdict:
     with Progress(console=Console(stderr=True), transient=True) as progress:
         tasks: dict[OffsetRange, TaskID] = {}
 
@@ -29,12 +63,7 @@ def verify(pipeline: str, as_json: bool) -> None:
                 tasks[wanted] = progress.add_task(str(wanted), total=wanted.span)
             progress.update(tasks[wanted], completed=offset - wanted.start)
 
-        verdict = compare(parts, reached)
-    if as_json:
-        print_json(_document(pipeline, verdict))
-    else:
-        _print(pipeline, verdict)
-    sys.exit(1 if verdict.violations else 0)
+        return compare(parts, reached)
 
 
 def _print(pipeline: str, verdict: Verdict) -> None:
@@ -44,11 +73,25 @@ def _print(pipeline: str, verdict: Verdict) -> None:
     )
     if verdict.unsettled:
         click.echo(f"without receipt: {', '.join(verdict.unsettled)}. The next run settles them.")
+    if verdict.lost:
+        click.echo(f"lost: {verdict.lost:,} offsets in {verdict.losses:,} loss records")
+    for each in verdict.deleted:
+        click.echo(_told(each))
     broken = {each.invariant for each in verdict.violations}
     for invariant in INVARIANTS:
         click.echo(f"  {'FAILED' if invariant in broken else 'holds ':6}  {invariant}")
     for violation in verdict.violations:
         click.echo(str(violation), err=True)
+
+
+def _told(deleted: Deleted) -> str:
+    by = f"version {deleted.version}, {deleted.operation}"
+    if deleted.rows is None:
+        return (
+            f"rows deleted by others: {by}: how many, and which, can no longer be told: its files"
+            " were vacuumed, or its log was cleaned up"
+        )
+    return f"{deleted.rows:,} {'row' if deleted.rows == 1 else 'rows'} deleted by others: {by}"
 
 
 def _document(pipeline: str, verdict: Verdict) -> dict[str, object]:
@@ -60,6 +103,11 @@ def _document(pipeline: str, verdict: Verdict) -> dict[str, object]:
         "quarantined": verdict.quarantined,
         "compared": verdict.compared,
         "unsettled": verdict.unsettled,
+        "lost": verdict.lost,
+        "deleted_by_others": [
+            {"version": each.version, "operation": each.operation, "rows": each.rows}
+            for each in verdict.deleted
+        ],
         "violations": [
             {
                 "invariant": each.invariant,

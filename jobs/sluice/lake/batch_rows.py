@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 from sluice.lake.decoding import DECODED, decode
 from sluice.lake.json_decoding import ERROR
+from sluice.landing import Reading
 from sluice.planning.batches import Batch
 from sluice.spec.formats import Format
 
@@ -25,36 +26,36 @@ QUARANTINE_COLUMNS = (
 )
 
 
-def data_rows(records: DataFrame, form: Format, batch: Batch, closely: bool) -> DataFrame:
+def data_rows(records: DataFrame, form: Format, reading: Reading, closely: bool) -> DataFrame:
     """All records as rows of the data table; the pass fails at the first undecodable one."""
     refuse = F.raise_error(
         F.concat_ws(" ", F.lit(UNDECODABLE), _coordinates(), F.lit("-"), _error())
     )
-    checked = F.when(_error().isNull(), F.lit(str(batch))).otherwise(refuse)
-    return _data(decode(form, records, closely), form, batch, checked)
+    checked = F.when(_error().isNull(), F.lit(str(reading))).otherwise(refuse)
+    return _data(decode(form, records, closely), form, reading, checked)
 
 
-def decodable_rows(records: DataFrame, form: Format, batch: Batch) -> DataFrame:
+def decodable_rows(records: DataFrame, form: Format, reading: Reading) -> DataFrame:
     """The decodable records as rows of the data table; the others are left out."""
     good = decode(form, records, closely=True).where(_error().isNull())
-    return _data(good, form, batch, F.lit(str(batch)))
+    return _data(good, form, reading, F.lit(str(reading)))
 
 
-def quarantine_rows(records: DataFrame, batch: Batch) -> DataFrame:
+def quarantine_rows(records: DataFrame, reading: Reading) -> DataFrame:
     """Undecodable records, as decoding has marked them, as rows of the quarantine table."""
     return records.where(_error().isNotNull()).select(
-        *_envelope(batch),
+        *_envelope(reading.batch),
         "value",
         _error().alias("error"),
-        F.lit(str(batch)).alias("_batch"),
+        F.lit(str(reading)).alias("_batch"),
         F.current_timestamp().alias("quarantined_at"),
     )
 
 
-def _data(records: DataFrame, form: Format, batch: Batch, batch_column: Column) -> DataFrame:
+def _data(records: DataFrame, form: Format, reading: Reading, batch_column: Column) -> DataFrame:
     return records.select(
         *(F.col(DECODED)[each.name].alias(each.name) for each in form.columns),
-        *_envelope(batch),
+        *_envelope(reading.batch),
         F.col("value").isNull().alias("_tombstone"),
         batch_column.alias("_batch"),
     )

@@ -16,6 +16,11 @@ _SCHEMA = (
     " headers ARRAY<STRUCT<key STRING, value BINARY>>"
 )
 
+# All that is asked for is there, so that waiting means a broker that does not answer. Spark itself
+# would wait 120 s for records, and three times 60 s for its first look at the topics.
+_POLL_TIMEOUT_MS = 60_000
+_API_TIMEOUT_MS = 20_000
+
 
 def read_ranges(
     spark: SparkSession, client: KafkaClient, ranges: Iterable[OffsetRange]
@@ -28,6 +33,7 @@ def read_ranges(
     ends = _by_topic({each: each.end for each in wanted})
     partitions = {topic: sorted(map(int, offsets)) for topic, offsets in starts.items()}
     options = {
+        **_patience(client.java().get("request.timeout.ms")),
         **{f"kafka.{key}": value for key, value in client.java().items()},
         "kafka.isolation.level": "read_committed",
         # A poll of 500 records, the default, costs more than the records themselves.
@@ -39,6 +45,16 @@ def read_ranges(
         "includeHeaders": "true",
     }
     return spark.read.format("kafka").options(**options).load()
+
+
+def _patience(request_timeout: str | None) -> dict[str, str]:
+    """How long to wait. What the connection says of a single request holds for all of them."""
+    api_timeout = request_timeout or str(_API_TIMEOUT_MS)
+    return {
+        "kafkaConsumer.pollTimeoutMs": str(max(_POLL_TIMEOUT_MS, 2 * int(api_timeout))),
+        "kafka.request.timeout.ms": api_timeout,
+        "kafka.default.api.timeout.ms": api_timeout,
+    }
 
 
 def _by_topic(offsets: dict[OffsetRange, int]) -> dict[str, dict[str, int]]:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import logging
+import signal
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from sluice.errors import SparkFailed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,6 +37,8 @@ _CONF = {
     # Without kafka in this list its newer source (DSv2) is used, which is faster.
     "spark.sql.sources.useV1SourceList": "avro,csv,json,orc,parquet,text",
     "spark.sql.parquet.compression.codec": "zstd",
+    # Other readers take INT96, the default, for nanoseconds: year 9999 becomes another one there.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     # A table's log is small here: one task reads it, not 50.
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.sql.shuffle.partitions": "4",
@@ -65,10 +71,22 @@ def close_session(spark: SparkSession) -> None:
 
 
 def open_session(spec: PipelineSpec) -> SparkSession:
-    """The session that spark-submit has prepared, or a local one."""
+    """The session that spark-submit has prepared, or a local one. Raises SparkFailed."""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName(f"sluice-{spec.pipeline}")
     for key, value in spark_conf(spec).items():
         builder = builder.config(key, value)
-    return builder.getOrCreate()
+    interrupted = signal.getsignal(signal.SIGINT)
+    try:
+        session = builder.getOrCreate()
+    except Exception as problem:
+        # Of many kinds, depending on how far the JVM had come.
+        reason = str(problem).strip() or repr(problem)
+        raise SparkFailed(
+            f"{spec.pipeline}: Spark did not start: {reason.splitlines()[0]}. Its log has the cause"
+        ) from problem
+    if threading.current_thread() is threading.main_thread():
+        # Spark's own handler asks the JVM to cancel, in the middle of another call to it.
+        signal.signal(signal.SIGINT, interrupted)
+    return session

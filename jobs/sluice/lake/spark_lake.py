@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 import re
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from sluice.broker.kafka_client import KafkaClient
+from sluice.failpoints import reach
 from sluice.lake.batch_rows import (
     UNDECODABLE,
     data_rows,
@@ -18,15 +20,18 @@ from sluice.lake.batch_rows import (
 from sluice.lake.decoding import DECODED, decode
 from sluice.lake.json_decoding import ERROR
 from sluice.lake.kafka_source import read_ranges
+from sluice.lake.replacing import rows_to_keep
+from sluice.lake.retyping import require_no_rows, retypes
 from sluice.lake.tables import (
     append_batch,
     create_data_table,
     create_quarantine_table,
+    replace_batch,
     replace_quarantined,
+    retype_table,
 )
-from sluice.landing import Malformed, Undecodable
+from sluice.landing import Malformed, Reading, Undecodable
 from sluice.planning.batches import Batch
-from sluice.planning.ranges import OffsetRange
 from sluice.spec import PipelineSpec
 from sluice.tables.warehouse import Warehouse
 
@@ -53,7 +58,7 @@ class SparkLake:
         """Create the data table unless it is there."""
         create_data_table(self._spark, self._data, self._spec)
 
-    def land(self, batch: Batch, ranges: list[OffsetRange]) -> None:
+    def land(self, reading: Reading) -> None:
         """Commit the batch in one pass, if all is decodable; otherwise raises Undecodable.
 
         The quick reading is tried first. Where it is not sure of a record, this batch and all that
@@ -61,42 +66,65 @@ class SparkLake:
         """
         if not self._closely:
             try:
-                return self._append(batch, ranges, closely=False)
+                return self._land(reading, closely=False)
             except Undecodable as unsure:
-                log.info("%s: %s; reading closely from here on", batch, unsure)
+                log.info("%s: %s; reading closely from here on", reading, unsure)
                 self._closely = True
-        self._append(batch, ranges, closely=True)
+        self._land(reading, closely=True)
 
-    def _append(self, batch: Batch, ranges: list[OffsetRange], closely: bool) -> None:
-        rows = data_rows(self._read(ranges), self._spec.format, batch, closely)
+    def _land(self, reading: Reading, closely: bool) -> None:
+        records = self._read(reading)
         try:
-            append_batch(rows, self._data, batch)
+            self._commit(reading, records, data_rows(records, self._spec.format, reading, closely))
         except Exception as problem:
             found = _FIRST_UNDECODABLE.search(str(problem))
             if found:
                 raise Undecodable(found[1]) from None
             raise
 
-    def land_decodable(self, batch: Batch, ranges: list[OffsetRange]) -> None:
+    def land_decodable(self, reading: Reading) -> None:
         """Commit the batch's decodable records; the others must be in quarantine by now."""
-        rows = decodable_rows(self._read(ranges), self._spec.format, batch)
-        append_batch(rows, self._data, batch)
+        records = self._read(reading)
+        self._commit(reading, records, decodable_rows(records, self._spec.format, reading))
 
-    def quarantine(self, batch: Batch, ranges: list[OffsetRange]) -> Malformed:
-        """Make the batch's undecodable records durable, in place of an earlier attempt's."""
+    def prepare_quarantine(self) -> None:
+        """Create the quarantine table unless it is there."""
         create_quarantine_table(self._spark, self._quarantine, self._spec)
+
+    def quarantine(self, reading: Reading) -> Malformed:
+        """Make the batch's undecodable records durable, in place of an earlier attempt's."""
         seen = Observation("seen")
-        records = decode(self._spec.format, self._read(ranges), closely=True).observe(
+        records = decode(self._spec.format, self._read(reading), closely=True).observe(
             seen,
             F.count(F.lit(1)).alias("records"),
             F.count(F.col(DECODED)[ERROR]).alias("undecodable"),
         )
-        replace_quarantined(quarantine_rows(records, batch), self._quarantine, batch)
+        replace_quarantined(quarantine_rows(records, reading), self._quarantine, reading)
         counts = seen.get
-        return Malformed(counts["records"], counts["undecodable"], self._samples(batch))
+        return Malformed(counts["records"], counts["undecodable"], self._samples(reading.batch))
 
-    def _read(self, ranges: list[OffsetRange]) -> DataFrame:
-        return read_ranges(self._spark, self._client, ranges)
+    def _read(self, reading: Reading) -> DataFrame:
+        reach("reading")
+        return read_ranges(self._spark, self._client, reading.ranges)
+
+    def _commit(self, reading: Reading, records: DataFrame, rows: DataFrame) -> None:
+        try:
+            self._write(reading, records, rows)
+        except AnalysisException as problem:
+            if not retypes(problem):
+                raise
+            stored = self._spark.read.format("delta").load(self._data)
+            require_no_rows(stored, rows, self._data)
+            log.info("%s: the table has no rows yet; its columns become the spec's", reading)
+            retype_table(rows, self._data, reading, self._spec)
+
+    def _write(self, reading: Reading, records: DataFrame, rows: DataFrame) -> None:
+        if reading.replaces:
+            kept = rows_to_keep(self._spark, self._data, reading, records)
+            whole = rows if kept is None else rows.unionByName(kept, allowMissingColumns=True)
+            replace_batch(whole, self._data, reading)
+        else:
+            append_batch(rows, self._data, reading)
 
     def _samples(self, batch: Batch) -> tuple[str, ...]:
         rows = self._spark.read.format("delta").load(self._quarantine)

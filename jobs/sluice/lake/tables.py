@@ -6,18 +6,22 @@ import logging
 import time
 from collections.abc import Sequence
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 
 from sluice.lake.batch_rows import DATA_COLUMNS, QUARANTINE_COLUMNS
-from sluice.planning.batches import Batch
+from sluice.lake.replacing import rows_of
+from sluice.landing import Reading
 from sluice.spec import PipelineSpec
-from sluice.tables.data_log import OWNER, batch_metadata
+from sluice.tables.data_log import OWNER, DataLog, batch_metadata
+from sluice.tables.leftovers import clear_leftovers
 
 log = logging.getLogger(__name__)
 
 # Statistics on a few columns of each kind: ours locate a batch, the first of theirs serve analysts.
 _OUR_STATISTICS = ["_topic_id", "_partition", "_offset", "_timestamp", "_batch"]
 _THEIR_STATISTICS = 16
+# Before each attempt to create a table.
+_PAUSES = (0.0, 0.0, 0.5, 1.0, 2.0)
 _COMPARED = {
     "STRING",
     "TINYINT",
@@ -44,29 +48,53 @@ def create_quarantine_table(spark: SparkSession, uri: str, spec: PipelineSpec) -
     _create(spark, uri, QUARANTINE_COLUMNS, spec)
 
 
-def append_batch(rows: DataFrame, uri: str, batch: Batch) -> None:
+def append_batch(rows: DataFrame, uri: str, reading: Reading) -> None:
     """Make the one commit to the data table that carries the batch's transaction id and ranges.
 
     Delta skips the write silently when the batch was committed before: read the log afterwards.
     """
+    _commit_of(reading, rows).mode("append").option("mergeSchema", "true").save(uri)
+
+
+def retype_table(rows: DataFrame, uri: str, reading: Reading, spec: PipelineSpec) -> None:
+    """The same for a table without rows, which takes the types of these."""
+    writer = _commit_of(reading, rows).mode("overwrite").option("overwriteSchema", "true")
+    if spec.partition_by:
+        writer = writer.partitionBy(*spec.partition_by)
+    if spec.cluster_by:
+        writer = writer.clusterBy(*spec.cluster_by)
+    writer.save(uri)
+
+
+def replace_batch(rows: DataFrame, uri: str, reading: Reading) -> None:
+    """The same in write mode `replace`: the ranges' old rows go in the commit that brings these."""
     (
-        rows.write.format("delta")
-        .mode("append")
-        .option("txnAppId", batch.sequence.app_id)
-        .option("txnVersion", str(batch.number))
-        .option("userMetadata", batch_metadata(batch))
+        _commit_of(reading, rows)
+        .mode("overwrite")
+        .option("replaceWhere", rows_of(reading))
         .option("mergeSchema", "true")
         .save(uri)
     )
 
 
-def replace_quarantined(rows: DataFrame, uri: str, batch: Batch) -> None:
+def _commit_of(reading: Reading, rows: DataFrame) -> DataFrameWriter:
+    """The writer of a commit that carries the batch's transaction id and ranges."""
+    batch = reading.batch
+    return (
+        rows.write.format("delta")
+        .option("txnAppId", batch.sequence.app_id)
+        .option("txnVersion", str(batch.number))
+        .option("userMetadata", batch_metadata(batch, reading.attempt, reading.fingerprints))
+    )
+
+
+def replace_quarantined(rows: DataFrame, uri: str, reading: Reading) -> None:
     """Make the batch's rows of the quarantine table these ones, and touch no others."""
     (
         rows.write.format("delta")
         .mode("overwrite")
-        .option("replaceWhere", f"_batch = '{batch}'")
-        .option("userMetadata", batch_metadata(batch))
+        .option("replaceWhere", f"_batch = '{reading}'")
+        .option("userMetadata", batch_metadata(reading.batch, reading.attempt))
         .save(uri)
     )
 
@@ -87,21 +115,30 @@ def _create(
     listed = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
     _until_there(
         spark,
+        uri,
         f"CREATE TABLE IF NOT EXISTS delta.`{uri}` ({columns}) USING delta {layout}"
         f" TBLPROPERTIES ({listed})",
     )
 
 
-def _until_there(spark: SparkSession, create: str) -> None:
+def _until_there(spark: SparkSession, uri: str, create: str) -> None:
     # Two that create the same table at once: the second one fails, and finds it a moment later.
-    for pause in (0.5, 1.0, 2.0):
+    failed: Exception | None = None
+    for pause in _PAUSES:
+        time.sleep(pause)
+        if DataLog(uri).exists():
+            return
+        clear_leftovers(uri)
         try:
             spark.sql(create)
-            return
         except Exception as problem:
             log.info("a table was not created, trying again: %s", problem)
-            time.sleep(pause)
-    spark.sql(create)
+            failed = problem
+    # Success means nothing: a folder with anything in it passes for the table.
+    if not DataLog(uri).exists():
+        raise failed or FileExistsError(
+            f"{uri}: expected a Delta table, or nothing, found other files. Move them away."
+        )
 
 
 def _layout(spec: PipelineSpec) -> str:

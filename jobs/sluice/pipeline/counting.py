@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import pyarrow as pa
 
@@ -11,7 +11,7 @@ from sluice.planning.batches import Batch, PlannedRange
 from sluice.planning.findings import Loss
 from sluice.planning.ranges import OffsetRange, TopicPartition
 from sluice.proof.accounting import Counted, Receipt, full
-from sluice.proof.gaps import GapCount, Gaps, Span, missing_ranges
+from sluice.proof.gaps import GapCount, Gaps, Span, UnexplainedGap, missing_ranges
 from sluice.tables.data_log import DataLog, offsets_of
 
 log = logging.getLogger(__name__)
@@ -20,18 +20,23 @@ log = logging.getLogger(__name__)
 Explain = Callable[[TopicPartition, list[Span]], Gaps]
 
 
+# Why an unexplained gap is taken as lost; None where nobody has decided so.
+Accept = Callable[[TopicPartition, UnexplainedGap], str | None]
+
+
 def account(
-    batch: Batch, data: DataLog, quarantine: DataLog, explain: Explain, record_losses: bool
+    batch: Batch, data: DataLog, quarantine: DataLog, explain: Explain, accept: Accept
 ) -> Receipt:
     """Count a committed batch, from the very commit it landed in.
 
     The usual batch has a row for every offset, which that commit's own row count shows: a partition
     cannot have more rows than offsets, so that none is short when the sum is right. Only otherwise
     the batch's coordinates are read back, and only missing offsets are looked up in Kafka's log.
-    Raises GapUnexplained unless losses are to be recorded.
+    (A commit that replaces rows may count others that it only moved.)
+    Raises GapUnexplained unless every unexplained gap is accepted as lost.
     """
     landing = data.landing(batch)
-    if landing.rows == batch.span:
+    if landing.rows == batch.span and batch.mode == "append":
         return full(batch, landing.version)
     rows, refused = data.coordinates(batch, landing.version), quarantine.coordinates(batch)
     counted: list[Counted] = []
@@ -40,8 +45,9 @@ def account(
         landed, quarantined = offsets_of(rows, planned), offsets_of(refused, planned)
         missing = _missing(planned.offsets, landed, quarantined)
         gaps = explain(planned.offsets.partition, missing) if missing else Gaps(GapCount())
-        if gaps.unexplained and record_losses:
-            losses += _losses(planned, gaps)
+        reasons = [accept(planned.offsets.partition, gap) for gap in gaps.unexplained]
+        if all(reasons):
+            losses += _losses(planned, gaps, reasons)
             count = gaps.as_lost()
         else:
             count = gaps.require_explained(planned.offsets.partition)
@@ -58,9 +64,9 @@ def _missing(
     return missing_ranges((offsets.start, offsets.end), present.sort().to_numpy())
 
 
-def _losses(planned: PlannedRange, gaps: Gaps) -> list[Loss]:
+def _losses(planned: PlannedRange, gaps: Gaps, reasons: Iterable[str | None]) -> list[Loss]:
     partition, topic_id = planned.offsets.partition, planned.topic_id
     return [
-        Loss(OffsetRange(partition, gap.start, gap.end), topic_id, gap.cause)
-        for gap in gaps.unexplained
+        Loss(OffsetRange(partition, gap.start, gap.end), topic_id, reason or gap.cause)
+        for gap, reason in zip(gaps.unexplained, reasons, strict=True)
     ]

@@ -6,11 +6,13 @@ import logging
 
 from sluice.errors import CommitFailed, SluiceError, SparkFailed, TooManyMalformed, joined
 from sluice.failpoints import reach
-from sluice.landing import Lake, Malformed, Undecodable
+from sluice.landing import Lake, Malformed, Reading, Undecodable
+from sluice.pipeline.altered import require_unaltered
+from sluice.pipeline.fingerprinting import require_same_log, take_fingerprints
 from sluice.pipeline.parts import Parts
 from sluice.planning.batches import Batch
 from sluice.planning.findings import readable
-from sluice.planning.ranges import OffsetRange
+from sluice.planning.sameness import require_same_topics
 from sluice.work import Work
 
 log = logging.getLogger(__name__)
@@ -22,6 +24,10 @@ def ingest(parts: Parts, work: Work, lake: Lake) -> None:
     Raises DataLost, ResetNeeded, TooManyMalformed, SparkFailed, CommitFailed or CommitUnknown.
     """
     snapshot, history, committed = parts.progress(parts.offsets.snapshot)
+    if history.sequence != work.sequence:
+        log.warning("%s: superseded by %s: nothing to do", work, history.sequence)
+        return
+    require_unaltered(parts, snapshot, history, committed)
     last = snapshot.receipts(work.sequence, newest=1)
     malformed_before = bool(last and last[-1].quarantined)
     prepared = False
@@ -33,7 +39,18 @@ def ingest(parts: Parts, work: Work, lake: Lake) -> None:
             reach("spark started")
             _prepare(parts, lake)
             prepared = True
-        malformed_before = _land(parts, history.batch(number), lake, malformed_before)
+            if committed:
+                require_same_log(parts, history.batch(committed), parts.kafka.state(parts.spec))
+        try:
+            malformed_before = _land(parts, history.batch(number), lake, malformed_before)
+        except _Superseded as closed:
+            log.warning("%s", closed)
+            return
+        require_same_topics(history.batch(number), parts.kafka.state(parts.spec))
+
+
+class _Superseded(Exception):
+    """A reset has closed the generation of a batch before it could land."""
 
 
 def _prepare(parts: Parts, lake: Lake) -> None:
@@ -49,46 +66,93 @@ def _prepare(parts: Parts, lake: Lake) -> None:
 
 def _land(parts: Parts, batch: Batch, lake: Lake, malformed_before: bool) -> bool:
     """Land one batch and read the log back. Returns whether records were undecodable."""
-    ranges = readable(batch, parts.kafka.state(parts.spec), parts.records_losses)
-    log.info("%s: reading %d offsets: %s", batch, batch.span, ", ".join(map(str, ranges)))
+    if _committed(parts, batch) >= batch.number:
+        log.info("%s: committed meanwhile, nothing to do", batch)
+        return malformed_before
+    reading = _reading(parts, batch)
+    log.info("%s: reading %d offsets: %s", batch, batch.span, ", ".join(map(str, reading.ranges)))
     try:
-        malformed = _write(parts, batch, ranges, lake, malformed_before)
+        malformed = _write(parts, reading, lake, malformed_before)
         reach("commit landed")
     except SluiceError:
         raise
     except Exception as problem:
         # Whatever went wrong, only the table's log tells whether the commit landed.
-        if parts.data.committed(batch.sequence) < batch.number:
+        if _committed(parts, batch) < batch.number:
             raise SparkFailed(
-                f"{batch}: not committed. Spark stopped: {_first(problem)}"
+                f"{batch}: not committed. Spark, reading from broker {parts.client.bootstrap},"
+                f" stopped: {_first(problem)}"
             ) from problem
-        log.warning("%s: committed although Spark reported: %s", batch, _first(problem))
+        if not _superseded(parts, reading):
+            log.warning("%s: committed although Spark reported: %s", batch, _first(problem))
         return malformed_before
-    if parts.data.committed(batch.sequence) < batch.number:
+    if _committed(parts, batch) < batch.number:
         raise CommitFailed(
             f"{batch}: Spark reported success, but the data table's log does not hold the batch."
             " Run again."
         )
-    log.info("%s: committed", batch)
+    if not _superseded(parts, reading):
+        log.info("%s: committed", batch)
     return malformed
 
 
-def _write(
-    parts: Parts, batch: Batch, ranges: list[OffsetRange], lake: Lake, malformed_before: bool
-) -> bool:
-    if not malformed_before:
+def _reading(parts: Parts, batch: Batch) -> Reading:
+    state = parts.kafka.state(parts.spec)
+    ranges = readable(batch, state, parts.records_losses)
+    again = {each.partition.topic for each in ranges} if batch.mode == "replace" else set()
+    return Reading(
+        batch,
+        tuple(ranges),
+        frozenset(filter(parts.kafka.compacts, again)),
+        fingerprints=take_fingerprints(parts, batch, state),
+    )
+
+
+def _committed(parts: Parts, batch: Batch) -> int:
+    """The last committed batch. Raises _Superseded when a reset has closed the sequence before."""
+    committed = parts.committed(batch.sequence)
+    if committed < batch.number and parts.data.closed(batch.sequence):
+        raise _Superseded(
+            f"{batch}: superseded by a reset, which closed its generation at batch {committed}:"
+            " nothing to do"
+        )
+    return committed
+
+
+def _superseded(parts: Parts, reading: Reading) -> bool:
+    """Whether it was another attempt that committed the batch; says so."""
+    landing = parts.data.landing(reading.batch)
+    if landing.attempt == reading.attempt:
+        return False
+    log.warning(
+        "%s: superseded by version %d of the data table, which another attempt committed",
+        reading,
+        landing.version,
+    )
+    return True
+
+
+def _write(parts: Parts, reading: Reading, lake: Lake, malformed_before: bool) -> bool:
+    # What an earlier attempt has put aside may be decodable by now, with a mended schema.
+    put_aside = parts.quarantine.coordinates(reading.batch).num_rows
+    if not malformed_before and not put_aside:
         try:
-            lake.land(batch, ranges)
+            lake.land(reading)
         except Undecodable as first:
-            log.warning("%s: undecodable: %s. Quarantine first, then the data", batch, first)
+            log.warning("%s: undecodable: %s. Quarantine first, then the data", reading, first)
         else:
             return False
-    found = lake.quarantine(batch, ranges)
+    if not parts.quarantine.exists():
+        lake.prepare_quarantine()
+    if _committed(parts, reading.batch) >= reading.batch.number:
+        # By another attempt: the quarantine rows that belong to its commit stay as they are.
+        return True
+    found = lake.quarantine(reading)
     reach("quarantine written")
-    _check_budget(parts.spec.quarantine.max_ratio, batch, found)
+    _check_budget(parts.spec.quarantine.max_ratio, reading.batch, found)
     if found.undecodable:
-        log.warning("%s: %d of %d in quarantine", batch, found.undecodable, found.records)
-    lake.land_decodable(batch, ranges)
+        log.warning("%s: %d of %d in quarantine", reading, found.undecodable, found.records)
+    lake.land_decodable(reading)
     return bool(found.undecodable)
 
 
@@ -108,6 +172,8 @@ def _check_budget(max_ratio: float, batch: Batch, found: Malformed) -> None:
 
 
 def _first(problem: Exception) -> str:
-    """The first line that says something."""
-    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
-    return next((line for line in lines if "Exception" in line or "[" in line), repr(problem))
+    """The first line that says something, and the cause of it all."""
+    lines = [line.strip(" \t:") for line in str(problem).splitlines() if line.strip()]
+    first = next((line for line in lines if "Exception" in line or "[" in line), repr(problem))
+    causes = [line for line in lines if line.startswith("Caused by: ")]
+    return " … ".join([first, *causes[-1:]])

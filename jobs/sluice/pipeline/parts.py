@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sluice.broker.kafka_client import KafkaClient
 from sluice.broker.kafka_log import KafkaLog
+from sluice.errors import TableRefused
+from sluice.planning.batches import BatchSequence
 from sluice.planning.history import History
+from sluice.planning.resets import Resets
 from sluice.spec import PipelineSpec
 from sluice.tables.data_log import DataLog
+from sluice.tables.fencing import FENCE
 from sluice.tables.offsets_table import OffsetsSnapshot, OffsetsTable
 from sluice.tables.warehouse import Warehouse
+
+# Each repetition means that somebody else has planned and committed between two reads.
+_READINGS = 5
 
 
 @dataclass(frozen=True)
@@ -49,15 +56,36 @@ class Parts:
     ) -> tuple[OffsetsSnapshot, History, int]:
         """The offsets table now, its history, and the last committed batch, which must agree.
 
-        Others may plan and commit between the two reads: then the history is read once more.
+        Others may plan, commit and reset between the two reads: then both are read once more.
         """
-        snapshot = take_snapshot()
-        history = snapshot.history(self.spec.pipeline)
-        committed = self.data.committed(history.sequence)
-        if committed > history.planned:
+        for _ in range(_READINGS):
             snapshot = take_snapshot()
-            history = snapshot.history(self.spec.pipeline)
+            resets = snapshot.resets(self.spec.pipeline)
+            history = snapshot.history(self._newest(resets), resets)
+            committed = self.data.committed(history.sequence)
             if committed <= history.planned:
-                committed = min(self.data.committed(history.sequence), history.planned)
-        history.agree_with(committed, self.tables.data(self.spec.table))
+                break
+        try:
+            history.agree_with(committed, self.tables.data(self.spec.table))
+        except TableRefused:
+            # What was done to the table says more than the numbers, where its log still tells it.
+            self.data.require_ours(self.spec.pipeline)
+            raise
         return snapshot, history, committed
+
+    def committed(self, sequence: BatchSequence) -> int:
+        """The last committed batch of any sequence: of a closed one, where it was closed."""
+        committed = self.data.committed(sequence)
+        if committed < FENCE:
+            return committed
+        return self.offsets.snapshot().resets(self.spec.pipeline).closed_at(sequence)
+
+    def _newest(self, resets: Resets) -> BatchSequence:
+        """The forward lane of the newest generation: a reset counts once its fence stands."""
+        newest = resets.newest
+        if newest is None:
+            return BatchSequence(self.spec.pipeline, "forward", 1)
+        closed = newest.closes[0]
+        if newest.done or self.data.closed(closed):
+            return replace(closed, generation=newest.generation)
+        return closed

@@ -7,12 +7,16 @@ from collections.abc import Sequence
 
 from sluice.errors import CommitFailed
 from sluice.failpoints import reach
+from sluice.pipeline.altered import require_unaltered
+from sluice.pipeline.fingerprinting import require_same_log
 from sluice.pipeline.parts import Parts
+from sluice.pipeline.reset import finish_reset
+from sluice.pipeline.waiting import waiting
 from sluice.planning.batches import Batch
 from sluice.planning.history import History
 from sluice.planning.plans import Plan, plan_first, plan_next
 from sluice.tables.offsets_rows import Origin
-from sluice.tables.offsets_table import Overtaken
+from sluice.tables.overtaken import Overtaken
 from sluice.work import Work
 
 log = logging.getLogger(__name__)
@@ -26,8 +30,10 @@ def plan(parts: Parts, origin: Origin) -> Work:
     Raises SettingsError, BrokerUnavailable, DataLost, ResetNeeded, TableRefused or CommitFailed.
     """
     reach("before planning")
+    finish_reset(parts, origin)
     for _ in range(_ATTEMPTS):
         snapshot, history, committed = parts.progress(parts.offsets.snapshot_to_write)
+        require_unaltered(parts, snapshot, history, committed)
         unfinished = history.after(committed)
         if unfinished:
             log.info("%s: adopted, planned before and not committed yet", _named(unfinished))
@@ -35,7 +41,7 @@ def plan(parts: Parts, origin: Origin) -> Work:
         new = preview(parts, history)
         reach("offsets listed")
         if not new:
-            log.info("%s: nothing new", parts.spec.pipeline)
+            log.info("%s", "; ".join([f"{parts.spec.pipeline}: nothing new", *waiting(parts)]))
             return Work(history.sequence)
         try:
             snapshot.append_plan(new, origin)
@@ -54,8 +60,11 @@ def plan(parts: Parts, origin: Origin) -> Work:
 def preview(parts: Parts, history: History) -> Plan:
     """The plan that would be made now; nothing is written."""
     state = parts.kafka.state(parts.spec)
-    if history.planned:
-        return plan_next(parts.spec, history, state)
+    if history:
+        new = plan_next(parts.spec, history, state)
+        if history.batches:
+            require_same_log(parts, history.batches[-1], state)
+        return new
     starts = parts.spec.start.resolve(state.logs, parts.kafka)
     return plan_first(parts.spec, history, state, starts)
 

@@ -8,14 +8,16 @@ from typing import Any
 
 from sluice.broker.raw_log import read_raw_log
 from sluice.failpoints import reach
-from sluice.pipeline.counting import account
+from sluice.pipeline.altered import require_unaltered
+from sluice.pipeline.counting import Accept, Explain, account
 from sluice.pipeline.parts import Parts
 from sluice.planning.batches import Batch
 from sluice.planning.ranges import TopicPartition
+from sluice.planning.sameness import require_same_topics
 from sluice.proof.accounting import Counted, Receipt
-from sluice.proof.gaps import Gaps, Span, explain
+from sluice.proof.gaps import Gaps, Span, UnexplainedGap, explain
 from sluice.tables.offsets_rows import Origin
-from sluice.tables.offsets_table import Overtaken
+from sluice.tables.overtaken import Overtaken
 
 log = logging.getLogger(__name__)
 
@@ -41,33 +43,53 @@ def settle(parts: Parts, origin: Origin) -> Settlement:
     Raises GapUnexplained before the receipt of a batch that does not add up; BrokerUnavailable,
     CommitFailed or CommitUnknown when it should be tried again.
     """
-    written: list[Receipt] = []
-    while batch := _next_due(parts):
-        reach("before receipt")
-        receipt = _write_receipt(parts, batch, origin)
-        if receipt is not None:
-            written.append(receipt)
+    snapshot, history, committed = parts.progress(parts.offsets.snapshot)
+    require_unaltered(parts, snapshot, history, committed)
+    written = write_receipts(parts, origin)
     reach("before mirror")
-    _mirror(parts)
+    mirror(parts)
     reach("after mirror")
     if written:
         parts.offsets.compact_now_and_then(parts.spec.pipeline)
     return Settlement(tuple(written))
 
 
-def _next_due(parts: Parts) -> Batch | None:
+def write_receipts(
+    parts: Parts, origin: Origin, last: int | None = None, accept: Accept | None = None
+) -> list[Receipt]:
+    """Write every receipt that is due, or those up to a batch. Raises as `settle` does.
+
+    `accept` decides about unexplained gaps; without it the spec's `on_data_loss` does.
+    """
+    accept = accept or (_record if parts.records_losses else _refuse)
+    written: list[Receipt] = []
+    while batch := _next_due(parts, last):
+        reach("before receipt")
+        if last is None:  # Otherwise a reset is under way, which is the decision about it.
+            require_same_topics(batch, parts.kafka.state(parts.spec))
+        receipt = _write_receipt(parts, batch, origin, accept)
+        if receipt is not None:
+            written.append(receipt)
+    return written
+
+
+def _next_due(parts: Parts, last: int | None) -> Batch | None:
     _, history, committed = parts.progress(parts.offsets.snapshot)
-    return history.batch(history.settled + 1) if history.settled < committed else None
+    due = committed if last is None else min(last, committed)
+    return history.batch(history.settled + 1) if history.settled < due else None
 
 
-def _write_receipt(parts: Parts, batch: Batch, origin: Origin) -> Receipt | None:
+def _record(partition: TopicPartition, gap: UnexplainedGap) -> str | None:
+    return str(gap.cause)
+
+
+def _refuse(partition: TopicPartition, gap: UnexplainedGap) -> str | None:
+    return None
+
+
+def _write_receipt(parts: Parts, batch: Batch, origin: Origin, accept: Accept) -> Receipt | None:
     """Write one receipt; None when somebody else has written it meanwhile."""
-
-    def ask(partition: TopicPartition, missing: list[Span]) -> Gaps:
-        pages = read_raw_log(parts.client.settings, partition, missing)
-        return explain(missing, pages, compacts=parts.kafka.compacts(partition.topic))
-
-    receipt = account(batch, parts.data, parts.quarantine, ask, parts.records_losses)
+    receipt = account(batch, parts.data, parts.quarantine, explainer(parts), accept)
     try:
         parts.offsets.snapshot().append_receipt(receipt, origin)
     except Overtaken:
@@ -77,15 +99,25 @@ def _write_receipt(parts: Parts, batch: Batch, origin: Origin) -> Receipt | None
     return receipt
 
 
-def _mirror(parts: Parts) -> None:
+def explainer(parts: Parts) -> Explain:
+    """What asks Kafka's own log about missing offsets."""
+
+    def ask(partition: TopicPartition, missing: list[Span]) -> Gaps:
+        pages = read_raw_log(parts.client.settings, partition, missing)
+        return explain(missing, pages, compacts=parts.kafka.compacts(partition.topic))
+
+    return ask
+
+
+def mirror(parts: Parts) -> None:
     """Set the consumer group to the end of what is committed: never ahead of the table."""
     _, history, committed = parts.progress(parts.offsets.snapshot)
-    if parts.spec.consumer_group is None or not committed:
+    cursor = {each: at.offsets.end for each, at in history.cursor_at(committed).items()}
+    if parts.spec.consumer_group is None or not cursor:
         return
-    batch = history.batch(committed)
-    cursor = {each.offsets.partition: each.offsets.end for each in batch.ranges}
     parts.kafka.mirror(parts.spec.consumer_group, cursor)
-    log.info("%s: consumer group %s is at its end", batch, parts.spec.consumer_group)
+    last = history.sequence.batch(committed)
+    log.info("%s: consumer group %s is at its end", last, parts.spec.consumer_group)
 
 
 def _report(receipt: Receipt) -> None:

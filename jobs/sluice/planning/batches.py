@@ -33,6 +33,9 @@ class BatchSequence:
         """The Delta transaction id of the sequence's receipts in the offsets table."""
         return f"{self.app_id}:settled"
 
+    def __str__(self) -> str:
+        return f"{self.lane}-{self.generation}"
+
     def batch(self, number: int) -> str:
         """How a batch of this sequence is written, such as `forward-1-42`."""
         return f"{self.lane}-{self.generation}-{number}"

@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sluice.errors import TableRefused
 from sluice.planning.batches import Batch, BatchSequence, PlannedRange
 from sluice.planning.ranges import TopicPartition
+from sluice.planning.resets import Reset
 
 
 @dataclass(frozen=True)
 class History:
-    """The forward lane of the newest generation.
+    """One lane of a generation.
 
     `planned` and `settled` number the last batch that was planned and the last that has a receipt;
     0 where there is none. `batches` are the newest planned ones, in order, without holes, from the
-    last that has a receipt on: the last committed one is always among them.
+    last that has a receipt on: the last committed one is always among them. `opening` is the reset
+    that the generation began with, None for the first; `reached` is up to where each partition of
+    each topic id was committed in generations before.
     """
 
     sequence: BatchSequence
     planned: int = 0
     settled: int = 0
     batches: tuple[Batch, ...] = ()
+    opening: Reset | None = None
+    reached: Mapping[tuple[str, TopicPartition], int] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        """Whether there is a cursor: a pipeline without one resolves its `start`."""
+        return bool(self.planned or self.opening)
 
     def __post_init__(self) -> None:
         numbers = [batch.number for batch in self.batches]
@@ -38,7 +47,22 @@ class History:
     @property
     def cursor(self) -> Mapping[TopicPartition, PlannedRange]:
         """The last planned range of every partition: its end is where the next batch starts."""
-        return self.batches[-1].by_partition if self.batches else {}
+        if self.batches:
+            return self.batches[-1].by_partition
+        return self.opening.by_partition if self.opening else {}
+
+    @property
+    def cluster_id(self) -> str:
+        """The cluster that the cursor belongs to. Raises IndexError where there is no cursor."""
+        if self.opening and not self.batches:
+            return self.opening.cluster_id
+        return self.batches[-1].cluster_id
+
+    def cursor_at(self, committed: int) -> Mapping[TopicPartition, PlannedRange]:
+        """Where each partition's next batch starts, by what is committed of the plans."""
+        if committed:
+            return self.batch(committed).by_partition
+        return self.opening.by_partition if self.opening else {}
 
     def batch(self, number: int) -> Batch:
         """A batch by its number. Raises KeyError when it is not among the newest."""
@@ -62,6 +86,6 @@ class History:
         expected = f"between batch {self.settled} (last receipt) and {self.planned} (last plan)"
         raise TableRefused(
             f"{table}: {self.sequence.app_id}: expected a last committed batch {expected}, found"
-            f" {found}. The table was dropped, cloned or replaced, or it is another pipeline's:"
+            f" {found}. The table was dropped or created anew, or it is another pipeline's:"
             " bring the table back as it was, or choose a new `table` and `pipeline`."
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from sluice.broker.kafka_state import KafkaState
-from sluice.planning.batches import Batch, PlannedRange
+from sluice.planning.batches import Batch, Mode, PlannedRange
 from sluice.planning.cutting import cut
 from sluice.planning.findings import (
     Finding,
@@ -58,7 +58,7 @@ def plan_next(spec: PipelineSpec, history: History, state: KafkaState) -> Plan:
 
     Raises ResetNeeded or DataLost, one line per partition, when the log does not go on from there.
     """
-    compare_cluster(history.batches[-1].cluster_id, state)
+    compare_cluster(history.cluster_id, state)
     compare_topics(spec, (each.topic for each in history.cursor), state)
     lost = losses(list(_findings(spec, history, state)), spec.on_data_loss == "record")
     starts = {each: log.log_start_offset for each, log in state.logs.items()}
@@ -104,16 +104,27 @@ def _nothing(target: Target) -> tuple[OffsetRange, ...]:
 def _batches(
     pieces: Iterable[tuple[OffsetRange, ...]], history: History, state: KafkaState
 ) -> tuple[Batch, ...]:
+    planned = [tuple(_planned(each, history, state) for each in piece) for piece in pieces]
     return tuple(
         Batch(
             sequence=history.sequence,
             number=number,
-            mode="append",
+            mode=_mode(ranges, history),
             cluster_id=state.cluster_id,
-            ranges=tuple(_planned(each, history, state) for each in piece),
+            ranges=ranges,
         )
-        for number, piece in enumerate(pieces, start=history.planned + 1)
+        for number, ranges in enumerate(planned, start=history.planned + 1)
     )
+
+
+def _mode(ranges: Iterable[PlannedRange], history: History) -> Mode:
+    """A blind append, unless some of the offsets were committed before a reset."""
+    again = any(
+        each.offsets.span
+        and each.offsets.start < history.reached.get((each.topic_id, each.offsets.partition), 0)
+        for each in ranges
+    )
+    return "replace" if again else "append"
 
 
 def _planned(offsets: OffsetRange, history: History, state: KafkaState) -> PlannedRange:

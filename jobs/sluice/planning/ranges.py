@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+
+_WRITTEN = re.compile(r"([A-Za-z0-9._-]+)\[(\d+)\] \[(\d+), (\d+)\)")
 
 
 @dataclass(frozen=True, order=True)
@@ -56,3 +59,15 @@ class OffsetRange:
 def span_of(ranges: Iterable[OffsetRange]) -> int:
     """Offsets covered by all the ranges together."""
     return sum(each.span for each in ranges)
+
+
+def parse_range(text: str) -> OffsetRange:
+    """Read `flights[0] [5, 8)` back. Raises ValueError for anything else, an empty range too."""
+    found = _WRITTEN.fullmatch(text.strip())
+    if not found:
+        raise ValueError(f"{text!r} is not an offset range; expected for example flights[0] [5, 8)")
+    partition = TopicPartition(found[1], int(found[2]))
+    offsets = OffsetRange(partition, int(found[3]), int(found[4]))
+    if not offsets.span:
+        raise ValueError(f"{text!r} is an empty range; its end is the next offset, not the last")
+    return offsets

@@ -54,6 +54,11 @@ class Receipt:
         return sum(each.quarantined for each in self.counted)
 
     @property
+    def lost(self) -> int:
+        """Offsets that are lost."""
+        return sum(each.gaps.lost for each in self.counted)
+
+    @property
     def gaps(self) -> int:
         """Offsets without a row."""
         return sum(each.gaps.total for each in self.counted)

@@ -4,37 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import groupby
 
 import numpy as np
-import numpy.typing as npt
 
 from sluice.planning.ranges import OffsetRange, TopicPartition
-from sluice.proof.accounting import Counted
+from sluice.proof.evidence import Evidence, Mask, Offsets, Read, Rows
 
-Offsets = npt.NDArray[np.int64]
 _SHOWN = 5
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What was found of one partition.
-
-    `ranges` are the committed forward ranges in the order of their batches, of which the first
-    `settled` ones have a receipt; `lost` are recorded losses. `readable` is what Kafka still holds,
-    and `visible` the offsets there that a read_committed client sees.
-    """
-
-    partition: TopicPartition
-    ranges: Sequence[OffsetRange]
-    settled: int
-    receipts: Sequence[Counted]
-    lost: Sequence[OffsetRange]
-    readable: OffsetRange
-    visible: Offsets
-    data: Offsets
-    quarantined: Offsets
-    compacts: bool
 
 
 @dataclass(frozen=True)
@@ -75,63 +52,110 @@ Problems = Iterator[tuple[str, str]]
 
 
 def _complete(evidence: Evidence) -> Problems:
-    stored = np.union1d(evidence.data, evidence.quarantined)
-    missing = np.setdiff1d(evidence.visible, stored)
+    wanted = evidence.visible[_within(evidence.visible, _ranges(evidence))]
+    missing = np.setdiff1d(wanted, np.union1d(evidence.stored.offsets, evidence.excused))
     if len(missing):
         yield "every record that Kafka shows", f"{len(missing)} missing: {_some(missing)}"
 
 
 def _unique(evidence: Evidence) -> Problems:
-    offsets, counts = np.unique(
-        np.concatenate([evidence.data, evidence.quarantined]), return_counts=True
-    )
+    offsets, counts = np.unique(evidence.stored.offsets, return_counts=True)
     repeated = offsets[counts > 1]
     if len(repeated):
         yield "one row for an offset", f"{len(repeated)} offsets repeated: {_some(repeated)}"
 
 
 def _tiled(evidence: Evidence) -> Problems:
-    for earlier, later in zip(evidence.ranges, evidence.ranges[1:], strict=False):
-        hole = (earlier.end, later.start)
-        recorded = hole in {(each.start, each.end) for each in evidence.lost}
-        if not later.follows(earlier) and not recorded:
-            yield f"a range that starts at {earlier.end}", str(later)
+    recorded = {(each.start, each.end) for each in evidence.lost}
+    forward = sorted(
+        (read for read in evidence.reads if read.forward), key=lambda read: read.generation
+    )
+    began = False
+    for generation, reads in groupby(forward, key=lambda read: read.generation):
+        cursor = evidence.openings.get(generation)
+        for read in reads:
+            if cursor is None and began:
+                yield f"a reset that says where {read.batch} starts", f"none, and {read.offsets}"
+            start = read.offsets.start
+            if cursor not in (None, start) and (cursor, start) not in recorded:
+                yield f"a range that starts at {cursor}", str(read.offsets)
+            cursor, began = read.offsets.end, True
 
 
 def _no_phantom(evidence: Evidence) -> Problems:
-    rows = np.concatenate([evidence.data, evidence.quarantined])
-    first, last = evidence.ranges[0].start, evidence.ranges[-1].end
-    outside = rows[(rows < first) | (rows >= last)]
+    rows, ranges = evidence.stored, _ranges(evidence)
+    inside = _within(rows.offsets, ranges)
+    outside = rows.offsets[~inside]
     if len(outside):
-        yield f"rows of [{first}, {last}) only", f"{len(outside)} others: {_some(outside)}"
+        named = ", ".join(f"[{each.start}, {each.end})" for each in ranges)
+        yield f"rows of {named or 'nothing'} only", f"{len(outside)} others: {_some(outside)}"
+    strange = rows.offsets[inside & ~_own(rows, evidence.reads)]
+    if len(strange):
+        yield "rows of the batches that read them", f"{len(strange)} others: {_some(strange)}"
     if evidence.compacts:
         return  # Records may leave such a topic after they were read.
-    held = rows[(rows >= evidence.readable.start) & (rows < evidence.readable.end)]
+    held = rows.offsets[_within(rows.offsets, evidence.readable)]
     unseen = np.setdiff1d(held, evidence.visible)
     if len(unseen):
         yield "only records that Kafka shows", f"{len(unseen)} others: {_some(unseen)}"
 
 
 def _accounted(evidence: Evidence) -> Problems:
-    planned = list(evidence.ranges[: evidence.settled])
-    receipts = [line.planned.offsets for line in evidence.receipts]
-    if receipts != planned:
-        found, expected = next(
-            pair for pair in zip_longest(receipts, planned) if pair[0] != pair[1]
-        )
-        yield f"a receipt for {expected or 'no further range'}", f"one for {found or 'none'}"
-    for line in evidence.receipts:
-        offsets = line.planned.offsets
-        rows = _count(evidence.data, offsets)
-        if rows != line.records:
-            yield f"{line.records} records in {offsets}, as in its receipt", f"{rows} rows"
-        refused = _count(evidence.quarantined, offsets)
-        if refused != line.quarantined:
-            yield f"{line.quarantined} quarantined in {offsets}, as in its receipt", str(refused)
+    records, gone = _counts(evidence.data, evidence), _counts(evidence.gone, evidence)
+    refused = _counts(evidence.quarantined, evidence)
+    for place, read in enumerate(evidence.reads):
+        offsets = read.offsets
+        found = [line.planned.offsets for line in read.receipts]
+        if found != ([offsets] if read.due else []):
+            named = ", ".join(map(str, found)) or "none"
+            wanted = f"one receipt for {offsets}" if read.due else "no receipt"
+            yield f"{wanted} of {read.batch}", named
+            continue
+        for line in read.receipts:
+            for stated, there, what in (
+                (line.records, int(records[place] + gone[place]), "records"),
+                (line.quarantined, int(refused[place]), "quarantined"),
+            ):
+                fewer = there < stated and evidence.read_again(place)
+                if there != stated and not fewer:
+                    expected = f"{stated} {what} of {read.batch} in {offsets}, as in its receipt"
+                    yield expected, f"{there} rows"
 
 
-def _count(offsets: Offsets, within: OffsetRange) -> int:
-    return int(((offsets >= within.start) & (offsets < within.end)).sum())
+def _counts(rows: Rows, evidence: Evidence) -> Offsets:
+    """How many of the rows are each read's, by its place."""
+    return np.bincount(rows.reads[rows.reads >= 0], minlength=len(evidence.reads))
+
+
+def _own(rows: Rows, reads: Sequence[Read]) -> Mask:
+    """Which rows lie in the range of the batch that they name; -1 takes the last, empty range."""
+    starts = np.array([read.offsets.start for read in reads] + [0], dtype=np.int64)
+    ends = np.array([read.offsets.end for read in reads] + [0], dtype=np.int64)
+    own: Mask = (rows.offsets >= starts[rows.reads]) & (rows.offsets < ends[rows.reads])
+    return own
+
+
+def _ranges(evidence: Evidence) -> list[OffsetRange]:
+    return merged([read.offsets for read in evidence.reads])
+
+
+def _within(offsets: Offsets, ranges: Sequence[OffsetRange]) -> Mask:
+    """Which offsets lie in one of the ranges; these ascend and do not touch."""
+    starts = np.array([each.start for each in ranges] + [np.iinfo(np.int64).max], dtype=np.int64)
+    ends = np.array([each.end for each in ranges] + [-1], dtype=np.int64)
+    inside: Mask = offsets < ends[np.searchsorted(starts, offsets, side="right") - 1]
+    return inside
+
+
+def merged(ranges: Sequence[OffsetRange]) -> list[OffsetRange]:
+    """What the ranges of one partition cover, ascending, as few ranges as there can be."""
+    found: list[OffsetRange] = []
+    for each in sorted(each for each in ranges if each.span):
+        if found and each.start <= found[-1].end:
+            last = found.pop()
+            each = OffsetRange(last.partition, last.start, max(last.end, each.end))
+        found.append(each)
+    return found
 
 
 def _some(offsets: Offsets) -> str:

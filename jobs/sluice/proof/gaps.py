@@ -105,7 +105,10 @@ class Gaps:
         raise GapUnexplained(
             f"{partition}: {sum(gap.span for gap in self.unexplained)} offsets have no row and"
             f" nothing in the log explains why; expected 0:\n" + "\n".join(named) + "\n"
-            "Find the cause; then `on_data_loss: record` in the spec accepts them as lost."
+            "Find the cause. Then `sluice verify PIPELINE --accept-gap '"
+            f"{partition} [{self.unexplained[0].start}, {self.unexplained[0].end})'"
+            " --reason …`, for each of them, records the loss and goes on;"
+            " `on_data_loss: record` in the spec does so for every one to come."
         )
 
 

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from sluice.broker.kafka_reader import KafkaReader
 from sluice.broker.kafka_state import KafkaState
+from sluice.pipeline.committed import Committed, read_committed
 from sluice.pipeline.parts import Parts
-from sluice.planning.batches import Batch, PlannedRange
-from sluice.planning.ranges import OffsetRange, TopicPartition
-from sluice.proof.accounting import Counted, Receipt
-from sluice.proof.checks import Evidence, Offsets, Violation, check
-from sluice.tables.data_log import offsets_of
-from sluice.tables.offsets_rows import read_losses
+from sluice.pipeline.stored import Place, Stored, stored
+from sluice.planning.alterations import TableCommit, may_have_deleted
+from sluice.planning.batches import PlannedRange
+from sluice.planning.ranges import OffsetRange, TopicPartition, span_of
+from sluice.proof.checks import Violation, check, merged
+from sluice.proof.evidence import NO_ROWS, Evidence, Offsets, Read
 
 Progress = Callable[[OffsetRange, int], None]
 """Called with what is read of a partition in all, and the offset that was reached."""
+
+
+@dataclass(frozen=True)
+class Deleted:
+    """A commit of others that deleted rows; None where it can no longer be told how many."""
+
+    version: int
+    operation: str
+    rows: int | None
 
 
 @dataclass(frozen=True)
@@ -32,31 +41,20 @@ class Verdict:
     quarantined: int
     compared: int
     unsettled: tuple[str, ...]
+    lost: int
+    losses: int
+    deleted: tuple[Deleted, ...]
     violations: tuple[Violation, ...]
 
 
 @dataclass(frozen=True)
 class _Tables:
-    """What the tables hold of a pipeline."""
+    """What the tables hold of a pipeline, the data table at one version."""
 
-    batches: tuple[Batch, ...]
-    receipts: tuple[Receipt, ...]
-    losses: tuple[OffsetRange, ...]
-    settled: int
-    data: pa.Table
-    quarantine: pa.Table
-
-    def ranges(self, partition: TopicPartition) -> list[OffsetRange]:
-        found = (batch.by_partition.get(partition) for batch in self.batches)
-        return [planned.offsets for planned in found if planned]
-
-    def settled_ranges(self, partition: TopicPartition) -> int:
-        settled = (batch for batch in self.batches if batch.number <= self.settled)
-        return sum(partition in batch.by_partition for batch in settled)
-
-    def lines(self, partition: TopicPartition) -> list[Counted]:
-        lines = (line for receipt in self.receipts for line in receipt.counted)
-        return [line for line in lines if line.planned.offsets.partition == partition]
+    committed: Committed
+    data: Stored
+    quarantine: Stored
+    deleted: Mapping[int, Stored]
 
 
 def verify(parts: Parts, progress: Progress) -> Verdict:
@@ -65,70 +63,143 @@ def verify(parts: Parts, progress: Progress) -> Verdict:
     Raises BrokerUnavailable when Kafka does not answer, TableRefused when the tables contradict
     each other beyond comparison.
     """
-    snapshot, history, committed = parts.progress(parts.offsets.snapshot)
-    batches = snapshot.batches(history.sequence, last=committed)
+    # Whatever lands from here on is left out: its version is above this one.
+    version = parts.data.version()
+    snapshot, history, _ = parts.progress(parts.offsets.snapshot)
+    committed = read_committed(parts, snapshot, history.sequence.generation, version)
+    deletions = {each: parts.data.removed(each.version) for each in _suspects(parts, version)}
     tables = _Tables(
-        batches=batches,
-        receipts=tuple(snapshot.receipts(history.sequence, newest=history.settled)),
-        losses=tuple(read_losses(snapshot.rows(history.sequence, ["loss"]))),
-        settled=history.settled,
-        data=parts.data.coordinates(),
-        quarantine=_live(parts.quarantine.coordinates(), batches),
+        committed,
+        stored(parts.data.coordinates(version=version)),
+        stored(parts.quarantine.coordinates()),
+        {each.version: stored(rows) for each, rows in deletions.items() if rows is not None},
     )
     state = parts.kafka.state(parts.spec)
-    last = tables.batches[-1].ranges if tables.batches else ()
-    evidence = [_evidence(parts, each, tables, state, progress) for each in last]
+    places = _partitions(committed)
+    evidence = [_evidence(parts, *each, tables, state, progress) for each in places.items()]
     return Verdict(
-        batches=len(tables.batches),
-        records=tables.data.num_rows,
-        quarantined=tables.quarantine.num_rows,
+        batches=len(committed.batches),
+        records=sum(len(offsets) for offsets, _ in tables.data.places.values()),
+        quarantined=sum(len(each.live.offsets) for each in evidence),
         compared=sum(len(each.visible) for each in evidence),
-        unsettled=tuple(str(each) for each in tables.batches if each.number > history.settled),
-        violations=tuple(violation for each in evidence for violation in check(each)),
+        unsettled=tuple(str(each.batch) for each in committed.batches if not each.settled),
+        lost=span_of(each.offsets for each in committed.losses),
+        losses=len(committed.losses),
+        deleted=tuple(_deleted(deletions)),
+        violations=(
+            *(violation for each in evidence for violation in check(each)),
+            *_strays(tables.data, places),
+        ),
     )
 
 
-def _live(quarantine: pa.Table, committed: tuple[Batch, ...]) -> pa.Table:
-    """The rows of committed batches: an unfinished batch may have left some before its commit."""
-    names = pa.array([str(batch) for batch in committed], pa.string())
-    return quarantine.filter(pc.is_in(quarantine["_batch"], value_set=names))
+def _suspects(parts: Parts, version: int | None) -> list[TableCommit]:
+    commits = parts.data.require_ours(parts.spec.pipeline)
+    seen = [each for each in commits if version is not None and each.version <= version]
+    return may_have_deleted(parts.spec.pipeline, seen)
+
+
+def _deleted(deletions: Mapping[TableCommit, pa.Table | None]) -> Iterator[Deleted]:
+    for commit, rows in deletions.items():
+        if rows is None or rows.num_rows:
+            count = None if rows is None else rows.num_rows
+            yield Deleted(commit.version, commit.operation, count)
+
+
+def _strays(data: Stored, known: Iterable[Place]) -> Iterator[Violation]:
+    """Rows of partitions that no batch has read."""
+    for place in sorted(data.places.keys() - set(known)):
+        offsets, _ = data.places[place]
+        where = TopicPartition(f"topic id {place.topic_id or 'unknown'} ", place.partition)
+        found = f"{len(offsets)} rows of a partition that none has read"
+        yield Violation("no phantom", where, "rows of committed batches only", found)
+
+
+def _partitions(committed: Committed) -> dict[Place, TopicPartition]:
+    return {
+        Place(each.topic_id, each.offsets.partition.partition): each.offsets.partition
+        for landed in committed.batches
+        for each in landed.batch.ranges
+    }
 
 
 def _evidence(
-    parts: Parts, last: PlannedRange, tables: _Tables, state: KafkaState, progress: Progress
+    parts: Parts,
+    place: Place,
+    partition: TopicPartition,
+    tables: _Tables,
+    state: KafkaState,
+    progress: Progress,
 ) -> Evidence:
-    partition = last.offsets.partition
-    ranges = tables.ranges(partition)
-    readable = _readable(ranges, last, state)
+    committed = tables.committed
+    reads = list(_reads(committed, place))
+    readable = _readable(reads, place, partition, state)
     return Evidence(
         partition=partition,
-        ranges=ranges,
-        settled=tables.settled_ranges(partition),
-        lost=[each for each in tables.losses if each.partition == partition],
-        receipts=tables.lines(partition),
+        reads=reads,
+        openings=_openings(committed, place, partition),
+        lost=[
+            loss.offsets
+            for loss in committed.losses
+            if (loss.topic_id, loss.offsets.partition) == (place.topic_id, partition)
+        ],
         readable=readable,
         visible=_visible(parts, readable, progress),
-        data=offsets_of(tables.data, last).to_numpy(),
-        quarantined=offsets_of(tables.quarantine, last).to_numpy(),
-        compacts=parts.kafka.compacts(partition.topic) if readable.span else False,
+        data=tables.data.rows(place, reads),
+        quarantined=tables.quarantine.rows(place, reads),
+        deleted={at: rows.rows(place, reads) for at, rows in tables.deleted.items()},
+        compacts=bool(readable) and parts.kafka.compacts(partition.topic),
     )
 
 
-def _readable(ranges: list[OffsetRange], last: PlannedRange, state: KafkaState) -> OffsetRange:
+def _reads(committed: Committed, place: Place) -> Iterator[Read]:
+    def mine(planned: PlannedRange) -> bool:
+        return (planned.topic_id, planned.offsets.partition.partition) == place
+
+    for landed in committed.batches:
+        sequence = landed.batch.sequence
+        lines = [line for line in landed.counted if mine(line.planned)]
+        for planned in filter(mine, landed.batch.ranges):
+            yield Read(
+                batch=str(landed.batch),
+                forward=sequence.lane == "forward",
+                generation=sequence.generation,
+                offsets=planned.offsets,
+                version=landed.version,
+                due=landed.settled,
+                receipts=lines,
+            )
+
+
+def _openings(committed: Committed, place: Place, partition: TopicPartition) -> dict[int, int]:
+    openings: dict[int, int] = {}
+    for generation, reset in committed.resets.by_generation.items():
+        after = reset.by_partition.get(partition)
+        if after is not None and after.topic_id == place.topic_id:
+            openings[generation] = after.offsets.start
+    return openings
+
+
+def _readable(
+    reads: Sequence[Read], place: Place, partition: TopicPartition, state: KafkaState
+) -> list[OffsetRange]:
     """What Kafka still holds of the ranges; nothing when the topic is not the same any more."""
-    partition, end = last.offsets.partition, last.offsets.end
     log = state.logs.get(partition)
-    if log is None or log.topic_id != last.topic_id:
-        return OffsetRange(partition, end, end)
-    start = min(max(ranges[0].start, log.log_start_offset), end)
-    return OffsetRange(partition, start, end)
+    if log is None or log.topic_id != place.topic_id:
+        return []
+    return [
+        OffsetRange(partition, max(each.start, log.log_start_offset), each.end)
+        for each in merged([read.offsets for read in reads])
+        if each.end > log.log_start_offset
+    ]
 
 
-def _visible(parts: Parts, wanted: OffsetRange, progress: Progress) -> Offsets:
-    found: list[Offsets] = []
-    for offsets in KafkaReader(parts.client).offsets(wanted) if wanted.span else ():
-        if offsets:
-            found.append(np.array(offsets, dtype=np.int64))
-            progress(wanted, offsets[-1] + 1)
-    progress(wanted, wanted.end)
-    return np.concatenate(found) if found else np.array([], dtype=np.int64)
+def _visible(parts: Parts, wanted: Iterable[OffsetRange], progress: Progress) -> Offsets:
+    found = [NO_ROWS.offsets]
+    for each in wanted:
+        for offsets in KafkaReader(parts.client).offsets(each):
+            if offsets:
+                found.append(np.array(offsets, dtype=np.int64))
+                progress(each, offsets[-1] + 1)
+        progress(each, each.end)
+    return np.concatenate(found)

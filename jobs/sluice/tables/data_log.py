@@ -15,7 +15,12 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from sluice.errors import CommitUnknown, TableRefused
+from sluice.planning.alterations import TableCommit, require_ours
 from sluice.planning.batches import Batch, BatchSequence, PlannedRange
+from sluice.planning.ranges import TopicPartition
+from sluice.tables.fencing import FENCE, Fencing
+from sluice.tables.removed_rows import removed_rows
+from sluice.tables.table_commits import commits_after
 
 log = logging.getLogger(__name__)
 
@@ -30,14 +35,16 @@ COORDINATES = pa.schema(
         ("_batch", pa.string()),
     ]
 )
+KEYS = ["_topic_id", "_partition", "_offset"]
 
 
 @dataclass(frozen=True)
 class Landing:
-    """The commit that a batch landed in: its version and how many rows it wrote."""
+    """The commit that a batch landed in: its version, how many rows it wrote, whose it is."""
 
     version: int
     rows: int
+    attempt: str | None = None
 
 
 class DataLog:
@@ -49,14 +56,47 @@ class DataLog:
     def committed(self, sequence: BatchSequence) -> int:
         """The number of the last committed batch of a sequence, 0 when there is none.
 
-        This is the commit rule: nothing else decides. Raises CommitUnknown where it is unreadable,
-        TableRefused where the table is not this pipeline's.
+        This is the commit rule: nothing else decides. FENCE for a sequence that a reset has closed.
+        Raises CommitUnknown where it is unreadable, TableRefused where the table is not this
+        pipeline's.
         """
         table = self._table()
         if table is None:
             return 0
         self._require_owner(table, sequence.pipeline)
         return table.transaction_version(sequence.app_id) or 0
+
+    def closed(self, sequence: BatchSequence) -> bool:
+        """Whether a reset's fence stands, so that nothing of the sequence can land any more."""
+        return self.committed(sequence) == FENCE
+
+    def fencing(self) -> Fencing | None:
+        """The table as it is now, to close generations from; None while there is no table.
+
+        Raises TableRefused for a clustered table.
+        """
+        table = self._table()
+        if table is None:
+            return None
+        if "clustering" in (table.protocol().writer_features or []):
+            raise TableRefused(
+                f"{self._uri}: expected a table without CLUSTER BY, found a clustered one: its"
+                " generation cannot be closed, as delta-rs does not write such tables. Read the"
+                " topic again with a new pipeline into a new table."
+            )
+        return Fencing(table)
+
+    def require_ours(self, pipeline: str, since: int = -1) -> list[TableCommit]:
+        """The commits above a version, if nothing of them says that the table is not ours any more.
+
+        Raises TableRefused with what was done to it, and the way back.
+        """
+        table = self._table()
+        if table is None:
+            return []
+        commits = commits_after(table, since)
+        require_ours(self._uri, pipeline, commits, table.metadata().configuration)
+        return commits
 
     def exists(self) -> bool:
         """Whether there is a table."""
@@ -67,12 +107,19 @@ class DataLog:
         for commit in self._commits():
             if batch_of(commit) == (batch.sequence.app_id, batch.number):
                 rows = int(commit.get("operationMetrics", {}).get("numOutputRows", 0))
-                return Landing(int(commit["version"]), rows)
+                return Landing(int(commit["version"]), rows, attempt_of(commit))
         raise TableRefused(
             f"{self._uri}: batch {batch} is committed, but its commit is no longer in the table's"
             " log, so that no receipt can be written. Raise `delta.logRetentionDuration` and"
             " settle batches before it ends."
         )
+
+    def fingerprints(self, batch: Batch) -> Mapping[TopicPartition, str]:
+        """Those of a batch's commit, where known; none when the log has lost the commit."""
+        for commit in self._commits():
+            if batch_of(commit) == (batch.sequence.app_id, batch.number):
+                return fingerprints_of(commit)
+        return {}
 
     def coordinates(self, batch: Batch | None = None, version: int | None = None) -> pa.Table:
         """The coordinates of every row, or of a batch's rows; at a version, or now."""
@@ -81,6 +128,15 @@ class DataLog:
             return COORDINATES.empty_table()
         mine = None if batch is None else pads.field("_batch") == str(batch)
         return table.to_pyarrow_dataset().to_table(columns=COORDINATES.names, filter=mine)
+
+    def version(self) -> int | None:
+        """The table's version; None while there is no table."""
+        table = self._table()
+        return None if table is None else int(table.version())
+
+    def removed(self, version: int) -> pa.Table | None:
+        """The coordinates that a version took away; None where that can no longer be told."""
+        return removed_rows(self._uri, version, COORDINATES.names, KEYS)
 
     def _commits(self) -> Iterator[Mapping[str, Any]]:
         # Newest first. The batch is nearly always among the last few: the whole log is rarely read.
@@ -92,6 +148,7 @@ class DataLog:
     def _require_owner(self, table: DeltaTable, pipeline: str) -> None:
         owner = table.metadata().configuration.get(OWNER)
         if owner != pipeline:
+            self.require_ours(pipeline)
             found = f"{owner!r}" if owner else "none: Sluice did not create it"
             raise TableRefused(
                 f"{self._uri}: expected property {OWNER} = {pipeline!r}, found"
@@ -116,8 +173,13 @@ def offsets_of(rows: pa.Table, planned: PlannedRange) -> pa.ChunkedArray:
     return rows.filter(mine)["_offset"]
 
 
-def batch_metadata(batch: Batch) -> str:
-    """The `userMetadata` of a batch's commit: which batch it is and its offset ranges."""
+def batch_metadata(
+    batch: Batch, attempt: str, fingerprints: Mapping[TopicPartition, str | None] | None = None
+) -> str:
+    """The `userMetadata` of a batch's commit: batch, offset ranges, and which attempt made it.
+
+    Each range has the fingerprint of the record before its end, null where that is not known.
+    """
     ranges = [
         {
             "topic": each.offsets.partition.topic,
@@ -125,17 +187,40 @@ def batch_metadata(batch: Batch) -> str:
             "partition": each.offsets.partition.partition,
             "start": each.offsets.start,
             "end": each.offsets.end,
+            "fingerprint": (fingerprints or {}).get(each.offsets.partition),
         }
         for each in batch.ranges
     ]
     app = {"app_id": batch.sequence.app_id, "number": batch.number, "batch": str(batch)}
-    return json.dumps({"sluice": {"version": 1, **app, "ranges": ranges}})
+    return json.dumps({"sluice": {"version": 1, **app, "attempt": attempt, "ranges": ranges}})
 
 
 def batch_of(commit: Mapping[str, Any]) -> tuple[str, int] | None:
     """The app id and number of the batch that a commit (its commitInfo) carried, if any."""
+    sluice = _sluice(commit)
     try:
-        sluice = json.loads(commit.get("userMetadata") or "")["sluice"]
         return sluice["app_id"], sluice["number"]
-    except (ValueError, KeyError, TypeError):
+    except KeyError:
         return None
+
+
+def attempt_of(commit: Mapping[str, Any]) -> str | None:
+    """The attempt that made a commit (its commitInfo); None where that is not told."""
+    return _sluice(commit).get("attempt")
+
+
+def fingerprints_of(commit: Mapping[str, Any]) -> Mapping[TopicPartition, str]:
+    """The fingerprints that a commit (its commitInfo) holds, where they are known."""
+    return {
+        TopicPartition(each["topic"], each["partition"]): each["fingerprint"]
+        for each in _sluice(commit).get("ranges", ())
+        if each.get("fingerprint")
+    }
+
+
+def _sluice(commit: Mapping[str, Any]) -> Mapping[str, Any]:
+    try:
+        found = json.loads(commit.get("userMetadata") or "")["sluice"]
+    except (ValueError, KeyError, TypeError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -71,10 +71,10 @@ def read_receipts(
         yield Receipt(batches[number], lines, by_number[number][0]["data_version"])
 
 
-def read_losses(rows: Iterable[Mapping[str, Any]]) -> Iterator[OffsetRange]:
-    """The offsets that `loss` rows record."""
+def read_losses(rows: Iterable[Mapping[str, Any]]) -> Iterator[Loss]:
+    """What `loss` rows record."""
     for row in rows:
-        yield _read_range(row)
+        yield Loss(_read_range(row), row["topic_id"], row["reason"])
 
 
 def _by_number(rows: Iterable[Mapping[str, Any]]) -> dict[int, list[Mapping[str, Any]]]:
@@ -91,22 +91,29 @@ def _by_number(rows: Iterable[Mapping[str, Any]]) -> dict[int, list[Mapping[str,
 
 def _batch_row(event: str, batch: Batch, planned: PlannedRange) -> Row:
     return {
-        **_sequence(batch.sequence, event),
+        **sequence_columns(batch.sequence, event),
         "batch_id": batch.number,
         "batch": str(batch),
         "mode": batch.mode,
         **_range(planned.offsets),
+        **log_columns(planned),
+        "cluster_id": batch.cluster_id,
+    }
+
+
+def log_columns(planned: PlannedRange) -> Row:
+    """What was true of the partition's log when the row was written."""
+    return {
         "topic_id": planned.topic_id,
         "log_start_offset": planned.log_start_offset,
         "last_stable_offset": planned.last_stable_offset,
         "leader_epoch": planned.leader_epoch,
-        "cluster_id": batch.cluster_id,
     }
 
 
 def _loss_row(sequence: BatchSequence, cluster_id: str, loss: Loss) -> Row:
     return {
-        **_sequence(sequence, "loss"),
+        **sequence_columns(sequence, "loss"),
         **_range(loss.offsets),
         "topic_id": loss.topic_id,
         "gaps": loss.offsets.span,
@@ -116,7 +123,8 @@ def _loss_row(sequence: BatchSequence, cluster_id: str, loss: Loss) -> Row:
     }
 
 
-def _sequence(sequence: BatchSequence, event: str) -> Row:
+def sequence_columns(sequence: BatchSequence, event: str) -> Row:
+    """The columns that tell which pipeline, lane and generation an event belongs to."""
     return {
         "format_version": FORMAT_VERSION,
         "pipeline": sequence.pipeline,

@@ -20,8 +20,11 @@ from sluice.errors import CommitFailed
 from sluice.planning.batches import Batch, BatchSequence
 from sluice.planning.history import History
 from sluice.planning.plans import Plan
+from sluice.planning.resets import Reset, Resets
 from sluice.proof.accounting import Receipt
 from sluice.tables.offsets_rows import Origin, plan_rows, read_batches, read_receipts, receipt_rows
+from sluice.tables.overtaken import Overtaken
+from sluice.tables.reset_rows import DONE, INTENDED, read_resets, reset_rows
 
 log = logging.getLogger(__name__)
 
@@ -61,23 +64,31 @@ SCHEMA = pa.schema(
 )
 
 
-class Overtaken(Exception):
-    """Another process changed the sequence since the snapshot: read again, decide again."""
-
-
 class OffsetsSnapshot:
     """The offsets table at one version: what decisions are made on and committed against."""
 
     def __init__(self, table: DeltaTable | None) -> None:
         self._table = table
 
-    def history(self, pipeline: str) -> History:
-        """The forward lane of the pipeline's newest generation."""
-        sequence = BatchSequence(pipeline, "forward", 1)
+    def history(self, sequence: BatchSequence, resets: Resets) -> History:
+        """One lane of a generation, as far as the next decision needs it."""
         planned = self._newest(sequence.app_id)
         settled = self._newest(sequence.receipts_app_id)
-        batches = self.batches(sequence, first=max(settled, 1), last=planned)
-        return History(sequence, planned, settled, batches)
+        return History(
+            sequence=sequence,
+            planned=planned,
+            settled=settled,
+            batches=self.batches(sequence, first=max(settled, 1), last=planned),
+            opening=resets.by_generation.get(sequence.generation),
+            reached=resets.reached(sequence.generation),
+        )
+
+    def resets(self, pipeline: str) -> Resets:
+        """Every reset of the pipeline; the statistics leave out all files without one."""
+        if self._newest(_resets_app_id(pipeline)) == 0:
+            return Resets({})
+        wanted = (pads.field("pipeline") == pipeline) & pads.field("event").isin([INTENDED, DONE])
+        return read_resets(pipeline, self._read(wanted))
 
     def batches(self, sequence: BatchSequence, first: int = 1, *, last: int) -> tuple[Batch, ...]:
         """The planned batches of a sequence, from one number to another."""
@@ -97,8 +108,6 @@ class OffsetsSnapshot:
 
         The log's statistics leave out the files of other batches.
         """
-        if self._table is None:
-            return []
         wanted = (
             (pads.field("pipeline") == sequence.pipeline)
             & (pads.field("lane") == sequence.lane)
@@ -107,10 +116,13 @@ class OffsetsSnapshot:
         )
         if last is not None:
             wanted &= (pads.field("batch_id") >= first) & (pads.field("batch_id") <= last)
-        found: list[dict[str, Any]] = (
-            self._table.to_pyarrow_dataset().to_table(filter=wanted).to_pylist()
-        )
-        return found
+        return self._read(wanted)
+
+    def append_reset(self, reset: Reset, origin: Origin) -> None:
+        """Record a reset as intended, or as done. Raises Overtaken or CommitFailed."""
+        app_id = _resets_app_id(reset.pipeline)
+        before = self._newest(app_id)
+        self._append(reset_rows(reset, origin), app_id, before, before + 1)
 
     def append_plan(self, plan: Plan, origin: Origin) -> None:
         """Make new batches durable, all in one commit. Raises Overtaken or CommitFailed."""
@@ -123,6 +135,14 @@ class OffsetsSnapshot:
         batch = receipt.batch
         rows = receipt_rows(receipt, origin)
         self._append(rows, batch.sequence.receipts_app_id, batch.number - 1, batch.number)
+
+    def _read(self, wanted: pads.Expression) -> list[dict[str, Any]]:
+        if self._table is None:
+            return []
+        found: list[dict[str, Any]] = (
+            self._table.to_pyarrow_dataset().to_table(filter=wanted).to_pylist()
+        )
+        return found
 
     def _newest(self, app_id: str) -> int:
         return (self._table.transaction_version(app_id) or 0) if self._table else 0
@@ -144,6 +164,10 @@ class OffsetsSnapshot:
         except (DeltaError, OSError) as problem:
             # Whether it landed is for the next attempt to read; it will adopt what it finds.
             raise CommitFailed(f"offsets table: {problem}. Run again.") from problem
+
+
+def _resets_app_id(pipeline: str) -> str:
+    return f"sluice:{pipeline}:resets"
 
 
 class OffsetsTable:

@@ -1,0 +1,78 @@
+"""Accepting: somebody decides that offsets which nothing explains are lost, and says why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sluice.errors import GapUnexplained, joined
+from sluice.pipeline.altered import require_unaltered
+from sluice.pipeline.counting import account
+from sluice.pipeline.parts import Parts
+from sluice.pipeline.settle import explainer, write_receipts
+from sluice.planning.batches import Batch
+from sluice.planning.ranges import OffsetRange, TopicPartition
+from sluice.proof.accounting import Receipt
+from sluice.proof.gaps import UnexplainedGap
+from sluice.tables.offsets_rows import Origin
+
+Unexplained = tuple[TopicPartition, UnexplainedGap]
+
+
+def accept_gaps(
+    parts: Parts, gaps: Sequence[OffsetRange], reason: str, origin: Origin
+) -> list[Receipt]:
+    """Write the receipts that these gaps held back, with a loss row for each of them.
+
+    Raises GapUnexplained, nothing written, when one of them is none; and, as `settle` does, when
+    others are left.
+    """
+    snapshot, history, committed = parts.progress(parts.offsets.snapshot)
+    require_unaltered(parts, snapshot, history, committed)
+    due = [batch for batch in history.batches if history.settled < batch.number <= committed]
+    found = [each for batch in due for each in _unexplained(parts, batch)]
+    _require_all_match(parts.spec.pipeline, gaps, found)
+
+    def accept(partition: TopicPartition, gap: UnexplainedGap) -> str | None:
+        if any(_holds(each, partition, gap) for each in gaps):
+            return f"{gap.cause}; accepted by {origin.actor}: {reason}"
+        return None
+
+    return write_receipts(parts, origin, accept=accept)
+
+
+def _unexplained(parts: Parts, batch: Batch) -> list[Unexplained]:
+    """The gaps of a batch that nothing explains, of all its partitions; nothing is written."""
+    found: list[Unexplained] = []
+
+    def note(partition: TopicPartition, gap: UnexplainedGap) -> str:
+        found.append((partition, gap))
+        return "looked at"
+
+    account(batch, parts.data, parts.quarantine, explainer(parts), note)
+    return found
+
+
+def _require_all_match(
+    pipeline: str,
+    gaps: Sequence[OffsetRange],
+    found: Sequence[Unexplained],
+) -> None:
+    others = [each for each in gaps if not any(_holds(each, *gap) for gap in found)]
+    if others:
+        raise GapUnexplained(
+            joined(
+                [
+                    *(f"{each}: expected an unexplained gap there, found none" for each in others),
+                    f"{pipeline}: unexplained in batches without a receipt:"
+                    f" {'' if found else 'nothing'}",
+                    *(f"{partition} {gap}" for partition, gap in found),
+                    "Nothing was written. Name those that are to be recorded as lost.",
+                ]
+            )
+        )
+
+
+def _holds(accepted: OffsetRange, partition: TopicPartition, gap: UnexplainedGap) -> bool:
+    return (
+        accepted.partition == partition and accepted.start <= gap.start and gap.end <= accepted.end
+    )

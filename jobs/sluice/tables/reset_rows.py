@@ -1,0 +1,81 @@
+"""Rows of resets in the offsets table: one per event, lane and partition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from sluice.planning.batches import BatchSequence, PlannedRange
+from sluice.planning.ranges import OffsetRange, TopicPartition
+from sluice.planning.resets import LANES, MovedCursor, Reset, Resets
+from sluice.tables.offsets_rows import Origin, Row, log_columns, sequence_columns
+
+INTENDED, DONE = "reset_intended", "reset_done"
+
+
+def reset_rows(reset: Reset, origin: Origin) -> Iterator[Row]:
+    """The reset's event for every partition and lane; cursors on the forward rows."""
+    for lane in LANES:
+        sequence = BatchSequence(reset.pipeline, lane, reset.generation)
+        for moved in reset.cursor:
+            row = {
+                **sequence_columns(sequence, DONE if reset.done else INTENDED),
+                **log_columns(moved.after),
+                **origin.columns(),
+                "topic": moved.partition.topic,
+                "partition": moved.partition.partition,
+                "closed_at": reset.closed_at[lane],
+                "data_version": reset.data_version,
+                "cluster_id": reset.cluster_id,
+                "reason": reset.reason,
+            }
+            if lane == "forward":
+                row |= {"cursor_before": moved.before, "cursor_after": moved.after.offsets.start}
+            yield row
+
+
+def read_resets(pipeline: str, rows: Iterable[Mapping[str, Any]]) -> Resets:
+    """Put the rows together again: one reset has one event and time; what was done outranks."""
+
+    def rank(row: Mapping[str, Any]) -> tuple[Any, ...]:
+        return row["generation"], row["event"] == DONE, row["recorded_at"]
+
+    return Resets(
+        {
+            generation: _read_reset(pipeline, generation, done, list(lines))
+            for (generation, done, _), lines in groupby(sorted(rows, key=rank), key=rank)
+        }
+    )
+
+
+def _read_reset(
+    pipeline: str, generation: int, done: bool, rows: Sequence[Mapping[str, Any]]
+) -> Reset:
+    first = rows[0]
+    forward = sorted(
+        (row for row in rows if row["lane"] == "forward"),
+        key=lambda row: (row["topic"], row["partition"]),
+    )
+    return Reset(
+        pipeline=pipeline,
+        generation=generation,
+        closed_at={row["lane"]: row["closed_at"] for row in rows},
+        cursor=tuple(_read_moved(row) for row in forward),
+        cluster_id=first["cluster_id"],
+        data_version=first["data_version"],
+        reason=first["reason"],
+        done=done,
+    )
+
+
+def _read_moved(row: Mapping[str, Any]) -> MovedCursor:
+    partition, after = TopicPartition(row["topic"], row["partition"]), row["cursor_after"]
+    planned = PlannedRange(
+        offsets=OffsetRange(partition, after, after),
+        topic_id=row["topic_id"],
+        log_start_offset=row["log_start_offset"],
+        last_stable_offset=row["last_stable_offset"],
+        leader_epoch=row["leader_epoch"],
+    )
+    return MovedCursor(planned, row["cursor_before"])

@@ -1,0 +1,95 @@
+"""Resets that die at their own steps, race with batches, or meet zombies of old generations."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+from sluice.pipeline.plan import preview
+from sluice.pipeline.targets import to_earliest
+from sluice.planning.history import History
+from sluice.tables.offsets_rows import Origin
+from sluice.work import Work
+
+from tests.integration.pipelines import PLANNING_ALONE, Installed, killed_at
+from tests.integration.records import numbered, produce
+
+pytestmark = [pytest.mark.integration, pytest.mark.spark]
+
+Topic = Callable[..., str]
+Pipelines = Callable[..., Installed]
+RESETTING = ("reset", "--to-earliest", "--execute", "--reason", "a test")
+
+
+@pytest.fixture
+def trips(topic: Topic, pipeline: Pipelines) -> Installed:
+    """A pipeline that has landed two batches of ten records."""
+    made = pipeline(topic())
+    for number in range(2):
+        produce(made.bootstrap, made.topics[0], numbered(10, 10 * number))
+        made.run()
+    return made
+
+
+@pytest.mark.parametrize("point", ["reset intended", "fence stands"])
+def test_a_reset_that_was_killed_is_finished_by_the_next_plan(trips: Installed, point: str) -> None:
+    killed = trips.sluice(*RESETTING, **killed_at(point))
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert (len(trips.offsets("reset_intended")), trips.offsets("reset_done")) == (2, [])
+    produce(trips.bootstrap, trips.topics[0], numbered(5, 20))
+    trips.run()
+    assert len(trips.offsets("reset_done")) == 2
+    assert trips.ranges()["forward-2-1"] == {"[0]": (0, 25)}
+    assert trips.judge().facts.rows == 25
+
+
+def test_a_batch_that_lands_during_a_reset_is_counted(trips: Installed) -> None:
+    killed = trips.sluice(*RESETTING, **killed_at("reset intended"))
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    # What a task that knows nothing of it was doing just then: the plan is there, the batch lands.
+    parts = trips.open().parts
+    _, history, _ = parts.progress(parts.offsets.snapshot)
+    assert history.sequence.generation == 1
+    produce(trips.bootstrap, trips.topics[0], numbered(5, 20))
+    land_as_before(trips, history)
+    trips.run()
+    closed = {row["lane"]: row["closed_at"] for row in trips.offsets("reset_done")}
+    assert closed == {"forward": 3, "backfill": 0}
+    assert trips.judge().facts.rows == 25
+
+
+def land_as_before(trips: Installed, history: History) -> None:
+    parts = trips.open().parts
+    new = preview(parts, history)
+    parts.offsets.snapshot().append_plan(new, Origin("run", "pytest", datetime.now(UTC)))
+    trips.ingest(Work(history.sequence, (3,)))
+
+
+def test_an_unfinished_plan_of_a_closed_generation_is_dead(trips: Installed) -> None:
+    produce(trips.bootstrap, trips.topics[0], numbered(5, 20))
+    dead = trips.plan()
+    assert str(dead) == "forward-1-3"
+    done = trips.sluice(*RESETTING)
+    assert done.returncode == 0, done.stderr
+    assert not trips.open().outstanding(dead)
+    version = trips.version()
+    trips.ingest(dead)
+    assert trips.version() == version
+    trips.run()
+    assert trips.ranges()["forward-2-1"] == {"[0]": (0, 25)}
+    assert trips.judge().facts.rows == 25
+
+
+def test_resets_one_after_the_other(trips: Installed) -> None:
+    for generation in (2, 3):
+        done = trips.open().reset(to_earliest, "a test", "run", "pytest")
+        assert done.generation == generation
+    trips.run()
+    assert {row["_batch"] for row in trips.rows()} == {"forward-3-1"}
+    trips.open().reset(to_earliest, "a test", "run", "pytest")
+    produce(trips.bootstrap, trips.topics[0], numbered(5, 20))
+    assert trips.alone(PLANNING_ALONE).returncode == 0
+    trips.run()
+    assert trips.judge().facts.rows == 25

@@ -1,0 +1,103 @@
+"""Faults of the data table: rewound, restored, optimized by others."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from deltalake import DeltaTable
+from deltalake.exceptions import CommitFailedError
+
+from tests.soak.attempts import Attempt
+from tests.soak.outcomes import KILLED
+from tests.soak.scene import Scene
+from tests.soak.schedule import Fault
+
+REASON = ("--execute", "--reason", "soak")
+# Of the newest batches, how many a RESTORE may take away.
+UNDONE = 5
+PATIENCE = 90.0
+
+
+def rewind(scene: Scene, fault: Fault) -> bool:
+    """Everything is read again."""
+    with _cursor(scene) as free:
+        if not free or not scene.trips.version():
+            return False
+        scene.attempts.wait(scene.attempts.start("reset", "--to-earliest", *REASON))
+    return True
+
+
+def kill_rewind(scene: Scene, fault: Fault) -> bool:
+    """A reset dies at its middle; the next plan finishes it."""
+    with _cursor(scene) as free:
+        if not free or not scene.trips.version():
+            return False
+        armed = {"SLUICE_TEST": "1", "SLUICE_FAILPOINT": fault.point}
+        reset = scene.attempts.start("reset", "--to-earliest", *REASON, excuses={KILLED}, **armed)
+        scene.attempts.wait(reset)
+        scene.until(lambda: not _unfinished(scene), PATIENCE)
+    return True
+
+
+def restore(scene: Scene, fault: Fault) -> bool:
+    """An analyst's RESTORE: runs stop, the documented command makes it whole."""
+    with _cursor(scene) as free:
+        landed = sorted({row["data_version"] for row in scene.trips.offsets("committed")})
+        if not free or len(landed) < 2:
+            return False
+        newest = landed[-UNDONE:][1:]
+        to = newest[int(fault.share * len(newest))] - 1
+        with scene.diary.in_force("ResetNeeded", "SparkFailed", "CommitFailed"):
+            try:
+                DeltaTable(scene.trips.data).restore(to)
+            except CommitFailedError as problem:
+                scene.diary.write(f"RESTORE: {problem}")
+                return False
+            scene.diary.write(f"RESTORE to version {to}")
+            _stopped_then_reset(scene)
+    return True
+
+
+def _stopped_then_reset(scene: Scene) -> None:
+    restored = scene.diary.now
+
+    def since() -> list[Attempt]:
+        return [each for each in scene.attempts.all if each.started > restored and each.how]
+
+    scene.until(lambda: any(each.how == "ResetNeeded" for each in since()), PATIENCE)
+    for attempt in since():
+        if attempt.how == "ok":
+            scene.diary.find(f"{attempt} passed over a RESTORE that took batches away")
+    while scene.attempts.wait(scene.attempts.start("reset", "--to-table", *REASON)).how != "ok":
+        scene.healing.wait(1)
+
+
+def optimize(scene: Scene, fault: Fault) -> bool:
+    """What table maintenance does, at the same time."""
+    if not scene.trips.version():
+        return False
+    with scene.diary.in_force("SparkFailed"):
+        try:
+            DeltaTable(scene.trips.data).optimize.compact()
+        except CommitFailedError as problem:
+            scene.diary.write(f"OPTIMIZE: {problem}")
+    return True
+
+
+@contextlib.contextmanager
+def _cursor(scene: Scene) -> Iterator[bool]:
+    free = scene.at_the_cursor.acquire(blocking=False)
+    try:
+        yield free
+    finally:
+        if free:
+            scene.at_the_cursor.release()
+
+
+def _unfinished(scene: Scene) -> bool:
+    rows = scene.trips.rows("_sluice/offsets")
+    known: dict[str, set[int]] = {"reset_intended": set(), "reset_done": set()}
+    for row in rows:
+        known.get(row["event"], set()).add(row["generation"])
+    return known["reset_intended"] > known["reset_done"]
