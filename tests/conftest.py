@@ -1,15 +1,54 @@
-"""Fixtures that every layer may use: the embedded broker and topics on it."""
+"""Fixtures that every layer may use: the embedded broker, topics on it, and Spark."""
 
 from __future__ import annotations
 
+import os
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from local.broker import Broker
 from local.topics import create_topic
+from tests.integration.pipelines import JAVA_TUNING
+from tests.oracle import marked_processes, no_orphans
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_left_behind() -> Iterator[None]:
+    """Whatever the tests start inherits a mark; at the end nothing that bears it may run."""
+    token = uuid.uuid4().hex
+    os.environ["SLUICE_TEST_SESSION"] = token
+    yield
+    no_orphans(set(), lambda: marked_processes(f"SLUICE_TEST_SESSION={token}"), patience=20)
+
+
+@pytest.fixture(scope="session")
+def spark(nothing_left_behind: None) -> Iterator[SparkSession]:
+    """One session for all layers, configured as the product does it."""
+    from pyspark import SparkContext
+    from sluice.lake.session import open_session
+    from sluice.spec import PipelineSpec
+
+    tuning = pytest.MonkeyPatch()
+    for key, value in JAVA_TUNING.items():
+        tuning.setenv(key, value)
+    named = {"version": 1, "pipeline": "tests", "table": "tests", "topics": ["none"]}
+    session = open_session(PipelineSpec.model_validate({**named, "format": {"type": "raw"}}))
+    tuning.undo()
+    yield session
+    gateway = SparkContext._gateway
+    session.stop()
+    # The JVM would go on until Python ends.
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait(30)
+    SparkContext._gateway = SparkContext._jvm = None
 
 
 @pytest.fixture(scope="session")
