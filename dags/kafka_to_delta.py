@@ -7,6 +7,11 @@
 - **settle** reads the table's log back, writes the receipts with their counts and tells those who
   wait for the table. Skipped when no receipt is due.
 
+A backfill of past intervals, or a run with the parameters "read again", reads records below the
+cursor once more and replaces exactly their rows. The cursor stays where it is, and fresh data goes
+first: between two batches `ingest` may show "up for reschedule". Runs by hand take turns with the
+scheduled ones, backfill runs do not: to read much again, use a backfill.
+
 Every task may be retried, cleared or killed at any time: what is committed stays, what is not is
 finished by the next attempt, and nothing is read twice.
 """
@@ -17,10 +22,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from airflow.sdk import DAG, CronDataIntervalTimetable, TriggerRule, task
+from sluice.planning.retention import LONGEST_RUN
 from sluice.spec import PipelineSpec
+from sluice_params import run_params
 from sluice_spark import IngestOperator
 from sluice_specs import PROJECT, project_settings, read_specs
 from sluice_tasks import PLAN, data_table, plan_with, settle_with
+from sluice_turns import FreshFirst
 
 RETRIES = {
     "retries": 3,
@@ -28,7 +36,7 @@ RETRIES = {
     "retry_exponential_backoff": 2,
     "max_retry_delay": timedelta(minutes=15),
 }
-SHORT, LONG = timedelta(minutes=15), timedelta(hours=6)
+SHORT, LONG = timedelta(minutes=15), LONGEST_RUN
 
 
 def kafka_to_delta(spec: PipelineSpec, path: Path) -> DAG:
@@ -44,6 +52,7 @@ def kafka_to_delta(spec: PipelineSpec, path: Path) -> DAG:
         max_active_runs=1,
         default_args={"owner": spec.owner, **RETRIES},
         tags=["sluice", "kafka", "delta"],
+        params=run_params(),
     ) as dag:
         table = data_table(spec)
 
@@ -56,6 +65,7 @@ def kafka_to_delta(spec: PipelineSpec, path: Path) -> DAG:
             execution_timeout=LONG,
             # One at a time over all runs, backfill runs included: those max_active_runs leaves out.
             max_active_tis_per_dag=1,
+            weight_rule=FreshFirst(),
         )
         settle = task(
             settle_with(spec, table),

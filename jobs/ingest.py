@@ -8,19 +8,15 @@ Exit code 1: failed, worth a retry; 3: failed, and only a person's decision help
 
 from __future__ import annotations
 
-import logging
 import os
-import sys
 
 import click
-from sluice.errors import SluiceError
 from sluice.lake.session import close_session, open_session
 from sluice.lake.spark_lake import SparkLake
 from sluice.pipeline import Work, open_pipeline
 from sluice.settings import Settings, connection_extra
 from sluice.spec import find_spec
-
-log = logging.getLogger("sluice.ingest")
+from sluice.submitted import submitted
 
 
 @click.command(help=__doc__)
@@ -30,21 +26,13 @@ log = logging.getLogger("sluice.ingest")
 @click.option("--batches", required=True, help="Numbers with commas between them.")
 def main(pipeline: str, lane: str, generation: int, batches: str) -> None:
     """Land the batches; all else is found in the environment and the offsets table."""
-    logging.basicConfig(
-        level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
-    numbers = batches.split(",")
-    work = Work.from_dict(
-        {"pipeline": pipeline, "lane": lane, "generation": generation, "batches": numbers}
-    )
-    try:
-        ingest(work)
-    except SluiceError as problem:
-        log.error("SLUICE-ERROR %s: %s", type(problem).__name__, problem)
-        sys.exit(1 if problem.retryable else 3)
-    except Exception as problem:
-        log.exception("SLUICE-ERROR %s: %s", type(problem).__name__, problem)
-        sys.exit(1)
+    with submitted("sluice.ingest"):
+        numbers = batches.split(",")
+        ingest(
+            Work.from_dict(
+                {"pipeline": pipeline, "lane": lane, "generation": generation, "batches": numbers}
+            )
+        )
 
 
 def ingest(work: Work) -> None:

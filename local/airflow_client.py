@@ -11,6 +11,7 @@ import httpx
 
 Found = TypeVar("Found")
 FINISHED = frozenset({"success", "failed"})
+BUSY_TRIES = 10
 
 
 class AirflowApiError(RuntimeError):
@@ -64,6 +65,12 @@ class AirflowClient:
         if reply.status_code == httpx.codes.UNAUTHORIZED:
             self._sign_in()
             reply = self._send(method, path, **arguments)
+        for _ in range(BUSY_TRIES):
+            # Nothing was done: SQLite has one writer at a time.
+            if reply.status_code != httpx.codes.SERVICE_UNAVAILABLE:
+                break
+            time.sleep(1)
+            reply = self._send(method, path, **arguments)
         if reply.is_error:
             raise AirflowApiError(f"{method} {path}: {reply.status_code} {reply.text[:1000]}")
         return reply.json() if reply.content else None
@@ -100,10 +107,25 @@ class AirflowClient:
     def pause(self, dag_id: str) -> None:
         self.request("PATCH", f"/dags/{dag_id}", json={"is_paused": True})
 
-    def trigger(self, dag_id: str, conf: Mapping[str, Any] | None = None) -> DagRun:
+    def trigger(
+        self, dag_id: str, conf: Mapping[str, Any] | None = None, logical_date: str | None = None
+    ) -> DagRun:
         """Start a manual run (of an unpaused DAG); `conf` holds its parameters."""
-        body = {"logical_date": None, "conf": dict(conf or {})}
+        body = {"logical_date": logical_date, "conf": dict(conf or {})}
         return DagRun.of(self.request("POST", f"/dags/{dag_id}/dagRuns", json=body))
+
+    def backfill(self, dag_id: str, first: str, last: str, **more: Any) -> int:
+        """Ask for runs of past intervals, as the UI's form does; `first` and `last` begin them.
+
+        `more` are the form's other fields: max_active_runs, run_backwards, reprocess_behavior.
+        """
+        body = {"dag_id": dag_id, "from_date": first, "to_date": last, **more}
+        number: int = self.request("POST", "/backfills", json=body)["id"]
+        return number
+
+    def change_backfill(self, number: int, action: str) -> None:
+        """Pause, unpause or cancel it."""
+        self.request("PUT", f"/backfills/{number}/{action}")
 
     def runs(self, dag_id: str) -> list[DagRun]:
         """All runs, the latest last."""

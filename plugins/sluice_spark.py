@@ -1,4 +1,4 @@
-"""The ingest task: a spark-submit of `jobs/ingest.py`, with a driver that ends with its task."""
+"""Tasks that are a spark-submit of a file in `jobs/`, with a driver that ends with its task."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
-from airflow.sdk.exceptions import AirflowException, AirflowSkipException
+from airflow.sdk.exceptions import (
+    AirflowException,
+    AirflowRescheduleException,
+    AirflowSkipException,
+)
 from airflow.sdk.log import mask_secret
 from sluice.errors import SettingsError, SparkFailed
 from sluice.spec import PipelineSpec
@@ -23,18 +28,20 @@ from sluice_tasks import connection, failing_for_good, pipeline_of, planned_work
 if TYPE_CHECKING:
     from airflow.sdk import Connection, Context
 
-APPLICATION = PROJECT / "jobs" / "ingest.py"
+JOBS = PROJECT / "jobs"
 REFUSED = 3
+# How long a backfill stands back, so that an ingest of fresh data gets the turn.
+TURN = timedelta(seconds=15)
 _ERROR = re.compile(r"SLUICE-ERROR (?P<kind>\w+): (?P<text>.*)")
 
 
-class IngestRefused(SparkFailed):
+class JobRefused(SparkFailed):
     """The job said that another attempt would fail the same way."""
 
     retryable = False
 
 
-class IngestHook(SparkSubmitHook):
+class DriverHook(SparkSubmitHook):
     """spark-submit in client mode, with an environment of its own and an end that can be read."""
 
     def __init__(self, *, environment: Mapping[str, str], **kwargs: Any) -> None:
@@ -54,7 +61,7 @@ class IngestHook(SparkSubmitHook):
             )
 
     def submit(self, application: str = "", **kwargs: Any) -> None:
-        """Run the application. Raises SparkFailed, or IngestRefused when a retry is of no use."""
+        """Run the application. Raises SparkFailed, or JobRefused when a retry is of no use."""
         if self._ended:
             raise SparkFailed("The task was told to stop before Spark was started.")
         try:
@@ -80,9 +87,9 @@ class IngestHook(SparkSubmitHook):
     def _failure(self) -> SparkFailed:
         code = self._submit_sp.returncode if self._submit_sp is not None else None
         if self._ended:
-            return SparkFailed("Spark was stopped because its task was. The batch stays planned.")
+            return SparkFailed("Spark was stopped because its task was. The next attempt goes on.")
         said = self._reported or f"see the driver's lines above{self._submit_log_tail}"
-        kind = IngestRefused if code == REFUSED else SparkFailed
+        kind = JobRefused if code == REFUSED else SparkFailed
         return kind(f"The Spark job ended with {_ending(code)}: {said}")
 
     def _process_spark_submit_log(self, itr: Iterator[Any]) -> None:
@@ -96,17 +103,48 @@ class IngestHook(SparkSubmitHook):
             yield line
 
 
-class IngestOperator(SparkSubmitOperator):
-    """Read the planned batches with Spark; skipped when there are none."""
+class DriverOperator(SparkSubmitOperator):
+    """Runs a job of ours for one pipeline; what is told to it is the subclass's to say."""
 
     # Nothing is rendered: what the job is told, it is told at run time, and nothing can leak.
     template_fields = ()
 
-    def __init__(self, *, spec: PipelineSpec, **kwargs: Any) -> None:
+    def __init__(self, *, job: str, spec: PipelineSpec, **kwargs: Any) -> None:
         super().__init__(
-            application=str(APPLICATION), conn_id="spark_default", durable=False, **kwargs
+            application=str(JOBS / job), conn_id="spark_default", durable=False, **kwargs
         )
         self.spec = spec
+
+    def on_kill(self) -> None:
+        """End Spark; a hook must not be made here, in the middle of a signal."""
+        if self._hook is not None:
+            self._hook.on_kill()
+
+    def tell_spark(self, name: str, arguments: list[str]) -> None:
+        """Name the application and its command line, before it is submitted."""
+        from sluice.lake.session import spark_conf
+
+        self.name = f"sluice {name}"
+        self.application_args = arguments
+        self.conf = {**spark_conf(self.spec)}
+
+    def _get_hook(self) -> SparkSubmitHook:
+        # The provider takes a missing connection for `--master yarn`; this names it instead.
+        connection(self._conn_id)
+        return DriverHook(
+            environment=driver_environment(connection(self.spec.kafka)),
+            conf=self.conf,
+            conn_id=self._conn_id,
+            name=self.name,
+            application_args=self.application_args,
+        )
+
+
+class IngestOperator(DriverOperator):
+    """Read the planned batches with Spark; skipped when there are none."""
+
+    def __init__(self, *, spec: PipelineSpec, **kwargs: Any) -> None:
+        super().__init__(job="ingest.py", spec=spec, **kwargs)
 
     def execute(self, context: Context) -> None:
         """Submit what is still to do of the planned batches."""
@@ -118,31 +156,11 @@ class IngestOperator(SparkSubmitOperator):
             if not left:
                 self.log.info("%s is committed already; Spark is not needed", work)
                 return
-            self._tell_spark(left)
+            self.tell_spark(str(left), arguments(left))
             super().execute(context)
-
-    def on_kill(self) -> None:
-        """End Spark; a hook must not be made here, in the middle of a signal."""
-        if self._hook is not None:
-            self._hook.on_kill()
-
-    def _tell_spark(self, work: Work) -> None:
-        from sluice.lake.session import spark_conf
-
-        self.name = f"sluice {work}"
-        self.application_args = arguments(work)
-        self.conf = {**spark_conf(self.spec)}
-
-    def _get_hook(self) -> SparkSubmitHook:
-        # The provider takes a missing connection for `--master yarn`; this names it instead.
-        connection(self._conn_id)
-        return IngestHook(
-            environment=driver_environment(connection(self.spec.kafka)),
-            conf=self.conf,
-            conn_id=self._conn_id,
-            name=self.name,
-            application_args=self.application_args,
-        )
+            if pipeline_of(self.spec).outstanding(left):
+                self.log.info("Fresh data goes first; the rest of the backfill comes after it")
+                raise AirflowRescheduleException(datetime.now(UTC) + TURN)
 
 
 def arguments(work: Work) -> list[str]:

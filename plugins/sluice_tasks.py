@@ -17,6 +17,7 @@ from airflow.sdk.exceptions import (
 from sluice.errors import SettingsError, SluiceError
 from sluice.spec import PipelineSpec
 from sluice.work import Work
+from sluice_params import DRY_RUN, asked_by
 from sluice_specs import project_settings
 
 if TYPE_CHECKING:
@@ -75,10 +76,16 @@ def data_table(spec: PipelineSpec) -> Asset:
 def plan_with(spec: PipelineSpec) -> Callable[..., dict[str, Any]]:
     """The body of `plan`."""
 
-    def plan(dag_run: Any = None) -> dict[str, Any]:
-        """Write down the offset ranges to read next, or adopt those that were left unfinished."""
+    def plan(dag_run: Any = None, params: Any = None) -> dict[str, Any]:
+        """Write down the offset ranges to read, or adopt those that were left unfinished."""
         with failing_for_good():
-            work = pipeline_of(spec).plan(dag_run.run_id, actor_of(dag_run))
+            pipeline, asked = pipeline_of(spec), asked_by(dag_run, params)
+            if params[DRY_RUN]:
+                for line in pipeline.outlook(asked).lines:
+                    log.info("%s", line)
+                raise AirflowSkipException(f"{spec.pipeline}: a dry run; nothing was written")
+            origin = (dag_run.run_id, actor_of(dag_run))
+            work = pipeline.backfill(asked, *origin).work if asked else pipeline.plan(*origin)
         log.info("%s: planned %s", spec.pipeline, work)
         return work.as_dict()
 
@@ -88,8 +95,10 @@ def plan_with(spec: PipelineSpec) -> Callable[..., dict[str, Any]]:
 def settle_with(spec: PipelineSpec, table: Asset) -> Callable[..., None]:
     """The body of `settle`; skipped, and thus without an asset event, when nothing landed."""
 
-    def settle(dag_run: Any = None, outlet_events: Any = None) -> None:
+    def settle(dag_run: Any = None, params: Any = None, outlet_events: Any = None) -> None:
         """Write the receipts of what the table's log shows as committed; tell who waits for it."""
+        if params[DRY_RUN]:
+            raise AirflowSkipException(f"{spec.pipeline}: a dry run; nothing was written")
         with failing_for_good():
             settlement = pipeline_of(spec).settle(dag_run.run_id, actor_of(dag_run))
         if not settlement.events:

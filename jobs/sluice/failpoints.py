@@ -33,6 +33,9 @@ POINTS = (
     "after mirror",
     "reset intended",
     "fence stands",
+    "drop recorded",
+    "quarantine cleared",
+    "skip fenced",
 )
 
 

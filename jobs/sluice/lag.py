@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sluice.broker.kafka_state import PartitionLog
+from sluice.broker.kafka_state import PartitionLog, Retention
 from sluice.planning.ranges import TopicPartition
 
 
@@ -16,6 +16,7 @@ class Lag:
 
     `records` counts offsets between cursor and LSO; `age` is that of the oldest unread record.
     `held_back_since` is when the open transaction wrote its first record, which is at the LSO.
+    `retention` is the topic's, None where nobody asked for it.
     """
 
     partition: TopicPartition
@@ -25,6 +26,8 @@ class Lag:
     oldest_unread: datetime | None
     now: datetime
     held_back_since: datetime | None = None
+    log_start_offset: int | None = None
+    retention: Retention | None = None
 
     @property
     def records(self) -> int | None:
@@ -63,6 +66,20 @@ class Lag:
         # A producer's clock may be ahead of ours.
         return max(self.now - self.oldest_unread, timedelta(0))
 
+    @property
+    def time_to_loss(self) -> timedelta | None:
+        """When retention may reach the oldest unread record, at the earliest; zero: at any moment.
+
+        None where there is nothing to lose, where records are kept for ever, and where that cannot
+        be told: Kafka also deletes by size, or the record's age is unknown.
+        """
+        if self.retention is None or self.retention.by_size or self.retention.period is None:
+            return None
+        if not self.records or self.oldest_unread is None:
+            return None
+        kept = self.retention.period - (self.now - self.oldest_unread)
+        return max(kept, timedelta(0))
+
 
 def lags(
     cursor: Mapping[TopicPartition, int],
@@ -70,6 +87,7 @@ def lags(
     oldest_unread: Mapping[TopicPartition, datetime],
     now: datetime,
     held_back_since: Mapping[TopicPartition, datetime],
+    retentions: Mapping[str, Retention] | None = None,
 ) -> list[Lag]:
     """The lag of every partition that the cursor or the cluster knows, in order."""
     return [
@@ -81,6 +99,8 @@ def lags(
             oldest_unread=oldest_unread.get(each),
             now=now,
             held_back_since=held_back_since.get(each),
+            log_start_offset=logs[each].log_start_offset if each in logs else None,
+            retention=(retentions or {}).get(each.topic),
         )
         for each in sorted(cursor.keys() | logs.keys())
     ]

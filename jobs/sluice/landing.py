@@ -11,6 +11,10 @@ from sluice.planning.batches import Batch
 from sluice.planning.ranges import OffsetRange, TopicPartition
 
 
+class Conflicted(Exception):
+    """Somebody else committed to the table while a batch was written; nothing of it landed."""
+
+
 class Undecodable(Exception):
     """A pass met an undecodable record and stopped; nothing was committed."""
 
@@ -19,14 +23,12 @@ class Undecodable(Exception):
 class Reading:
     """One attempt at a batch: what of its ranges Kafka still holds, and how to read it.
 
-    `compacting` are the topics where a record that is not read again may still be a row to keep.
     `attempt` goes into the commit: of several attempts at a batch it shows which one landed.
     `fingerprints` go there too: of the record before each range's end, None where unknown.
     """
 
     batch: Batch
     ranges: tuple[OffsetRange, ...]
-    compacting: frozenset[str] = frozenset()
     attempt: str = field(default_factory=lambda: uuid.uuid4().hex)
     fingerprints: Mapping[TopicPartition, str | None] = field(default_factory=dict)
 
@@ -55,7 +57,10 @@ class Lake(Protocol):
         """Create the data table unless it is there."""
 
     def land(self, reading: Reading) -> None:
-        """Commit the batch if all of it is decodable. Raises Undecodable, nothing committed."""
+        """Commit the batch if all of it is decodable. Raises Undecodable, nothing committed.
+
+        Raises Conflicted where another commit came in between.
+        """
 
     def prepare_quarantine(self) -> None:
         """Create the quarantine table unless it is there."""
@@ -64,4 +69,7 @@ class Lake(Protocol):
         """Make the batch's undecodable records durable, in place of an earlier attempt's."""
 
     def land_decodable(self, reading: Reading) -> None:
-        """Commit the batch's decodable records; the others must be in quarantine by now."""
+        """Commit the batch's decodable records; the others must be in quarantine by now.
+
+        Raises Conflicted where another commit came in between.
+        """

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from airflow.sdk import Asset, CronDataIntervalTimetable, TriggerRule
+from airflow.sdk.exceptions import ParamValidationError
 from airflow.serialization.serialized_objects import DagSerialization
+from airflow.utils.types import DagRunType
+from sluice.errors import SettingsError
+from sluice_params import asked_by
 
 PROJECT = Path(__file__).resolve().parents[2]
+
+
+def of_specs(bag):
+    """The DAGs that are a pipeline each; those about all of them have names of ours."""
+    return {name for name in bag.dags if not name.startswith("sluice_")}
 
 
 @pytest.fixture
@@ -24,7 +35,7 @@ def test_the_projects_own_specs_give_a_dag_each(parse, monkeypatch):
     monkeypatch.delenv("SLUICE_PIPELINES", raising=False)
     bag = parse()
     assert not bag.import_errors
-    assert set(bag.dags) == {path.stem for path in (PROJECT / "dags/pipelines").glob("*.yaml")}
+    assert of_specs(bag) == {path.stem for path in (PROJECT / "dags/pipelines").glob("*.yaml")}
 
 
 def test_every_spec_is_a_dag_of_its_name(write_spec, parse):
@@ -32,7 +43,7 @@ def test_every_spec_is_a_dag_of_its_name(write_spec, parse):
         write_spec(name)
     bag = parse()
     assert not bag.import_errors
-    assert set(bag.dags) == {"flights", "weather", "planes"}
+    assert of_specs(bag) == {"flights", "weather", "planes"}
 
 
 def test_a_run_plans_then_ingests_then_settles(flights):
@@ -79,6 +90,23 @@ def test_one_ingest_at_a_time_over_all_runs(flights):
     assert flights.get_task("ingest").max_active_tis_per_dag == 1
 
 
+@pytest.mark.parametrize(
+    ("run_id", "tries", "weight"),
+    [
+        ("scheduled__2026-01-05T01:00:00+00:00", None, 2),
+        ("by hand", 0, 2),
+        ("backfill__2026-01-05T01:00:00+00:00", None, 1),
+        # A run that a backfill has cleared, to take it over.
+        ("scheduled__2026-01-05T01:00:00+00:00", 1, 1),
+    ],
+)
+def test_of_the_ingests_that_wait_fresh_data_goes_first(flights, run_id, tries, weight):
+    """Also where a scheduler has read the DAG from its database."""
+    stored = DagSerialization.from_dict(DagSerialization.to_dict(flights))
+    waiting = SimpleNamespace(run_id=run_id, try_number=tries)
+    assert stored.get_task("ingest").weight_rule.get_weight(waiting) == weight
+
+
 def test_settle_runs_after_a_skipped_ingest_but_not_after_a_failed_one(flights):
     assert flights.get_task("settle").trigger_rule == TriggerRule.NONE_FAILED
 
@@ -97,6 +125,69 @@ def test_a_dag_can_be_stored_without_its_secrets_or_offsets(flights):
     ingest = next(t["__var"] for t in stored["dag"]["tasks"] if t["__var"]["task_id"] == "ingest")
     assert ingest.get("template_fields", []) == []
     assert not {"env_vars", "conf", "application_args"} & set(ingest)
+
+
+def test_every_parameter_has_a_type_bounds_a_title_and_a_help_text(flights):
+    for name in flights.params:
+        param = flights.params.get_param(name)
+        assert json.loads(json.dumps(param.schema)) == param.schema, name
+        assert param.description, name
+        assert param.schema["title"], name
+        assert param.schema["type"] == "boolean" or {"maxLength", "maxItems"} & set(param.schema)
+        open_ended = param.schema.get("items", {}).get("pattern", "").replace(".", "")
+        assert not {"+", "*"} & set(open_ended), name
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("dry_run", "yes"),
+        ("dry_run", None),
+        ("reprocess_from", "yesterday"),
+        ("reprocess_to", 1_767_571_200),
+        ("reprocess_ranges", "flights[0] [0, 4)"),
+        ("reprocess_ranges", ["flights[0] 0-4"]),
+        ("reprocess_ranges", ["flights[0] [0, 4)"] * 1001),
+        ("reprocess_batches", ["forward-1"]),
+        ("reprocess_batches", ["sideways-1-1"]),
+        ("reprocess_batches", [1]),
+    ],
+)
+def test_a_value_of_another_form_is_refused(flights, name, given):
+    with pytest.raises(ParamValidationError):
+        given_to(flights, {name: given})
+
+
+def test_a_run_without_parameters_reads_what_is_new(flights):
+    assert asked_by(run("scheduled"), flights.params.validate()) is None
+    assert asked_by(run("manual"), flights.params.validate()) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "found"),
+    [
+        ("manual", {"reprocess_batch": ["forward-1-1"]}, "found reprocess_batch, allowed: dry_run"),
+        ("manual", {"reprocess_from": "2026-01-05T00:00:00Z"}, "expected one of"),
+        ("backfill", {"reprocess_batches": ["forward-1-1"]}, "found reprocess_batches beside"),
+    ],
+)
+def test_parameters_that_mean_nothing_together_are_refused(flights, kind, given, found):
+    with pytest.raises(SettingsError, match=found):
+        asked_by(run(kind), given_to(flights, given))
+
+
+def given_to(dag, params):
+    """What the tasks of a run get that was started with these parameters."""
+    for name, value in params.items():
+        dag.params[name] = value
+    return dag.params.validate()
+
+
+def run(kind):
+    day = datetime(2026, 1, 5, tzinfo=UTC)
+    return SimpleNamespace(
+        run_type=DagRunType(kind), data_interval_start=day, data_interval_end=day.replace(day=6)
+    )
 
 
 CHEAP = """

@@ -18,7 +18,7 @@ def test_the_error_names_file_key_found_and_allowed(write_spec, parse, keys, sai
     write_spec("flights")
     bad = write_spec("weather", **keys)
     bag = parse()
-    assert set(bag.dags) == {"flights"}
+    assert {name for name in bag.dags if not name.startswith("sluice_")} == {"flights"}
     ((file, text),) = bag.import_errors.items()
     assert file == "refused_specs.py"
     for part in (str(bad), *said):
@@ -30,7 +30,7 @@ def test_a_file_that_is_no_yaml_at_all_hinders_nobody(write_spec, specs, parse):
     (specs / "binary.yaml").write_bytes(b"\xff\xfe\x00")
     (specs / "date.yaml").write_text("start: 2013-99-99", encoding="utf-8")
     bag = parse()
-    assert set(bag.dags) == {"flights"}
+    assert {name for name in bag.dags if not name.startswith("sluice_")} == {"flights"}
     assert "binary.yaml" in bag.import_errors["refused_specs.py"]
     assert "date.yaml" in bag.import_errors["refused_specs.py"]
 

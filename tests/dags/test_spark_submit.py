@@ -17,7 +17,7 @@ from sluice.errors import BrokerUnavailable, ResetNeeded, SettingsError, SparkFa
 from sluice.planning.batches import BatchSequence
 from sluice.spec import load_spec
 from sluice.work import Work
-from sluice_spark import IngestHook, IngestOperator, IngestRefused, arguments, driver_environment
+from sluice_spark import DriverHook, IngestOperator, JobRefused, arguments, driver_environment
 from sluice_tasks import failing_for_good
 
 SECRET = "not-for-anyone's-eyes"
@@ -54,14 +54,14 @@ def spark(monkeypatch):
 def submit(tmp_path, specs, spark):
     """`submit(script)` makes the hook of a task whose spark-submit is that shell script."""
 
-    def make(script: str, **kwargs) -> IngestHook:
+    def make(script: str, **kwargs) -> DriverHook:
         binary = tmp_path / "bin" / "spark-submit"
         binary.parent.mkdir(exist_ok=True)
         binary.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
         binary.chmod(binary.stat().st_mode | stat.S_IXUSR)
         environment = driver_environment(KAFKA)
         environment["PATH"] = f"{binary.parent}{os.pathsep}{environment['PATH']}"
-        return IngestHook(environment=environment, application_args=arguments(WORK), **kwargs)
+        return DriverHook(environment=environment, application_args=arguments(WORK), **kwargs)
 
     return make
 
@@ -108,7 +108,7 @@ def test_a_failed_job_is_reported_in_its_own_words(submit):
 
 
 def test_a_job_that_refuses_is_not_retried(submit):
-    with pytest.raises(IngestRefused, match="exit code 3: TableRefused: altered") as raised:
+    with pytest.raises(JobRefused, match="exit code 3: TableRefused: altered") as raised:
         submit("echo 'SLUICE-ERROR TableRefused: altered'; seq 1 100; exit 3").submit("x")
     assert raised.value.retryable is False
 

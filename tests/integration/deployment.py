@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from tests.oracle import Verdict, assert_exact
 
 SECRET = "7hXq-nobody-may-see-this"
 RUN_SECONDS = 240
+# For a topic with records from long ago.
+KEEPING_ALL = {"retention.ms": "-1", "message.timestamp.type": "CreateTime"}
 
 
 class Deployment:
@@ -46,12 +49,14 @@ class Deployment:
     def data(self) -> Path:
         return self.warehouse / self.pipeline
 
-    def produce(self, records: int) -> None:
+    def produce(self, records: int, stamps: Iterable[int] = repeat(0)) -> None:
+        """Partitions take turns; a stamp (milliseconds) of 0 is now."""
         producer = Producer({"bootstrap.servers": self.broker.bootstrap, "linger.ms": 20})
-        for number in range(self._produced, self._produced + records):
+        numbers = range(self._produced, self._produced + records)
+        for number, stamp in zip(numbers, stamps, strict=False):
             value = json.dumps({"number": number, "note": "x" * 100})
-            place = number % self._partitions
-            producer.produce(self.pipeline, value=value, key=str(number), partition=place)
+            where = {"partition": number % self._partitions, "timestamp": stamp}
+            producer.produce(self.pipeline, value=value, key=str(number), **where)
             producer.poll(0)
         assert producer.flush(60) == 0
         self._produced += records
@@ -82,7 +87,11 @@ class Deployment:
 
     def work(self, run: DagRun) -> Any:
         """What the run's `plan` handed on."""
-        path = f"{run.path}/taskInstances/plan/xcomEntries/return_value"
+        return self.handed_on(run, "plan")
+
+    def handed_on(self, run: DagRun, task_id: str) -> Any:
+        """What a task of the run handed on."""
+        path = f"{run.path}/taskInstances/{task_id}/xcomEntries/return_value"
         value = self.client.request("GET", path)["value"]
         return json.loads(value) if isinstance(value, str) else value
 
@@ -101,8 +110,31 @@ class Deployment:
         drivers = [process for process in self.airflow.family() if is_driver(process)]
         return (drivers[0].parent(), drivers[0]) if drivers else None
 
+    @contextmanager
+    def frozen_spark(self, kind: str) -> Iterator[DagRun]:
+        """The Spark of the next run of that kind that starts one is frozen meanwhile."""
+
+        def look() -> tuple[psutil.Process, DagRun] | None:
+            runs = [run for run in self.client.runs(self.pipeline) if not run.finished]
+            running = [run for run in runs if self.states(run).get("ingest") == "running"]
+            found = self.spark()
+            if found and [run.run_id.startswith(kind) for run in running] == [True]:
+                return found[0], running[0]
+            return None
+
+        jvm, run = until(look, f"the Spark of a {kind} run", RUN_SECONDS)
+        jvm.suspend()
+        yield run
+        assert jvm.status() == psutil.STATUS_STOPPED
+        jvm.resume()
+
     def rows(self) -> int:
         return DeltaTable(str(self.data)).to_pyarrow_dataset().count_rows()
+
+    def offsets(self, event: str) -> list[dict[str, Any]]:
+        """The offsets table's rows of an event."""
+        rows = DeltaTable(str(self.warehouse / "_sluice" / "offsets")).to_pyarrow_table()
+        return [row for row in rows.to_pylist() if row["event"] == event]
 
     def commits(self) -> list[Path]:
         """The commits of the data table that hold a batch."""
@@ -113,12 +145,13 @@ class Deployment:
         """The data files, committed or not."""
         return set(self.data.rglob("*.parquet"))
 
-    def assert_exact(self) -> Verdict:
+    def assert_exact(self, **expectations: Any) -> Verdict:
         """The table holds each record once, says an oracle; and no JVM is left."""
         until(lambda: not self.jvms(), "no JVM left", 30)
         assert self.rows() == self._produced
         where = (self.broker.bootstrap, self.warehouse, self.pipeline, self.pipeline)
-        return assert_exact(*where, [self.pipeline], fmt="raw", group=f"sluice-{self.pipeline}")
+        known = {"fmt": "raw", "group": f"sluice-{self.pipeline}", **expectations}
+        return assert_exact(*where, [self.pipeline], **known)
 
 
 def is_java(process: psutil.Process) -> bool:
@@ -142,12 +175,14 @@ def deployed(
     specs: Mapping[str, Mapping[str, object]],
     *,
     partitions: int = 2,
+    topic: Mapping[str, str] | None = None,
     settings: Mapping[str, Mapping[str, str]] | None = None,
     policies: str = "",
     environment: Mapping[str, str] | None = None,
 ) -> Iterator[dict[str, Deployment]]:
     """An Airflow with these pipelines (name → further keys of the spec), all paused.
 
+    `topic` is the configuration of each pipeline's topic.
     `policies` are Airflow's cluster policies: what a deployment may change in every DAG.
     """
     (folder / "pipelines").mkdir()
@@ -155,7 +190,7 @@ def deployed(
     (folder / "home" / "config" / "airflow_local_settings.py").write_text(policies)
     with Broker(folder / "broker") as broker:
         for name, keys in specs.items():
-            assert create_topic(broker.bootstrap, name, partitions, {})
+            assert create_topic(broker.bootstrap, name, partitions, topic or {})
             write_spec(folder / "pipelines" / f"{name}.yaml", name, **keys)
         airflow = Airflow(
             folder / "home",

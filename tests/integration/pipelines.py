@@ -217,7 +217,7 @@ class Installed:
         return self.start(command, *args, **env).end()
 
     def start(self, command: str, *args: str, **env: str) -> Run:
-        return self._start([str(SLUICE), command, self.name, *args], env)
+        return self._start([str(SLUICE), *command.split(), self.name, *args], env)
 
     def start_alone(self, script: str, **env: str) -> Run:
         """One verb without Spark. Planning is done once for each line of input."""

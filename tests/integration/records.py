@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 import uuid
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from aiokafka import AIOKafkaProducer
 from confluent_kafka import Consumer, IsolationLevel, Producer
 from confluent_kafka import TopicPartition as WirePartition
 from confluent_kafka.admin import AdminClient, NewPartitions, OffsetSpec
@@ -35,6 +37,21 @@ def produce(
     """Produce values to one partition, and wait until all are there. `timestamp` 0 is now."""
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 5, "log_level": 0})
     send(producer, topic, values, partition, key=key, headers=headers, timestamp=timestamp)
+
+
+def produce_at(bootstrap: str, topic: str, moments: Sequence[int]) -> None:
+    """Records with exactly these timestamps: librdkafka takes 0 and -1 for "now"."""
+
+    async def go() -> None:
+        async with AIOKafkaProducer(bootstrap_servers=bootstrap, linger_ms=50) as producer:
+            sent = [
+                await producer.send(topic, b'{"id": 1}', partition=0, timestamp_ms=moment)
+                for moment in moments
+            ]
+            for each in sent:
+                await each
+
+    asyncio.run(go())
 
 
 def send(

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
+from local.airflow_client import AirflowApiError, DagRun
 from tests.integration.deployment import RUN_SECONDS, SECRET, Deployment, deployed, write_spec
 from tests.integration.pipelines import until
 
@@ -101,6 +102,36 @@ def test_a_task_that_is_killed_takes_spark_along(deployment: Deployment) -> None
     assert not psutil.wait_procs([jvm, driver], timeout=60)[1]
     # No hand is needed: the next try comes by itself.
     assert deployment.client.wait_for_run(run, RUN_SECONDS).state == "success"
+    deployment.assert_exact()
+
+
+def test_a_reset_shows_first_and_then_does_exactly_that(deployment: Deployment) -> None:
+    client, rewind = deployment.client, {"pipeline": PIPELINE, "target": "shift-by", "shift": -5}
+    client.wait_for_dag("sluice_reset")
+    client.unpause("sluice_reset")
+
+    def reset(**more: object) -> DagRun:
+        return client.wait_for_run(client.trigger("sluice_reset", rewind | more), RUN_SECONDS)
+
+    looked = reset()
+    assert deployment.states(looked) == {"preview": "success", "execute": "skipped"}
+    assert "5 read again, 0 skipped; Kafka holds [0, " in client.log(looked, "preview")
+    shown = deployment.handed_on(looked, "preview")
+    assert shown.keys() == {"pipeline", "preview"}, "a reference, never offsets"
+    with pytest.raises(AirflowApiError, match=r"422|400"):
+        client.trigger("sluice_reset", rewind | {"shift": "five"})
+
+    why = {"execute": True, "reason": "a mended schema"}
+    refused = reset(**why, as_previewed="9-9-00000000")
+    assert deployment.states(refused) == {"preview": "success", "execute": "failed"}
+    assert "the plan changed since the preview" in client.log(refused, "execute")
+    assert deployment.offsets("reset_intended") == []
+    done = reset(**why, as_previewed=shown["preview"])
+    assert deployment.states(done) == {"preview": "success", "execute": "success"}
+    deployment.run()
+    (row, *_) = deployment.offsets("reset_done")
+    assert (row["actor"], row["reason"]) == ("airflow:admin", "a mended schema")
+    assert row["run_id"] == done.run_id
     deployment.assert_exact()
 
 

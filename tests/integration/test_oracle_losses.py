@@ -69,6 +69,22 @@ def test_a_loss_inside_a_pinned_range_needs_its_row(broker: Broker, tmp_path: Pa
     assert verdict.exact, str(verdict)
 
 
+def test_an_offset_that_was_asked_to_be_skipped_needs_its_row(
+    broker: Broker, tmp_path: Path
+) -> None:
+    world = World(read_truth(broker.bootstrap, [awkward_topic(broker.bootstrap)]))
+    world.batch("forward-1-1", {0: (0, 17), 1: (0, 4)})
+    world.batch("forward-1-2", {0: (18, 26), 1: (4, 26)})
+    asked = frozenset({(0, 17)})
+    assert verdict_on(world, tmp_path / "silent", skipped=asked).invariants == {3, 9}
+    world.lose(0, 17, 18)
+    assert verdict_on(world, tmp_path / "lost", skipped=asked).invariants == {9}
+    world.steps[-1].rows[0]["reason"] = "skipped by a person: it stops the line"
+    verdict = verdict_on(world, tmp_path / "loud", skipped=asked)
+    assert verdict.exact, str(verdict)
+    assert verdict_of(world, tmp_path / "loud").invariants == {9}
+
+
 def test_a_row_that_kafka_dropped_keeps_its_batch(broker: Broker, tmp_path: Path) -> None:
     before = read_truth(broker.bootstrap, [awkward_topic(broker.bootstrap)])
     world = World(before)

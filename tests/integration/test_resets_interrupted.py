@@ -20,7 +20,11 @@ pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
 Topic = Callable[..., str]
 Pipelines = Callable[..., Installed]
-RESETTING = ("reset", "--to-earliest", "--execute", "--reason", "a test")
+EXECUTE = ("--execute", "--reason", "a test")
+RESETTING = ("reset", "--to-earliest", *EXECUTE)
+# Applied twice, a relative target would lead elsewhere.
+SHIFTING = ("reset", "--shift-by", "-5", *EXECUTE)
+SKIPPING = ("reset", "--skip")
 
 
 @pytest.fixture
@@ -35,18 +39,18 @@ def trips(topic: Topic, pipeline: Pipelines) -> Installed:
 
 @pytest.mark.parametrize("point", ["reset intended", "fence stands"])
 def test_a_reset_that_was_killed_is_finished_by_the_next_plan(trips: Installed, point: str) -> None:
-    killed = trips.sluice(*RESETTING, **killed_at(point))
+    killed = trips.sluice(*SHIFTING, **killed_at(point))
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert (len(trips.offsets("reset_intended")), trips.offsets("reset_done")) == (2, [])
     produce(trips.bootstrap, trips.topics[0], numbered(5, 20))
     trips.run()
     assert len(trips.offsets("reset_done")) == 2
-    assert trips.ranges()["forward-2-1"] == {"[0]": (0, 25)}
+    assert trips.ranges()["forward-2-1"] == {"[0]": (15, 25)}
     assert trips.judge().facts.rows == 25
 
 
 def test_a_batch_that_lands_during_a_reset_is_counted(trips: Installed) -> None:
-    killed = trips.sluice(*RESETTING, **killed_at("reset intended"))
+    killed = trips.sluice(*SHIFTING, **killed_at("reset intended"))
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     # What a task that knows nothing of it was doing just then: the plan is there, the batch lands.
     parts = trips.open().parts
@@ -57,6 +61,7 @@ def test_a_batch_that_lands_during_a_reset_is_counted(trips: Installed) -> None:
     trips.run()
     closed = {row["lane"]: row["closed_at"] for row in trips.offsets("reset_done")}
     assert closed == {"forward": 3, "backfill": 0}
+    assert trips.ranges()["forward-2-1"] == {"[0]": (15, 25)}
     assert trips.judge().facts.rows == 25
 
 
@@ -80,6 +85,29 @@ def test_an_unfinished_plan_of_a_closed_generation_is_dead(trips: Installed) -> 
     trips.run()
     assert trips.ranges()["forward-2-1"] == {"[0]": (0, 25)}
     assert trips.judge().facts.rows == 25
+
+
+def test_a_skip_that_was_killed_in_its_middle_is_completed_by_the_same_command(
+    trips: Installed,
+) -> None:
+    produce(trips.bootstrap, trips.topics[0], numbered(8, 20))
+    assert str(trips.plan()) == "forward-1-3"
+    first = trips.sluice(*SKIPPING, f"{trips.topics[0]}[0]@22", *EXECUTE)
+    assert first.returncode == 0, first.stderr
+    again = (*SKIPPING, f"{trips.topics[0]}[0]@25", *EXECUTE)
+    killed = trips.sluice(*again, **killed_at("skip fenced"))
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert "forward-3-1" not in trips.ranges()
+    # What runs in between plans over both of them; nothing has landed yet.
+    assert str(trips.plan()) == "forward-3-1"
+    done = trips.sluice(*again)
+    assert done.returncode == 0, done.stderr
+    planned = {batch: where for batch, where in trips.ranges().items() if "-4-" in batch}
+    assert [where["[0]"] for where in planned.values()] == [(20, 22), (23, 25), (26, 28)]
+    assert "skipped already" in trips.sluice(*again).stdout
+    trips.run()
+    assert trips.ranges() == trips.ranges() | planned, "adopted as they were"
+    assert trips.judge(skipped=frozenset({(0, 22), (0, 25)})).facts.rows == 26
 
 
 def test_resets_one_after_the_other(trips: Installed) -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from aiokafka import AIOKafkaProducer
 
 from tests.integration.pipelines import Installed
-from tests.integration.records import numbered, produce
+from tests.integration.records import numbered, produce, produce_at
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
@@ -21,21 +19,6 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 YEAR_9999 = 253_402_300_799_999
 NO_TIMESTAMP = -1
 FOREVER = 2**63 - 1
-
-
-def produce_at(bootstrap: str, topic: str, moments: Sequence[int]) -> None:
-    """Records with exactly these timestamps: librdkafka takes 0 and -1 for "now"."""
-
-    async def go() -> None:
-        async with AIOKafkaProducer(bootstrap_servers=bootstrap, linger_ms=50) as producer:
-            sent = [
-                await producer.send(topic, b'{"id": 1}', partition=0, timestamp_ms=moment)
-                for moment in moments
-            ]
-            for each in sent:
-                await each
-
-    asyncio.run(go())
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,8 @@ PLAN_COLUMNS = (
     "leader_epoch",
     "cluster_id",
 )
+Skip = tuple[int, int]
+"""Partition and offset, in a world of one topic."""
 Receipts = dict[tuple[str, tuple[str, int]], list[OffsetsRow]]
 
 
@@ -154,15 +156,22 @@ def _gaps_as_seen(evidence: Evidence, receipt: OffsetsRow) -> Iterator[Violation
         yield Violation(8, str(receipt), f"gaps {expected}", str(receipt.gap_kinds))
 
 
-def loud(evidence: Evidence) -> Iterator[Violation]:
-    """Each loss has one row that is true, and each gap_lost has its loss row."""
-    losses = evidence.history.of_event("loss")
+def loud(evidence: Evidence, skipped: frozenset[Skip] = frozenset()) -> Iterator[Violation]:
+    """Each loss has one row that is true, and each gap_lost has its loss row.
+
+    `skipped` are the offsets that somebody has asked to skip: they too have a row, which says so.
+    """
+    losses = evidence.history.losses
+    told = {_single(row) for row in losses if (row.reason or "").startswith("skipped by ")}
+    for partition, offset in sorted(skipped - told):
+        yield Violation(9, f"[{partition}]@{offset}", "a loss row for what is skipped", "none")
     for row in losses:
         size = row.end_offset - row.start_offset
         if row.gap_lost != size or not row.reason:
             expected = f"gap_lost {size} and a reason"
             yield Violation(9, str(row), expected, f"{row.gap_lost}, {row.reason!r}")
-        yield from _really_lost(evidence, row)
+        if _single(row) not in skipped & told:
+            yield from _really_lost(evidence, row)
     same = Counter((r.lane, r.generation, r.place, r.start_offset) for r in losses)
     for name, count in same.items():
         if count > 1:
@@ -173,6 +182,11 @@ def loud(evidence: Evidence) -> Iterator[Violation]:
         if told != (receipt.gap_lost or 0):
             expected = f"loss rows over its gap_lost {receipt.gap_lost}"
             yield Violation(9, str(receipt), expected, f"loss rows over {told}")
+
+
+def _single(row: OffsetsRow) -> Skip | None:
+    alone = row.end_offset - row.start_offset == 1
+    return (row.partition, row.start_offset) if alone else None
 
 
 def _inside(loss: OffsetsRow, receipt: OffsetsRow) -> bool:

@@ -54,6 +54,16 @@ class History:
     def of_event(self, event: str) -> list[OffsetsRow]:
         return [row for row in self.rows if row.event == event]
 
+    @property
+    def losses(self) -> list[OffsetsRow]:
+        """What was lost before it could be stored."""
+        return [row for row in self.of_event("loss") if row.batch is None]
+
+    @property
+    def drops(self) -> list[OffsetsRow]:
+        """What was dropped from quarantine: these loss rows name the batch that they were of."""
+        return [row for row in self.of_event("loss") if row.batch is not None]
+
     def lane(self, lane: str, generation: int) -> list[Batch]:
         batches = self.planned.values()
         mine = [b for b in batches if (b.lane, b.generation) == (lane, generation)]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tests.oracle.coordinates import SPAN, Keys, members, repeated, some
+from tests.oracle.drops import forgotten
 from tests.oracle.evidence import Evidence
 from tests.oracle.violation import Violation
 
@@ -15,7 +16,8 @@ def complete(evidence: Evidence) -> Iterator[Violation]:
     """Data and live quarantine together hold every record of the committed ranges."""
     wanted = evidence.held[evidence.newest(evidence.held) >= 0]
     stored = np.unique(np.concatenate([evidence.rows.keys, evidence.live_quarantine.keys]))
-    missing = wanted[~members(wanted, np.union1d(stored, evidence.told_lost))]
+    told = np.union1d(evidence.told_lost, forgotten(evidence))
+    missing = wanted[~members(wanted, np.union1d(stored, told))]
     for name, offsets in evidence.coordinates.by_partition(missing):
         yield Violation(1, name, "every record of the committed ranges", f"missing {some(offsets)}")
 
@@ -31,7 +33,7 @@ def began_at_log_start(evidence: Evidence) -> Iterator[Violation]:
 
 
 def _lost_before(evidence: Evidence, place: tuple[str, int], start: int) -> bool:
-    losses = evidence.history.of_event("loss")
+    losses = evidence.history.losses
     return any(loss.place == place and loss.end_offset == start for loss in losses)
 
 

@@ -117,7 +117,7 @@ class Evidence:
         """Offsets that Kafka lost from the midst of its log, and that a loss row tells of."""
         gone = self._truth_keys("gone")
         told = np.zeros(len(gone), bool)
-        for row in self.history.of_event("loss"):
+        for row in self.history.losses:
             key = partial(self.coordinates.key, *row.place)
             told |= (gone >= key(row.start_offset)) & (gone < key(row.end_offset))
         return gone[told]

@@ -180,6 +180,30 @@ def loss_of_what_kafka_still_holds(world: World) -> None:
 
 
 @fault(9)
+def skip_that_nobody_asked_for(world: World) -> None:
+    batches(world, {0: (0, 17), 1: (0, 4)}, {0: (18, 26), 1: (4, 26)})
+    world.lose(0, 17, 18)
+    world.steps[-1].rows[0]["reason"] = "skipped by somebody: no reason"
+
+
+def drop(world: World, offset: int, reason: str = "dropped from quarantine by me: no use") -> None:
+    """A drop is recorded, and the row goes if there is one."""
+    world.lose(0, offset, offset + 1)
+    world.steps[-1].rows[0] |= {"batch": "forward-1-1", "reason": reason}
+    world.steps.append(Step("quarantine", [], replaces=f"_partition = 0 AND _offset = {offset}"))
+
+
+@fault(9)
+def drop_that_nobody_asked_for(world: World) -> None:
+    drop(world, 5)
+
+
+@fault(9)
+def drop_that_is_not_in_quarantine(world: World) -> None:
+    drop(world, 7)
+
+
+@fault(9)
 def loss_row_without_reason(world: World) -> None:
     world.lose(0, 10, 11)
     world.steps[-1].rows[0]["reason"] = None

@@ -61,7 +61,7 @@ def tiled(evidence: Evidence) -> Iterator[Violation]:
     """Forward ranges touch, from the first plan to the last, but for recorded resets and losses."""
     history = evidence.history
     losses = Coverage()
-    for row in history.of_event("loss"):
+    for row in history.losses:
         losses.add(row.place, row.start_offset, row.end_offset)
     for generation in history.generations:
         cursors = _reset_cursors(history, generation)

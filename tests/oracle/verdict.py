@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.oracle import accounting, atomicity, completeness, equality, ownership, tiling
+from tests.oracle import accounting, atomicity, completeness, drops, equality, ownership, tiling
 from tests.oracle.evidence import Evidence, gather
 from tests.oracle.json_fields import Decode, reference_decoder
 from tests.oracle.kafka_truth import KafkaTruth, group_positions, read_truth
@@ -63,6 +63,8 @@ class Expectations:
     from_earliest: bool = True
     group: str | None = None
     altered: frozenset[int] = frozenset()
+    skipped: frozenset[tuple[int, int]] = frozenset()
+    dropped: frozenset[tuple[int, int]] = frozenset()
 
     def __post_init__(self) -> None:
         if self.fmt != "raw" and self.decoder is None:
@@ -127,7 +129,8 @@ def _violations(evidence: Evidence, expected: Expectations) -> Iterator[Violatio
     yield from accounting.settled_once(evidence, expected.settled)
     yield from accounting.append_only(evidence)
     yield from accounting.accounted(evidence)
-    yield from accounting.loud(evidence)
+    yield from accounting.loud(evidence, expected.skipped)
+    yield from drops.dropped(evidence, expected.dropped)
     if expected.caught_up:
         yield from completeness.caught_up(evidence)
 

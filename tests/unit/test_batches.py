@@ -72,3 +72,8 @@ def test_different_sequences_never_share_a_transaction_id(
 def test_anything_else_is_no_batch(text: str) -> None:
     with pytest.raises(ValueError, match="is not a batch; expected for example forward-1-42"):
         parse_batch("flights", text)
+
+
+def test_the_topic_id_is_that_of_the_ranges_that_are_read() -> None:
+    found = batch(planned(offsets(0, 6), topic_id="new"), planned(offsets(3, 3, 1), topic_id="old"))
+    assert found.topic_ids == {"flights": "new"}

@@ -45,6 +45,18 @@ def test_a_hole_that_is_recorded_as_lost_is_no_hole() -> None:
     assert found_in(replace(holed, lost=[offsets(10, 12)])) == []
 
 
+def test_a_hole_of_several_recorded_losses_is_no_hole_either() -> None:
+    holed = replace(
+        EXACT,
+        reads=[EXACT.reads[0], read(2, 12, 20, refused=1)],
+        readable=[offsets(12, 20)],
+        visible=array(range(12, 20)),
+        data=without(EXACT.data, 10, 11),
+    )
+    assert found_in(replace(holed, lost=[offsets(10, 11), offsets(11, 12)])) == []
+    assert found_in(replace(holed, lost=[offsets(11, 12)])) == ["tiled"]
+
+
 def test_a_settled_batch_without_a_receipt_is_not_accounted() -> None:
     first, second = EXACT.reads
     assert broken(reads=[first, replace(second, receipts=[])]) == ["accounted"]

@@ -43,7 +43,7 @@ def test_a_log_that_goes_on_from_the_cursor_agrees(now: Any) -> None:
 @pytest.mark.parametrize(
     ("now", "named"),
     [
-        (None, ["a log to go on with at 40", "no such partition"]),
+        (None, ["a log to go on with at 40", "no such partition, 0 offsets up to its last known"]),
         (log(0, 90, topic_id="new"), [TOPIC_ID, "40", "new with [0, 90)", "created anew"]),
         (log(0, 90, topic_id="new", epoch=0), ["created anew"]),
         (log(0, 20, topic_id="new"), ["created anew"]),
@@ -156,3 +156,28 @@ def test_what_retention_took_of_an_adopted_batch_is_lost(
 def test_an_adopted_batch_of_another_log_is_refused(now: Any) -> None:
     with pytest.raises(ResetNeeded):
         readable(batch(offsets(10, 40)), now, record=True)
+
+
+def test_a_topic_that_is_gone_tells_what_was_not_read_and_how_the_others_go_on() -> None:
+    last = planned(offsets(10, 40), stable=55)
+    with pytest.raises(ResetNeeded) as refused:
+        losses([found] if (found := compare(last, None)) else [], record=True)
+    first, move = str(refused.value).splitlines()
+    assert "found no such partition, 15 offsets up to its last known end were not read" in first
+    assert "take it out of `topics`, or name it in `except_topics`" in move
+
+
+def test_a_planned_batch_of_a_topic_that_is_gone_tells_how_to_drop_the_plan() -> None:
+    pinned = batch(offsets(10, 40), offsets(0, 5, topic="delays"))
+    with pytest.raises(ResetNeeded, match=r"delays\[0\]: .*\n.*`sluice reset .* --shift-by 0` dr"):
+        readable(pinned, state(log(0, 90)), record=False)
+
+
+def test_several_contradictions_name_each_next_move_once() -> None:
+    anew = compare(LAST, log(0, 90, topic_id="new"))
+    gone = [compare(planned(offsets(0, 9, number, "delays")), None) for number in (0, 1)]
+    with pytest.raises(ResetNeeded) as refused:
+        losses([each for each in (anew, *gone) if each], record=False)
+    lines = str(refused.value).splitlines()
+    assert len(lines) == 5
+    assert "`sluice reset PIPELINE --to-earliest --topic TOPIC` goes on with the new" in lines[3]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sluice.broker.kafka_state import Retention
 from sluice.lag import Lag, lags
 
 from tests.unit.builders import log, partition, state
@@ -83,3 +84,40 @@ def test_nothing_waits_where_nothing_is_held_back_or_that_is_unknown(
     stable: int | None, end: int | None
 ) -> None:
     assert lag(10, stable, end).waiting is None
+
+
+DAY = timedelta(days=1)
+
+
+@pytest.mark.parametrize(
+    ("oldest", "retention", "left"),
+    [
+        (NOW - HOUR, Retention(DAY), timedelta(hours=23)),
+        (NOW - 2 * DAY, Retention(DAY), timedelta(0)),
+        (NOW + HOUR, Retention(DAY), timedelta(hours=25)),
+        (NOW - HOUR, Retention(None), None),
+        (NOW - HOUR, Retention(DAY, by_size=True), None),
+        (NOW - HOUR, None, None),
+        (None, Retention(DAY), None),
+    ],
+    ids=["an hour old", "due", "clock ahead", "for ever", "by size", "not asked", "no age"],
+)
+def test_time_to_loss_is_when_retention_may_reach_the_oldest_unread_record(
+    oldest: datetime | None, retention: Retention | None, left: timedelta | None
+) -> None:
+    found = Lag(partition(), 10, 40, 60, oldest, NOW, retention=retention)
+    assert found.time_to_loss == left
+
+
+def test_where_all_is_read_there_is_nothing_to_lose() -> None:
+    found = Lag(partition(), 40, 40, 60, NOW - HOUR, NOW, retention=Retention(DAY))
+    assert found.time_to_loss is None
+
+
+def test_retention_is_that_of_the_partitions_topic() -> None:
+    logs = {**state(log(3, 40)).logs, **state(log(0, 9), topic="delays").logs}
+    unread = dict.fromkeys(logs, NOW - HOUR)
+    cursor = dict.fromkeys(logs, 5)
+    found = lags(cursor, logs, unread, NOW, {}, {"flights": Retention(DAY)})
+    told = {str(each.partition): (each.log_start_offset, each.time_to_loss) for each in found}
+    assert told == {"flights[0]": (3, timedelta(hours=23)), "delays[0]": (0, None)}

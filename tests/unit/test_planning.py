@@ -124,10 +124,10 @@ def test_every_partition_that_is_wrong_gets_its_own_line() -> None:
     before = history(batch(offsets(0, 40), offsets(0, 40, 1), offsets(0, 40, 2)))
     with pytest.raises(ResetNeeded) as refused:
         plan_next(spec(), before, state(log(0, 39), log(0, 40), log(0, 90, topic_id="new")))
-    first, second, move = str(refused.value).splitlines()
+    first, second, *moves = str(refused.value).splitlines()
     assert first.startswith("flights[0]: ")
     assert second.startswith("flights[2]: ")
-    assert move
+    assert len(moves) == 2
 
 
 def test_another_cluster_stops_the_plan() -> None:
@@ -146,3 +146,15 @@ def test_an_epoch_the_broker_does_not_tell_for_once_is_not_forgotten() -> None:
     untold = plan_next(spec(), first, state(log(0, 50, epoch=None)))
     with pytest.raises(ResetNeeded, match="leader epoch 9 or later"):
         plan_next(spec(), history(*untold.batches), state(log(0, 60, epoch=4)))
+
+
+def test_partitions_that_a_topic_created_anew_lacks_are_given_up_once_a_reset_has_gone_on() -> None:
+    """A reset moves the partitions that are there; the others keep their place of the old topic."""
+    anew = state(log(0, 9, topic_id="new"))
+    old = batch(offsets(0, 40), offsets(0, 7, 1))
+    with pytest.raises(ResetNeeded, match=r"\[0\]: .*created anew\nflights\[1\]: .*no such parti"):
+        plan_next(spec(), history(old), anew)
+    moved = batch(planned(offsets(0, 0), topic_id="new"), offsets(7, 7, 1))
+    plan = plan_next(spec(), history(moved), anew)
+    ends = {str(each.offsets): each.topic_id for each in plan.batches[0].ranges}
+    assert ends == {"flights[0] [0, 9)": "new", "flights[1] [7, 7)": TOPIC_ID}

@@ -27,8 +27,9 @@ def written(offsets: list[int], *, compression: int = 0, producer: int = -1) -> 
 
 
 def read(records: bytes) -> list[RecordBatch]:
-    """The batches without what only their fingerprints are made of."""
-    return [replace(each, leader_epoch=-1, checksum=None) for each in record_batches(records)]
+    """The batches without their size, and what only their fingerprints are made of."""
+    plain = {"leader_epoch": -1, "checksum": None, "size": 0}
+    return [replace(each, **plain) for each in record_batches(records)]
 
 
 def fingerprint(records: bytes) -> str | None:
@@ -65,6 +66,7 @@ def test_other_records_another_producer_and_another_epoch_change_the_fingerprint
 def test_batches_follow_each_other_and_a_cut_one_is_left_out() -> None:
     records = written([0, 1]) + written([0, 1, 2])
     assert [batch.next_offset for batch in read(records)] == [2, 3]
+    assert sum(batch.size for batch in record_batches(records)) == len(records)
     for cut in range(1, len(written([0, 1, 2]))):
         assert [batch.next_offset for batch in read(records[:-cut])] == [2]
     assert read(b"") == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -17,7 +18,18 @@ from tests.unit.sources import ROOT
 
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 TARGETS = re.findall(r"^([a-z][a-z-]*):(?!=)", MAKEFILE, re.MULTILINE)
-COMMANDS = sorted(commands.commands.items())
+
+
+def listed(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Command]]:
+    """The commands by their words; those of a group have its name before theirs."""
+    for name, command in sorted(group.commands.items()):
+        if isinstance(command, click.Group):
+            yield from listed(command, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", command
+
+
+COMMANDS = list(listed(commands))
 
 
 @cache
@@ -78,7 +90,7 @@ def test_every_command_has_help_takes_a_pipeline_and_prints_json(
         "pipeline"
     ]
     assert "--json" in [option for each in command.params for option in each.opts]
-    shown = CliRunner().invoke(commands, [name, "--help"])
+    shown = CliRunner().invoke(commands, [*name.split(), "--help"])
     assert shown.exit_code == 0
     assert "--json" in shown.output
 

@@ -9,9 +9,9 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sluice.errors import TableRefused
+from sluice.errors import PreviewOutdated, TableRefused
 from sluice.planning.plans import plan_next
-from sluice.planning.resets import MovedCursor, Reset, Resets
+from sluice.planning.resets import MovedCursor, Recorded, Reset, Resets, require_as_previewed
 from sluice.tables.offsets_rows import Origin
 from sluice.tables.reset_rows import read_resets, reset_rows
 
@@ -60,6 +60,48 @@ def test_of_several_intentions_the_latest_counts_unless_one_was_done() -> None:
     assert read_resets("flights", rows(early, late)).newest == late
     done = replace(early, done=True)
     assert read_resets("flights", rows(early, done, late)).newest == done
+
+
+def test_who_asked_for_a_reset_is_known_also_when_others_finish_it() -> None:
+    first = reset(moved(9, 4))
+    (asked,), (done,) = rows(first)[:1], rows(replace(first, done=True))[:1]
+    found = read_resets("flights", [asked, done | {"actor": "a scheduled run"}]).by_generation[2]
+    assert (found.done, found.recorded) == (True, Recorded("me", AT))
+
+
+def test_a_move_is_a_skip_or_a_rewind_or_neither() -> None:
+    moves = [moved(4, 9), moved(9, 4), moved(5, 5), moved(None, 7)]
+    assert [(each.skipped, each.again) for each in moves] == [(5, 0), (0, 5), (0, 0), (0, 0)]
+    assert [reset(each).stays for each in moves] == [False, False, True, True]
+
+
+def test_what_was_clipped_is_said() -> None:
+    cut = MovedCursor(planned(offsets(90, 90), log_start=10), 50, asked=120)
+    assert cut.clipping == ("flights[0]: asked for 120, Kafka can be read from 10 to 90: 90 it is")
+    assert moved(9, 4).clipping is None
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"generation": 3},
+        {"closed_at": {"forward": 4, "backfill": 0}},
+        {"closed_at": {"forward": 3, "backfill": 1}},
+        {"cursor": (moved(9, 5),)},
+        {"cursor": (moved(8, 4),)},
+        {"cursor": (moved(9, 4), moved(0, 0, 1))},
+        {"cursor": (MovedCursor(planned(offsets(4, 4), topic_id="another"), 9),)},
+    ],
+    ids=str,
+)
+def test_a_preview_names_one_decision(other: dict) -> None:
+    shown = reset(moved(9, 4))
+    same = replace(shown, reason="another", data_version=12, done=True)
+    assert same.preview == shown.preview
+    assert replace(shown, **other).preview != shown.preview
+    require_as_previewed(shown.preview, same.preview, "")
+    with pytest.raises(PreviewOutdated, match=f"expected {shown.preview}, found .*:\n  9 → 5"):
+        require_as_previewed(shown.preview, replace(shown, **other).preview, "  9 → 5")
 
 
 def test_a_row_for_each_partition_and_lane_with_cursors_on_the_forward_ones() -> None:

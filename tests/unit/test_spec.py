@@ -195,3 +195,8 @@ def test_a_pipeline_without_spec_is_refused_with_what_there_is(
         written(tmp_path, spec_keys(pipeline="delays"), name)
     with pytest.raises(SpecError, match=rf"no spec of a pipeline 'flights'; found {told}"):
         find_spec(tmp_path, "flights")
+
+
+def test_a_pattern_has_exceptions() -> None:
+    found = spec(topics=None, topic_pattern="fl.*", except_topics=["flaps"])
+    assert [found.selects(each) for each in ("flights", "flaps", "flapsy")] == [True, False, True]

@@ -15,7 +15,7 @@ from sluice.spec import PipelineSpec, load_spec
 
 from tests.unit.builders import spec_keys
 
-TOP = "version, pipeline, kafka, topics, topic_pattern, table, format, schedule, start,"
+TOP = "version, pipeline, kafka, topics, topic_pattern, except_topics, table, format, schedule,"
 JSON = {"type": "json", "schema": "a INT, b ARRAY<INT>, c STRUCT<d: INT>"}
 
 
@@ -42,6 +42,8 @@ def refusal(folder: Path, keys: Any) -> list[str]:
         ({"start": {"group": "g", "topic": "t"}}, "start.topic", "group"),
         ({"start": {"offsets": {}, "at": 1}}, "start.at", "offsets"),
         ({"start": {"timestamp": "2013-01-01", "zone": "UTC"}}, "start.zone", "timestamp"),
+        ({"start": {"checkpoint": "/c", "batch": 7}}, "start.batch", "checkpoint"),
+        ({"start": {"delta_ingest": {"table": "/t", "app": "a"}}}, "start.delta_ingest.app", "tab"),
     ],
     ids=lambda value: str(value)[:40],
 )
@@ -95,6 +97,9 @@ WRONG_TYPES: list[tuple[str, Any]] = [
     ("start", {"timestamp": 1356998400}),
     ("start", {"timestamp": True}),
     ("start", {"group": 5}),
+    ("start", {"checkpoint": 5}),
+    ("start", {"delta_ingest": "/table"}),
+    ("start", {"delta_ingest": {"table": "/table", "app_id": 1}}),
 ]
 
 
@@ -139,6 +144,9 @@ def test_a_value_of_a_wrong_type_is_refused_with_its_key(
         ({"start": {"offsets": {"f": {0: -1}}}}, "start.offsets.f.0: found -1; "),
         ({"start": {"timestamp": "soon"}}, "start.timestamp: found 'soon'; "),
         ({"start": {"group": ""}}, "start.group: found ''; "),
+        ({"start": {"checkpoint": "c"}}, "start.checkpoint: found 'c'; expected an absolute path"),
+        ({"start": {"delta_ingest": {}}}, "start.delta_ingest.table: missing"),
+        ({"start": {"delta_ingest": {"table": "t"}}}, "start.delta_ingest.table: found 't'; exp"),
         ({"format": {"type": "csv"}}, "format"),
         ({"format": {**JSON, "schema": "a INTT"}}, "format.schema: found 'a INTT'; a: found type"),
         (
@@ -165,6 +173,7 @@ def test_a_bad_value_is_refused_with_place_and_what_was_found(
     [
         ({"topics": None}, "expected exactly one of the keys topics and topic_pattern"),
         ({"topic_pattern": "a"}, "expected exactly one of the keys topics and topic_pattern"),
+        ({"except_topics": ["a"]}, "except_topics goes with topic_pattern; shorten topics instead"),
         ({"topics": None, "topic_pattern": "("}, "topic_pattern: found '('; expected a regular"),
         ({"topics": ["a", "b", "a"]}, "topics: a topic is named twice"),
         ({"partition_by": ["_topic"], "cluster_by": ["_offset"]}, "expected at most one of the"),

@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sluice.broker.kafka_state import PartitionLog
-from sluice.errors import ResetNeeded
+from sluice.broker.kafka_state import KafkaState, PartitionLog
+from sluice.errors import DataLost, ResetNeeded, SettingsError
+from sluice.planning.plans import plan_first, plan_next
 from sluice.planning.ranges import TopicPartition
+from sluice.spec.adopted_starts import DeltaIngest, StartCheckpoint, StartDeltaIngest
 from sluice.spec.starts import (
     StartEarliest,
     StartGroup,
@@ -22,7 +24,7 @@ from sluice.spec.starts import (
     named_start,
 )
 
-from tests.unit.builders import log, partition, spec, state
+from tests.unit.builders import CLUSTER, history, log, partition, spec, state
 
 LOGS = state(log(5, 40, 60), log(0, 10), log(7, 7)).logs
 
@@ -45,6 +47,14 @@ class Answers:
     ) -> Mapping[TopicPartition, int | None]:
         self.asked.append(group)
         return {each: self.found.get(each.partition) for each in partitions}
+
+    def checkpoint_ends(self, folder: str) -> Mapping[TopicPartition, int]:
+        self.asked.append(folder)
+        return {partition(number): end for number, end in self.found.items()}
+
+    def last_written(self, table: str, app_id: str | None) -> Mapping[int, int]:
+        self.asked.append((table, app_id))
+        return self.found
 
 
 def by_number(found: Mapping[TopicPartition, int]) -> list[int]:
@@ -105,6 +115,74 @@ def test_an_explicit_offset_that_kafka_does_not_hold_is_refused(
         start.resolve(LOGS, Answers())
 
 
+CHECKPOINT = StartCheckpoint(checkpoint="/old/checkpoint")
+INGESTED = StartDeltaIngest(delta_ingest=DeltaIngest(table="/old/table", app_id="app"))
+
+
+def test_a_checkpoint_is_adopted_where_it_ends_and_at_the_beginning_of_what_it_never_saw() -> None:
+    ask = Answers({0: 33, 2: 7})
+    assert by_number(CHECKPOINT.resolve(LOGS, ask)) == [33, 0, 7]
+    assert ask.asked == ["/old/checkpoint"]
+
+
+def test_kafka_delta_ingest_tells_the_last_offset_written_and_not_the_next_one() -> None:
+    ask = Answers({0: 32, 1: 0})
+    assert by_number(INGESTED.resolve(LOGS, ask)) == [33, 1, 7]
+    assert ask.asked == [("/old/table", "app")]
+
+
+def test_kafka_delta_ingest_does_not_tell_the_topic_so_that_of_several_one_is_named() -> None:
+    two = {**LOGS, **state(log(3, 9), topic="delays").logs}
+    with pytest.raises(SettingsError, match=r"expected `topic` .* reads delays, flights"):
+        INGESTED.resolve(two, Answers({0: 32}))
+    named = DeltaIngest(table="/old/table", topic="delays")
+    found = StartDeltaIngest(delta_ingest=named).resolve(two, Answers({0: 5}))
+    assert found == {**dict(zip(LOGS, [5, 0, 7], strict=True)), partition(0, "delays"): 6}
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ({0: 61}, r"flights\[0\]: .*, found 61, and in Kafka \[5, 60\): another topic of that na"),
+        ({0: 60}, r"flights\[0\]: .*, found 60, above the last stable offset 40: .* Run again"),
+        ({9: 0}, r"flights\[9\]: .*, found 0, and in Kafka no such partition: another topic"),
+        ({0: 61, 9: 0}, r"flights\[0\]: [^\n]*\nflights\[9\]: "),
+    ],
+)
+def test_an_adopted_end_that_kafka_never_reached_is_refused(
+    told: dict[int, int], expected: str
+) -> None:
+    with pytest.raises(ResetNeeded, match=expected):
+        CHECKPOINT.resolve(LOGS, Answers(told))
+
+
+def test_an_adopted_end_below_the_log_start_stays_for_planning_to_tell_the_loss() -> None:
+    assert by_number(CHECKPOINT.resolve(LOGS, Answers({0: 2}))) == [2, 0, 7]
+    asked, first = spec(start={"checkpoint": "/old/checkpoint"}), history()
+    starts = CHECKPOINT.resolve(LOGS, Answers({0: 2}))
+    there = KafkaState(CLUSTER, LOGS)
+    with pytest.raises(DataLost, match=r"flights\[0\]: expected to go on at 2, found .* at 5: 3"):
+        plan_first(asked, first, there, starts)
+    plan = plan_first(asked.model_copy(update={"on_data_loss": "record"}), first, there, starts)
+    assert [str(loss.offsets) for loss in plan.losses] == ["flights[0] [2, 5)"]
+    assert str(plan.batches[0].ranges[0].offsets) == "flights[0] [5, 40)"
+
+
+def test_a_checkpoint_of_other_topics_is_refused_and_none_at_all_says_nothing() -> None:
+    others = state(log(3, 9), topic="delays").logs
+    with pytest.raises(SettingsError, match="expected a position in delays, found topics: flights"):
+        CHECKPOINT.resolve(others, Answers({0: 33}))
+    assert CHECKPOINT.resolve({}, Answers({0: 33})) == {}, "planning names the missing topic"
+
+
+def test_the_first_plan_keeps_where_it_started() -> None:
+    moment = spec(start={"timestamp": "2013-01-01"})
+    starts = {each: log.log_start_offset for each, log in LOGS.items()}
+    plan = plan_first(moment, history(), KafkaState(CLUSTER, LOGS), starts)
+    assert plan.reason == "start: timestamp 2013-01-01T00:00:00.000000Z"
+    assert plan_next(moment, history(*plan.batches), KafkaState(CLUSTER, LOGS)).reason is None
+
+
 @st.composite
 def all_logs(draw: st.DrawFn) -> dict[TopicPartition, PartitionLog]:
     found = {}
@@ -141,6 +219,8 @@ def test_every_start_names_every_partition_and_lies_between_log_start_and_lso(
         ("latest", StartLatest()),
         ({"group": "old"}, StartGroup(group="old")),
         ({"offsets": {"flights": {0: 12}}}, StartOffsets(offsets={"flights": {0: 12}})),
+        ({"checkpoint": "/old/checkpoint/"}, CHECKPOINT),
+        ({"delta_ingest": {"table": "/old/table", "app_id": "app"}}, INGESTED),
     ],
     ids=str,
 )

@@ -13,12 +13,11 @@ from typing import Any
 from aiokafka.errors import OffsetOutOfRangeError
 
 from sluice.broker.raw_batches import record_batches
-from sluice.broker.raw_connection import READ_UNCOMMITTED, RawConnection
+from sluice.broker.raw_connection import READ_UNCOMMITTED, RawConnection, ask_each
 from sluice.planning.ranges import TopicPartition
 
 # A leader sends the first batch whole, however small the size that is asked for.
 _FETCH_BYTES = 1
-_AT_ONCE = 8
 
 
 def read_fingerprints(
@@ -34,27 +33,11 @@ def read_fingerprints(
     """
     asked = {partition: offset - 1 for partition, offset in cursor.items() if offset > 0}
     unknown: dict[TopicPartition, str | None] = dict.fromkeys(cursor)
-    return {**unknown, **asyncio.run(_read(client_extra, asked, timeout))} if asked else unknown
-
-
-async def _read(
-    client_extra: Mapping[str, Any], asked: Mapping[TopicPartition, int], timeout: float
-) -> Mapping[TopicPartition, str | None]:
-    connection = RawConnection(client_extra, timeout)
-    places = asyncio.Semaphore(_AT_ONCE)
-
-    async def one(partition: TopicPartition, offset: int) -> str | None:
-        async with places:
-            return await connection.patiently(
-                lambda: _fingerprint(connection, partition, offset),
-                f"{partition} [{offset}, {offset + 1})",
-            )
-
-    try:
-        found = await asyncio.gather(*(one(*each) for each in asked.items()))
-    finally:
-        await connection.close()
-    return dict(zip(asked, found, strict=True))
+    return (
+        {**unknown, **asyncio.run(ask_each(client_extra, asked, _fingerprint, timeout))}
+        if asked
+        else unknown
+    )
 
 
 async def _fingerprint(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ from confluent_kafka import TopicPartition as WirePartition
 from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec, ResourceType
 
 from sluice.broker.kafka_client import KafkaClient
-from sluice.broker.kafka_state import KafkaState, PartitionLog
+from sluice.broker.kafka_state import KafkaState, PartitionLog, Retention
 from sluice.errors import BrokerUnavailable
 from sluice.planning.ranges import TopicPartition
 from sluice.spec import PipelineSpec
@@ -109,11 +109,24 @@ class KafkaLog:
 
     def compacts(self, topic: str) -> bool:
         """Whether the topic's cleanup policy compacts."""
-        resource = ConfigResource(ResourceType.TOPIC, topic)
+        return "compact" in self._settings([topic])[topic]["cleanup.policy"]
+
+    def retentions(self, topics: Iterable[str]) -> Mapping[str, Retention]:
+        """When the topics' records are deleted."""
+        return {topic: _retention(found) for topic, found in self._settings(topics).items()}
+
+    def _settings(self, topics: Iterable[str]) -> dict[str, dict[str, str]]:
+        resources = [ConfigResource(ResourceType.TOPIC, topic) for topic in topics]
+        if not resources:
+            return {}
         futures = self._ask(
-            lambda: self._admin.describe_configs([resource], request_timeout=_TIMEOUT_S)
+            lambda: self._admin.describe_configs(resources, request_timeout=_TIMEOUT_S)
         )
-        return "compact" in self._ask(lambda: futures[resource])["cleanup.policy"].value
+        answers = {each.name: self._ask(partial(_itself, futures[each])) for each in resources}
+        return {
+            topic: {name: entry.value for name, entry in answer.items()}
+            for topic, answer in answers.items()
+        }
 
     def _selected(self, spec: PipelineSpec) -> list[str]:
         if spec.topics is not None:
@@ -175,6 +188,13 @@ class KafkaLog:
 
 class _NoSuchTopic(BrokerUnavailable):
     """The broker does not know the topic, or not any more: the next look at it will tell."""
+
+
+def _retention(settings: Mapping[str, str]) -> Retention:
+    if "delete" not in settings["cleanup.policy"]:
+        return Retention(None)
+    period, size = int(settings["retention.ms"]), int(settings["retention.bytes"])
+    return Retention(timedelta(milliseconds=period) if period >= 0 else None, size >= 0)
 
 
 def _itself(future: Future[Any]) -> Future[Any]:

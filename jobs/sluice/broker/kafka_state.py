@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 
 from sluice.planning.ranges import TopicPartition
 
@@ -21,6 +22,14 @@ class PartitionLog:
     last_stable_offset: int
     end_offset: int
     leader_epoch: int | None
+
+
+@dataclass(frozen=True)
+class Retention:
+    """When Kafka deletes a topic's records: after `period` (None: never), or also by their size."""
+
+    period: timedelta | None
+    by_size: bool = False
 
 
 @dataclass(frozen=True)

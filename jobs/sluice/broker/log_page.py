@@ -11,6 +11,7 @@ class RecordBatch:
     """The header of a batch of the log, and the offsets of the records that are still in it.
 
     `checksum` is None in the formats before Kafka 0.11, which have none over the whole batch.
+    `size` is what it takes in the log, in bytes.
     """
 
     base_offset: int
@@ -21,6 +22,7 @@ class RecordBatch:
     offsets: Sequence[int]
     leader_epoch: int = -1
     checksum: int | None = None
+    size: int = 0
 
     def __post_init__(self) -> None:
         if not 0 <= self.base_offset < self.next_offset:

@@ -53,14 +53,14 @@ def _batch(raw: memoryview) -> RecordBatch:
         offsets = tuple(_offsets(base, count, _records(raw, attributes & _CODEC)))
     control, transactional = bool(attributes & _CONTROL), bool(attributes & _TRANSACTIONAL)
     return RecordBatch(
-        base, next_offset, control, transactional, producer, offsets, epoch, checksum
+        base, next_offset, control, transactional, producer, offsets, epoch, checksum, len(raw)
     )
 
 
 def _legacy_batch(raw: memoryview) -> RecordBatch:
     """A batch written before Kafka 0.11: no transactions, no markers."""
     offsets = tuple(record.offset for record in LegacyRecordBatch(bytes(raw), raw[_MAGIC_AT]))
-    return RecordBatch(offsets[0], offsets[-1] + 1, False, False, -1, offsets)
+    return RecordBatch(offsets[0], offsets[-1] + 1, False, False, -1, offsets, size=len(raw))
 
 
 def _records(raw: memoryview, compression: int) -> bytes:

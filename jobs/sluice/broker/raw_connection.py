@@ -24,6 +24,7 @@ READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 EARLIEST, LATEST = -2, -1
 _FETCH_WAIT_MS = 500
 _PAUSE_SECONDS = 0.25
+_AT_ONCE = 8
 
 _NOT_PASSING = (
     errors.AuthenticationFailedError,
@@ -149,6 +150,33 @@ class RawConnection:
             leader = client.cluster.leader_for_partition(Address(topic, number))
             if leader is not None and leader >= 0:
                 self._leaders[TopicPartition(topic, number)] = int(leader)
+
+
+async def ask_each(
+    client_extra: Mapping[str, Any],
+    asked: Mapping[TopicPartition, int],
+    question: Callable[[RawConnection, TopicPartition, int], Awaitable[_T]],
+    timeout: float,
+) -> dict[TopicPartition, _T]:
+    """The answers about an offset of each partition, over one connection, some at a time.
+
+    Raises BrokerUnavailable when one does not come in time, SettingsError when it cannot come.
+    """
+    connection = RawConnection(client_extra, timeout)
+    places = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(partition: TopicPartition, offset: int) -> _T:
+        async with places:
+            return await connection.patiently(
+                lambda: question(connection, partition, offset),
+                f"{partition} [{offset}, {offset + 1})",
+            )
+
+    try:
+        found = await asyncio.gather(*(one(*each) for each in asked.items()))
+    finally:
+        await connection.close()
+    return dict(zip(asked, found, strict=True))
 
 
 def _only_partition(answer: Any) -> Sequence[Any]:

@@ -11,8 +11,12 @@ import sys
 
 import click
 
+from sluice.cli.backfill import backfill
 from sluice.cli.history import history
+from sluice.cli.maintain import maintain
 from sluice.cli.plan import plan
+from sluice.cli.quarantine import quarantine
+from sluice.cli.reprocess import reprocess
 from sluice.cli.reset import reset
 from sluice.cli.run import run
 from sluice.cli.status import status
@@ -34,7 +38,18 @@ def commands(verbose: bool) -> None:
     logging.getLogger("py4j").setLevel(logging.WARNING)
 
 
-for command in (plan, run, status, history, verify, reset):
+for command in (
+    plan,
+    run,
+    status,
+    history,
+    verify,
+    backfill,
+    reprocess,
+    reset,
+    quarantine,
+    maintain,
+):
     commands.add_command(command)
 
 

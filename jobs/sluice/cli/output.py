@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -36,8 +37,8 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
         table.add_column(column, justify="right" if numeric else "left")
     for row in listed:
         table.add_row(*map(_shown, row))
-    console = Console()
-    console.print(table, width=None if console.is_terminal else 160)
+    # What is piped has no width of its own.
+    Console(width=None if sys.stdout.isatty() else 160).print(table)
 
 
 def _shown(value: object) -> str:
@@ -49,4 +50,5 @@ def _shown(value: object) -> str:
         case timedelta():
             return str(timedelta(seconds=round(value.total_seconds())))
         case _:
-            return str(value)
+            # Text of others may look like markup.
+            return escape(str(value))

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import UTC, datetime
-
 import click
 
-from sluice.broker.kafka_reader import KafkaReader
+from sluice.cli.moves import reset_document, reset_told
 from sluice.cli.opening import opened
 from sluice.cli.output import arguments, print_json, print_table
-from sluice.lag import Lag, lags
-from sluice.pipeline import Parts
+from sluice.lag import Lag
 from sluice.pipeline.committed import losses_that_count
-from sluice.planning.batches import PlannedRange
-from sluice.planning.ranges import TopicPartition, span_of
+from sluice.pipeline.lagging import read_lags, unknown_times
+from sluice.pipeline.starting import start_without_effect
+from sluice.planning.findings import Loss
+from sluice.planning.history import History
+from sluice.planning.ranges import span_of
 
 
 @click.command()
@@ -23,51 +22,58 @@ def status(pipeline: str, as_json: bool) -> None:
     """Show cursor, last stable offset and lag per partition of PIPELINE, and its last batch."""
     parts = opened(pipeline).parts
     snapshot, history, committed = parts.progress(parts.offsets.snapshot)
-    generation = history.sequence.generation
-    last = history.batch(committed) if committed else None
-    found = _lags(parts, history.cursor_at(committed))
-    losses = losses_that_count(parts, snapshot, generation)
-    lost = span_of(each.offsets for each in losses)
-    unfinished = [str(batch) for batch in history.after(committed)]
-    if as_json:
-        print_json(
-            {
-                "pipeline": pipeline,
-                "generation": generation,
-                "last_batch": str(last) if last else None,
-                "unfinished": unfinished,
-                "unsettled": committed - history.settled,
-                "lost": lost,
-                "partitions": [_partition(each) for each in found],
-            }
-        )
+    cursor = {each: at.offsets.end for each, at in history.cursor_at(committed).items()}
+    found = read_lags(parts, cursor, parts.kafka.state(parts.spec))
+    notes = [*unknown_times(found), *filter(None, [start_without_effect(parts, snapshot)])]
+    losses = losses_that_count(parts, snapshot, history.sequence.generation)
+    _, again, landed = parts.progress(parts.offsets.snapshot, "backfill")
+    if again.after(landed):
+        named = ", ".join(map(str, again.after(landed)))
+        notes.append(f"to be read again, not committed yet: {named}. The next backfill lands them.")
+    if not as_json:
+        _print(history, committed, losses, found, notes)
         return
+    print_json(
+        {
+            "pipeline": pipeline,
+            "generation": history.sequence.generation,
+            "last_batch": str(history.batch(committed)) if committed else None,
+            "unfinished": [str(batch) for batch in history.after(committed)],
+            "unsettled": committed - history.settled,
+            "backfill": {
+                "last_batch": str(again.batch(landed)) if landed else None,
+                "unfinished": [str(batch) for batch in again.after(landed)],
+                "unsettled": landed - again.settled,
+            },
+            "lost": span_of(each.offsets for each in losses),
+            "reset": reset_document(history.opening) if history.opening else None,
+            "partitions": [partition_document(each) for each in found],
+            "notes": notes,
+        }
+    )
+
+
+def _print(
+    history: History, committed: int, losses: list[Loss], found: list[Lag], notes: list[str]
+) -> None:
+    last = history.batch(committed) if committed else "none"
+    unfinished = ", ".join(map(str, history.after(committed)))
     print_table(
-        f"{pipeline}: generation {generation}, last batch {last or 'none'}",
-        ("partition", "cursor", "LSO", "end", "lag", "oldest unread", "held back"),
+        f"{history.sequence.pipeline}: generation {history.sequence.generation}, last batch {last}",
+        ("partition", "cursor", "LSO", "end", "lag", "oldest unread", "time to loss", "held back"),
         [_row(each) for each in found],
     )
-    for line in filter(None, (each.waiting for each in found)):
+    for line in filter(None, [*(each.waiting for each in found), *notes]):
         click.echo(line)
+    if history.opening:
+        click.echo(f"opened by a reset: {reset_told(history.opening)}")
     if losses:
+        lost = span_of(each.offsets for each in losses)
         click.echo(f"lost: {lost:,} offsets in {len(losses):,} loss records")
     if unfinished:
-        click.echo(f"planned, not committed yet: {', '.join(unfinished)}. The next run lands them.")
+        click.echo(f"planned, not committed yet: {unfinished}. The next run lands them.")
     if committed > history.settled:
         click.echo(f"{committed - history.settled} batches without receipt. The next run settles.")
-
-
-def _lags(parts: Parts, ranges: Mapping[TopicPartition, PlannedRange]) -> list[Lag]:
-    state = parts.kafka.state(parts.spec)
-    cursor = {partition: planned.offsets.end for partition, planned in ranges.items()}
-    behind = {
-        each: cursor.get(each, log.log_start_offset)
-        for each, log in state.logs.items()
-        if cursor.get(each, log.log_start_offset) < log.last_stable_offset
-    }
-    reader = KafkaReader(parts.client)
-    oldest, open_since = reader.timestamps(behind), reader.open_since(state.logs)
-    return lags(cursor, state.logs, oldest, datetime.now(UTC), open_since)
 
 
 def _row(lag: Lag) -> tuple[object, ...]:
@@ -78,19 +84,24 @@ def _row(lag: Lag) -> tuple[object, ...]:
         lag.end_offset,
         lag.records,
         lag.age,
+        lag.time_to_loss,
         lag.held_back,
     )
 
 
-def _partition(lag: Lag) -> dict[str, object]:
+def partition_document(lag: Lag) -> dict[str, object]:
+    """A partition's lag, for programs."""
+    age, left = lag.age, lag.time_to_loss
     return {
         "topic": lag.partition.topic,
         "partition": lag.partition.partition,
         "cursor": lag.cursor,
+        "log_start_offset": lag.log_start_offset,
         "last_stable_offset": lag.last_stable_offset,
         "end_offset": lag.end_offset,
         "lag": lag.records,
         "held_back": lag.held_back,
         "held_back_since": lag.held_back_since.isoformat() if lag.held_back_since else None,
-        "lag_seconds": lag.age.total_seconds() if lag.age is not None else None,
+        "lag_seconds": age.total_seconds() if age is not None else None,
+        "time_to_loss_seconds": left.total_seconds() if left is not None else None,
     }

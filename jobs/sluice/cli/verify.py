@@ -75,6 +75,8 @@ def _print(pipeline: str, verdict: Verdict) -> None:
         click.echo(f"without receipt: {', '.join(verdict.unsettled)}. The next run settles them.")
     if verdict.lost:
         click.echo(f"lost: {verdict.lost:,} offsets in {verdict.losses:,} loss records")
+    if verdict.skipped:
+        click.echo(f"skipped: {verdict.skipped:,} offsets by resets; `sluice history` says why")
     for each in verdict.deleted:
         click.echo(_told(each))
     broken = {each.invariant for each in verdict.violations}
@@ -104,6 +106,7 @@ def _document(pipeline: str, verdict: Verdict) -> dict[str, object]:
         "compared": verdict.compared,
         "unsettled": verdict.unsettled,
         "lost": verdict.lost,
+        "skipped": verdict.skipped,
         "deleted_by_others": [
             {"version": each.version, "operation": each.operation, "rows": each.rows}
             for each in verdict.deleted

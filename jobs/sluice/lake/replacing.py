@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, SparkSession
 
 from sluice.landing import Reading
+from sluice.planning.ranges import span_of
 
 
 def rows_of(reading: Reading) -> str:
@@ -24,15 +25,16 @@ def rows_of(reading: Reading) -> str:
 def rows_to_keep(
     spark: SparkSession, uri: str, reading: Reading, records: DataFrame
 ) -> DataFrame | None:
-    """The ranges' rows whose records compaction has removed since; None where nothing compacts."""
-    if not reading.compacting:
-        return None
-    ids = [reading.batch.topic_ids[topic] for topic in reading.compacting]
-    stored = spark.read.format("delta").load(uri).where(rows_of(reading))
+    """The ranges' rows whose records Kafka does not give again; None where it gives them all.
+
+    Compaction may have removed them, or a segment may be lost: their rows are all that is left.
+    """
     again = records.select(
         records["topic"].alias("_topic"),
         records["partition"].alias("_partition"),
         records["offset"].alias("_offset"),
     )
-    compacted = stored.where(stored["_topic_id"].isin(ids))
-    return compacted.join(again, ["_topic", "_partition", "_offset"], "left_anti")
+    if again.count() == span_of(reading.ranges):
+        return None
+    stored = spark.read.format("delta").load(uri).where(rows_of(reading))
+    return stored.join(again, ["_topic", "_partition", "_offset"], "left_anti")

@@ -17,6 +17,7 @@ from sluice.lake.batch_rows import (
     decodable_rows,
     quarantine_rows,
 )
+from sluice.lake.conflicts import naming_conflicts
 from sluice.lake.decoding import DECODED, decode
 from sluice.lake.json_decoding import ERROR
 from sluice.lake.kafka_source import read_ranges
@@ -99,7 +100,8 @@ class SparkLake:
             F.count(F.lit(1)).alias("records"),
             F.count(F.col(DECODED)[ERROR]).alias("undecodable"),
         )
-        replace_quarantined(quarantine_rows(records, reading), self._quarantine, reading)
+        with naming_conflicts():
+            replace_quarantined(quarantine_rows(records, reading), self._quarantine, reading)
         counts = seen.get
         return Malformed(counts["records"], counts["undecodable"], self._samples(reading.batch))
 
@@ -109,7 +111,8 @@ class SparkLake:
 
     def _commit(self, reading: Reading, records: DataFrame, rows: DataFrame) -> None:
         try:
-            self._write(reading, records, rows)
+            with naming_conflicts():
+                self._write(reading, records, rows)
         except AnalysisException as problem:
             if not retypes(problem):
                 raise

@@ -9,8 +9,9 @@ from sluice.pipeline.altered import require_unaltered
 from sluice.pipeline.counting import account
 from sluice.pipeline.parts import Parts
 from sluice.pipeline.settle import explainer, write_receipts
-from sluice.planning.batches import Batch
+from sluice.planning.batches import Batch, Lane
 from sluice.planning.ranges import OffsetRange, TopicPartition
+from sluice.planning.resets import LANES
 from sluice.proof.accounting import Receipt
 from sluice.proof.gaps import UnexplainedGap
 from sluice.tables.offsets_rows import Origin
@@ -26,9 +27,9 @@ def accept_gaps(
     Raises GapUnexplained, nothing written, when one of them is none; and, as `settle` does, when
     others are left.
     """
-    snapshot, history, committed = parts.progress(parts.offsets.snapshot)
-    require_unaltered(parts, snapshot, history, committed)
-    due = [batch for batch in history.batches if history.settled < batch.number <= committed]
+    snapshot, history, _ = parts.progress(parts.offsets.snapshot)
+    require_unaltered(parts, snapshot, history.sequence)
+    due = [batch for lane in LANES for batch in _due(parts, lane)]
     found = [each for batch in due for each in _unexplained(parts, batch)]
     _require_all_match(parts.spec.pipeline, gaps, found)
 
@@ -37,7 +38,14 @@ def accept_gaps(
             return f"{gap.cause}; accepted by {origin.actor}: {reason}"
         return None
 
-    return write_receipts(parts, origin, accept=accept)
+    return [
+        receipt for lane in LANES for receipt in write_receipts(parts, origin, lane, accept=accept)
+    ]
+
+
+def _due(parts: Parts, lane: Lane) -> list[Batch]:
+    _, history, committed = parts.progress(parts.offsets.snapshot, lane)
+    return [batch for batch in history.batches if history.settled < batch.number <= committed]
 
 
 def _unexplained(parts: Parts, batch: Batch) -> list[Unexplained]:

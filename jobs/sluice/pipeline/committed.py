@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sluice.pipeline.parts import Parts
-from sluice.planning.batches import Batch, BatchSequence
+from sluice.pipeline.stored import Place
+from sluice.planning.batches import Batch, BatchSequence, PlannedRange, parse_batch
 from sluice.planning.findings import Loss
 from sluice.planning.ranges import TopicPartition
 from sluice.planning.resets import LANES, Resets
 from sluice.proof.accounting import Counted, Receipt
+from sluice.proof.evidence import Dropped, Read
 from sluice.tables.offsets_rows import read_losses
 from sluice.tables.offsets_table import OffsetsSnapshot
 
@@ -60,23 +62,56 @@ def read_committed(
     resets = snapshot.resets(parts.spec.pipeline)
     batches: list[CommittedBatch] = []
     losses: list[Loss] = []
-    for reach in reaches(parts, newest):
+    ends = reaches(parts, newest)
+    for reach in ends:
         known = _batches(parts, snapshot, reach, resets)
         found = [each for each in known if version is not None and each.version <= version]
         batches += found
-        losses += _losses(snapshot, reach, [each.batch for each in found])
+        losses += _losses(snapshot, reach, [each.batch for each in found], ends)
     order = sorted(batches, key=lambda each: (each.version, each.batch.sequence.generation))
     return Committed(tuple(order), resets, tuple(losses))
+
+
+def reads_of(committed: Committed, place: Place) -> Iterator[Read]:
+    """A partition's ranges, with their receipts, in the order they landed in."""
+
+    def mine(planned: PlannedRange) -> bool:
+        return (planned.topic_id, planned.offsets.partition.partition) == place
+
+    for landed in committed.batches:
+        sequence = landed.batch.sequence
+        lines = [line for line in landed.counted if mine(line.planned)]
+        for planned in filter(mine, landed.batch.ranges):
+            yield Read(
+                batch=str(landed.batch),
+                forward=sequence.lane == "forward",
+                generation=sequence.generation,
+                offsets=planned.offsets,
+                version=landed.version,
+                due=landed.settled,
+                receipts=lines,
+            )
+
+
+def drops_of(committed: Committed, place: Place) -> list[Dropped]:
+    """What was dropped from quarantine of a partition."""
+    return [
+        Dropped(loss.dropped_from, loss.offsets)
+        for loss in committed.losses
+        if loss.dropped_from is not None
+        and (loss.topic_id, loss.offsets.partition.partition) == place
+    ]
 
 
 def losses_that_count(parts: Parts, snapshot: OffsetsSnapshot, newest: int) -> list[Loss]:
     """The recorded losses, without those of plans that a reset has undone."""
     found: list[Loss] = []
-    for reach in reaches(parts, newest):
+    ends = reaches(parts, newest)
+    for reach in ends:
         # Every forward plan lists every partition: the last one has all the ends.
         first = max(reach.last, 1) if reach.sequence.lane == "forward" else 1
         batches = snapshot.batches(reach.sequence, first, last=reach.last)
-        found += _losses(snapshot, reach, batches)
+        found += _losses(snapshot, reach, batches, ends)
     return found
 
 
@@ -107,13 +142,27 @@ def _batches(
         yield CommittedBatch(batch, version, batch.number <= settled, lines)
 
 
-def _losses(snapshot: OffsetsSnapshot, reach: Reach, committed: Sequence[Batch]) -> Iterator[Loss]:
-    """A loss has no batch. It counts when a batch that counts begins after it, or contains it."""
-    ends: dict[tuple[str, TopicPartition], int] = {}
+def _losses(
+    snapshot: OffsetsSnapshot, reach: Reach, committed: Sequence[Batch], ends: Sequence[Reach]
+) -> Iterator[Loss]:
+    """A loss has no batch. It counts when a batch that counts begins after it, or contains it.
+
+    What was dropped from quarantine has one, of any sequence, and counts with it.
+    """
+    reached: dict[tuple[str, TopicPartition], int] = {}
     for planned in (planned for batch in committed for planned in batch.ranges):
         place = (planned.topic_id, planned.offsets.partition)
-        ends[place] = max(planned.offsets.end, ends.get(place, 0))
+        reached[place] = max(planned.offsets.end, reached.get(place, 0))
     for loss in read_losses(snapshot.rows(reach.sequence, ["loss"])):
-        end = ends.get((loss.topic_id, loss.offsets.partition), 0)
-        if not reach.closed or loss.offsets.start < end:
+        end = reached.get((loss.topic_id, loss.offsets.partition), 0)
+        if loss.dropped_from is not None:
+            counts = _is_committed(loss.dropped_from, ends)
+        else:
+            counts = not reach.closed or loss.offsets.start < end
+        if counts:
             yield loss
+
+
+def _is_committed(name: str, ends: Sequence[Reach]) -> bool:
+    sequence, number = parse_batch(ends[0].sequence.pipeline, name)
+    return any(each.sequence == sequence and number <= each.last for each in ends)

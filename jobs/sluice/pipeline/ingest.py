@@ -4,30 +4,44 @@ from __future__ import annotations
 
 import logging
 
+import pyarrow.compute as pc
+from tenacity import (
+    Retrying,
+    before_sleep_log,
+    retry_if_exception_type,
+    stop_after_attempt,
+    wait_random_exponential,
+)
+
 from sluice.errors import CommitFailed, SluiceError, SparkFailed, TooManyMalformed, joined
 from sluice.failpoints import reach
-from sluice.landing import Lake, Malformed, Reading, Undecodable
+from sluice.landing import Conflicted, Lake, Malformed, Reading, Undecodable
 from sluice.pipeline.altered import require_unaltered
 from sluice.pipeline.fingerprinting import require_same_log, take_fingerprints
 from sluice.pipeline.parts import Parts
-from sluice.planning.batches import Batch
+from sluice.planning.batches import Batch, BatchSequence
 from sluice.planning.findings import readable
 from sluice.planning.sameness import require_same_topics
+from sluice.tables.data_log import offsets_of
 from sluice.work import Work
 
 log = logging.getLogger(__name__)
+
+# At a batch while others commit to the table.
+_ATTEMPTS = 8
 
 
 def ingest(parts: Parts, work: Work, lake: Lake) -> None:
     """Land the batches that are not committed yet; those that are, are passed over, and said so.
 
+    In the backfill lane at least one of them: it makes way for a forward batch that waits.
     Raises DataLost, ResetNeeded, TooManyMalformed, SparkFailed, CommitFailed or CommitUnknown.
     """
-    snapshot, history, committed = parts.progress(parts.offsets.snapshot)
+    snapshot, history, committed = parts.progress(parts.offsets.snapshot, work.sequence.lane)
     if history.sequence != work.sequence:
         log.warning("%s: superseded by %s: nothing to do", work, history.sequence)
         return
-    require_unaltered(parts, snapshot, history, committed)
+    require_unaltered(parts, snapshot, history.sequence)
     last = snapshot.receipts(work.sequence, newest=1)
     malformed_before = bool(last and last[-1].quarantined)
     prepared = False
@@ -47,6 +61,23 @@ def ingest(parts: Parts, work: Work, lake: Lake) -> None:
             log.warning("%s", closed)
             return
         require_same_topics(history.batch(number), parts.kafka.state(parts.spec))
+        if number < work.batches[-1] and _makes_way(parts, work.sequence):
+            return
+
+
+def _makes_way(parts: Parts, sequence: BatchSequence) -> bool:
+    """Whether a batch of fresh data waits while this lane reads old data again; says so."""
+    if sequence.lane == "forward":
+        return False
+    _, forward, committed = parts.progress(parts.offsets.snapshot)
+    waiting = forward.after(committed)
+    if waiting:
+        log.info("%s: %s goes first; the rest comes after it", sequence, waiting[0])
+    return bool(waiting)
+
+
+class _Crossed(CommitFailed):
+    """Another commit came in between: the next attempt may be luckier."""
 
 
 class _Superseded(Exception):
@@ -65,7 +96,25 @@ def _prepare(parts: Parts, lake: Lake) -> None:
 
 
 def _land(parts: Parts, batch: Batch, lake: Lake, malformed_before: bool) -> bool:
-    """Land one batch and read the log back. Returns whether records were undecodable."""
+    """Land one batch, again where others commit in between: each replacement needs them not to."""
+    for attempt in _again():
+        with attempt:
+            return _attempt(parts, batch, lake, malformed_before)
+    raise AssertionError("the last attempt raises")
+
+
+def _again() -> Retrying:
+    return Retrying(
+        retry=retry_if_exception_type(_Crossed),
+        wait=wait_random_exponential(multiplier=1, max=20),
+        stop=stop_after_attempt(_ATTEMPTS),
+        before_sleep=before_sleep_log(log, logging.WARNING),
+        reraise=True,
+    )
+
+
+def _attempt(parts: Parts, batch: Batch, lake: Lake, malformed_before: bool) -> bool:
+    """Write one batch and read the log back. Returns whether records were undecodable."""
     if _committed(parts, batch) >= batch.number:
         log.info("%s: committed meanwhile, nothing to do", batch)
         return malformed_before
@@ -79,6 +128,8 @@ def _land(parts: Parts, batch: Batch, lake: Lake, malformed_before: bool) -> boo
     except Exception as problem:
         # Whatever went wrong, only the table's log tells whether the commit landed.
         if _committed(parts, batch) < batch.number:
+            if isinstance(problem, Conflicted):
+                raise _Crossed(f"{batch}: not committed: {problem}. Run again.") from problem
             raise SparkFailed(
                 f"{batch}: not committed. Spark, reading from broker {parts.client.bootstrap},"
                 f" stopped: {_first(problem)}"
@@ -98,14 +149,10 @@ def _land(parts: Parts, batch: Batch, lake: Lake, malformed_before: bool) -> boo
 
 def _reading(parts: Parts, batch: Batch) -> Reading:
     state = parts.kafka.state(parts.spec)
-    ranges = readable(batch, state, parts.records_losses)
-    again = {each.partition.topic for each in ranges} if batch.mode == "replace" else set()
-    return Reading(
-        batch,
-        tuple(ranges),
-        frozenset(filter(parts.kafka.compacts, again)),
-        fingerprints=take_fingerprints(parts, batch, state),
-    )
+    # What retention has taken from a batch of the backfill lane was read before, and stays.
+    record = parts.records_losses or batch.sequence.lane == "backfill"
+    ranges = readable(batch, state, record)
+    return Reading(batch, tuple(ranges), fingerprints=take_fingerprints(parts, batch, state))
 
 
 def _committed(parts: Parts, batch: Batch) -> int:
@@ -149,15 +196,31 @@ def _write(parts: Parts, reading: Reading, lake: Lake, malformed_before: bool) -
         return True
     found = lake.quarantine(reading)
     reach("quarantine written")
-    _check_budget(parts.spec.quarantine.max_ratio, reading.batch, found)
+    _check_budget(parts.spec.quarantine.max_ratio, reading.batch, found, _known(parts, reading))
     if found.undecodable:
         log.warning("%s: %d of %d in quarantine", reading, found.undecodable, found.records)
     lake.land_decodable(reading)
     return bool(found.undecodable)
 
 
-def _check_budget(max_ratio: float, batch: Batch, found: Malformed) -> None:
-    if found.undecodable <= max_ratio * found.records:
+def _known(parts: Parts, reading: Reading) -> int:
+    """How many of the offsets are in quarantine because of earlier batches."""
+    if not reading.replaces:
+        return 0
+    rows = parts.quarantine.coordinates()
+    others = rows.filter(pc.not_equal(rows["_batch"], str(reading)))
+    known = 0
+    for planned in reading.batch.ranges:
+        offsets = pc.unique(offsets_of(others, planned).combine_chunks())
+        start, end = planned.offsets.start, planned.offsets.end
+        inside = pc.and_(pc.greater_equal(offsets, start), pc.less(offsets, end))
+        known += pc.sum(inside).as_py() or 0
+    return known
+
+
+def _check_budget(max_ratio: float, batch: Batch, found: Malformed, known: int) -> None:
+    """What was undecodable before is no news: the budget is for what was not."""
+    if found.undecodable - known <= max_ratio * found.records:
         return
     raise TooManyMalformed(
         joined(
@@ -165,7 +228,8 @@ def _check_budget(max_ratio: float, batch: Batch, found: Malformed) -> None:
                 f"{batch}: {found.undecodable} of {found.records} records are undecodable; allowed:"
                 f" {max_ratio:.2%} (quarantine.max_ratio). Nothing was committed. Samples:",
                 *found.samples,
-                "Mend the schema in the spec, or raise quarantine.max_ratio, and run again.",
+                f"`sluice quarantine list {batch.sequence.pipeline}` shows all reasons. Mend the"
+                " schema in the spec, or raise quarantine.max_ratio, and run again.",
             ]
         )
     )

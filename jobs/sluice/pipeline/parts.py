@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from sluice.broker.kafka_client import KafkaClient
 from sluice.broker.kafka_log import KafkaLog
 from sluice.errors import TableRefused
-from sluice.planning.batches import BatchSequence
+from sluice.planning.batches import BatchSequence, Lane
 from sluice.planning.history import History
-from sluice.planning.resets import Resets
+from sluice.planning.resets import LANES, Resets
 from sluice.spec import PipelineSpec
 from sluice.tables.data_log import DataLog
 from sluice.tables.fencing import FENCE
@@ -52,16 +52,16 @@ class Parts:
         return self.spec.on_data_loss == "record"
 
     def progress(
-        self, take_snapshot: Callable[[], OffsetsSnapshot]
+        self, take_snapshot: Callable[[], OffsetsSnapshot], lane: Lane = "forward"
     ) -> tuple[OffsetsSnapshot, History, int]:
-        """The offsets table now, its history, and the last committed batch, which must agree.
+        """The offsets table now, a lane's history, and its last committed batch, which must agree.
 
         Others may plan, commit and reset between the two reads: then both are read once more.
         """
         for _ in range(_READINGS):
             snapshot = take_snapshot()
             resets = snapshot.resets(self.spec.pipeline)
-            history = snapshot.history(self._newest(resets), resets)
+            history = snapshot.history(replace(self._newest(resets), lane=lane), resets)
             committed = self.data.committed(history.sequence)
             if committed <= history.planned:
                 break
@@ -79,6 +79,10 @@ class Parts:
         if committed < FENCE:
             return committed
         return self.offsets.snapshot().resets(self.spec.pipeline).closed_at(sequence)
+
+    def committed_by_lane(self, sequence: BatchSequence) -> Mapping[Lane, int]:
+        """The last committed batch of each lane of the sequence's generation."""
+        return {lane: self.committed(replace(sequence, lane=lane)) for lane in LANES}
 
     def _newest(self, resets: Resets) -> BatchSequence:
         """The forward lane of the newest generation: a reset counts once its fence stands."""

@@ -12,10 +12,13 @@ from dataclasses import replace
 
 from sluice.errors import CommitFailed, SettingsError
 from sluice.failpoints import reach
+from sluice.pipeline.affected import Preview, preview_of
 from sluice.pipeline.parts import Parts
 from sluice.pipeline.settle import mirror, write_receipts
-from sluice.pipeline.targets import Target, as_intended, standing
-from sluice.planning.resets import MovedCursor, Reset
+from sluice.pipeline.standing import standing
+from sluice.pipeline.targets import Target, as_intended
+from sluice.planning.destinations import require_rows_below, staying
+from sluice.planning.resets import LANES, MovedCursor, Reset, require_as_previewed
 from sluice.tables.fencing import Fencing
 from sluice.tables.offsets_rows import Origin
 from sluice.tables.overtaken import Overtaken
@@ -25,18 +28,29 @@ log = logging.getLogger(__name__)
 _ATTEMPTS = 10
 
 
-def preview_reset(parts: Parts, target: Target, reason: str = "") -> Reset:
+def preview_reset(parts: Parts, target: Target, reason: str = "") -> Preview:
     """What a reset would do; nothing is written.
 
     Raises SettingsError for a pipeline without a data table, and what the target raises.
     """
-    return _decide(parts, target, reason, _fencing(parts))
+    intended = decide_reset(parts, target, reason)
+    _, history, _ = parts.progress(parts.offsets.snapshot)
+    return preview_of(parts, history, intended, parts.kafka.state(parts.spec).logs)
 
 
-def reset(parts: Parts, target: Target, reason: str, origin: Origin) -> Reset:
-    """Make it so. Raises as `preview_reset`, and CommitFailed when others were always faster."""
+def reset(
+    parts: Parts, target: Target, reason: str, origin: Origin, as_previewed: str | None = None
+) -> Reset:
+    """Make it so. Raises as `preview_reset`, and CommitFailed when others were always faster.
+
+    Raises PreviewOutdated when it would not do what the preview of that id has shown.
+    """
     finish_reset(parts, origin)
-    done = _reset(parts, target, reason, origin)
+    newest = parts.offsets.snapshot().resets(parts.spec.pipeline).newest
+    if newest is not None and newest.preview == as_previewed:
+        log.info("%s: done before: generation %d is open", newest.pipeline, newest.generation)
+        return newest
+    done = start_generation(parts, target, reason, origin, as_previewed)
     mirror(parts)
     return done
 
@@ -50,51 +64,82 @@ def finish_reset(parts: Parts, origin: Origin) -> None:
     if parts.data.closed(pending.closes[0]):
         _write_done(parts, origin)
     else:
-        _reset(parts, as_intended(pending), pending.reason, origin)
+        start_generation(parts, as_intended(pending), pending.reason, origin)
 
 
-def _reset(parts: Parts, target: Target, reason: str, origin: Origin) -> Reset:
+def start_generation(
+    parts: Parts, target: Target, reason: str, origin: Origin, as_previewed: str | None = None
+) -> Reset:
+    """Close the generation and open the next one. Raises as `reset` does."""
     for _ in range(_ATTEMPTS):
+        # Taken before deciding: of two resets the later one to write is decided on newer tables.
+        snapshot = parts.offsets.snapshot_to_write()
         fencing = _fencing(parts)
         intended = _decide(parts, target, reason, fencing)
-        write_receipts(parts, origin, last=intended.closed_at["forward"])
+        if as_previewed:
+            require_as_previewed(as_previewed, intended.preview, _would_do(intended))
+        for lane, last in intended.closed_at.items():
+            write_receipts(parts, origin, lane, last)
         try:
-            parts.offsets.snapshot_to_write().append_reset(intended, origin)
+            snapshot.append_reset(intended, origin)
+            # It is decided now: whoever goes on with it, after a crash or here, goes to this place.
+            target, as_previewed = as_intended(intended), None
             reach("reset intended")
             fencing.close(intended.closes)
         except Overtaken:
             log.info("%s: somebody has committed meanwhile; starting over", parts.spec.pipeline)
             if parts.data.closed(intended.closes[0]):
-                return _write_done(parts, origin)
+                return _as_asked(intended, _write_done(parts, origin))
             continue
         reach("fence stands")
-        return _write_done(parts, origin)
+        return _as_asked(intended, _write_done(parts, origin))
     raise CommitFailed(
         f"{parts.spec.pipeline}: {_ATTEMPTS} times in a row a batch landed during the reset."
         " Pause the DAG, and run the reset again."
     )
 
 
+def decide_reset(parts: Parts, target: Target, reason: str) -> Reset:
+    """What a reset would write down now. Raises as `preview_reset` does."""
+    return _decide(parts, target, reason, _fencing(parts))
+
+
 def _decide(parts: Parts, target: Target, reason: str, fencing: Fencing) -> Reset:
     snapshot, history, _ = parts.progress(parts.offsets.snapshot)
     before = history.sequence
-    now = standing(parts, snapshot, history, fencing.last(before))
-    old = {partition: at.offsets.end for partition, at in now.cursor.items()}
+    committed = {lane: fencing.last(replace(before, lane=lane)) for lane in LANES}
+    now = standing(parts, snapshot, history, committed)
+    goes = {**staying(now.held), **target(now)}
+    require_rows_below(goes, now.cursor, now.held)
+    old = {partition: planned.offsets.end for partition, planned in now.cursor.items()}
     return Reset(
         pipeline=before.pipeline,
         generation=before.generation + 1,
-        closed_at={
-            "forward": now.last,
-            "backfill": fencing.last(replace(before, lane="backfill")),
-        },
+        closed_at=now.last,
         cursor=tuple(
-            MovedCursor(after, old.get(partition))
-            for partition, after in sorted(target(now).items())
+            MovedCursor(each.after, old.get(partition), each.asked)
+            for partition, each in sorted(goes.items())
         ),
         cluster_id=history.cluster_id,
         data_version=fencing.version,
         reason=reason,
     )
+
+
+def _would_do(intended: Reset) -> str:
+    moves = [f"  {e.partition}: {e.before} → {e.after.offsets.start}" for e in intended.cursor]
+    last = intended.closes[0].batch(intended.closed_at["forward"])
+    return "\n".join([f"  generation {intended.generation}, after {last}", *moves])
+
+
+def _as_asked(intended: Reset, done: Reset) -> Reset:
+    """Raises CommitFailed when it was another reset, at the same time, that opened the next."""
+    if done.by_partition != intended.by_partition:
+        raise CommitFailed(
+            f"{done.pipeline}: another reset opened generation {done.generation} at the same time"
+            f" ({done.reason or 'no reason'}). Look at `sluice history`, and reset again if needed."
+        )
+    return done
 
 
 def _write_done(parts: Parts, origin: Origin) -> Reset:
@@ -120,6 +165,6 @@ def _fencing(parts: Parts) -> Fencing:
     if fencing is None:
         raise SettingsError(
             f"{parts.spec.pipeline}: there is no data table yet, and so nothing to reset."
-            " Change `start` in the spec."
+            " The first run creates it; until there is a plan, `start` in the spec decides."
         )
     return fencing

@@ -11,11 +11,12 @@ from sluice.failpoints import reach
 from sluice.pipeline.altered import require_unaltered
 from sluice.pipeline.counting import Accept, Explain, account
 from sluice.pipeline.parts import Parts
-from sluice.planning.batches import Batch
+from sluice.planning.batches import Batch, Lane
 from sluice.planning.ranges import TopicPartition
+from sluice.planning.resets import LANES
 from sluice.planning.sameness import require_same_topics
 from sluice.proof.accounting import Counted, Receipt
-from sluice.proof.gaps import Gaps, Span, UnexplainedGap, explain
+from sluice.proof.gaps import Cause, Gaps, Span, UnexplainedGap, explain
 from sluice.tables.offsets_rows import Origin
 from sluice.tables.overtaken import Overtaken
 
@@ -38,14 +39,14 @@ class Settlement:
 
 
 def settle(parts: Parts, origin: Origin) -> Settlement:
-    """Write every receipt that is due, in order, then bring the consumer group to the cursor.
+    """Write every receipt that is due, lane by lane, then bring the consumer group to the cursor.
 
     Raises GapUnexplained before the receipt of a batch that does not add up; BrokerUnavailable,
     CommitFailed or CommitUnknown when it should be tried again.
     """
-    snapshot, history, committed = parts.progress(parts.offsets.snapshot)
-    require_unaltered(parts, snapshot, history, committed)
-    written = write_receipts(parts, origin)
+    snapshot, history, _ = parts.progress(parts.offsets.snapshot)
+    require_unaltered(parts, snapshot, history.sequence)
+    written = [receipt for lane in LANES for receipt in write_receipts(parts, origin, lane)]
     reach("before mirror")
     mirror(parts)
     reach("after mirror")
@@ -55,15 +56,21 @@ def settle(parts: Parts, origin: Origin) -> Settlement:
 
 
 def write_receipts(
-    parts: Parts, origin: Origin, last: int | None = None, accept: Accept | None = None
+    parts: Parts,
+    origin: Origin,
+    lane: Lane,
+    last: int | None = None,
+    accept: Accept | None = None,
 ) -> list[Receipt]:
-    """Write every receipt that is due, or those up to a batch. Raises as `settle` does.
+    """Write every receipt that is due in a lane, or those up to a batch. Raises as `settle` does.
 
     `accept` decides about unexplained gaps; without it the spec's `on_data_loss` does.
     """
     accept = accept or (_record if parts.records_losses else _refuse)
+    if lane == "backfill":
+        accept = _not_read_again(accept)
     written: list[Receipt] = []
-    while batch := _next_due(parts, last):
+    while batch := _next_due(parts, lane, last):
         reach("before receipt")
         if last is None:  # Otherwise a reset is under way, which is the decision about it.
             require_same_topics(batch, parts.kafka.state(parts.spec))
@@ -73,10 +80,21 @@ def write_receipts(
     return written
 
 
-def _next_due(parts: Parts, last: int | None) -> Batch | None:
-    _, history, committed = parts.progress(parts.offsets.snapshot)
+def _next_due(parts: Parts, lane: Lane, last: int | None) -> Batch | None:
+    _, history, committed = parts.progress(parts.offsets.snapshot, lane)
     due = committed if last is None else min(last, committed)
     return history.batch(history.settled + 1) if history.settled < due else None
+
+
+def _not_read_again(otherwise: Accept) -> Accept:
+    """What retention took before a backfill could read it is no reason to stop: its rows stay."""
+
+    def accept(partition: TopicPartition, gap: UnexplainedGap) -> str | None:
+        if gap.cause == Cause.DELETED:
+            return f"{gap.cause}; not read again, the rows that were there stay"
+        return otherwise(partition, gap)
+
+    return accept
 
 
 def _record(partition: TopicPartition, gap: UnexplainedGap) -> str | None:

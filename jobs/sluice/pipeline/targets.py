@@ -1,109 +1,139 @@
-"""Targets of a reset: where the next generation starts."""
+"""Targets of a reset: where the next generation starts, as Kafka's own reset tool names them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from itertools import takewhile
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 
-from sluice.pipeline.altered import landed_batches
-from sluice.pipeline.parts import Parts
-from sluice.planning.alterations import Landed, undone_by_restore
-from sluice.planning.batches import PlannedRange
-from sluice.planning.history import History
-from sluice.planning.ranges import OffsetRange, TopicPartition
+from sluice.errors import SettingsError
+from sluice.pipeline.standing import Standing
+from sluice.planning.destinations import (
+    Destinations,
+    clipped,
+    of_group,
+    require_known,
+    shifted,
+    staying,
+)
 from sluice.planning.resets import Reset
-from sluice.tables.offsets_table import OffsetsSnapshot
+from sluice.planning.written import (
+    Positions,
+    Scope,
+    parse_duration,
+    parse_moment,
+    parse_positions,
+)
 
-Cursor = Mapping[TopicPartition, PlannedRange]
-
-
-@dataclass(frozen=True)
-class Standing:
-    """A pipeline as it stands before a reset.
-
-    `cursor` is where the next batch would start; `held` is where the table's rows end, and
-    `last` numbers the last forward batch of the generation whose rows are there. They differ from
-    what was committed only after a RESTORE.
-    """
-
-    parts: Parts
-    cursor: Cursor
-    held: Cursor
-    last: int
+Target = Callable[[Standing], Destinations]
+"""Answers with the partitions that go somewhere; the others stay."""
 
 
-Target = Callable[[Standing], Cursor]
-
-
-def to_earliest(standing: Standing) -> Cursor:
+def to_earliest(standing: Standing) -> Destinations:
     """Everything that Kafka still holds, once more. A topic that is gone keeps its place."""
-    state = standing.parts.kafka.state(standing.parts.spec)
-    starts = {
-        each: PlannedRange(
-            OffsetRange(each, log.log_start_offset, log.log_start_offset),
-            log.topic_id,
-            log.log_start_offset,
-            log.last_stable_offset,
-            log.leader_epoch,
-        )
-        for each, log in state.logs.items()
-    }
-    return {**standing.held, **starts}
+    starts = {each: log.log_start_offset for each, log in standing.logs.items()}
+    return clipped(starts, standing.logs)
 
 
-def to_table(standing: Standing) -> Cursor:
+def to_latest(standing: Standing) -> Destinations:
+    """Behind everything that can be read now."""
+    ends = {each: log.last_stable_offset for each, log in standing.logs.items()}
+    return clipped(ends, standing.logs)
+
+
+def to_table(standing: Standing) -> Destinations:
     """After a RESTORE: where the rows end that the data table still holds."""
-    return standing.held
+    return staying(standing.held)
+
+
+def to_datetime(moment: datetime) -> Target:
+    """The first record at or after a moment; behind everything, where none is that late."""
+
+    def target(standing: Standing) -> Destinations:
+        logs = standing.logs
+        found = standing.parts.kafka.offsets_for_time(sorted(logs), moment)
+        late = {each: log.last_stable_offset for each, log in logs.items()}
+        known = {each: at for each, at in found.items() if at is not None}
+        return clipped({**late, **known}, logs)
+
+    return target
+
+
+def to_offsets(positions: Positions) -> Target:
+    """These offsets."""
+    return lambda standing: clipped(positions, standing.logs)
+
+
+def shift_by(offsets: int) -> Target:
+    """So many offsets forward, or back where it is negative."""
+
+    def target(standing: Standing) -> Destinations:
+        return clipped(shifted(standing.cursor, standing.logs, offsets), standing.logs)
+
+    return target
+
+
+def to_group(group: str) -> Target:
+    """Where a consumer group stands; partitions that it does not know stay."""
+
+    def target(standing: Standing) -> Destinations:
+        found = standing.parts.kafka.group_offsets(group, sorted(standing.logs))
+        return clipped(of_group(group, found), standing.logs)
+
+    return target
 
 
 def as_intended(reset: Reset) -> Target:
     """The same cursor as that of a reset which was interrupted."""
-    return lambda standing: reset.by_partition
+    return lambda standing: staying(reset.by_partition)
 
 
-def standing(parts: Parts, snapshot: OffsetsSnapshot, history: History, committed: int) -> Standing:
-    """Where a pipeline stands, by its last committed batch and the data table's log.
+def within(scopes: Iterable[Scope], target: Target) -> Target:
+    """A target for some topics or partitions only. Raises SettingsError for unknown ones."""
+    scopes = tuple(scopes)
+    if not scopes:
+        return target
 
-    Raises TableRefused when the table is not ours any more.
-    """
-    cursor = history.cursor_at(committed)
-    commits = parts.data.require_ours(parts.spec.pipeline)
-    if all(each.restored is None for each in commits):
-        return Standing(parts, cursor, cursor, committed)
-    landed = list(_all_landed(parts, snapshot, history, committed))
-    undone = {each.version for each in undone_by_restore(landed, commits)}
-    held = list(takewhile(lambda each: each.version not in undone, landed))
-    mine = [each.batch.number for each in held if each.batch.sequence == history.sequence]
-    return Standing(parts, cursor, {**cursor, **_ends(landed, held)}, max(mine, default=0))
+    def scoped(standing: Standing) -> Destinations:
+        require_known((each for scope in scopes for each in scope.named), standing.logs)
+        for scope in scopes:
+            if not any(each in scope for each in standing.logs):
+                raise SettingsError(
+                    f"topic {scope.topic!r}: expected one of the pipeline's topics, found none of"
+                    " that name."
+                )
+        found = target(standing).items()
+        return {each: goes for each, goes in found if any(each in scope for scope in scopes)}
 
-
-def _ends(landed: list[Landed], held: list[Landed]) -> Cursor:
-    """Where the rows end that are held; partitions that came later start where they first did."""
-    cursor = {
-        partition: _at(planned, planned.offsets.start)
-        for each in reversed(landed)
-        for partition, planned in each.batch.by_partition.items()
-    }
-    for each in held[-1:]:
-        ends = each.batch.by_partition.items()
-        cursor |= {partition: _at(planned, planned.offsets.end) for partition, planned in ends}
-    return cursor
+    return scoped
 
 
-def _all_landed(
-    parts: Parts, snapshot: OffsetsSnapshot, history: History, committed: int
-) -> Iterator[Landed]:
-    """The committed forward batches of every generation, in the order they were committed in."""
-    resets = snapshot.resets(parts.spec.pipeline)
-    for generation in range(1, history.sequence.generation):
-        sequence = replace(history.sequence, generation=generation)
-        last, closed = resets.closed_at(sequence), snapshot.history(sequence, resets)
-        for each in landed_batches(parts, snapshot, closed, min(last, closed.settled)):
-            if each.batch.number <= last:
-                yield each
-    yield from landed_batches(parts, snapshot, history, committed)
+# As options name them; those of the first kind take no value.
+PLAIN: Mapping[str, Target] = {
+    "to-earliest": to_earliest,
+    "to-latest": to_latest,
+    "to-table": to_table,
+}
+_VALUED: Mapping[str, Callable[[str], Target]] = {
+    "to-datetime": lambda text: to_datetime(parse_moment(text)),
+    "by-duration": lambda text: to_datetime(datetime.now(UTC) - parse_duration(text)),
+    "to-offsets": lambda text: to_offsets(parse_positions(text.split())),
+    "shift-by": lambda text: shift_by(int(text)),
+    "to-group": to_group,
+}
+TARGETS = (*PLAIN, *_VALUED)
+# These name partitions themselves, or are about the whole table.
+WHOLE = ("to-offsets", "to-table")
 
 
-def _at(planned: PlannedRange, offset: int) -> PlannedRange:
-    return replace(planned, offsets=OffsetRange(planned.offsets.partition, offset, offset))
+def named_target(name: str, value: str = "", scopes: Iterable[Scope] = ()) -> Target:
+    """The target of one of the TARGETS. Raises ValueError for a value that it cannot read."""
+    if scopes and name in WHOLE:
+        raise ValueError(f"{name} says itself which partitions it is about: leave the topic out")
+    if name in PLAIN:
+        return within(scopes, PLAIN[name])
+    if not value.strip():
+        raise ValueError(f"{name} needs a value")
+    try:
+        return within(scopes, _VALUED[name](value))
+    except OverflowError:
+        raise ValueError(f"{value!r} is out of range") from None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sluice.errors import ResetNeeded, TableRefused
 from sluice.planning.batches import Batch
-from sluice.planning.ranges import OffsetRange, TopicPartition
+from sluice.planning.ranges import merged
 
 RESTORE = "RESTORE"
 _REPLACED = ("CREATE OR REPLACE", "REPLACE TABLE")
@@ -110,7 +110,8 @@ def require_all_there(
         return
     restore = [each for each in commits if each.restored is not None][-1]
     names = ", ".join(str(each.batch) for each in undone)
-    ranges = ", ".join(map(str, _joined(each.batch for each in undone)))
+    read = merged(planned.offsets for each in undone for planned in each.batch.ranges)
+    ranges = ", ".join(map(str, read))
     raise ResetNeeded(
         f"{table}: version {restore.version} is a RESTORE to version {restore.restored}: expected"
         f" the rows of every committed batch, found {names} undone: {ranges}."
@@ -126,15 +127,3 @@ def _in_effect(version: int, at: int, commits: Sequence[TableCommit]) -> bool:
         if restore.restored is not None:
             return _in_effect(version, restore.restored, commits)
     return version <= at
-
-
-def _joined(batches: Iterable[Batch]) -> list[OffsetRange]:
-    """The batches' ranges, one for each partition: batches that follow each other touch."""
-    found: dict[TopicPartition, OffsetRange] = {}
-    for offsets in (
-        each.offsets for batch in batches for each in batch.ranges if each.offsets.span
-    ):
-        known = found.get(offsets.partition, offsets)
-        start, end = min(known.start, offsets.start), max(known.end, offsets.end)
-        found[offsets.partition] = OffsetRange(offsets.partition, start, end)
-    return [found[partition] for partition in sorted(found)]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from sluice.broker.kafka_state import PartitionLog
 from sluice.planning.ranges import OffsetRange, TopicPartition, span_of
 
 Lane = Literal["forward", "backfill"]
@@ -51,6 +52,13 @@ class PlannedRange:
     last_stable_offset: int
     leader_epoch: int | None
 
+    @classmethod
+    def now(cls, offsets: OffsetRange, log: PartitionLog) -> PlannedRange:
+        """The range with what is true of its partition's log now."""
+        return cls(
+            offsets, log.topic_id, log.log_start_offset, log.last_stable_offset, log.leader_epoch
+        )
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -72,8 +80,12 @@ class Batch:
 
     @property
     def topic_ids(self) -> Mapping[str, str]:
-        """Topic name to topic id."""
-        return {each.offsets.partition.topic: each.topic_id for each in self.ranges}
+        """Topic name to topic id.
+
+        Of a topic created anew with fewer partitions, the others keep the old id, and are empty.
+        """
+        empty_first = sorted(self.ranges, key=lambda each: bool(each.offsets.span))
+        return {each.offsets.partition.topic: each.topic_id for each in empty_first}
 
     @property
     def by_partition(self) -> Mapping[TopicPartition, PlannedRange]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sluice.planning.ranges import OffsetRange, span_of
+from sluice.planning.ranges import OffsetRange, TopicPartition, merged, span_of, without
 
 
 def fair_shares(spans: Sequence[int], capacity: int) -> list[int]:
@@ -36,3 +36,54 @@ def cut(
         rest = [each.after(taken) for each, taken in zip(rest, batch, strict=True)]
         batches.append(batch)
     return batches
+
+
+def cut_apart(target: Sequence[OffsetRange], max_records: int) -> list[tuple[OffsetRange, ...]]:
+    """Cut a target that may have holes into batches of at most `max_records` offsets.
+
+    A batch has at most one range of a partition, and no empty one. The oldest offsets come first.
+    """
+    waiting: dict[TopicPartition, list[OffsetRange]] = {}
+    for each in reversed(merged(target)):
+        waiting.setdefault(each.partition, []).append(each)
+    batches: list[tuple[OffsetRange, ...]] = []
+    while any(waiting.values()):
+        heads = [ranges.pop() for ranges in waiting.values() if ranges]
+        (taken,) = cut(heads, max_records, max_batches=1)
+        for head, part in zip(heads, taken, strict=True):
+            rest = head.after(part)
+            if rest.span:
+                waiting[head.partition].append(rest)
+        batches.append(tuple(sorted(part for part in taken if part.span)))
+    return batches
+
+
+def cut_around(
+    target: Sequence[OffsetRange], holes: Sequence[OffsetRange], max_records: int
+) -> list[tuple[OffsetRange, ...]]:
+    """Cut the target up to its holes and, with the last batch, on from behind them.
+
+    Every batch lists every partition. Up to the holes only partitions that have one are read, so
+    that few batches are needed; what is left over is for the next run.
+    """
+    waiting = [_pieces_between(each, holes) for each in target]
+    batches: list[tuple[OffsetRange, ...]] = []
+    while any(len(pieces) > 1 for pieces in waiting):
+        heads = [pieces[0] if len(pieces) > 1 else pieces[0].first(0) for pieces in waiting]
+        (batch,) = cut(heads, max_records, max_batches=1)
+        for pieces, taken in zip(waiting, batch, strict=True):
+            pieces[0] = pieces[0].after(taken)
+            if len(pieces) > 1 and not pieces[0].span:
+                pieces.pop(0)
+        batches.append(batch)
+    rest = [pieces[0] for pieces in waiting]
+    return [*batches, *(cut(rest, max_records, max_batches=1) or [tuple(rest)])]
+
+
+def _pieces_between(whole: OffsetRange, holes: Sequence[OffsetRange]) -> list[OffsetRange]:
+    """What of a range lies before, between and behind the holes; the last piece may be empty."""
+    pieces = without([whole], holes)
+    behind = max([whole.start, *(e.end for e in holes if e.partition == whole.partition)])
+    if not pieces or pieces[-1].end < behind:
+        pieces.append(OffsetRange(whole.partition, behind, behind))
+    return pieces

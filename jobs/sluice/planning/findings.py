@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sluice.broker.kafka_state import KafkaState, PartitionLog
 from sluice.errors import DataLost, ResetNeeded, SettingsError, joined
@@ -12,15 +12,30 @@ from sluice.planning.ranges import OffsetRange, TopicPartition
 from sluice.spec import PipelineSpec
 
 _START_OVER = "Bring the topic back, or read it with a new pipeline into a new table."
+_CREATED_ANEW = (
+    "Bring the topic back; or `sluice reset PIPELINE --to-earliest --topic TOPIC` goes on with the"
+    " new one."
+)
+_GONE = (
+    "Bring the topic back; or, when it is gone for good, take it out of `topics`, or name it in"
+    " `except_topics`: the other topics go on, and it keeps its place."
+)
+_GONE_PINNED = (
+    f"{_GONE} This batch was planned before: `sluice reset PIPELINE --shift-by 0` drops the plan."
+)
 
 
 @dataclass(frozen=True)
 class Loss:
-    """Offsets that were to be read, and that Kafka does not hold any more."""
+    """Offsets that were to be read, and that Kafka does not hold any more.
+
+    Or records that somebody has dropped from quarantine: `dropped_from` is the batch they were of.
+    """
 
     offsets: OffsetRange
     topic_id: str
     cause: str
+    dropped_from: str | None = None
 
     def __str__(self) -> str:
         return (
@@ -30,12 +45,21 @@ class Loss:
 
 
 @dataclass(frozen=True)
+class Skipped(Loss):
+    """Offsets that somebody decided not to read, although Kafka may hold them."""
+
+    def __str__(self) -> str:
+        return f"{self.offsets}: {self.cause}"
+
+
+@dataclass(frozen=True)
 class Contradiction:
     """The log is not the one that was read before."""
 
     partition: TopicPartition
     expected: str
     found: str
+    next_move: str = _START_OVER
 
     def __str__(self) -> str:
         return f"{self.partition}: expected {self.expected}, found {self.found}"
@@ -48,11 +72,14 @@ def compare(last: PlannedRange, log: PartitionLog | None) -> Finding | None:
     """Hold a partition's last planned range against its log as it is now; None when they agree."""
     partition, cursor = last.offsets.partition, last.offsets.end
     if log is None:
-        return Contradiction(partition, f"a log to go on with at {cursor}", "no such partition")
+        unread = max(0, last.last_stable_offset - cursor)
+        found = f"no such partition, {unread} offsets up to its last known end were not read"
+        return Contradiction(partition, f"a log to go on with at {cursor}", found, _GONE)
     if log.topic_id != last.topic_id:
         held = f"[{log.log_start_offset}, {log.end_offset})"
         found = f"{log.topic_id} with {held}: the topic was deleted and created anew"
-        return Contradiction(partition, f"topic id {last.topic_id} read up to {cursor}", found)
+        expected = f"topic id {last.topic_id} read up to {cursor}"
+        return Contradiction(partition, expected, found, _CREATED_ANEW)
     if _went_back(last.leader_epoch, log.leader_epoch):
         expected = f"leader epoch {last.leader_epoch} or later"
         found = f"{log.leader_epoch}: the log was replaced by an older copy"
@@ -65,6 +92,14 @@ def compare(last: PlannedRange, log: PartitionLog | None) -> Finding | None:
         lost = OffsetRange(partition, cursor, log.log_start_offset)
         return Loss(lost, log.topic_id, "retention or deleted records")
     return None
+
+
+def compare_start(partition: TopicPartition, start: int, log: PartitionLog) -> Loss | None:
+    """A start that another system's position gave may lie below what Kafka still holds."""
+    if start >= log.log_start_offset:
+        return None
+    lost = OffsetRange(partition, start, log.log_start_offset)
+    return Loss(lost, log.topic_id, "gone before the first batch was planned")
 
 
 def compare_newcomer(partition: TopicPartition, log: PartitionLog) -> Loss | None:
@@ -123,9 +158,10 @@ def readable(batch: Batch, state: KafkaState, record: bool) -> list[OffsetRange]
 
 def losses(findings: list[Finding], record: bool) -> tuple[Loss, ...]:
     """The losses to record. Raises ResetNeeded or, unless losses are to be recorded, DataLost."""
-    contradictions = [str(each) for each in findings if isinstance(each, Contradiction)]
+    contradictions = [each for each in findings if isinstance(each, Contradiction)]
     if contradictions:
-        raise ResetNeeded(joined([*contradictions, _START_OVER]))
+        moves = dict.fromkeys(each.next_move for each in contradictions)
+        raise ResetNeeded(joined([*map(str, contradictions), *moves]))
     lost = tuple(each for each in findings if isinstance(each, Loss))
     if lost and not record:
         count = sum(each.offsets.span for each in lost)
@@ -139,7 +175,9 @@ def losses(findings: list[Finding], record: bool) -> tuple[Loss, ...]:
 
 def _compare_pinned(planned: PlannedRange, log: PartitionLog | None) -> Finding | None:
     finding = compare(planned, log)
-    if isinstance(finding, Contradiction) or log is None:
+    if isinstance(finding, Contradiction):
+        return finding if log else replace(finding, next_move=_GONE_PINNED)
+    if log is None:
         return finding
     offsets = planned.offsets
     if log.log_start_offset <= offsets.start:

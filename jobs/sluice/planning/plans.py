@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sluice.broker.kafka_state import KafkaState
 from sluice.planning.batches import Batch, Mode, PlannedRange
-from sluice.planning.cutting import cut
+from sluice.planning.cutting import cut, cut_around
 from sluice.planning.findings import (
     Finding,
     Loss,
+    Skipped,
     compare,
     compare_cluster,
     compare_newcomer,
+    compare_start,
     compare_topics,
     losses,
 )
@@ -24,10 +26,14 @@ from sluice.spec import PipelineSpec
 
 @dataclass(frozen=True)
 class Plan:
-    """New batches, in order, and the losses found on the way; both are written in one commit."""
+    """New batches, in order, and the losses found on the way; both are written in one commit.
+
+    `reason` goes into the batches' rows: of the first plan it is the `start` that it came from.
+    """
 
     batches: tuple[Batch, ...]
     losses: tuple[Loss, ...] = ()
+    reason: str | None = None
 
     def __bool__(self) -> bool:
         return bool(self.batches)
@@ -45,17 +51,27 @@ def plan_first(
     """Plan a pipeline without history from its resolved start positions.
 
     There is always a batch, if need be an empty one: it makes the start of every partition durable.
-    Raises SettingsError when a topic does not exist.
+    Raises SettingsError when a topic does not exist, DataLost when a start is below the log start.
     """
     compare_topics(spec, (), state)
-    target = _target(starts, state)
+    gone = [compare_start(each, start, state.logs[each]) for each, start in starts.items()]
+    lost = losses([each for each in gone if each], spec.on_data_loss == "record")
+    target = _target({**starts, **_ends(lost)}, state)
     pieces = _pieces(spec, target) or [_nothing(target)]
-    return Plan(_batches(pieces, history, state))
+    return Plan(_batches(pieces, history, state), lost, start_recorded(spec))
 
 
-def plan_next(spec: PipelineSpec, history: History, state: KafkaState) -> Plan:
+def start_recorded(spec: PipelineSpec) -> str:
+    """How the first plan's rows say where the pipeline began."""
+    return f"start: {spec.start}"
+
+
+def plan_next(
+    spec: PipelineSpec, history: History, state: KafkaState, skips: Sequence[Skipped] = ()
+) -> Plan:
     """Plan what came since the last batch, up to the LSO. A new partition starts at its beginning.
 
+    Around offsets that are to be skipped, and at least up to them: these are losses like others.
     Raises ResetNeeded or DataLost, one line per partition, when the log does not go on from there.
     """
     compare_cluster(history.cluster_id, state)
@@ -63,12 +79,16 @@ def plan_next(spec: PipelineSpec, history: History, state: KafkaState) -> Plan:
     lost = losses(list(_findings(spec, history, state)), spec.on_data_loss == "record")
     starts = {each: log.log_start_offset for each, log in state.logs.items()}
     starts |= {each: last.offsets.end for each, last in history.cursor.items()}
-    starts |= {loss.offsets.partition: loss.offsets.end for loss in lost}
+    starts |= _ends(lost)
     target = _target(starts, state)
-    pieces = _pieces(spec, target)
+    if skips:
+        holes = [each.offsets for each in skips]
+        pieces = cut_around(list(target.values()), holes, spec.max_records_per_batch)
+    else:
+        pieces = _pieces(spec, target)
     if lost and not pieces:
         pieces = [_nothing(target)]
-    return Plan(_batches(pieces, history, state), lost)
+    return Plan(_batches(pieces, history, state), (*lost, *skips))
 
 
 def _findings(spec: PipelineSpec, history: History, state: KafkaState) -> Iterable[Finding]:
@@ -76,12 +96,26 @@ def _findings(spec: PipelineSpec, history: History, state: KafkaState) -> Iterab
     for partition in sorted(history.cursor.keys() | state.logs.keys()):
         last, log = history.cursor.get(partition), state.logs.get(partition)
         finding = None
+        if last is not None and log is None and _given_up(last, history, state):
+            continue
         if last is not None and spec.selects(partition.topic):
             finding = compare(last, log)
         elif last is None and log is not None and partition.topic in known_topics:
             finding = compare_newcomer(partition, log)
         if finding is not None:
             yield finding
+
+
+def _given_up(last: PlannedRange, history: History, state: KafkaState) -> bool:
+    """Whether a reset has gone on with the topic created anew, which has fewer partitions."""
+    topic = last.offsets.partition.topic
+    new = {log.topic_id for each, log in state.logs.items() if each.topic == topic}
+    known = {at.topic_id for each, at in history.cursor.items() if each.topic == topic}
+    return bool((new & known) - {last.topic_id})
+
+
+def _ends(lost: Iterable[Loss]) -> dict[TopicPartition, int]:
+    return {loss.offsets.partition: loss.offsets.end for loss in lost}
 
 
 def _target(starts: Mapping[TopicPartition, int], state: KafkaState) -> Target:
@@ -131,7 +165,7 @@ def _planned(offsets: OffsetRange, history: History, state: KafkaState) -> Plann
     last, log = history.cursor.get(offsets.partition), state.logs.get(offsets.partition)
     if log is None:
         return replace(history.cursor[offsets.partition], offsets=offsets)
-    epoch = log.leader_epoch
-    if epoch is None and last is not None:
-        epoch = last.leader_epoch
-    return PlannedRange(offsets, log.topic_id, log.log_start_offset, log.last_stable_offset, epoch)
+    planned = PlannedRange.now(offsets, log)
+    if planned.leader_epoch is None and last is not None:
+        planned = replace(planned, leader_epoch=last.leader_epoch)
+    return planned

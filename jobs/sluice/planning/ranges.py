@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 _WRITTEN = re.compile(r"([A-Za-z0-9._-]+)\[(\d+)\] \[(\d+), (\d+)\)")
@@ -59,6 +59,34 @@ class OffsetRange:
 def span_of(ranges: Iterable[OffsetRange]) -> int:
     """Offsets covered by all the ranges together."""
     return sum(each.span for each in ranges)
+
+
+def merged(ranges: Iterable[OffsetRange]) -> list[OffsetRange]:
+    """What the ranges cover, by partition and ascending, as few ranges as there can be."""
+    found: list[OffsetRange] = []
+    for each in sorted(each for each in ranges if each.span):
+        if found and each.partition == found[-1].partition and each.start <= found[-1].end:
+            last = found.pop()
+            each = OffsetRange(last.partition, last.start, max(last.end, each.end))
+        found.append(each)
+    return found
+
+
+def without(ranges: Iterable[OffsetRange], taken: Iterable[OffsetRange]) -> list[OffsetRange]:
+    """What the ranges cover and the taken ones do not, as few ranges as there can be."""
+    left = merged(ranges)
+    for hole in taken:
+        left = [part for each in left for part in _outside(each, hole)]
+    return left
+
+
+def _outside(whole: OffsetRange, hole: OffsetRange) -> Iterator[OffsetRange]:
+    if whole.partition != hole.partition or not hole.span:
+        yield whole
+        return
+    below = OffsetRange(whole.partition, whole.start, max(whole.start, min(hole.start, whole.end)))
+    above = OffsetRange(whole.partition, min(max(hole.end, whole.start), whole.end), whole.end)
+    yield from (part for part in (below, above) if part.span)
 
 
 def parse_range(text: str) -> OffsetRange:

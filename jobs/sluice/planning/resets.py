@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 
-from sluice.errors import TableRefused
+from sluice.errors import PreviewOutdated, TableRefused
 from sluice.planning.batches import BatchSequence, Lane, PlannedRange
 from sluice.planning.ranges import TopicPartition
 
@@ -14,15 +16,53 @@ LANES: tuple[Lane, Lane] = ("forward", "backfill")
 
 @dataclass(frozen=True)
 class MovedCursor:
-    """One partition: the cursor before, and after as the empty range `[after, after)`."""
+    """One partition: the cursor before, and after as the empty range `[after, after)`.
+
+    `asked` is what was asked for, where Kafka does not reach that far; it is not recorded.
+    """
 
     after: PlannedRange
     before: int | None
+    asked: int | None = field(default=None, compare=False)
 
     @property
     def partition(self) -> TopicPartition:
         """Whose cursor it is."""
         return self.after.offsets.partition
+
+    @property
+    def skipped(self) -> int:
+        """Offsets that are passed over."""
+        return max(0, self._shift)
+
+    @property
+    def again(self) -> int:
+        """Offsets that are read once more."""
+        return max(0, -self._shift)
+
+    @property
+    def clipping(self) -> str | None:
+        """What was asked for, and what Kafka can give; None where that is the same."""
+        if self.asked is None:
+            return None
+        start, end = self.after.log_start_offset, self.after.last_stable_offset
+        return (
+            f"{self.partition}: asked for {self.asked}, Kafka can be read from {start} to {end}:"
+            f" {self.after.offsets.start} it is"
+        )
+
+    @property
+    def _shift(self) -> int:
+        after = self.after.offsets.start
+        return after - (after if self.before is None else self.before)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Who asked for a reset, and when it was recorded."""
+
+    actor: str
+    at: datetime
 
 
 @dataclass(frozen=True)
@@ -30,7 +70,7 @@ class Reset:
     """Closes a generation and opens the next one, which is `generation`.
 
     `closed_at` numbers the last batch of each lane that counts; `data_version` is the version of
-    the data table that this was decided on.
+    the data table that this was decided on. `recorded` is known of those that were read back.
     """
 
     pipeline: str
@@ -41,6 +81,28 @@ class Reset:
     data_version: int
     reason: str
     done: bool = False
+    recorded: Recorded | None = field(default=None, compare=False)
+
+    @property
+    def preview(self) -> str:
+        """A short name for what is decided: generation, last batch, digest of all the rest."""
+        moves = [
+            f"{each.partition} {each.after.topic_id} {each.before} {each.after.offsets.start}"
+            for each in self.cursor
+        ]
+        last = self.closed_at["forward"]
+        return preview_id(self.generation, last, [str(self.closed_at["backfill"]), *moves])
+
+    @property
+    def last_before(self) -> str:
+        """Which batch the generation before ends with."""
+        last = self.closes[0].batch(self.closed_at["forward"])
+        return f"{last} is the last batch of the generation before."
+
+    @property
+    def stays(self) -> bool:
+        """Whether the cursor was left where it stood."""
+        return not any(each.skipped or each.again for each in self.cursor)
 
     @property
     def closes(self) -> tuple[BatchSequence, ...]:
@@ -88,3 +150,19 @@ class Resets:
                 place = (each.after.topic_id, each.partition)
                 highest[place] = max(highest.get(place, 0), each.before or 0)
         return highest
+
+
+def preview_id(generation: int, last: int, rest: Iterable[str]) -> str:
+    """The name of a preview, such as `2-41-9f3a1c07`; the same for the same decision."""
+    digest = hashlib.sha256("\n".join(rest).encode()).hexdigest()
+    return f"{generation}-{last}-{digest[:8]}"
+
+
+def require_as_previewed(previewed: str, now: str, would_do: str) -> None:
+    """Raises PreviewOutdated, with both, unless what would be done is what was shown."""
+    if previewed != now:
+        raise PreviewOutdated(
+            f"the plan changed since the preview: expected {previewed}, found {now}:\n{would_do}"
+            "\n(An id is generation, last batch of the one before, digest of the cursors.) Nothing"
+            " was changed. Look at the preview again."
+        )

@@ -8,7 +8,7 @@ from itertools import groupby
 
 import numpy as np
 
-from sluice.planning.ranges import OffsetRange, TopicPartition
+from sluice.planning.ranges import OffsetRange, TopicPartition, merged, without
 from sluice.proof.evidence import Evidence, Mask, Offsets, Read, Rows
 
 _SHOWN = 5
@@ -66,7 +66,6 @@ def _unique(evidence: Evidence) -> Problems:
 
 
 def _tiled(evidence: Evidence) -> Problems:
-    recorded = {(each.start, each.end) for each in evidence.lost}
     forward = sorted(
         (read for read in evidence.reads if read.forward), key=lambda read: read.generation
     )
@@ -76,10 +75,17 @@ def _tiled(evidence: Evidence) -> Problems:
         for read in reads:
             if cursor is None and began:
                 yield f"a reset that says where {read.batch} starts", f"none, and {read.offsets}"
-            start = read.offsets.start
-            if cursor not in (None, start) and (cursor, start) not in recorded:
+            if cursor is not None and not _joins(cursor, read.offsets, evidence.lost):
                 yield f"a range that starts at {cursor}", str(read.offsets)
             cursor, began = read.offsets.end, True
+
+
+def _joins(cursor: int, offsets: OffsetRange, lost: Sequence[OffsetRange]) -> bool:
+    """Whether a range begins at the cursor, or behind nothing but recorded losses."""
+    if offsets.start < cursor:
+        return False
+    hole = OffsetRange(offsets.partition, cursor, offsets.start)
+    return not without([hole], lost)
 
 
 def _no_phantom(evidence: Evidence) -> Problems:
@@ -102,7 +108,7 @@ def _no_phantom(evidence: Evidence) -> Problems:
 
 def _accounted(evidence: Evidence) -> Problems:
     records, gone = _counts(evidence.data, evidence), _counts(evidence.gone, evidence)
-    refused = _counts(evidence.quarantined, evidence)
+    refused = _counts(evidence.put_aside, evidence)
     for place, read in enumerate(evidence.reads):
         offsets = read.offsets
         found = [line.planned.offsets for line in read.receipts]
@@ -145,17 +151,6 @@ def _within(offsets: Offsets, ranges: Sequence[OffsetRange]) -> Mask:
     ends = np.array([each.end for each in ranges] + [-1], dtype=np.int64)
     inside: Mask = offsets < ends[np.searchsorted(starts, offsets, side="right") - 1]
     return inside
-
-
-def merged(ranges: Sequence[OffsetRange]) -> list[OffsetRange]:
-    """What the ranges of one partition cover, ascending, as few ranges as there can be."""
-    found: list[OffsetRange] = []
-    for each in sorted(each for each in ranges if each.span):
-        if found and each.start <= found[-1].end:
-            last = found.pop()
-            each = OffsetRange(last.partition, last.start, max(last.end, each.end))
-        found.append(each)
-    return found
 
 
 def _some(offsets: Offsets) -> str:

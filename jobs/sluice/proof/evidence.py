@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -56,13 +56,22 @@ NO_ROWS = Rows(np.array([], dtype=np.int64), np.array([], dtype=np.int64))
 
 
 @dataclass(frozen=True)
+class Dropped:
+    """Quarantined records of a batch that somebody decided to forget."""
+
+    batch: str
+    offsets: OffsetRange
+
+
+@dataclass(frozen=True)
 class Evidence:
     """What was found of one partition.
 
     `reads` are in the order they landed in; `openings` tell where a reset lets a generation begin;
     `lost` are recorded losses. `readable` is what Kafka still holds of the reads, and `visible` the
     offsets there that a read_committed client sees. `quarantined` are all rows, live or not, and
-    `deleted` those that others took out of the data table, by the version that did so.
+    `deleted` those that others took out of the data table, by the version that did so. `dropped`
+    records count no more, unless a batch has read them again since.
     """
 
     partition: TopicPartition
@@ -75,18 +84,49 @@ class Evidence:
     quarantined: Rows
     deleted: Mapping[int, Rows]
     compacts: bool
+    dropped: Sequence[Dropped] = ()
 
     @cached_property
     def live(self) -> Rows:
-        """The quarantine rows of committed batches whose offset none has read again since.
+        """The quarantine rows of committed batches whose offset none has read again since."""
+        committed = self.quarantined.reads >= 0
+        return self.quarantined.only(committed & ~self.superseded & ~self.forgotten)
+
+    @cached_property
+    def superseded(self) -> Mask:
+        """Which quarantine rows a later batch has read again.
 
         What Kafka did not hold any more, a later batch over the same range has not read.
         """
-        rows = self.quarantined.only(self.quarantined.reads >= 0)
-        latest = self.newest_read(rows.offsets)
+        rows = self.quarantined
         read_again = np.isin(rows.offsets, self.visible)
-        read_again |= self._newest_row(rows.offsets) > rows.reads
-        return rows.only((latest <= rows.reads) | ~read_again)
+        read_again |= self.newest_row(rows.offsets) > rows.reads
+        return (rows.reads >= 0) & (self.newest_read(rows.offsets) > rows.reads) & read_again
+
+    @cached_property
+    def forgotten(self) -> Mask:
+        """Which quarantine rows somebody has dropped."""
+        rows, found = self.quarantined, np.zeros(len(self.quarantined.offsets), dtype=bool)
+        for place in np.unique(self.dropped_rows.reads):
+            dropped = self.dropped_rows.offsets[self.dropped_rows.reads == place]
+            found |= (rows.reads == place) & np.isin(rows.offsets, dropped)
+        return found
+
+    @cached_property
+    def dropped_rows(self) -> Rows:
+        """The quarantine rows that are recorded as dropped, be they there still or not."""
+        places = {read.batch: place for place, read in enumerate(self.reads)}
+        return _once(
+            Rows(offsets, np.full(len(offsets), places[each.batch], dtype=np.int64))
+            for each in self.dropped
+            if each.batch in places
+            for offsets in [np.arange(each.offsets.start, each.offsets.end, dtype=np.int64)]
+        )
+
+    @cached_property
+    def put_aside(self) -> Rows:
+        """The quarantine rows that are there, and those that were dropped, each once."""
+        return _once([self.quarantined, self.dropped_rows])
 
     @cached_property
     def stored(self) -> Rows:
@@ -95,33 +135,25 @@ class Evidence:
 
     @cached_property
     def excused(self) -> Offsets:
-        """The offsets whose rows others deleted, and that no batch has read since."""
+        """The offsets whose rows others deleted or dropped, and that no batch has read since."""
         versions = np.array([read.version for read in self.reads] + [-1], dtype=np.int64)
         found = [
             rows.offsets[versions[self.newest_read(rows.offsets)] < version]
             for version, rows in self.deleted.items()
         ]
-        return np.unique(np.concatenate([*found, NO_ROWS.offsets]))
+        dropped = self.dropped_rows
+        latest = self.newest_read(dropped.offsets) == dropped.reads
+        return np.unique(np.concatenate([*found, dropped.offsets[latest]]))
 
     @cached_property
     def gone(self) -> Rows:
         """The rows that others deleted and that have not come back, each once."""
-        everything = NO_ROWS
-        for rows in self.deleted.values():
-            everything = everything.and_(rows)
-        pairs = np.stack([everything.offsets, everything.reads], axis=1)
-        once = np.unique(pairs, axis=0).reshape(-1, 2)
-        rows = Rows(once[:, 0], once[:, 1])
+        rows = _once(self.deleted.values())
         return rows.only(~np.isin(rows.offsets, self.data.offsets))
 
     def newest_read(self, offsets: Offsets) -> Offsets:
         """For each offset the place of the last batch over it, -1 where there is none."""
-        order = np.argsort(offsets, kind="stable")
-        ascending, found = offsets[order], np.full(len(offsets), -1, dtype=np.int64)
-        for place, read in enumerate(self.reads):
-            low, high = np.searchsorted(ascending, (read.offsets.start, read.offsets.end))
-            found[order[low:high]] = place
-        return found
+        return _latest(offsets, ((read.offsets, place) for place, read in enumerate(self.reads)))
 
     def read_again(self, place: int) -> bool:
         """Whether a later batch has read a part of a batch's range again."""
@@ -131,11 +163,31 @@ class Evidence:
             for each in self.reads[place + 1 :]
         )
 
-    def _newest_row(self, offsets: Offsets) -> Offsets:
+    def newest_row(self, offsets: Offsets) -> Offsets:
         """For each offset the place of the last batch that has, or had, a row of it; else -1."""
-        rows = self.data.and_(self.quarantined).and_(self.gone)
+        rows = self.data.and_(self.put_aside).and_(self.gone)
         wanted = np.unique(offsets)
         mine = rows.only(np.isin(rows.offsets, wanted))
         newest = np.full(len(wanted), -1, dtype=np.int64)
         np.maximum.at(newest, np.searchsorted(wanted, mine.offsets), mine.reads)
         return newest[np.searchsorted(wanted, offsets)]
+
+
+def _latest(offsets: Offsets, ranges: Iterable[tuple[OffsetRange, int]]) -> Offsets:
+    """For each offset the number of the last range that holds it, -1 where none does."""
+    order = np.argsort(offsets, kind="stable")
+    ascending, found = offsets[order], np.full(len(offsets), -1, dtype=np.int64)
+    for each, number in ranges:
+        low, high = np.searchsorted(ascending, (each.start, each.end))
+        found[order[low:high]] = number
+    return found
+
+
+def _once(several: Iterable[Rows]) -> Rows:
+    """All the rows, without repetitions."""
+    everything = NO_ROWS
+    for rows in several:
+        everything = everything.and_(rows)
+    pairs = np.stack([everything.offsets, everything.reads], axis=1)
+    once = np.unique(pairs, axis=0).reshape(-1, 2)
+    return Rows(once[:, 0], once[:, 1])

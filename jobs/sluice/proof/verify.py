@@ -10,13 +10,12 @@ import pyarrow as pa
 
 from sluice.broker.kafka_reader import KafkaReader
 from sluice.broker.kafka_state import KafkaState
-from sluice.pipeline.committed import Committed, read_committed
+from sluice.pipeline.committed import Committed, drops_of, read_committed, reads_of
 from sluice.pipeline.parts import Parts
 from sluice.pipeline.stored import Place, Stored, stored
 from sluice.planning.alterations import TableCommit, may_have_deleted
-from sluice.planning.batches import PlannedRange
-from sluice.planning.ranges import OffsetRange, TopicPartition, span_of
-from sluice.proof.checks import Violation, check, merged
+from sluice.planning.ranges import OffsetRange, TopicPartition, merged, span_of, without
+from sluice.proof.checks import Violation, check
 from sluice.proof.evidence import NO_ROWS, Evidence, Offsets, Read
 
 Progress = Callable[[OffsetRange, int], None]
@@ -43,6 +42,7 @@ class Verdict:
     unsettled: tuple[str, ...]
     lost: int
     losses: int
+    skipped: int
     deleted: tuple[Deleted, ...]
     violations: tuple[Violation, ...]
 
@@ -85,12 +85,26 @@ def verify(parts: Parts, progress: Progress) -> Verdict:
         unsettled=tuple(str(each.batch) for each in committed.batches if not each.settled),
         lost=span_of(each.offsets for each in committed.losses),
         losses=len(committed.losses),
+        skipped=_skipped(committed),
         deleted=tuple(_deleted(deletions)),
         violations=(
             *(violation for each in evidence for violation in check(each)),
             *_strays(tables.data, places),
         ),
     )
+
+
+def _skipped(committed: Committed) -> int:
+    """The offsets that resets have passed over, and that no batch has read."""
+    read = [planned for landed in committed.batches for planned in landed.batch.ranges]
+    left: list[OffsetRange] = []
+    for reset in committed.resets.by_generation.values():
+        for moved in (each for each in reset.cursor if each.skipped):
+            end = moved.after.offsets.start
+            passed = OffsetRange(moved.partition, end - moved.skipped, end)
+            same = [each.offsets for each in read if each.topic_id == moved.after.topic_id]
+            left += without([passed], same)
+    return span_of(merged(left))
 
 
 def _suspects(parts: Parts, version: int | None) -> list[TableCommit]:
@@ -132,7 +146,7 @@ def _evidence(
     progress: Progress,
 ) -> Evidence:
     committed = tables.committed
-    reads = list(_reads(committed, place))
+    reads = list(reads_of(committed, place))
     readable = _readable(reads, place, partition, state)
     return Evidence(
         partition=partition,
@@ -142,6 +156,7 @@ def _evidence(
             loss.offsets
             for loss in committed.losses
             if (loss.topic_id, loss.offsets.partition) == (place.topic_id, partition)
+            and loss.dropped_from is None
         ],
         readable=readable,
         visible=_visible(parts, readable, progress),
@@ -149,26 +164,8 @@ def _evidence(
         quarantined=tables.quarantine.rows(place, reads),
         deleted={at: rows.rows(place, reads) for at, rows in tables.deleted.items()},
         compacts=bool(readable) and parts.kafka.compacts(partition.topic),
+        dropped=drops_of(committed, place),
     )
-
-
-def _reads(committed: Committed, place: Place) -> Iterator[Read]:
-    def mine(planned: PlannedRange) -> bool:
-        return (planned.topic_id, planned.offsets.partition.partition) == place
-
-    for landed in committed.batches:
-        sequence = landed.batch.sequence
-        lines = [line for line in landed.counted if mine(line.planned)]
-        for planned in filter(mine, landed.batch.ranges):
-            yield Read(
-                batch=str(landed.batch),
-                forward=sequence.lane == "forward",
-                generation=sequence.generation,
-                offsets=planned.offsets,
-                version=landed.version,
-                due=landed.settled,
-                receipts=lines,
-            )
 
 
 def _openings(committed: Committed, place: Place, partition: TopicPartition) -> dict[int, int]:

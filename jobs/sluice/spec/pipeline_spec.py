@@ -13,6 +13,7 @@ from croniter import CroniterError, croniter
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from sluice.errors import SpecError, joined
+from sluice.spec.adopted_starts import DeltaIngest, StartCheckpoint, StartDeltaIngest
 from sluice.spec.columns import Column, Decimal, Primitive
 from sluice.spec.formats import Format, JsonFormat, RawFormat
 from sluice.spec.model import Model
@@ -46,6 +47,7 @@ class PipelineSpec(Model):
     kafka: str = Field(default="kafka_default", pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
     topics: list[TopicName] | None = Field(default=None, min_length=1)
     topic_pattern: str | None = None
+    except_topics: list[TopicName] = Field(default=[])
     table: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,127}$")]
     format: Format
     schedule: str | None = None
@@ -126,6 +128,8 @@ class PipelineSpec(Model):
             raise ValueError("expected exactly one of the keys topics and topic_pattern")
         if self.topics and len(set(self.topics)) < len(self.topics):
             raise ValueError("topics: a topic is named twice")
+        if self.except_topics and self.topic_pattern is None:
+            raise ValueError("except_topics goes with topic_pattern; shorten topics instead")
         if self.partition_by and self.cluster_by:
             raise ValueError("expected at most one of the keys partition_by and cluster_by")
         simple = [each.name for each in self.columns if isinstance(each.type, Primitive | Decimal)]
@@ -142,7 +146,8 @@ class PipelineSpec(Model):
         """Whether the pipeline reads a topic of this name."""
         if self.topics is not None:
             return topic in self.topics
-        return re.fullmatch(self.topic_pattern or "", topic) is not None
+        matches = re.fullmatch(self.topic_pattern or "", topic) is not None
+        return matches and topic not in self.except_topics
 
 
 def _check_layout(key: str, names: list[str], allowed: list[str]) -> None:
@@ -196,6 +201,9 @@ _PARTS: Mapping[tuple[str, ...], type[Model]] = {
     ("start", "timestamp"): StartTimestamp,
     ("start", "offsets"): StartOffsets,
     ("start", "group"): StartGroup,
+    ("start", "checkpoint"): StartCheckpoint,
+    ("start", "delta_ingest"): StartDeltaIngest,
+    ("start", "delta_ingest", "delta_ingest"): DeltaIngest,
 }
 
 

@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, date, datetime
-from typing import Annotated, Protocol
+from typing import Annotated
 
 from pydantic import Discriminator, Field, Tag, field_validator
 
 from sluice.broker.kafka_state import PartitionLog
 from sluice.errors import ResetNeeded
 from sluice.planning.ranges import TopicPartition
+from sluice.spec.adopted_starts import StartCheckpoint, StartDeltaIngest
 from sluice.spec.model import Model
+from sluice.spec.questions import Logs, StartQuestions
 
 Offset = Annotated[int, Field(ge=0)]
-Logs = Mapping[TopicPartition, PartitionLog]
-
-
-class StartQuestions(Protocol):
-    """What a start position may ask the log."""
-
-    def offsets_for_time(
-        self, partitions: list[TopicPartition], moment: datetime
-    ) -> Mapping[TopicPartition, int | None]:
-        """The first offset at or after a moment; None where no record is that late."""
-
-    def group_offsets(
-        self, group: str, partitions: list[TopicPartition]
-    ) -> Mapping[TopicPartition, int | None]:
-        """The committed offsets of a consumer group; None where there is none."""
 
 
 class StartEarliest(Model):
     """Start at the first offset still kept."""
+
+    def __str__(self) -> str:
+        return "earliest"
 
     def resolve(self, logs: Logs, ask: StartQuestions) -> dict[TopicPartition, int]:
         """The first offset to read, per partition."""
@@ -41,6 +30,9 @@ class StartEarliest(Model):
 
 class StartLatest(Model):
     """Start behind everything that can be read now."""
+
+    def __str__(self) -> str:
+        return "latest"
 
     def resolve(self, logs: Logs, ask: StartQuestions) -> dict[TopicPartition, int]:
         """The first offset to read, per partition."""
@@ -64,6 +56,9 @@ class StartTimestamp(Model):
             moment = moment.replace(tzinfo=UTC)
         return moment
 
+    def __str__(self) -> str:
+        return f"timestamp {self.timestamp.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
+
     def resolve(self, logs: Logs, ask: StartQuestions) -> dict[TopicPartition, int]:
         """The first offset to read, per partition."""
         found = ask.offsets_for_time(list(logs), self.timestamp)
@@ -75,6 +70,9 @@ class StartOffsets(Model):
     """Start at explicit offsets; partitions that are not named start at their beginning."""
 
     offsets: dict[str, dict[Annotated[int, Field(ge=0)], Offset]]
+
+    def __str__(self) -> str:
+        return f"offsets {self.offsets}"
 
     def resolve(self, logs: Logs, ask: StartQuestions) -> dict[TopicPartition, int]:
         """The first offset to read, per partition. Raises ResetNeeded where Kafka lacks it."""
@@ -99,6 +97,9 @@ class StartGroup(Model):
 
     group: str = Field(min_length=1)
 
+    def __str__(self) -> str:
+        return f"group {self.group}"
+
     def resolve(self, logs: Logs, ask: StartQuestions) -> dict[TopicPartition, int]:
         """The first offset to read, per partition."""
         found = ask.group_offsets(self.group, list(logs))
@@ -113,7 +114,7 @@ def _within(offset: int | None, otherwise: int, log: PartitionLog) -> int:
 
 
 _WORDS = {"earliest": StartEarliest, "latest": StartLatest}
-_KEYS = {"timestamp", "offsets", "group"}
+_KEYS = {"timestamp", "offsets", "group", "checkpoint", "delta_ingest"}
 
 
 def named_start(start: object) -> object:
@@ -133,13 +134,15 @@ Start = Annotated[
     | Annotated[StartLatest, Tag("StartLatest")]
     | Annotated[StartTimestamp, Tag("timestamp")]
     | Annotated[StartOffsets, Tag("offsets")]
-    | Annotated[StartGroup, Tag("group")],
+    | Annotated[StartGroup, Tag("group")]
+    | Annotated[StartCheckpoint, Tag("checkpoint")]
+    | Annotated[StartDeltaIngest, Tag("delta_ingest")],
     Discriminator(
         _kind,
         custom_error_type="start",
         custom_error_message=(
             "allowed: earliest, latest, {timestamp: …}, {offsets: {topic: {partition: offset}}},"
-            " {group: …}"
+            " {group: …}, {checkpoint: folder}, {delta_ingest: {table: …, app_id: …}}"
         ),
     ),
 ]

@@ -17,7 +17,7 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 from sluice.errors import CommitUnknown, TableRefused
 from sluice.planning.alterations import TableCommit, require_ours
 from sluice.planning.batches import Batch, BatchSequence, PlannedRange
-from sluice.planning.ranges import TopicPartition
+from sluice.planning.ranges import OffsetRange, TopicPartition
 from sluice.tables.fencing import FENCE, Fencing
 from sluice.tables.removed_rows import removed_rows
 from sluice.tables.table_commits import commits_after
@@ -129,6 +129,18 @@ class DataLog:
         mine = None if batch is None else pads.field("_batch") == str(batch)
         return table.to_pyarrow_dataset().to_table(columns=COORDINATES.names, filter=mine)
 
+    def rows_from(self, topic_id: str, partition: TopicPartition, offset: int) -> int:
+        """How many rows a partition has from an offset on; the statistics leave out most files."""
+        table = self._table()
+        if table is None:
+            return 0
+        wanted = (
+            (pads.field("_topic_id") == topic_id)
+            & (pads.field("_partition") == partition.partition)
+            & (pads.field("_offset") >= offset)
+        )
+        return int(table.to_pyarrow_dataset().count_rows(filter=wanted))
+
     def version(self) -> int | None:
         """The table's version; None while there is no table."""
         table = self._table()
@@ -216,6 +228,14 @@ def fingerprints_of(commit: Mapping[str, Any]) -> Mapping[TopicPartition, str]:
         for each in _sluice(commit).get("ranges", ())
         if each.get("fingerprint")
     }
+
+
+def ranges_of(commit: Mapping[str, Any]) -> list[OffsetRange]:
+    """The offset ranges of the batch that a commit (its commitInfo) carried."""
+    return [
+        OffsetRange(TopicPartition(each["topic"], each["partition"]), each["start"], each["end"])
+        for each in _sluice(commit).get("ranges", ())
+    ]
 
 
 def _sluice(commit: Mapping[str, Any]) -> Mapping[str, Any]:

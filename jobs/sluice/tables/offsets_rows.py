@@ -9,6 +9,7 @@ from typing import Any
 
 from sluice.errors import TableRefused
 from sluice.planning.batches import Batch, BatchSequence, PlannedRange
+from sluice.planning.drops import Drop
 from sluice.planning.findings import Loss
 from sluice.planning.plans import Plan
 from sluice.planning.ranges import OffsetRange, TopicPartition
@@ -36,7 +37,8 @@ def plan_rows(plan: Plan, origin: Origin) -> Iterator[Row]:
     """Event `planned` for every partition of every batch, and `loss` for every loss found."""
     for batch in plan.batches:
         for planned in batch.ranges:
-            yield _batch_row("planned", batch, planned) | origin.columns()
+            row = _batch_row("planned", batch, planned) | origin.columns()
+            yield row | ({"reason": plan.reason} if plan.reason else {})
     sequence, cluster = plan.batches[0].sequence, plan.batches[0].cluster_id
     for loss in plan.losses:
         yield _loss_row(sequence, cluster, loss) | origin.columns()
@@ -53,6 +55,13 @@ def receipt_rows(receipt: Receipt, origin: Origin) -> Iterator[Row]:
         yield row | _counts(line) | {"data_version": receipt.data_version}
     for loss in receipt.losses:
         yield _loss_row(batch.sequence, batch.cluster_id, loss) | origin.columns()
+
+
+def drop_rows(drop: Drop, origin: Origin) -> Iterator[Row]:
+    """Event `loss` for records that are dropped from quarantine, with the batch they were of."""
+    for loss in drop.losses:
+        row = _loss_row(drop.sequence, drop.cluster_id, loss) | origin.columns()
+        yield row | {"batch": loss.dropped_from}
 
 
 def read_batches(sequence: BatchSequence, rows: Iterable[Mapping[str, Any]]) -> tuple[Batch, ...]:
@@ -74,7 +83,7 @@ def read_receipts(
 def read_losses(rows: Iterable[Mapping[str, Any]]) -> Iterator[Loss]:
     """What `loss` rows record."""
     for row in rows:
-        yield Loss(_read_range(row), row["topic_id"], row["reason"])
+        yield Loss(_read_range(row), row["topic_id"], row["reason"], row.get("batch"))
 
 
 def _by_number(rows: Iterable[Mapping[str, Any]]) -> dict[int, list[Mapping[str, Any]]]:

@@ -18,19 +18,27 @@ from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundErr
 
 from sluice.errors import CommitFailed
 from sluice.planning.batches import Batch, BatchSequence
+from sluice.planning.drops import Drop
 from sluice.planning.history import History
 from sluice.planning.plans import Plan
 from sluice.planning.resets import Reset, Resets
 from sluice.proof.accounting import Receipt
-from sluice.tables.offsets_rows import Origin, plan_rows, read_batches, read_receipts, receipt_rows
+from sluice.tables.offsets_rows import (
+    Origin,
+    drop_rows,
+    plan_rows,
+    read_batches,
+    read_receipts,
+    receipt_rows,
+)
+from sluice.tables.offsets_upkeep import clean, compact
 from sluice.tables.overtaken import Overtaken
 from sluice.tables.reset_rows import DONE, INTENDED, read_resets, reset_rows
 
 log = logging.getLogger(__name__)
 
-# Few small files to read, and no large one written anew each time.
+# Few small files to read; what is planned and settled every few minutes writes none anew.
 _MANY_FILES = 20
-_COMPACTED_BYTES = 1024 * 1024
 _LONG = ("start_offset", "end_offset", "log_start_offset", "last_stable_offset")
 _COUNTS = ("records", "quarantined", "gaps", "gap_control", "gap_aborted", "gap_compacted")
 
@@ -108,6 +116,8 @@ class OffsetsSnapshot:
 
         The log's statistics leave out the files of other batches.
         """
+        if last is not None and last < first:
+            return []
         wanted = (
             (pads.field("pipeline") == sequence.pipeline)
             & (pads.field("lane") == sequence.lane)
@@ -135,6 +145,12 @@ class OffsetsSnapshot:
         batch = receipt.batch
         rows = receipt_rows(receipt, origin)
         self._append(rows, batch.sequence.receipts_app_id, batch.number - 1, batch.number)
+
+    def append_drop(self, drop: Drop, origin: Origin) -> None:
+        """Record what is dropped from quarantine. Raises Overtaken or CommitFailed."""
+        app_id = f"sluice:{drop.sequence.pipeline}:drops"
+        before = self._newest(app_id)
+        self._append(drop_rows(drop, origin), app_id, before, before + 1)
 
     def _read(self, wanted: pads.Expression) -> list[dict[str, Any]]:
         if self._table is None:
@@ -200,14 +216,9 @@ class OffsetsTable:
 
     def compact_now_and_then(self, pipeline: str) -> None:
         """Put the pipeline's small files together when there are many of them."""
-        table = DeltaTable(self._uri)
-        files = pa.table(table.get_add_actions(flatten=True)).to_pylist()
-        mine = [each["size_bytes"] for each in files if each["partition.pipeline"] == pipeline]
-        if sum(size < _COMPACTED_BYTES for size in mine) < _MANY_FILES:
-            return
-        try:
-            table.optimize.compact(
-                partition_filters=[("pipeline", "=", pipeline)], target_size=_COMPACTED_BYTES
-            )
-        except CommitFailedError:
-            log.info("offsets table: left as it is, somebody else compacts it just now")
+        compact(self._uri, pipeline, at_least=_MANY_FILES)
+
+    def maintain(self, pipeline: str) -> None:
+        """Compact the pipeline's files, delete those no longer named, write a checkpoint."""
+        compact(self._uri, pipeline)
+        clean(self._uri)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
 from sluice.planning.batches import BatchSequence, PlannedRange
 from sluice.planning.ranges import OffsetRange, TopicPartition
-from sluice.planning.resets import LANES, MovedCursor, Reset, Resets
+from sluice.planning.resets import LANES, MovedCursor, Recorded, Reset, Resets
 from sluice.tables.offsets_rows import Origin, Row, log_columns, sequence_columns
 
 INTENDED, DONE = "reset_intended", "reset_done"
@@ -41,12 +42,13 @@ def read_resets(pipeline: str, rows: Iterable[Mapping[str, Any]]) -> Resets:
     def rank(row: Mapping[str, Any]) -> tuple[Any, ...]:
         return row["generation"], row["event"] == DONE, row["recorded_at"]
 
-    return Resets(
-        {
-            generation: _read_reset(pipeline, generation, done, list(lines))
-            for (generation, done, _), lines in groupby(sorted(rows, key=rank), key=rank)
-        }
-    )
+    found: dict[int, Reset] = {}
+    for (generation, done, _), lines in groupby(sorted(rows, key=rank), key=rank):
+        read = _read_reset(pipeline, generation, done, list(lines))
+        asked = found.get(generation)
+        # Whoever finishes a reset writes that it is done; it was another who asked for it.
+        found[generation] = replace(read, recorded=asked.recorded) if done and asked else read
+    return Resets(found)
 
 
 def _read_reset(
@@ -66,6 +68,7 @@ def _read_reset(
         data_version=first["data_version"],
         reason=first["reason"],
         done=done,
+        recorded=Recorded(first["actor"], first["recorded_at"]),
     )
 
 

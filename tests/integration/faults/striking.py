@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import psutil
@@ -14,6 +15,7 @@ from tests.integration.pipelines import PLANNING_ALONE, SETTLING_ALONE, Installe
 FAULTY = "FaultyLogStore"
 SOURCE = Path(__file__).parent / "java" / f"{FAULTY}.java"
 JARS = BROKER_JARS.with_name("spark")
+RUN = ("run",)
 
 ALONE = {
     "before planning": PLANNING_ALONE,
@@ -43,23 +45,25 @@ def faulty_log_store(classes: Path) -> dict[str, str]:
     }
 
 
-def start_with(trips: Installed, point: str, kind: str) -> Run:
-    """Start the lightest process that reaches the point: a verb alone, or a whole run."""
+def start_with(trips: Installed, point: str, kind: str, command: Sequence[str] = RUN) -> Run:
+    """Start the lightest process that reaches the point: a verb alone, or the whole command."""
     fault = f"{point}: {kind}"
     if point in INSIDE_A_COMMIT:
-        return trips.start("run", SLUICE_TEST_COMMIT=fault)
+        return trips.start(*command, SLUICE_TEST_COMMIT=fault)
     env = {"SLUICE_TEST": "1", "SLUICE_FAILPOINT": fault}
-    if point not in ALONE:
-        return trips.start("run", **env)
+    if point not in ALONE or command != RUN:
+        return trips.start(*command, **env)
     run = trips.start_alone(ALONE[point], **env)
     run.process.stdin.write("\n")
     run.process.stdin.flush()
     return run
 
 
-def strike(trips: Installed, point: str, kind: str) -> subprocess.CompletedProcess[str]:
+def strike(
+    trips: Installed, point: str, kind: str, command: Sequence[str] = RUN
+) -> subprocess.CompletedProcess[str]:
     """Let the fault happen; a process that hangs is killed, its JVM is left to itself."""
-    run = start_with(trips, point, kind)
+    run = start_with(trips, point, kind, command)
     run.says(f"failpoint {point}: {kind}")
     if kind == "hang":
         assert run.process.poll() is None
@@ -67,9 +71,11 @@ def strike(trips: Installed, point: str, kind: str) -> subprocess.CompletedProce
     return run.end()
 
 
-def frozen(trips: Installed, point: str) -> tuple[Run, psutil.Process]:
+def frozen(
+    trips: Installed, point: str, command: Sequence[str] = RUN
+) -> tuple[Run, psutil.Process]:
     """A run whose JVM has frozen itself inside a commit; `resume` sets it going again."""
-    run = start_with(trips, point, "stop")
+    run = start_with(trips, point, "stop", command)
     run.says(f"failpoint {point}: stop")
     jvm = run.jvm()
     until(lambda: jvm.status() == psutil.STATUS_STOPPED, "a frozen JVM")

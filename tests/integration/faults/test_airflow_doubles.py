@@ -6,7 +6,8 @@ import os
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from datetime import UTC, datetime
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import psutil
 import pytest
 
 from local.airflow_client import AirflowApiError, DagRun
-from tests.integration.deployment import RUN_SECONDS, Deployment, deployed
+from tests.integration.deployment import KEEPING_ALL, RUN_SECONDS, Deployment, deployed
 from tests.integration.pipelines import JAVA_TUNING, until
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
@@ -33,6 +34,7 @@ SPECS: dict[str, dict[str, object]] = {
     "pairs": {},
     "years": {"schedule": "0 0 1 1 *"},
 }
+IN_2021 = int(datetime(2021, 6, 1, tzinfo=UTC).timestamp() * 1000)
 # Cluster policies: retries come soon; runs of `pairs` really are side by side; a time limit for
 # ingest, as long as a file says so.
 POLICIES = """
@@ -57,7 +59,7 @@ Deployments = dict[str, Deployment]
 def deployments(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployments]:
     folder = tmp_path_factory.mktemp("airflow")
     tuned = {"settings": SETTINGS, "policies": POLICIES, "environment": JAVA_TUNING}
-    with deployed(folder, SPECS, partitions=PARTITIONS, **tuned) as made:
+    with deployed(folder, SPECS, partitions=PARTITIONS, topic=KEEPING_ALL, **tuned) as made:
         made["trips"].unpause()
         made["pairs"].unpause()
         yield made
@@ -198,55 +200,35 @@ def trigger_at(pairs: Deployment, date: str) -> Any:
 
 
 def test_a_backfill_beside_another_run_in_both_orders(deployments: Deployments) -> None:
-    """Backfill runs are not bounded by `max_active_runs`, and plan forward like every other run.
+    """Backfill runs are not bounded by `max_active_runs`; they have a lane of their own.
 
-    The Spark of the run that was first is frozen until the other has planned, beside it: that one
-    adopts the batch. It is committed once, and all runs end well.
+    The Spark of the run that was first is frozen until the other has planned, beside it. Each
+    batch is committed once, and all runs end well.
     """
     years = deployments["years"]
-    years.produce(1_000)
+    years.produce(1_000, repeat(IN_2021))
     years.unpause()
-    with frozen_spark(years, "scheduled"):
-        backfill_two_years(years)
-        assert planned_side_by_side(years) == {"scheduled": [1], "backfill": [1]}
+    years.succeeds(until(lambda: years.client.runs("years"), "a scheduled run")[0])
+    years.produce(1_000)
+    years.trigger()
+    with years.frozen_spark("manual"):
+        years.client.backfill("years", "2021-01-01T00:00:00Z", "2021-01-01T00:00:00Z")
+        beside = {"manual": ("forward", [2]), "backfill": ("backfill", [1])}
+        assert planned_side_by_side(years) == beside
+    with years.frozen_spark("backfill"):
         years.produce(1_000)
-    with frozen_spark(years, "backfill"):
         years.trigger()
-        assert planned_side_by_side(years) == {"backfill": [2], "manual": [2]}
+        assert planned_side_by_side(years) == beside | {"manual": ("forward", [3])}
     ended = until(years.all_runs, "the end of all runs", RUN_SECONDS, 1)
     assert [run.state for run in ended] == ["success"] * 4
-    assert len(years.commits()) == 2
-    assert years.announced() == ["forward-1-1", "forward-1-2"]
+    batches = ["forward-1-1", "forward-1-2", "backfill-1-1", "forward-1-3"]
+    assert years.announced() == batches
+    assert len(years.commits()) == len(batches)
     years.assert_exact()
 
 
-@contextmanager
-def frozen_spark(deployment: Deployment, kind: str) -> Iterator[None]:
-    """The Spark of the first run of that kind that starts one is frozen meanwhile."""
-
-    def look() -> psutil.Process | None:
-        runs = [run for run in deployment.client.runs(deployment.pipeline) if not run.finished]
-        running = [run for run in runs if deployment.states(run)["ingest"] == "running"]
-        ours = [run.run_id.startswith(kind) for run in running] == [True]
-        found = deployment.spark()
-        return found[0] if ours and found else None
-
-    jvm = until(look, f"the Spark of a {kind} run", RUN_SECONDS)
-    jvm.suspend()
-    yield
-    assert jvm.status() == psutil.STATUS_STOPPED
-    jvm.resume()
-
-
-def backfill_two_years(deployment: Deployment) -> None:
-    """What the form in the UI asks for: intervals that had no run, one after the other."""
-    span = {"from_date": "2021-01-01T00:00:00Z", "to_date": "2022-01-01T00:00:00Z"}
-    body = {"dag_id": deployment.pipeline, "max_active_runs": 1, **span}
-    deployment.client.request("POST", "/backfills", json=body)
-
-
-def planned_side_by_side(deployment: Deployment) -> dict[str, list[int]]:
-    """Kind of run → batches that it has planned or adopted, once two unfinished runs have."""
+def planned_side_by_side(deployment: Deployment) -> dict[str, tuple[str, list[int]]]:
+    """Kind of run → lane and batches that it has planned, once two unfinished runs have."""
 
     def look() -> list[DagRun]:
         runs = deployment.client.runs(deployment.pipeline)
@@ -255,4 +237,5 @@ def planned_side_by_side(deployment: Deployment) -> dict[str, list[int]]:
         return ready if len(ready) == 2 else []
 
     runs = until(look, "two runs that have planned", RUN_SECONDS, 1)
-    return {run.run_id.split("__")[0]: deployment.work(run)["batches"] for run in runs}
+    works = {run.run_id.split("__")[0]: deployment.work(run) for run in runs}
+    return {kind: (work["lane"], work["batches"]) for kind, work in works.items()}

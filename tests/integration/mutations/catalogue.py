@@ -36,8 +36,8 @@ MUTATIONS = (
     _mutation(
         "plans anew instead of adopting",
         "pipeline/plan.py",
-        "        if unfinished:\n",
-        "        if False:\n",
+        "        unfinished = history.after(committed)\n",
+        "        unfinished = ()\n",
         "a plan that was left",
         1,
         4,
@@ -110,6 +110,15 @@ MUTATIONS = (
         2,
     ),
     _mutation(
+        "reads again above the cursor",
+        "planning/backfills.py",
+        "        again, ahead = _split(rest, end)\n",
+        "        again, ahead = rest, rest.first(0)\n",
+        "a backfill",
+        2,
+        3,
+    ),
+    _mutation(
         "resets without a fence",
         "pipeline/reset.py",
         "            fencing.close(intended.closes)\n",
@@ -121,7 +130,7 @@ MUTATIONS = (
     _mutation(
         "passes over a loss in silence",
         "planning/plans.py",
-        "return Plan(_batches(pieces, history, state), lost)",
+        "return Plan(_batches(pieces, history, state), (*lost, *skips))",
         "return Plan(_batches(pieces, history, state))",
         "records that retention took",
         3,

@@ -136,6 +136,18 @@ def a_rewind(trips: Installed) -> None:
 
 
 @scenario
+def a_backfill(trips: Installed) -> None:
+    from sluice.pipeline.wanted import explicit
+
+    more(trips, 10)
+    trips.run()
+    more(trips, 5, 10)
+    everything = explicit([f"{trips.topics[0]}[0] [0, 15)"])
+    trips.ingest(trips.open().backfill(everything, "test", "test").work)
+    trips.run()
+
+
+@scenario
 def a_zombie_after_a_reset(trips: Installed) -> None:
     from sluice.lake.spark_lake import SparkLake
     from sluice.landing import Reading

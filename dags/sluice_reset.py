@@ -1,0 +1,45 @@
+"""Moves the cursor of a pipeline: back, forward, or past a single record. Started by hand only.
+
+- **preview** shows, partition by partition, the old and the new cursor, how much is read again or
+  skipped, what Kafka still holds and how many rows are replaced. It changes nothing.
+- **execute** does what the preview has shown, if the run was started with `execute` and a reason.
+  It refuses when that would be anything else by now: a batch that has landed meanwhile, or, for
+  `to-latest`, new records.
+
+Offsets that are read again replace their rows in one commit; nothing is ever stored twice. Whatever
+is passed over is recorded with who, when and why: `sluice history` shows it. Look first: start a
+run without `execute`, read the log of `preview`, then start one with `execute` and its id.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from airflow.sdk import DAG, task
+from sluice_reset_form import reset_params
+from sluice_resets import EXECUTE, PREVIEW, execute, preview
+from sluice_specs import project_settings, read_specs
+
+PIPELINES = [each.pipeline for each in read_specs(project_settings().pipelines).accepted.values()]
+
+if PIPELINES:
+    with DAG(
+        dag_id="sluice_reset",
+        description="Move the cursor of a pipeline",
+        doc_md=__doc__,
+        schedule=None,
+        catchup=False,
+        max_active_runs=1,
+        default_args={
+            "owner": "sluice",
+            "retries": 3,
+            "retry_delay": timedelta(seconds=10),
+            "execution_timeout": timedelta(minutes=15),
+        },
+        tags=["sluice"],
+        params=reset_params(PIPELINES),
+    ):
+        (
+            task(preview, task_id=PREVIEW, multiple_outputs=False)()
+            >> task(execute, task_id=EXECUTE)()
+        )

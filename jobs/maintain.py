@@ -1,0 +1,41 @@
+"""What spark-submit runs to maintain a pipeline's tables.
+
+    spark-submit jobs/maintain.py --pipeline flights --run-id … --actor …
+
+The Kafka connection comes from the environment (`AIRFLOW_CONN_<ID>`), never from the arguments.
+Exit code 1: failed, worth a retry; 3: failed, and only a person's decision helps.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+
+import click
+from sluice.lake.spark_upkeep import upkeep_of
+from sluice.pipeline import open_pipeline
+from sluice.settings import Settings, connection_extra
+from sluice.spec import find_spec
+from sluice.submitted import submitted
+
+log = logging.getLogger("sluice.maintain")
+
+
+@click.command(help=__doc__)
+@click.option("--pipeline", required=True)
+@click.option("--run-id", required=True, help="As the receipts that are due record it.")
+@click.option("--actor", required=True, help="As the receipts that are due record it.")
+def main(pipeline: str, run_id: str, actor: str) -> None:
+    """Maintain the pipeline's tables; all else is found in the environment."""
+    with submitted("sluice.maintain"):
+        settings = Settings.from_environment(os.environ)
+        spec = find_spec(settings.pipelines, pipeline)
+        opened = open_pipeline(spec, settings, connection_extra(spec.kafka, os.environ))
+        with upkeep_of(spec, settings.tables) as upkeep:
+            done = opened.maintain(upkeep, run_id, actor)
+        for line in done.told:
+            log.info("%s: %s", pipeline, line)
+
+
+if __name__ == "__main__":
+    main()

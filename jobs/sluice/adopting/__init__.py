@@ -1,0 +1,1 @@
+"""Adopting: where another system has stopped, by the files that it left."""

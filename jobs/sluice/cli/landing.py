@@ -1,0 +1,85 @@
+"""Landing from the command line: ingest and settle in this process, Spark started when needed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sluice.cli.opening import Origin
+from sluice.pipeline import Pipeline, Settlement, Work
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# For a forward batch of somebody else, which goes first.
+_PAUSE_SECONDS = 5.0
+
+
+@contextmanager
+def landing(opening: Pipeline, origin: Origin, as_json: bool) -> Iterator[Landing]:
+    """What lands work; Spark is stopped at the end, if it was started."""
+    session = Landing(opening, origin, as_json)
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+class Landing:
+    """Lands work and settles it, and says so: on stderr where stdout is for JSON."""
+
+    def __init__(self, opening: Pipeline, origin: Origin, as_json: bool) -> None:
+        self._opening = opening
+        self._origin = origin
+        self._as_json = as_json
+        self._session: SparkSession | None = None
+        self.events: list[dict[str, Any]] = []
+
+    def finish(self, work: Work) -> None:
+        """Land the work, if there is any, and settle."""
+        while work:
+            self.say(f"landing {work}")
+            started = time.monotonic()
+            self._ingest(work)
+            self.say(f"landed in {time.monotonic() - started:.1f} s")
+            work = self._opening.outstanding(work)
+            if work:
+                self._settle()
+                time.sleep(_PAUSE_SECONDS)
+        self._settle()
+
+    def say(self, line: str) -> None:
+        """Say how far it is."""
+        click.echo(f"{self._opening.parts.spec.pipeline}: {line}", err=self._as_json)
+
+    def stop(self) -> None:
+        """Stop Spark, if it was started."""
+        if self._session is not None:
+            from sluice.lake.session import close_session
+
+            close_session(self._session)
+
+    def _ingest(self, work: Work) -> None:
+        from sluice.lake.session import open_session
+        from sluice.lake.spark_lake import SparkLake
+
+        parts = self._opening.parts
+        self._session = self._session or open_session(parts.spec)
+        lake = SparkLake(self._session, parts.client, parts.spec, parts.tables)
+        self._opening.ingest(work, lake)
+
+    def _settle(self) -> None:
+        settled = self._opening.settle(self._origin.run_id, self._origin.actor)
+        self.events += settled.events
+        self._report(settled)
+
+    def _report(self, settled: Settlement) -> None:
+        for receipt in settled.receipts:
+            self.say(
+                f"{receipt.batch}: {receipt.records:,} records, {receipt.quarantined:,}"
+                f" quarantined, {receipt.gaps:,} gaps, table version {receipt.data_version}"
+            )

@@ -1,0 +1,18 @@
+"""`sluice quarantine`: look at the records that could not be decoded, and decide about them."""
+
+from __future__ import annotations
+
+import click
+
+from sluice.cli.quarantine_drop import drop
+from sluice.cli.quarantine_list import list_reasons
+from sluice.cli.quarantine_show import show
+
+
+@click.group()
+def quarantine() -> None:
+    """Look at the records of a pipeline that could not be decoded, and decide about them."""
+
+
+for command in (list_reasons, show, drop):
+    quarantine.add_command(command)

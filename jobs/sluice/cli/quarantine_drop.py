@@ -1,0 +1,89 @@
+"""`sluice quarantine drop`: forget records that could not be decoded, with a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+
+import click
+
+from sluice.cli.choosing import Position, choosing
+from sluice.cli.opening import here, opened
+from sluice.cli.output import arguments, print_json
+from sluice.pipeline import Parts
+from sluice.planning.aside import Choice
+from sluice.planning.drops import Drop
+from sluice.planning.ranges import span_of
+from sluice.planning.reasons import by_reason
+from sluice.upkeep import Upkeep
+
+
+@click.command()
+@choosing
+@click.option("--all", "everything", is_flag=True, help="All records that are in quarantine.")
+@click.option("--reason", default="", help="Why, for the record. Needed with --execute.")
+@click.option("--execute", is_flag=True, help="Make it so. Without it, nothing is changed.")
+@arguments
+def drop(
+    pipeline: str,
+    positions: Sequence[Position],
+    batch: str,
+    reason_like: str,
+    everything: bool,
+    reason: str,
+    execute: bool,
+    as_json: bool,
+) -> None:
+    """Forget quarantined records of PIPELINE: each leaves a loss record, and its row goes.
+
+    Shows what would go; changes nothing without --execute. May be repeated after a crash.
+    """
+    choice = Choice(reason_like, batch, positions)
+    if everything == bool(positions or batch or reason_like):
+        raise click.UsageError("Say which: --at, --batch, --reason-like, or --all of them.")
+    if execute and not reason.strip():
+        raise click.UsageError("--execute needs --reason: it is recorded with the loss.")
+    opening, origin = opened(pipeline), here()
+    if execute:
+        start = _starter(opening.parts)
+        found = opening.drop(choice, reason, origin.run_id, origin.actor, start)
+    else:
+        found = opening.preview_drop(choice)
+    if as_json:
+        print_json({"pipeline": pipeline, "executed": found.done, **_document(found)})
+        return
+    for each in by_reason(found.chosen):
+        click.echo(f"{pipeline}: {len(each.rows):,} records: {each.text}")
+    for loss in found.losses:
+        click.echo(f"  {loss.offsets} of {loss.dropped_from}")
+    state = "dropped, and recorded as lost" if found.done else "would be dropped"
+    click.echo(
+        f"{pipeline}: {len(found.chosen):,} records {state}."
+        f"{'' if found.done else ' Nothing was changed: --execute --reason … does it.'}"
+    )
+
+
+def _starter(parts: Parts) -> Callable[[], AbstractContextManager[Upkeep]]:
+    def start() -> AbstractContextManager[Upkeep]:
+        from sluice.lake.spark_upkeep import upkeep_of
+
+        return upkeep_of(parts.spec, parts.tables)
+
+    return start
+
+
+def _document(found: Drop) -> dict[str, object]:
+    return {
+        "records": len(found.chosen),
+        "losses": [
+            {
+                "batch": each.dropped_from,
+                "topic": each.offsets.partition.topic,
+                "partition": each.offsets.partition.partition,
+                "start": each.offsets.start,
+                "end": each.offsets.end,
+            }
+            for each in found.losses
+        ],
+        "rows": span_of(each.offsets for each in found.rows),
+    }

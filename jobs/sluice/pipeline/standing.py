@@ -1,0 +1,118 @@
+"""Standing: where a pipeline is before a reset, by its commits and by the rows that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import takewhile
+
+from sluice.errors import SettingsError
+from sluice.pipeline.altered import landed_batches
+from sluice.pipeline.parts import Parts
+from sluice.planning.alterations import Landed, undone_by_restore
+from sluice.planning.batches import BatchSequence, Lane
+from sluice.planning.destinations import Cursor, Logs, at
+from sluice.planning.findings import compare_cluster
+from sluice.planning.history import History
+from sluice.planning.resets import LANES
+from sluice.tables.offsets_table import OffsetsSnapshot
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A pipeline as it stands before a reset; every range is empty, at the offset in question.
+
+    `cursor` is where the next batch would start; `held` is where the table's rows end, and
+    `last` numbers, by lane, the last batch of the generation whose rows are there. They differ from
+    what was committed only after a RESTORE.
+    """
+
+    parts: Parts
+    cursor: Cursor
+    held: Cursor
+    last: Mapping[Lane, int]
+    cluster_id: str
+
+    @cached_property
+    def logs(self) -> Logs:
+        """What Kafka holds now. Raises ResetNeeded when it is another cluster."""
+        state = self.parts.kafka.state(self.parts.spec)
+        compare_cluster(self.cluster_id, state)
+        return state.logs
+
+
+def standing(
+    parts: Parts, snapshot: OffsetsSnapshot, history: History, committed: Mapping[Lane, int]
+) -> Standing:
+    """Where a pipeline stands, by each lane's last committed batch and the data table's log.
+
+    Raises SettingsError before its first plan, TableRefused when the table is not ours any more.
+    """
+    cursor = _cursor(history, committed["forward"])
+    if not cursor:
+        raise SettingsError(
+            f"{parts.spec.pipeline}: nothing was planned yet, and so there is nothing to reset."
+            " Change `start` in the spec."
+        )
+    cluster = history.cluster_id
+    commits = parts.data.require_ours(parts.spec.pipeline)
+    if all(each.restored is None for each in commits):
+        return Standing(parts, cursor, cursor, committed, cluster)
+    landed = sorted(
+        _all_landed(parts, snapshot, history.sequence, committed), key=lambda each: each.version
+    )
+    undone = {each.version for each in undone_by_restore(landed, commits)}
+    held = list(takewhile(lambda each: each.version not in undone, landed))
+    last = {lane: _last(held, replace(history.sequence, lane=lane)) for lane in LANES}
+    ends = {**cursor, **_ends(_forward(landed), _forward(held))}
+    return Standing(parts, cursor, ends, last, cluster)
+
+
+def _last(held: Iterable[Landed], sequence: BatchSequence) -> int:
+    mine = [each.batch.number for each in held if each.batch.sequence == sequence]
+    return max(mine, default=0)
+
+
+def _forward(landed: Iterable[Landed]) -> list[Landed]:
+    return [each for each in landed if each.batch.sequence.lane == "forward"]
+
+
+def _cursor(history: History, committed: int) -> Cursor:
+    if committed or history.opening:
+        ends = history.cursor_at(committed).items()
+        return {partition: at(planned, planned.offsets.end) for partition, planned in ends}
+    starts: Cursor = history.batches[0].by_partition if history.batches else {}
+    return {partition: at(planned, planned.offsets.start) for partition, planned in starts.items()}
+
+
+def _ends(landed: list[Landed], held: list[Landed]) -> Cursor:
+    """Where the rows end that are held; partitions that came later start where they first did."""
+    cursor = {
+        partition: at(planned, planned.offsets.start)
+        for each in reversed(landed)
+        for partition, planned in each.batch.by_partition.items()
+    }
+    for each in held[-1:]:
+        ends = each.batch.by_partition.items()
+        cursor |= {partition: at(planned, planned.offsets.end) for partition, planned in ends}
+    return cursor
+
+
+def _all_landed(
+    parts: Parts,
+    snapshot: OffsetsSnapshot,
+    newest: BatchSequence,
+    committed: Mapping[Lane, int],
+) -> Iterator[Landed]:
+    """The committed batches of every lane and generation."""
+    resets = snapshot.resets(parts.spec.pipeline)
+    for lane in LANES:
+        for generation in range(1, newest.generation):
+            sequence = replace(newest, lane=lane, generation=generation)
+            last, closed = resets.closed_at(sequence), snapshot.history(sequence, resets)
+            for each in landed_batches(parts, snapshot, closed, min(last, closed.settled)):
+                if each.batch.number <= last:
+                    yield each
+        now = snapshot.history(replace(newest, lane=lane), resets)
+        yield from landed_batches(parts, snapshot, now, committed[lane])

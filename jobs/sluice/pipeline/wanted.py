@@ -1,0 +1,116 @@
+"""What an operator wants read again: a time window, offset ranges, or whole batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+
+from sluice.broker.kafka_state import KafkaState
+from sluice.errors import SettingsError
+from sluice.pipeline.parts import Parts
+from sluice.planning.backfills import Wanted
+from sluice.planning.batches import parse_batch
+from sluice.planning.ranges import OffsetRange, TopicPartition, parse_range
+from sluice.planning.written import parse_moment
+
+Asked = Callable[[Parts, KafkaState], list[Wanted]]
+"""Answers with the wanted offsets, as Kafka is now. Raises SettingsError."""
+
+
+def asked(
+    start: str | None = None,
+    end: str | None = None,
+    ranges: Sequence[str] = (),
+    batches: Sequence[str] = (),
+) -> Asked:
+    """What is asked for in one of three ways, as people write it. Raises SettingsError."""
+    ways = [bool(start or end), bool(ranges), bool(batches)]
+    if sum(ways) != 1 or bool(start) != bool(end):
+        raise SettingsError(
+            "expected one of: a time window (from and to), offset ranges, or batches; found"
+            f" from {start or 'nothing'}, to {end or 'nothing'}, {len(ranges)} ranges,"
+            f" {len(batches)} batches"
+        )
+    if start and end:
+        try:
+            return window(parse_moment(start), parse_moment(end))
+        except ValueError as problem:
+            raise SettingsError(f"time window: {problem}") from None
+    return explicit(ranges) if ranges else whole_batches(batches)
+
+
+def window(start: datetime, end: datetime) -> Asked:
+    """The records from the first one at or after `start` to the first one at or after `end`.
+
+    So neighbouring windows touch, also where timestamps are out of order. Raises SettingsError
+    unless the window has a length.
+    """
+    if not start < end:
+        raise SettingsError(f"time window: expected a start before the end, found {start}, {end}")
+
+    def ask(parts: Parts, state: KafkaState) -> list[Wanted]:
+        partitions = sorted(state.logs)
+        first = parts.kafka.offsets_for_time(partitions, start)
+        behind = parts.kafka.offsets_for_time(partitions, end)
+        return [Wanted(_bounded(each, first[each], behind[each], state)) for each in partitions]
+
+    return ask
+
+
+def _bounded(
+    partition: TopicPartition, first: int | None, behind: int | None, state: KafkaState
+) -> OffsetRange:
+    """From bound to bound; None is a moment after the last record.
+
+    Where the log starts inside the window, or after it, the window's first records may be gone:
+    then everything below the log start is wanted, so that it is said what cannot be had.
+    """
+    log = state.logs[partition]
+    end = log.end_offset if behind is None else behind
+    start = end if first is None else first
+    return OffsetRange(partition, 0 if start == log.log_start_offset else start, end)
+
+
+def explicit(ranges: Iterable[str]) -> Asked:
+    """Offset ranges as they are written: `flights[0] [5, 8)`. Raises SettingsError."""
+    try:
+        wanted = [Wanted(parse_range(each)) for each in ranges]
+    except ValueError as problem:
+        raise SettingsError(f"offset range: {problem}") from None
+
+    def ask(parts: Parts, state: KafkaState) -> list[Wanted]:
+        asked = {each.offsets.partition for each in wanted}
+        unknown = ", ".join(map(str, sorted(asked - state.logs.keys())))
+        if unknown:
+            raise SettingsError(
+                f"offset range: expected partitions of {parts.spec.pipeline}'s topics, found"
+                f" {unknown}. `sluice status {parts.spec.pipeline}` lists them."
+            )
+        return wanted
+
+    return ask
+
+
+def whole_batches(names: Iterable[str]) -> Asked:
+    """What committed batches have read, by their names: `forward-1-42`. Raises SettingsError."""
+
+    def ask(parts: Parts, state: KafkaState) -> list[Wanted]:
+        return [each for name in names for each in _ranges_of(parts, name)]
+
+    return ask
+
+
+def _ranges_of(parts: Parts, name: str) -> Iterator[Wanted]:
+    try:
+        sequence, number = parse_batch(parts.spec.pipeline, name)
+    except ValueError as problem:
+        raise SettingsError(f"batch: {problem}") from None
+    batches = parts.offsets.snapshot().batches(sequence, number, last=number)
+    if not batches or number > parts.committed(sequence):
+        raise SettingsError(
+            f"batch: expected a committed batch of {parts.spec.pipeline}, found {name!r}."
+            f" `sluice history {parts.spec.pipeline}` lists the newest."
+        )
+    for planned in batches[0].ranges:
+        if planned.offsets.span:
+            yield Wanted(planned.offsets, planned.topic_id)

@@ -1,0 +1,116 @@
+"""Backfills: which offsets below the cursor are read once more. Pure; the texts are here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sluice.broker.kafka_state import KafkaState
+from sluice.planning.batches import Batch, PlannedRange
+from sluice.planning.cutting import cut_apart
+from sluice.planning.findings import Contradiction, compare, compare_cluster, losses
+from sluice.planning.history import History
+from sluice.planning.plans import Plan
+from sluice.planning.ranges import OffsetRange, TopicPartition, merged, without
+from sluice.spec import PipelineSpec
+
+Cursor = Mapping[TopicPartition, PlannedRange]
+
+_GONE = "Kafka no longer holds it; the rows that are there stay"
+_AHEAD = "it is above the cursor: the forward lane brings it"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Offsets that somebody wants read again; of one topic id, where they were read before."""
+
+    offsets: OffsetRange
+    topic_id: str | None = None
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What of the wanted offsets is not read again, and why."""
+
+    offsets: OffsetRange
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.offsets}: not read again: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Readable:
+    """What of the wanted offsets can be read again, and what cannot."""
+
+    ranges: tuple[OffsetRange, ...]
+    left_out: tuple[LeftOut, ...] = ()
+
+
+def require_read_logs(cursor: Cursor, cluster_id: str, state: KafkaState) -> None:
+    """Raises ResetNeeded unless the logs are those that were read up to the cursor.
+
+    What is gone from them is no reason: it is left out.
+    """
+    compare_cluster(cluster_id, state)
+    found = [
+        compare(last, state.logs[partition])
+        for partition, last in cursor.items()
+        if partition in state.logs
+    ]
+    losses([each for each in found if isinstance(each, Contradiction)], record=True)
+
+
+def readable_again(wanted: Iterable[Wanted], cursor: Cursor, state: KafkaState) -> Readable:
+    """Clip what is wanted to what lies between log start and cursor."""
+    ranges: list[OffsetRange] = []
+    left_out: list[LeftOut] = []
+    for each in wanted:
+        offsets = each.offsets
+        start, end = _held(each, state), _read(offsets.partition, cursor)
+        gone, rest = _split(offsets, start)
+        again, ahead = _split(rest, end)
+        ranges.append(again)
+        left_out += [LeftOut(gone, _GONE), LeftOut(ahead, _AHEAD)]
+    return Readable(tuple(merged(ranges)), tuple(each for each in left_out if each.offsets.span))
+
+
+def _held(wanted: Wanted, state: KafkaState) -> int:
+    """From which offset on Kafka holds what is wanted; its end where it holds nothing of it."""
+    log = state.logs.get(wanted.offsets.partition)
+    if log is None or wanted.topic_id not in (None, log.topic_id):
+        return wanted.offsets.end
+    return log.log_start_offset
+
+
+def _read(partition: TopicPartition, cursor: Cursor) -> int:
+    return cursor[partition].offsets.end if partition in cursor else 0
+
+
+def _split(whole: OffsetRange, at: int) -> tuple[OffsetRange, OffsetRange]:
+    below = whole.first(max(0, at - whole.start))
+    return below, whole.after(below)
+
+
+def plan_again(
+    spec: PipelineSpec,
+    lane: History,
+    unfinished: Sequence[Batch],
+    ranges: Iterable[OffsetRange],
+    state: KafkaState,
+) -> Plan:
+    """Batches of the backfill lane for the ranges, without what unfinished ones read anyway."""
+    ahead = [planned.offsets for batch in unfinished for planned in batch.ranges]
+    pieces = cut_apart(without(ranges, ahead), spec.max_records_per_batch)
+    return Plan(
+        tuple(
+            Batch(
+                sequence=lane.sequence,
+                number=number,
+                mode="replace",
+                cluster_id=state.cluster_id,
+                ranges=tuple(PlannedRange.now(each, state.logs[each.partition]) for each in piece),
+            )
+            for number, piece in enumerate(pieces, start=lane.planned + 1)
+        )
+    )

@@ -1,0 +1,111 @@
+"""Destinations: where a reset leads each partition, as far as Kafka reaches. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from sluice.broker.kafka_state import PartitionLog
+from sluice.errors import ResetNeeded, SettingsError, joined
+from sluice.planning.batches import PlannedRange
+from sluice.planning.ranges import OffsetRange, TopicPartition
+
+Cursor = Mapping[TopicPartition, PlannedRange]
+Logs = Mapping[TopicPartition, PartitionLog]
+
+
+@dataclass(frozen=True)
+class Destination:
+    """Where a partition goes, as the empty range `[after, after)`.
+
+    `asked` is what was asked for, where Kafka does not reach that far.
+    """
+
+    after: PlannedRange
+    asked: int | None = None
+
+
+Destinations = Mapping[TopicPartition, Destination]
+
+
+def at(planned: PlannedRange, offset: int) -> PlannedRange:
+    """A cursor that stands at an offset of a planned range's partition."""
+    return replace(planned, offsets=OffsetRange(planned.offsets.partition, offset, offset))
+
+
+def staying(cursor: Cursor) -> Destinations:
+    """Every partition where the cursor is."""
+    return {partition: Destination(planned) for partition, planned in cursor.items()}
+
+
+def clipped(wanted: Mapping[TopicPartition, int], logs: Logs) -> Destinations:
+    """The wanted offsets, or what of `[log start, LSO]` is nearest to them.
+
+    Raises SettingsError for a partition that Kafka does not have.
+    """
+    require_known(wanted, logs)
+    found = {}
+    for partition, offset in sorted(wanted.items()):
+        log = logs[partition]
+        after = min(max(offset, log.log_start_offset), log.last_stable_offset)
+        planned = PlannedRange.now(OffsetRange(partition, after, after), log)
+        found[partition] = Destination(planned, None if offset == after else offset)
+    return found
+
+
+def shifted(cursor: Cursor, logs: Logs, by: int) -> Mapping[TopicPartition, int]:
+    """The cursor, moved by so many offsets; a partition that Kafka has no more keeps its place.
+
+    Raises ResetNeeded where the log is another one: its offsets count anew.
+    """
+    there = {partition: each for partition, each in cursor.items() if partition in logs}
+    anew = [
+        f"{partition}: expected topic id {each.topic_id}, found {logs[partition].topic_id}: the"
+        " topic was created anew, and its offsets have nothing to do with the old ones."
+        for partition, each in there.items()
+        if each.topic_id != logs[partition].topic_id
+    ]
+    if anew:
+        raise ResetNeeded(joined([*anew, "Say where to go: --to-earliest, or --to-offsets."]))
+    return {partition: each.offsets.end + by for partition, each in there.items()}
+
+
+def of_group(
+    group: str, found: Mapping[TopicPartition, int | None]
+) -> Mapping[TopicPartition, int]:
+    """Where a consumer group stands; partitions that it does not know are left out.
+
+    Raises SettingsError for a group that knows none of them.
+    """
+    known = {partition: offset for partition, offset in found.items() if offset is not None}
+    if not known:
+        raise SettingsError(
+            f"group {group!r}: expected committed offsets of {', '.join(map(str, sorted(found)))},"
+            " found none. Check the group's name."
+        )
+    return known
+
+
+def require_known(partitions: Iterable[TopicPartition], logs: Logs) -> None:
+    """Raises SettingsError for a partition that Kafka does not have, or the spec does not name."""
+    unknown = sorted(partition for partition in partitions if partition not in logs)
+    if unknown:
+        raise SettingsError(
+            f"{', '.join(map(str, unknown))}: expected a partition of the pipeline's topics, found"
+            f" no such one. There are {', '.join(map(str, sorted(logs))) or 'none'}."
+        )
+
+
+def require_rows_below(after: Destinations, cursor: Cursor, held: Cursor) -> None:
+    """Raises ResetNeeded where a reset would pass over rows that a RESTORE has taken away."""
+    passed = [
+        f"{partition}: the rows of [{end}, {cursor[partition].offsets.end}) were taken away by a"
+        f" RESTORE; expected to go on at {end} or below, found {each.after.offsets.start}"
+        for partition, each in sorted(after.items())
+        if partition in held
+        and (end := held[partition].offsets.end) < cursor[partition].offsets.end
+        and each.after.topic_id == held[partition].topic_id
+        and each.after.offsets.start > end
+    ]
+    if passed:
+        raise ResetNeeded(joined([*passed, "Reset --to-table first; then this one."]))

@@ -1,0 +1,123 @@
+"""Skips: single offsets that somebody decides not to read, recorded as losses. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sluice.errors import SettingsError, joined
+from sluice.planning.batches import Batch, PlannedRange
+from sluice.planning.destinations import Cursor, Logs, require_known
+from sluice.planning.findings import Loss, Skipped
+from sluice.planning.plans import Plan
+from sluice.planning.ranges import OffsetRange, TopicPartition
+from sluice.planning.resets import Reset, preview_id
+
+_CAUSE = "skipped by "
+
+
+@dataclass(frozen=True)
+class Skip:
+    """What passes over some offsets: a plan around them.
+
+    `reset` closes the generation of the `unfinished` batches first, which would have read them.
+    The plan is falsy where all that was asked for is skipped already.
+    """
+
+    pipeline: str
+    plan: Plan
+    skips: tuple[Skipped, ...]
+    unfinished: tuple[Batch, ...] = ()
+    reset: Reset | None = None
+    done: bool = False
+
+    @property
+    def preview(self) -> str:
+        """A short name for what is decided. How far the last batch reads is no part of it."""
+        if not self.plan:
+            return "done"
+        first = self.plan.batches[0]
+        starts = [f"{each.offsets.partition} {each.offsets.start}" for each in first.ranges]
+        killed = self.reset.preview if self.reset else ""
+        holes = [str(each.offsets) for each in self.skips]
+        rest = [killed, *map(str, self.unfinished), *starts, *holes]
+        return preview_id(first.sequence.generation, first.number - 1, rest)
+
+    @property
+    def told(self) -> str:
+        """What it does, a line each."""
+        lines = [f"  {each}" for each in self.skips]
+        if self.reset is not None:
+            named = ", ".join(map(str, self.unfinished))
+            lines.append(f"  {named}: closed unread; their offsets are planned anew")
+        for batch in self.plan.batches:
+            read = ", ".join(str(each.offsets) for each in batch.ranges if each.offsets.span)
+            lines.append(f"  {batch}: {read or 'no offsets yet'}")
+        return "\n".join(lines)
+
+
+def single(partition: TopicPartition, offset: int) -> OffsetRange:
+    """One offset as a range."""
+    return OffsetRange(partition, offset, offset + 1)
+
+
+def skipped(
+    positions: Mapping[TopicPartition, int], cursor: Cursor, logs: Logs, actor: str, reason: str
+) -> tuple[Skipped, ...]:
+    """The losses to record for offsets that are still to be read.
+
+    Raises SettingsError for those that are committed, gone, not there yet, or of no partition.
+    """
+    require_known(positions, logs)
+    refused = [
+        f"{partition}@{offset}: {why}"
+        for partition, offset in sorted(positions.items())
+        if (why := _refusal(offset, cursor.get(partition), partition, logs))
+    ]
+    if refused:
+        raise SettingsError(joined([*refused, "Nothing was changed."]))
+    return tuple(
+        Skipped(
+            single(partition, offset),
+            logs[partition].topic_id,
+            f"{_CAUSE}{actor}: {reason}",
+        )
+        for partition, offset in sorted(positions.items())
+    )
+
+
+def _refusal(offset: int, last: PlannedRange | None, partition: TopicPartition, logs: Logs) -> str:
+    log = logs[partition]
+    if last is not None and offset < last.offsets.end:
+        return f"expected an offset that is not committed, found the cursor at {last.offsets.end}"
+    if offset < log.log_start_offset:
+        return f"expected an offset that Kafka holds, found the log start {log.log_start_offset}"
+    if offset >= log.last_stable_offset:
+        return f"expected an offset that can be read, found the LSO {log.last_stable_offset}"
+    return ""
+
+
+def recorded_skips(losses: Iterable[Loss]) -> list[Skipped]:
+    """Those of the recorded losses that are skips."""
+    return [
+        Skipped(each.offsets, each.topic_id, each.cause)
+        for each in losses
+        if each.cause.startswith(_CAUSE) and each.dropped_from is None
+    ]
+
+
+def still_ahead(skips: Iterable[Skipped], cursor: Cursor) -> list[Skipped]:
+    """The skips that no committed batch has passed."""
+    return [
+        each
+        for each in skips
+        if (last := cursor.get(each.offsets.partition)) is not None
+        and each.topic_id == last.topic_id
+        and each.offsets.start >= last.offsets.end
+    ]
+
+
+def together(carried: Sequence[Skipped], new: Sequence[Skipped]) -> tuple[Skipped, ...]:
+    """All of them, each once: one that was recorded before keeps its cause."""
+    found = {each.offsets: each for each in [*new, *carried]}
+    return tuple(found[offsets] for offsets in sorted(found))

@@ -1,0 +1,46 @@
+"""Upkeep of the offsets table, with delta-rs: few files to read, a short log, no dead weight."""
+
+from __future__ import annotations
+
+import logging
+
+import pyarrow as pa
+from deltalake import DeltaTable
+from deltalake.exceptions import CommitFailedError, DeltaError
+
+from sluice.errors import CommitFailed
+from sluice.tables.table_ages import retention_of
+
+log = logging.getLogger(__name__)
+
+# No large file is written anew each time.
+_COMPACTED_BYTES = 1024 * 1024
+
+
+def compact(uri: str, pipeline: str, at_least: int = 2) -> None:
+    """Put the pipeline's small files together, when there are so many of them."""
+    table = DeltaTable(uri)
+    files = pa.table(table.get_add_actions(flatten=True)).to_pylist()
+    mine = [each["size_bytes"] for each in files if each["partition.pipeline"] == pipeline]
+    if sum(size < _COMPACTED_BYTES for size in mine) < at_least:
+        return
+    try:
+        table.optimize.compact(
+            partition_filters=[("pipeline", "=", pipeline)], target_size=_COMPACTED_BYTES
+        )
+    except CommitFailedError:
+        log.info("offsets table: left as it is, somebody else compacts it just now")
+
+
+def clean(uri: str) -> None:
+    """Delete files that the table has not named for as long as its retention; write a checkpoint.
+
+    Raises SettingsError for a retention that is too short, CommitFailed when it should be tried
+    again.
+    """
+    retention_of(uri)
+    try:
+        DeltaTable(uri).vacuum(dry_run=False, full=True)
+        DeltaTable(uri).create_checkpoint()
+    except (DeltaError, OSError) as problem:
+        raise CommitFailed(f"offsets table: {problem}. Run again.") from problem
