@@ -11,8 +11,10 @@ from deltalake import DeltaTable
 from sluice.errors import ResetNeeded, SettingsError
 from sluice.pipeline import Settlement
 from sluice.pipeline.backfill import Backfill
+from sluice.pipeline.quarantined import read_quarantined
 from sluice.pipeline.targets import to_table
-from sluice.pipeline.wanted import Asked, explicit, whole_batches, window
+from sluice.pipeline.wanted import Asked, explicit, quarantined, whole_batches, window
+from sluice.planning.aside import Choice, State
 
 from tests.integration.compaction import COMPACTED, NOT_YET, compact, let_compact
 from tests.integration.pipelines import Installed
@@ -170,6 +172,29 @@ def test_a_mended_schema_reads_a_batch_again(topic: Topic, pipeline: Pipelines) 
     ]
     verified(shapes)
     shapes.judge()
+
+
+def test_replayed_records_leave_the_quarantine_with_the_commit_that_brings_them(
+    topic: Topic, pipeline: Pipelines
+) -> None:
+    def aside() -> list[int]:
+        return [row.offset for row in read_quarantined(visits.open().parts).of(State.LIVE)]
+
+    strict = {"type": "json", "schema": "id INT, `when` TIMESTAMP"}
+    visits = pipeline(topic(), format=strict, quarantine={"max_ratio": 1.0})
+    late = b'{"id": 7, "when": "yesterday"}'
+    produce(visits.bootstrap, visits.topics[0], [*numbered(3), late, late, b"broken", late])
+    visits.run()
+    assert (len(visits.rows()), aside()) == (3, [3, 4, 5, 6])
+    visits.write_spec(format={"type": "json", "schema": "id INT"}, quarantine={"max_ratio": 0.0})
+    found, _ = again(visits, quarantined(Choice(reason_like="when")))
+    assert visits.ranges()["backfill-1-1"] == {"[0]": (3, 7)}
+    assert (len(visits.rows()), aside(), found.left_out) == (6, [5], ())
+    # What is undecodable still stays, and is no reason to stop: that is no news.
+    again(visits, quarantined(Choice()))
+    assert (len(visits.rows()), aside()) == (6, [5])
+    verified(visits)
+    visits.judge()
 
 
 def test_plans_of_several_runs_stand_in_line(trips: Installed) -> None:

@@ -37,11 +37,25 @@ def trips(topic: Topic, pipeline: Pipelines) -> Installed:
     return made
 
 
-@pytest.mark.parametrize("point", ["reset intended", "fence stands"])
-def test_a_reset_that_was_killed_is_finished_by_the_next_plan(trips: Installed, point: str) -> None:
-    killed = trips.sluice(*SHIFTING, **killed_at(point))
+def test_a_reset_that_was_killed_is_finished_by_the_same_command(trips: Installed) -> None:
+    killed = trips.sluice(*SHIFTING, **killed_at("reset intended"))
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert (len(trips.offsets("reset_intended")), trips.offsets("reset_done")) == (2, [])
+    again = trips.sluice(*SHIFTING)
+    assert again.returncode == 0, again.stderr
+    finished_where_it_was_to_lead(trips)
+
+
+def test_a_reset_that_was_fenced_and_killed_is_finished_before_any_other(trips: Installed) -> None:
+    killed = trips.sluice(*SHIFTING, **killed_at("fence stands"))
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert (len(trips.offsets("reset_intended")), trips.offsets("reset_done")) == (2, [])
+    other = trips.sluice("reset", "--to-earliest", "--execute", "--reason", "another")
+    assert (other.returncode, "(a test) was finished just now" in other.stderr) == (1, True)
+    finished_where_it_was_to_lead(trips)
+
+
+def finished_where_it_was_to_lead(trips: Installed) -> None:
     produce(trips.bootstrap, trips.topics[0], numbered(5, 20))
     trips.run()
     assert len(trips.offsets("reset_done")) == 2

@@ -13,6 +13,7 @@ from sluice.planning.written import (
     parse_positions,
     parse_positions_file,
     parse_scope,
+    parse_shift,
 )
 
 FLIGHTS = [TopicPartition("flights", number) for number in range(3)]
@@ -95,6 +96,13 @@ def test_a_duration_is_of_days_hours_minutes_and_seconds(text: str, expected: ti
 def test_what_is_no_duration_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="no duration; expected for example PT1H"):
         parse_duration(text)
+
+
+def test_a_shift_is_a_number_with_or_without_a_sign() -> None:
+    assert [parse_shift(each) for each in ("5", "+5", "-500", "0")] == [5, 5, -500, 0]
+    for text in ("", "1.5", "five", "- 5", "1_000"):
+        with pytest.raises(ValueError, match="no number of offsets"):
+            parse_shift(text)
 
 
 def test_what_is_no_moment_is_refused() -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
 
+from sluice.planning.aside import Choice
 from sluice.planning.ranges import TopicPartition
 from sluice.planning.written import parse_positions
 
@@ -39,3 +40,18 @@ def choosing(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+# For commands that do something: to mean all of them, one has to say so.
+everything_option = click.option(
+    "--all", "everything", is_flag=True, help="All records that are in quarantine."
+)
+
+
+def some_or_all(
+    reason_like: str, batch: str, positions: Sequence[Position], everything: bool
+) -> Choice:
+    """The records that were chosen. Raises UsageError unless either some are named or all are."""
+    if everything == bool(positions or batch or reason_like):
+        raise click.UsageError("Say which: --at, --batch, --reason-like, or --all of them.")
+    return Choice(reason_like, batch, positions)

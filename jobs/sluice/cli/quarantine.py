@@ -6,6 +6,7 @@ import click
 
 from sluice.cli.quarantine_drop import drop
 from sluice.cli.quarantine_list import list_reasons
+from sluice.cli.quarantine_replay import replay
 from sluice.cli.quarantine_show import show
 
 
@@ -14,5 +15,5 @@ def quarantine() -> None:
     """Look at the records of a pipeline that could not be decoded, and decide about them."""
 
 
-for command in (list_reasons, show, drop):
+for command in (list_reasons, show, replay, drop):
     quarantine.add_command(command)

@@ -7,11 +7,10 @@ from contextlib import AbstractContextManager
 
 import click
 
-from sluice.cli.choosing import Position, choosing
+from sluice.cli.choosing import Position, choosing, everything_option, some_or_all
 from sluice.cli.opening import here, opened
 from sluice.cli.output import arguments, print_json
 from sluice.pipeline import Parts
-from sluice.planning.aside import Choice
 from sluice.planning.drops import Drop
 from sluice.planning.ranges import span_of
 from sluice.planning.reasons import by_reason
@@ -20,7 +19,7 @@ from sluice.upkeep import Upkeep
 
 @click.command()
 @choosing
-@click.option("--all", "everything", is_flag=True, help="All records that are in quarantine.")
+@everything_option
 @click.option("--reason", default="", help="Why, for the record. Needed with --execute.")
 @click.option("--execute", is_flag=True, help="Make it so. Without it, nothing is changed.")
 @arguments
@@ -38,9 +37,7 @@ def drop(
 
     Shows what would go; changes nothing without --execute. May be repeated after a crash.
     """
-    choice = Choice(reason_like, batch, positions)
-    if everything == bool(positions or batch or reason_like):
-        raise click.UsageError("Say which: --at, --batch, --reason-like, or --all of them.")
+    choice = some_or_all(reason_like, batch, positions, everything)
     if execute and not reason.strip():
         raise click.UsageError("--execute needs --reason: it is recorded with the loss.")
     opening, origin = opened(pipeline), here()

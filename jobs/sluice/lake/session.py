@@ -42,6 +42,8 @@ _CONF = {
     # A table's log is small here: one task reads it, not 50.
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.sql.shuffle.partitions": "4",
+    # VACUUM lists folders with so many tasks, however few there are; the default is 10,000.
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "32",
     # The JVM never compiles a method of more bytes than this; Spark then takes another way.
     "spark.sql.codegen.hugeMethodLimit": "8000",
     "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas|truststore|keystore",

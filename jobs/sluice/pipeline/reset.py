@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from sluice.errors import CommitFailed, SettingsError
+from sluice.errors import CommitFailed, PreviewOutdated, SettingsError
 from sluice.failpoints import reach
 from sluice.pipeline.affected import Preview, preview_of
 from sluice.pipeline.parts import Parts
@@ -43,28 +43,35 @@ def reset(
 ) -> Reset:
     """Make it so. Raises as `preview_reset`, and CommitFailed when others were always faster.
 
-    Raises PreviewOutdated when it would not do what the preview of that id has shown.
+    Raises PreviewOutdated when it would not do what the preview of that id has shown, or when
+    somebody else's interrupted reset had to be finished first.
     """
-    finish_reset(parts, origin)
+    finished = finish_reset(parts, origin)
     newest = parts.offsets.snapshot().resets(parts.spec.pipeline).newest
-    if newest is not None and newest.preview == as_previewed:
+    if newest is not None and as_previewed == newest.preview:
         log.info("%s: done before: generation %d is open", newest.pipeline, newest.generation)
         return newest
-    done = start_generation(parts, target, reason, origin, as_previewed)
+    if finished is not None and (finished.reason != reason or as_previewed):
+        raise PreviewOutdated(
+            f"{finished.pipeline}: an interrupted reset ({finished.reason}) was finished just now,"
+            f" to generation {finished.generation}:\n{_would_do(finished)}\nNothing else was done."
+            " Look at it, and reset again if that is not what you want."
+        )
+    # The same command again, after a crash: five offsets back are not ten.
+    done = finished or start_generation(parts, target, reason, origin, as_previewed)
     mirror(parts)
     return done
 
 
-def finish_reset(parts: Parts, origin: Origin) -> None:
-    """Complete a reset that was intended and interrupted; nothing to do where there is none."""
+def finish_reset(parts: Parts, origin: Origin) -> Reset | None:
+    """Complete a reset that was intended and interrupted; None where there is none."""
     pending = parts.offsets.snapshot().resets(parts.spec.pipeline).newest
     if pending is None or pending.done:
-        return
+        return None
     log.warning("%s: finishing the reset to generation %d", pending.pipeline, pending.generation)
     if parts.data.closed(pending.closes[0]):
-        _write_done(parts, origin)
-    else:
-        start_generation(parts, as_intended(pending), pending.reason, origin)
+        return _write_done(parts, origin)
+    return start_generation(parts, as_intended(pending), pending.reason, origin)
 
 
 def start_generation(

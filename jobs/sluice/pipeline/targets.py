@@ -22,6 +22,7 @@ from sluice.planning.written import (
     parse_duration,
     parse_moment,
     parse_positions,
+    parse_shift,
 )
 
 Target = Callable[[Standing], Destinations]
@@ -117,7 +118,7 @@ _VALUED: Mapping[str, Callable[[str], Target]] = {
     "to-datetime": lambda text: to_datetime(parse_moment(text)),
     "by-duration": lambda text: to_datetime(datetime.now(UTC) - parse_duration(text)),
     "to-offsets": lambda text: to_offsets(parse_positions(text.split())),
-    "shift-by": lambda text: shift_by(int(text)),
+    "shift-by": lambda text: shift_by(parse_shift(text)),
     "to-group": to_group,
 }
 TARGETS = (*PLAIN, *_VALUED)

@@ -8,10 +8,15 @@ from datetime import datetime
 from sluice.broker.kafka_state import KafkaState
 from sluice.errors import SettingsError
 from sluice.pipeline.parts import Parts
+from sluice.pipeline.quarantined import read_quarantined
+from sluice.planning.aside import Choice, State
 from sluice.planning.backfills import Wanted
 from sluice.planning.batches import parse_batch
-from sluice.planning.ranges import OffsetRange, TopicPartition, parse_range
+from sluice.planning.ranges import OffsetRange, TopicPartition, merged, parse_range
 from sluice.planning.written import parse_moment
+
+# Reading as many records again costs less than one more batch.
+_NEAR = 100_000
 
 Asked = Callable[[Parts, KafkaState], list[Wanted]]
 """Answers with the wanted offsets, as Kafka is now. Raises SettingsError."""
@@ -96,6 +101,27 @@ def whole_batches(names: Iterable[str]) -> Asked:
 
     def ask(parts: Parts, state: KafkaState) -> list[Wanted]:
         return [each for name in names for each in _ranges_of(parts, name)]
+
+    return ask
+
+
+def quarantined(choice: Choice) -> Asked:
+    """Records that are in quarantine, with what lies between those that are near each other.
+
+    A record may be chosen that Kafka no longer holds: it stays in quarantine.
+    """
+
+    def ask(parts: Parts, state: KafkaState) -> list[Wanted]:
+        found: dict[str, list[OffsetRange]] = {}
+        for row in read_quarantined(parts).of(State.LIVE):
+            if row in choice:
+                alone = OffsetRange(row.partition, row.offset, row.offset + 1)
+                found.setdefault(row.topic_id, []).append(alone)
+        return [
+            Wanted(each, topic_id)
+            for topic_id, offsets in sorted(found.items())
+            for each in merged(offsets, _NEAR)
+        ]
 
     return ask
 

@@ -61,13 +61,17 @@ def span_of(ranges: Iterable[OffsetRange]) -> int:
     return sum(each.span for each in ranges)
 
 
-def merged(ranges: Iterable[OffsetRange]) -> list[OffsetRange]:
-    """What the ranges cover, by partition and ascending, as few ranges as there can be."""
+def merged(ranges: Iterable[OffsetRange], bridging: int = 0) -> list[OffsetRange]:
+    """What the ranges cover, by partition and ascending, as few ranges as there can be.
+
+    `bridging` is how many offsets in between are covered as well, where that saves a range.
+    """
     found: list[OffsetRange] = []
     for each in sorted(each for each in ranges if each.span):
-        if found and each.partition == found[-1].partition and each.start <= found[-1].end:
-            last = found.pop()
+        last = found[-1] if found else each
+        if each.partition == last.partition and each.start <= last.end + bridging:
             each = OffsetRange(last.partition, last.start, max(last.end, each.end))
+            found[-1:] = []
         found.append(each)
     return found
 

@@ -80,6 +80,13 @@ def parse_scope(text: str) -> Scope:
     return Scope(parts[1], frozenset(map(int, parts[2].split(","))) if parts[2] else frozenset())
 
 
+def parse_shift(text: str) -> int:
+    """Read `500` or `-500`."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,18}", text.strip()):
+        raise ValueError(f"{text!r} is no number of offsets; expected for example 500 or -500")
+    return int(text)
+
+
 def parse_moment(text: str) -> datetime:
     """Read `2026-11-01T06:00:00.000`, in UTC unless an offset is written."""
     try:
