@@ -5,11 +5,13 @@ The tests share the pipelines and build on each other, in this order.
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 import psutil
 import pytest
@@ -26,10 +28,13 @@ from tests.integration.deployment import (
 from tests.integration.pipelines import JAVA_TUNING, until
 from tests.integration.records import delete_records, group_positions
 from tests.oracle.kafka_truth import read_truth
+from tests.recipes import commands_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
 
 DAY = datetime(2024, 1, 5, tzinfo=UTC)
+# Recipes of docs/operations.md.
+BACKFILL, FORM = "Backfill past intervals in Airflow", "Read again from the trigger form"
 # Each hour of that date: no further run comes by itself while the tests run.
 HOURLY: dict[str, object] = {"schedule": "0 * 5 1 *"}
 SPECS: dict[str, dict[str, object]] = {
@@ -83,6 +88,20 @@ def backfill(to: Deployment, first: int, last: int, **more: Any) -> int:
     """Ask for the hours from the first to the last one."""
     the_one_before_is_over(to)
     return to.client.backfill(to.pipeline, *(hour(n).isoformat() for n in (first, last)), **more)
+
+
+def documented(program: str, heading: str, of: Deployment) -> list[str]:
+    """A command of docs/operations.md, about this pipeline: there it is called `flights`."""
+    (words,) = (words for found, words in commands_of(program) if found == heading)
+    return [word.replace("flights", of.pipeline) for word in words]
+
+
+def ask_as_documented(heading: str, of: Deployment) -> Any:
+    """Send what the recipe's `curl` sends, signed in as this client is."""
+    words = documented("curl", heading, of)
+    path = urlsplit(next(word for word in words if word.startswith("http"))).path
+    method, body = (words[words.index(option) + 1] for option in ("-X", "-d"))
+    return of.client.request(method, path.removeprefix("/api/v2"), json=json.loads(body))
 
 
 def the_one_before_is_over(deployment: Deployment) -> None:
@@ -209,7 +228,8 @@ def test_what_is_above_the_cursor_is_left_to_the_forward_lane(hours: Deployment)
 def test_a_paused_one_waits_and_a_cancelled_one_is_finished_by_the_next(hours: Deployment) -> None:
     before, plans = contents(hours), len(offsets(hours, "planned"))
     hours.client.pause("hours")
-    number = backfill(hours, 0, 1, max_active_runs=1, reprocess_behavior="completed")
+    the_one_before_is_over(hours)
+    number = ask_as_documented(BACKFILL, hours)["id"]
     hours.client.change_backfill(number, "pause")
     hours.unpause()
     # A forward run comes and goes, with what was above the cursor.
@@ -245,14 +265,14 @@ def test_a_finished_run_that_is_cleared_repeats_itself(hours: Deployment) -> Non
 
 
 def test_fresh_data_goes_first_and_a_long_backfill_ends(slow: Deployment) -> None:
-    """Two backfill runs of three batches each, and twice a forward run that comes in between.
+    """Two backfill runs with five batches, and twice a forward run that comes in between.
 
     The Spark of a backfill run is frozen until the forward run has planned; its date is later than
     theirs, like a scheduled one's. The ingest that makes way has used up none of its retries.
     """
     before = contents(slow)
     backfill(slow, 0, 1, max_active_runs=2)
-    made_way = [makes_way(slow, number) for number in range(2)]
+    made_way = [makes_way(slow) for _ in range(2)]
     for number in range(2):
         slow.succeeds(run_of(slow, number))
         assert slow.client.tasks(run_of(slow, number))["ingest"].try_number == 1
@@ -261,14 +281,14 @@ def test_fresh_data_goes_first_and_a_long_backfill_ends(slow: Deployment) -> Non
         *(f"forward-1-{number}" for number in range(1, 7)),
         *("backfill-1-1", "forward-1-7"),
         *("backfill-1-2", "forward-1-8"),
-        *(f"backfill-1-{number}" for number in range(3, 7)),
+        *(f"backfill-1-{number}" for number in range(3, 6)),
     ]
     assert set(contents(slow)) > set(before)
     assert position(slow) == [16, 16]
     slow.assert_exact()
 
 
-def makes_way(slow: Deployment, number: int) -> DagRun:
+def makes_way(slow: Deployment) -> DagRun:
     """The backfill run that let a forward run pass."""
     with slow.frozen_spark("backfill") as long:
         slow.produce(4)
@@ -337,8 +357,7 @@ def test_a_dry_run_shows_what_it_would_read_and_writes_nothing(hours: Deployment
 
 def test_a_manual_run_reads_batches_again(hours: Deployment) -> None:
     before, at = contents(hours), position(hours)
-    asked: Mapping[str, Any] = {"reprocess_batches": ["forward-1-1"]}
-    run = hours.succeeds(hours.client.trigger("hours", asked))
+    run = hours.succeeds(DagRun.of(ask_as_documented(FORM, hours)))
     work = hours.work(run)
     assert (work["lane"], len(work["batches"])) == ("backfill", 1)
     assert batches(hours) == {"forward-1-2", f"backfill-1-{work['batches'][0]}"}
@@ -361,7 +380,7 @@ def test_a_backfill_of_what_kafka_no_longer_holds_deletes_nothing(hours: Deploym
     remembered = read_truth(hours.broker.bootstrap, ["hours"])
     delete_records(hours.broker.bootstrap, "hours", 4, 0)
     delete_records(hours.broker.bootstrap, "hours", 1, 1)
-    backfill_with_cli(hours, 0)
+    backfill_with_cli(hours)
     run = hours.succeeds(run_of(hours, 0))
     assert hours.states(run) == {"plan": "success", "ingest": "skipped", "settle": "skipped"}
     said = hours.client.log(run, "plan")
@@ -371,14 +390,14 @@ def test_a_backfill_of_what_kafka_no_longer_holds_deletes_nothing(hours: Deploym
     hours.assert_exact(remembered=remembered)
 
 
-def backfill_with_cli(to: Deployment, number: int) -> None:
+def backfill_with_cli(to: Deployment) -> None:
+    """The first hour, as docs/operations.md says it."""
     the_one_before_is_over(to)
-    command = [sys.executable, "-P", "-m", "airflow", "backfill", "create", "--dag-id", to.pipeline]
-    span = ["--from-date", hour(number).isoformat(), "--to-date", hour(number).isoformat()]
+    airflow, *words = documented("airflow", BACKFILL, to)
 
     def create() -> bool:
         done = subprocess.run(
-            [*command, *span, "--reprocess-behavior", "completed"],
+            [sys.executable, "-P", "-m", airflow, *words],
             env=to.airflow.environment(),
             check=False,
             capture_output=True,

@@ -61,7 +61,7 @@ def test_a_recipe_does_what_it_says(heading: str, stage: Stage) -> None:
 
 
 def followed(block: Block, stage: Stage) -> list[str]:
-    """What the commands have said. Keys of a spec are written; of several choices, all are tried."""
+    """What its commands have said. Keys of a spec are written; of choices, all are tried."""
     if len(block.choices) > 1:
         return [tried(keys, stage) for keys in block.choices]
     for keys in block.choices:

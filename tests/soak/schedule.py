@@ -39,6 +39,7 @@ COMMIT_FAILPOINTS = (
     *(f"{point}: {how}" for point in _IN_THE_COMMIT for how in ("kill", "halt", "raise")),
     *(f"reply lost: {how}" for how in ("kill", "halt", "raise", "exists")),
 )
+READ_AGAIN_FAILPOINTS = ("", "", "plan durable: kill", "reading: kill", "commit landed: kill")
 RESET_FAILPOINTS = ("reset intended: kill", "fence stands: kill")
 
 
@@ -66,6 +67,7 @@ KINDS: Mapping[str, Kind] = {
     "two runs at once": Kind(3),
     "rewind": Kind(2, re_reads=True),
     "rewind killed": Kind(2, points=RESET_FAILPOINTS, re_reads=True),
+    "read again": Kind(4, points=READ_AGAIN_FAILPOINTS),
     "table restored": Kind(4, re_reads=True),
     "table optimized": Kind(3),
     "broker killed": Kind(2, (0, 4)),

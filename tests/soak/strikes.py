@@ -20,6 +20,7 @@ STRIKES: Mapping[str, Strike] = {
     "rewind": table_faults.rewind,
     "rewind killed": table_faults.kill_rewind,
     "table restored": table_faults.restore,
+    "read again": table_faults.read_again,
     "table optimized": table_faults.optimize,
     "broker killed": kafka_faults.kill_broker,
     "broker frozen": kafka_faults.freeze_broker,

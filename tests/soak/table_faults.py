@@ -1,4 +1,4 @@
-"""Faults of the data table: rewound, restored, optimized by others."""
+"""Faults of the data table: rewound, read again, restored, optimized by others."""
 
 from __future__ import annotations
 
@@ -37,6 +37,21 @@ def kill_rewind(scene: Scene, fault: Fault) -> bool:
         reset = scene.attempts.start("reset", "--to-earliest", *REASON, excuses={KILLED}, **armed)
         scene.attempts.wait(reset)
         scene.until(lambda: not _unfinished(scene), PATIENCE)
+    return True
+
+
+def read_again(scene: Scene, fault: Fault) -> bool:
+    """An operator's backfill of a range, beside everything else; sometimes it dies on its way."""
+    rows = [row for row in scene.trips.offsets("committed") if row["records"]]
+    if not rows:
+        return False
+    row = rows[int(fault.share * len(rows))]
+    offsets = f"{row['topic']}[{row['partition']}] [{row['start_offset']}, {row['end_offset']})"
+    armed = {"SLUICE_TEST": "1", "SLUICE_FAILPOINT": fault.point} if fault.point else {}
+    excuses = {"CommitFailed", *({KILLED} if armed else ())}
+    scene.attempts.wait(
+        scene.attempts.start("reprocess", "--range", offsets, excuses=excuses, **armed)
+    )
     return True
 
 

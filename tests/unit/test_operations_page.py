@@ -1,4 +1,4 @@
-"""docs/operations.md: each recipe has its scene, each command exists, each piece of a spec loads."""
+"""docs/operations.md: each recipe is played, each command exists, each piece of a spec loads."""
 
 from __future__ import annotations
 
@@ -120,7 +120,9 @@ def test_every_recipe_is_listed_at_the_top_and_every_link_leads_somewhere() -> N
 
 
 def test_a_block_is_read_as_a_shell_would_read_it() -> None:
-    block = Block("sh", "sluice plan flights   # look\nsluice reset flights --skip 'flights[0]@2'\n")
+    block = Block(
+        "sh", "sluice plan flights   # look\nsluice reset flights --skip 'flights[0]@2'\n"
+    )
     assert block.commands == [
         ["sluice", "plan", "flights"],
         ["sluice", "reset", "flights", "--skip", "flights[0]@2"],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 
-import pyarrow.compute as pc
 from tenacity import (
     Retrying,
     before_sleep_log,
@@ -13,16 +12,16 @@ from tenacity import (
     wait_random_exponential,
 )
 
-from sluice.errors import CommitFailed, SluiceError, SparkFailed, TooManyMalformed, joined
+from sluice.errors import CommitFailed, SluiceError, SparkFailed
 from sluice.failpoints import reach
-from sluice.landing import Conflicted, Lake, Malformed, Reading, Undecodable
+from sluice.landing import Conflicted, Lake, Reading, Undecodable
 from sluice.pipeline.altered import require_unaltered
+from sluice.pipeline.budget import require_within_budget
 from sluice.pipeline.fingerprinting import require_same_log, take_fingerprints
 from sluice.pipeline.parts import Parts
 from sluice.planning.batches import Batch, BatchSequence
 from sluice.planning.findings import readable
 from sluice.planning.sameness import require_same_topics
-from sluice.tables.data_log import offsets_of
 from sluice.work import Work
 
 log = logging.getLogger(__name__)
@@ -97,20 +96,14 @@ def _prepare(parts: Parts, lake: Lake) -> None:
 
 def _land(parts: Parts, batch: Batch, lake: Lake, malformed_before: bool) -> bool:
     """Land one batch, again where others commit in between: each replacement needs them not to."""
-    for attempt in _again():
-        with attempt:
-            return _attempt(parts, batch, lake, malformed_before)
-    raise AssertionError("the last attempt raises")
-
-
-def _again() -> Retrying:
-    return Retrying(
+    again = Retrying(
         retry=retry_if_exception_type(_Crossed),
         wait=wait_random_exponential(multiplier=1, max=20),
         stop=stop_after_attempt(_ATTEMPTS),
         before_sleep=before_sleep_log(log, logging.WARNING),
         reraise=True,
     )
+    return again(_attempt, parts, batch, lake, malformed_before)
 
 
 def _attempt(parts: Parts, batch: Batch, lake: Lake, malformed_before: bool) -> bool:
@@ -196,43 +189,11 @@ def _write(parts: Parts, reading: Reading, lake: Lake, malformed_before: bool) -
         return True
     found = lake.quarantine(reading)
     reach("quarantine written")
-    _check_budget(parts.spec.quarantine.max_ratio, reading.batch, found, _known(parts, reading))
+    require_within_budget(parts, reading, found)
     if found.undecodable:
         log.warning("%s: %d of %d in quarantine", reading, found.undecodable, found.records)
     lake.land_decodable(reading)
     return bool(found.undecodable)
-
-
-def _known(parts: Parts, reading: Reading) -> int:
-    """How many of the offsets are in quarantine because of earlier batches."""
-    if not reading.replaces:
-        return 0
-    rows = parts.quarantine.coordinates()
-    others = rows.filter(pc.not_equal(rows["_batch"], str(reading)))
-    known = 0
-    for planned in reading.batch.ranges:
-        offsets = pc.unique(offsets_of(others, planned).combine_chunks())
-        start, end = planned.offsets.start, planned.offsets.end
-        inside = pc.and_(pc.greater_equal(offsets, start), pc.less(offsets, end))
-        known += pc.sum(inside).as_py() or 0
-    return known
-
-
-def _check_budget(max_ratio: float, batch: Batch, found: Malformed, known: int) -> None:
-    """What was undecodable before is no news: the budget is for what was not."""
-    if found.undecodable - known <= max_ratio * found.records:
-        return
-    raise TooManyMalformed(
-        joined(
-            [
-                f"{batch}: {found.undecodable} of {found.records} records are undecodable; allowed:"
-                f" {max_ratio:.2%} (quarantine.max_ratio). Nothing was committed. Samples:",
-                *found.samples,
-                f"`sluice quarantine list {batch.sequence.pipeline}` shows all reasons. Mend the"
-                " schema in the spec, or raise quarantine.max_ratio, and run again.",
-            ]
-        )
-    )
 
 
 def _first(problem: Exception) -> str:
