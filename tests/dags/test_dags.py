@@ -15,6 +15,7 @@ from airflow.sdk.exceptions import ParamValidationError
 from airflow.serialization.serialized_objects import DagSerialization
 from airflow.utils.types import DagRunType
 from sluice.errors import SettingsError
+from sluice.spec.pipeline_spec import OUR_DAGS
 from sluice_params import asked_by
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -36,6 +37,11 @@ def test_the_projects_own_specs_give_a_dag_each(parse, monkeypatch):
     bag = parse()
     assert not bag.import_errors
     assert of_specs(bag) == {path.stem for path in (PROJECT / "dags/pipelines").glob("*.yaml")}
+
+
+def test_no_pipeline_can_take_the_name_of_a_dag_that_is_about_all_of_them(write_spec, parse):
+    write_spec("flights")
+    assert {*parse().dags} == {"flights", *OUR_DAGS}
 
 
 def test_every_spec_is_a_dag_of_its_name(write_spec, parse):

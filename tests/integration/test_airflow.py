@@ -89,6 +89,8 @@ def test_mark_failed_ends_the_jvm_and_a_clear_goes_on_from_there(deployment: Dep
     jvm, driver = until(deployment.spark, "Spark", RUN_SECONDS)
     deployment.client.set_state(run, "ingest", "failed")
     assert not psutil.wait_procs([jvm, driver], timeout=60)[1]
+    # The scheduler may else mark the run as failed just after it was cleared.
+    assert deployment.client.wait_for_run(run, RUN_SECONDS).state == "failed"
     deployment.client.clear(run, "ingest")
     assert deployment.client.wait_for_run(run, RUN_SECONDS).state == "success"
     deployment.assert_exact()
@@ -132,6 +134,19 @@ def test_a_reset_shows_first_and_then_does_exactly_that(deployment: Deployment) 
     (row, *_) = deployment.offsets("reset_done")
     assert (row["actor"], row["reason"]) == ("airflow:admin", "a mended schema")
     assert row["run_id"] == done.run_id
+    deployment.assert_exact()
+
+
+def test_maintenance_comes_by_its_schedule(deployment: Deployment) -> None:
+    client, before = deployment.client, len(deployment.files())
+    client.wait_for_dag("sluice_maintenance")
+    client.unpause("sluice_maintenance")
+    run = until(lambda: client.runs("sluice_maintenance"), "a scheduled run", RUN_SECONDS)[0]
+    deployment.succeeds(run)
+    assert deployment.states(run) == {f"maintain_{PIPELINE}": "success"}
+    assert len(deployment.files()) > before > 1, "a compacted file; the old ones stay for readers"
+    client.pause("sluice_maintenance")
+    deployment.run()
     deployment.assert_exact()
 
 

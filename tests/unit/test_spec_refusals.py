@@ -120,6 +120,7 @@ def test_a_value_of_a_wrong_type_is_refused_with_its_key(
         ({"format": None}, "format: missing"),
         ({"format": {"type": "json"}}, "format.schema: missing"),
         ({"pipeline": "Flights"}, "pipeline: found 'Flights'; "),
+        ({"pipeline": "sluice_reset"}, "pipeline: found 'sluice_reset'; expected another name: "),
         ({"pipeline": "f" * 65}, "pipeline: found "),
         ({"pipeline": "flights\n"}, r"pipeline: found 'flights\n'; "),
         ({"table": "../flights"}, "table: found '../flights'; "),

@@ -27,6 +27,7 @@ from sluice.spec.starts import (
 )
 
 OUR_COLUMNS = ("_topic", "_topic_id", "_partition", "_offset", "_timestamp", "_key", "_batch")
+OUR_DAGS = ("sluice_maintenance", "sluice_reset")
 _SECRET = re.compile(r"password|secret|token|jaas|credential|access.?key", re.IGNORECASE)
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
@@ -104,6 +105,13 @@ class PipelineSpec(Model):
         except re.error as problem:
             raise ValueError(f"expected a regular expression: {problem}") from None
         return pattern
+
+    @field_validator("pipeline")
+    @classmethod
+    def _is_not_a_dag_of_ours(cls, name: str) -> str:
+        if name in OUR_DAGS:
+            raise ValueError("expected another name: Sluice has a DAG of its own that is called so")
+        return name
 
     @field_validator("table")
     @classmethod
