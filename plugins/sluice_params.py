@@ -15,13 +15,12 @@ BACKFILL = "backfill"
 DRY_RUN = "dry_run"
 REPROCESS = ("reprocess_from", "reprocess_to", "reprocess_ranges", "reprocess_batches")
 _READ_AGAIN = "Read again, below the cursor"
-_MOMENT = {
+MOMENT = {
     "type": ["null", "string"],
     # The format chooses the form's field; Airflow checks none of it.
     "format": "date-time",
     "pattern": r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$",
     "maxLength": 64,
-    "section": _READ_AGAIN,
 }
 _LIST = {"type": ["null", "array"], "maxItems": 1000, "section": _READ_AGAIN}
 _RANGE = r"^[A-Za-z0-9._-]{1,249}\[\d{1,9}\] \[\d{1,18}, \d{1,18}\)$"
@@ -39,14 +38,16 @@ def run_params() -> dict[str, Param]:
         ),
         "reprocess_from": Param(
             None,
-            **_MOMENT,
+            **MOMENT,
+            section=_READ_AGAIN,
             title="From",
             description="Read the records of a time window again and replace their rows: from the"
             " first record at or after this moment …",
         ),
         "reprocess_to": Param(
             None,
-            **_MOMENT,
+            **MOMENT,
+            section=_READ_AGAIN,
             title="To",
             description="… to the first record at or after this one.",
         ),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Param
 from sluice.errors import SettingsError
+from sluice_params import MOMENT
 
 if TYPE_CHECKING:
     from sluice.pipeline.targets import Target
@@ -33,8 +34,7 @@ _LINES = {"type": ["null", "array"], "maxItems": 1000, "section": "Where to"}
 _FORM: Mapping[str, Mapping[str, Any]] = {
     "moment": {
         **_TEXT,
-        "format": "date-time",
-        "maxLength": 64,
+        **MOMENT,
         "title": "to-datetime",
         "description": "The first record at or after this moment.",
     },

@@ -105,7 +105,7 @@ BAD = [
     ({"target": "to-group", "group": "a", "shift": 3}, "found group, shift"),
     ({"target": "to-offsets", "positions": ["a[0]=1"], "topics": ["a"]}, "leave the topic out"),
     ({"target": "skip", "records": ["a[0]@1"], "topics": ["a"]}, "leave the topic out"),
-    ({"target": "to-datetime", "moment": "yesterday"}, "moment: 'yesterday' is no moment"),
+    ({"target": "to-datetime", "moment": "2026-02-30"}, "moment: '2026-02-30' is no moment"),
     ({"target": "by-duration", "duration": "PT"}, "no duration"),
     ({"target": "to-offsets", "positions": ["a[0]=1", "a[0]=2"]}, "given twice"),
 ]
