@@ -169,8 +169,12 @@ def test_a_topic_that_is_gone_tells_what_was_not_read_and_how_the_others_go_on()
 
 def test_a_planned_batch_of_a_topic_that_is_gone_tells_how_to_drop_the_plan() -> None:
     pinned = batch(offsets(10, 40), offsets(0, 5, topic="delays"))
-    with pytest.raises(ResetNeeded, match=r"delays\[0\]: .*\n.*`sluice reset .* --shift-by 0` dr"):
+    with pytest.raises(ResetNeeded) as refused:
         readable(pinned, state(log(0, 90)), record=False)
+    first, move = str(refused.value).splitlines()
+    assert first.startswith("delays[0]: expected a log to go on with at 0, found no such partition")
+    assert ", 5 offsets up to its last known end were not read" in first
+    assert "--shift-by 0` dr" in move
 
 
 def test_several_contradictions_name_each_next_move_once() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sluice.broker.kafka_state import KafkaState, PartitionLog
 from sluice.errors import DataLost, ResetNeeded, SettingsError, joined
@@ -72,9 +72,7 @@ def compare(last: PlannedRange, log: PartitionLog | None) -> Finding | None:
     """Hold a partition's last planned range against its log as it is now; None when they agree."""
     partition, cursor = last.offsets.partition, last.offsets.end
     if log is None:
-        unread = max(0, last.last_stable_offset - cursor)
-        found = f"no such partition, {unread} offsets up to its last known end were not read"
-        return Contradiction(partition, f"a log to go on with at {cursor}", found, _GONE)
+        return _no_log(last, cursor, _GONE)
     if log.topic_id != last.topic_id:
         held = f"[{log.log_start_offset}, {log.end_offset})"
         found = f"{log.topic_id} with {held}: the topic was deleted and created anew"
@@ -174,16 +172,24 @@ def losses(findings: list[Finding], record: bool) -> tuple[Loss, ...]:
 
 
 def _compare_pinned(planned: PlannedRange, log: PartitionLog | None) -> Finding | None:
+    offsets = planned.offsets
+    if log is None:
+        return _no_log(planned, offsets.start, _GONE_PINNED)
     finding = compare(planned, log)
     if isinstance(finding, Contradiction):
-        return finding if log else replace(finding, next_move=_GONE_PINNED)
-    if log is None:
         return finding
-    offsets = planned.offsets
     if log.log_start_offset <= offsets.start:
         return None
-    gone = OffsetRange(offsets.partition, offsets.start, min(log.log_start_offset, offsets.end))
-    return Loss(gone, log.topic_id, "retention or deleted records, after planning")
+    lost = OffsetRange(offsets.partition, offsets.start, min(log.log_start_offset, offsets.end))
+    return Loss(lost, log.topic_id, "retention or deleted records, after planning")
+
+
+def _no_log(last: PlannedRange, cursor: int, next_move: str) -> Contradiction:
+    unread = max(0, last.last_stable_offset - cursor)
+    found = f"no such partition, {unread} offsets up to its last known end were not read"
+    return Contradiction(
+        last.offsets.partition, f"a log to go on with at {cursor}", found, next_move
+    )
 
 
 def _went_back(before: int | None, now: int | None) -> bool:
