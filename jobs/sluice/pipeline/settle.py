@@ -74,6 +74,8 @@ def write_receipts(
         reach("before receipt")
         if last is None:  # Otherwise a reset is under way, which is the decision about it.
             require_same_topics(batch, parts.kafka.state(parts.spec))
+            # The receipt says that every commit below it was looked at.
+            require_unaltered(parts, parts.offsets.snapshot(), batch.sequence)
         receipt = _write_receipt(parts, batch, origin, accept)
         if receipt is not None:
             written.append(receipt)
