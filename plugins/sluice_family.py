@@ -9,8 +9,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Set
+from contextlib import contextmanager, suppress
 
 import psutil
 
@@ -22,14 +22,18 @@ _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 def end_family(child: subprocess.Popen[str], grace: float = GRACE_SECONDS) -> None:
     """SIGTERM to the child and all below it, SIGKILL to what is left after the grace."""
-    family = _family(child)
-    for signum, seconds in ((signal.SIGTERM, grace), (signal.SIGKILL, grace)):
-        # Asked again: a shell becomes a JVM, and a JVM may have just started its Python driver.
-        family |= _family(child)
-        for member in family:
-            _send(member, signum)
-        if _all_gone(child, family, seconds):
-            return
+    try:
+        parent = psutil.Process(child.pid)
+    except psutil.NoSuchProcess:
+        return
+    family = _send(signal.SIGTERM, _with_all_below({parent}))
+    if _all_gone(child, family, grace):
+        return
+    # Stopped first: who loses a child by SIGKILL could start another one before its own turn.
+    stopped: set[psutil.Process] = set()
+    while running := _with_all_below(family) - stopped:
+        stopped |= _send(signal.SIGSTOP, running)
+    _all_gone(child, _send(signal.SIGKILL, stopped), grace)
 
 
 def die_with_parent() -> None:
@@ -58,19 +62,20 @@ def watching_parent(end: Callable[[], None], pause: float = 1.0) -> Iterator[Non
         over.set()
 
 
-def _family(child: subprocess.Popen[str]) -> set[psutil.Process]:
-    try:
-        process = psutil.Process(child.pid)
-        return {process, *process.children(recursive=True)}
-    except psutil.NoSuchProcess:
-        return set()
+def _with_all_below(members: Set[psutil.Process]) -> set[psutil.Process]:
+    """Asked again before each signal: a JVM may have just started its Python driver."""
+    found = set(members)
+    for member in members:
+        with suppress(psutil.NoSuchProcess):
+            found.update(member.children(recursive=True))
+    return found
 
 
-def _send(member: psutil.Process, signum: signal.Signals) -> None:
-    try:
-        member.send_signal(signum)
-    except psutil.NoSuchProcess:
-        return
+def _send(signum: signal.Signals, family: set[psutil.Process]) -> set[psutil.Process]:
+    for member in family:
+        with suppress(psutil.NoSuchProcess):
+            member.send_signal(signum)
+    return family
 
 
 def _all_gone(child: subprocess.Popen[str], family: set[psutil.Process], seconds: float) -> bool:

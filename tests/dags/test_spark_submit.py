@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -17,6 +19,7 @@ from sluice.errors import BrokerUnavailable, ResetNeeded, SettingsError, SparkFa
 from sluice.planning.batches import BatchSequence
 from sluice.spec import load_spec
 from sluice.work import Work
+from sluice_family import end_family
 from sluice_spark import DriverHook, IngestOperator, JobRefused, arguments, driver_environment
 from sluice_tasks import failing_for_good
 
@@ -142,11 +145,31 @@ def test_nothing_of_the_family_is_left_after_a_kill(submit, tmp_path):
     assert "stopped because its task was" in str(failure[0])
 
 
-def process_of(pid_file: Path) -> psutil.Process:
+def test_what_a_family_starts_while_it_is_ended_ends_too():
+    # Each of them starts another child as soon as it has lost one, and ignores SIGTERM.
+    restless = 'trap "" TERM; for i in $(seq 20); do (while :; do sleep 99; done) & done; wait'
+    with subprocess.Popen(["sh", "-c", restless], start_new_session=True, text=True) as child:
+        wait_until(lambda: len(psutil.Process(child.pid).children(recursive=True)) >= 40)
+        end_family(child, grace=1)
+        assert not [each for each in psutil.process_iter() if alive_in_session(each, child.pid)]
+
+
+def alive_in_session(process: psutil.Process, session: int) -> bool:
+    try:
+        return os.getsid(process.pid) == session and process.status() != psutil.STATUS_ZOMBIE
+    except (ProcessLookupError, psutil.NoSuchProcess):
+        return False
+
+
+def wait_until(happens: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 10
-    while not (pid_file.exists() and pid_file.read_text(encoding="utf-8").strip()):
-        assert time.monotonic() < deadline, f"{pid_file} was not written"
+    while not happens():
+        assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def process_of(pid_file: Path) -> psutil.Process:
+    wait_until(lambda: pid_file.exists() and pid_file.read_text(encoding="utf-8").strip() != "")
     return psutil.Process(int(pid_file.read_text(encoding="utf-8")))
 
 

@@ -91,11 +91,14 @@ def backfill(to: Deployment, first: int, last: int, **more: Any) -> int:
 
 
 def created(to: Deployment, ask: Callable[[], int]) -> int:
-    """Ask again where SQLite, which has one writer at a time, left a backfill without runs."""
+    """Ask again where SQLite, which has one writer at a time, left a backfill without runs.
+
+    Or where Airflow saw just now, by itself, that the one before is over.
+    """
 
     def attempt() -> int:
-        the_one_before_is_over(to)
         try:
+            the_one_before_is_over(to)
             return ask()
         except AirflowApiError as refused:
             if ": 409 " not in str(refused):
