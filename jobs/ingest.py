@@ -13,10 +13,9 @@ import os
 import click
 from sluice.lake.session import close_session, open_session
 from sluice.lake.spark_lake import SparkLake
-from sluice.pipeline import Work, open_pipeline
-from sluice.settings import Settings, connection_extra
-from sluice.spec import find_spec
+from sluice.pipeline import find_pipeline
 from sluice.submitted import submitted
+from sluice.work import Work
 
 
 @click.command(help=__doc__)
@@ -37,13 +36,11 @@ def main(pipeline: str, lane: str, generation: int, batches: str) -> None:
 
 def ingest(work: Work) -> None:
     """Open the pipeline and a Spark session, and land the batches."""
-    settings = Settings.from_environment(os.environ)
-    spec = find_spec(settings.pipelines, work.pipeline)
-    pipeline = open_pipeline(spec, settings, connection_extra(spec.kafka, os.environ))
-    spark = open_session(spec)
+    pipeline = find_pipeline(work.pipeline, os.environ)
+    parts = pipeline.parts
+    spark = open_session(parts.spec)
     try:
-        parts = pipeline.parts
-        pipeline.ingest(work, SparkLake(spark, parts.client, spec, parts.tables))
+        pipeline.ingest(work, SparkLake(spark, parts.client, parts.spec, parts.tables))
     finally:
         close_session(spark)
 

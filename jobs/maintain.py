@@ -13,9 +13,7 @@ import os
 
 import click
 from sluice.lake.spark_upkeep import upkeep_of
-from sluice.pipeline import open_pipeline
-from sluice.settings import Settings, connection_extra
-from sluice.spec import find_spec
+from sluice.pipeline import find_pipeline
 from sluice.submitted import submitted
 
 log = logging.getLogger("sluice.maintain")
@@ -28,11 +26,9 @@ log = logging.getLogger("sluice.maintain")
 def main(pipeline: str, run_id: str, actor: str) -> None:
     """Maintain the pipeline's tables; all else is found in the environment."""
     with submitted("sluice.maintain"):
-        settings = Settings.from_environment(os.environ)
-        spec = find_spec(settings.pipelines, pipeline)
-        opened = open_pipeline(spec, settings, connection_extra(spec.kafka, os.environ))
-        with upkeep_of(spec, settings.tables) as upkeep:
-            done = opened.maintain(upkeep, run_id, actor)
+        opening = find_pipeline(pipeline, os.environ)
+        with upkeep_of(opening.parts.spec, opening.parts.tables) as upkeep:
+            done = opening.maintain(upkeep, run_id, actor)
         for line in done.told:
             log.info("%s: %s", pipeline, line)
 

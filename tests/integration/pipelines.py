@@ -17,9 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import psutil
 import yaml
 from deltalake import DeltaTable
-from sluice.pipeline import Pipeline, Settlement, Work, open_pipeline
-from sluice.settings import Settings, connection_extra
-from sluice.spec import find_spec
+from sluice.pipeline import Pipeline, Settlement, Work, find_pipeline
 
 from local.spark_processes import is_spark
 from tests.oracle import Verdict, assert_exact, judge, marked_processes
@@ -185,9 +183,7 @@ class Installed:
     # In this process
 
     def open(self) -> Pipeline:
-        settings = Settings.from_environment(self.environment)
-        spec = find_spec(settings.pipelines, self.name)
-        return open_pipeline(spec, settings, connection_extra(spec.kafka, self.environment))
+        return find_pipeline(self.name, self.environment)
 
     def plan(self) -> Work:
         return self.open().plan("test", "pytest")

@@ -10,7 +10,7 @@ import pytest
 from deltalake import DeltaTable
 from sluice.errors import ResetNeeded, SettingsError
 from sluice.pipeline import Settlement
-from sluice.pipeline.backfill import Backfill
+from sluice.pipeline.plan import Written
 from sluice.pipeline.quarantined import read_quarantined
 from sluice.pipeline.targets import to_table
 from sluice.pipeline.wanted import Asked, explicit, quarantined, whole_batches, window
@@ -38,11 +38,11 @@ def hours(first: float, last: float) -> Asked:
     return window(DAY + first * HOUR, DAY + last * HOUR)
 
 
-def plan(trips: Installed, asked: Asked) -> Backfill:
+def plan(trips: Installed, asked: Asked) -> Written:
     return trips.open().backfill(asked, "test", "pytest")
 
 
-def again(trips: Installed, asked: Asked) -> tuple[Backfill, Settlement]:
+def again(trips: Installed, asked: Asked) -> tuple[Written, Settlement]:
     """What `sluice backfill` does, with the tests' Spark session."""
     planned = plan(trips, asked)
     trips.ingest(planned.work)
@@ -88,7 +88,7 @@ def test_neighbouring_windows_touch_and_the_cursor_stays(trips: Installed) -> No
     everything = [hours(-30, 1), hours(1, 2), hours(2, 3), hours(3, 30)]
     # Not in order: a backfill may run backwards.
     for asked in reversed(everything):
-        assert again(trips, asked)[0].left_out == ()
+        assert again(trips, asked)[0].plan.left_out == ()
     assert trips.ranges()["backfill-1-2"] == {"[0]": (8, 12), "[1]": (5, 9)}
     covered = [trips.ranges("committed")[f"backfill-1-{n}"] for n in (4, 3, 2, 1)]
     for partition in ("[0]", "[1]"):
@@ -112,7 +112,7 @@ def test_what_kafka_no_longer_holds_stays_and_is_said(trips: Installed) -> None:
     delete_records(trips.bootstrap, trips.topics[0], 6, 0)
     delete_records(trips.bootstrap, trips.topics[0], 16, 1)
     found, _ = again(trips, hours(0, 2))
-    assert [str(each) for each in found.left_out] == [
+    assert [str(each) for each in found.plan.left_out] == [
         f"{trips.topics[0]}[{partition}] [0, {end}): not read again: Kafka no longer holds it; the"
         " rows that are there stay"
         for partition, end in ((0, 6), (1, 16))
@@ -137,7 +137,7 @@ def test_what_kafka_no_longer_holds_stays_and_is_said(trips: Installed) -> None:
 def test_only_what_is_below_the_cursor_is_read_again(trips: Installed) -> None:
     produce(trips.bootstrap, trips.topics[0], numbered(4, 100), timestamp=at(3.9))
     found, _ = again(trips, hours(3.5, 4))
-    assert [str(each) for each in found.left_out] == [
+    assert [str(each) for each in found.plan.left_out] == [
         f"{trips.topics[0]}[0] [16, 20): not read again: it is above the cursor: the forward lane"
         " brings it"
     ]
@@ -189,7 +189,7 @@ def test_replayed_records_leave_the_quarantine_with_the_commit_that_brings_them(
     visits.write_spec(format={"type": "json", "schema": "id INT"}, quarantine={"max_ratio": 0.0})
     found, _ = again(visits, quarantined(Choice(reason_like="when")))
     assert visits.ranges()["backfill-1-1"] == {"[0]": (3, 7)}
-    assert (len(visits.rows()), aside(), found.left_out) == (6, [5], ())
+    assert (len(visits.rows()), aside(), found.plan.left_out) == (6, [5], ())
     # What is undecodable still stays, and is no reason to stop: that is no news.
     again(visits, quarantined(Choice()))
     assert (len(visits.rows()), aside()) == (6, [5])

@@ -14,25 +14,25 @@ from tests.soak.schedule import Fault
 
 def kill_run(scene: Scene, fault: Fault) -> bool:
     """The driver and its JVM."""
-    _await_write(scene, fault)
-    attempt = scene.attempts.pick(fault.share)
-    if attempt is None:
-        return False
-    attempt.excuses.add(KILLED)
-    attempt.run.process.kill()
-    _kill(*attempt.family())
-    return True
+    attempt = _without_driver(scene, fault)
+    if attempt is not None:
+        _kill(*attempt.family())
+    return attempt is not None
 
 
 def kill_driver(scene: Scene, fault: Fault) -> bool:
     """The Python process alone: its JVM lives on for a while."""
+    return _without_driver(scene, fault) is not None
+
+
+def _without_driver(scene: Scene, fault: Fault) -> Attempt | None:
+    """An attempt whose Python process was killed just now; None where none was running."""
     _await_write(scene, fault)
     attempt = scene.attempts.pick(fault.share)
-    if attempt is None:
-        return False
-    attempt.excuses.add(KILLED)
-    attempt.run.process.kill()
-    return True
+    if attempt is not None:
+        attempt.excuses.add(KILLED)
+        attempt.run.process.kill()
+    return attempt
 
 
 def kill_jvm(scene: Scene, fault: Fault) -> bool:

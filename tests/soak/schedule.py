@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from random import Random
 
+from sluice.failpoints import POINTS
+
 # A storm and the quiet after it, in seconds; a quarter of the time nothing strikes.
 CYCLE = (40.0, 80.0)
 STORMY = 0.75
@@ -15,18 +17,15 @@ FIRST = 6.0
 # waits until there is something to read again.
 APART, SETTLED_IN = 90.0, 45.0
 
-_IN_PYTHON = (
-    "before planning",
-    "offsets listed",
-    "plan durable",
-    "spark started",
-    "reading",
-    "quarantine written",
-    "commit landed",
-    "before receipt",
-    "before mirror",
-    "after mirror",
+# The points that only a reset, a skip, a drop or maintenance passes; the others are in every run.
+_ELSEWHERE = (
+    "reset intended",
+    "fence stands",
+    "skip fenced",
+    "drop recorded",
+    "quarantine cleared",
 )
+_IN_PYTHON = tuple(point for point in POINTS if point not in _ELSEWHERE)
 _IN_THE_COMMIT = (
     "creation",
     "files written",

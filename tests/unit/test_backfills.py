@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sluice.errors import ResetNeeded
 from sluice.planning.backfills import (
+    Readable,
     Wanted,
     plan_again,
     readable_again,
@@ -109,7 +110,7 @@ def test_unfinished_batches_are_not_planned_twice() -> None:
     spec = PipelineSpec.model_validate(spec_keys(max_records_per_batch=100))
     unfinished = (batch(offsets(20, 30), number=4),)
     lane = History(sequence(lane="backfill"), planned=4, settled=3, batches=unfinished)
-    plan = plan_again(spec, lane, unfinished, [offsets(10, 50)], state(log(5, 100)))
+    plan = plan_again(spec, lane, unfinished, Readable((offsets(10, 50),)), state(log(5, 100)))
     assert [str(each) for each in plan.batches] == ["backfill-1-5", "backfill-1-6"]
     assert [str(r.offsets) for each in plan.batches for r in each.ranges] == [
         "flights[0] [10, 20)",
@@ -117,4 +118,4 @@ def test_unfinished_batches_are_not_planned_twice() -> None:
     ]
     assert {each.mode for each in plan.batches} == {"replace"}
     assert plan.batches[0].ranges[0].log_start_offset == 5
-    assert not plan_again(spec, lane, unfinished, [offsets(22, 30)], state(log(5, 100)))
+    assert not plan_again(spec, lane, unfinished, Readable((offsets(22, 30),)), state(log(5, 100)))

@@ -23,6 +23,10 @@ class PartitionLog:
     end_offset: int
     leader_epoch: int | None
 
+    def nearest(self, offset: int) -> int:
+        """The offset, or what is nearest to it of where reading can begin."""
+        return min(max(offset, self.log_start_offset), self.last_stable_offset)
+
 
 @dataclass(frozen=True)
 class Retention:
@@ -32,9 +36,12 @@ class Retention:
     by_size: bool = False
 
 
+Logs = Mapping[TopicPartition, PartitionLog]
+
+
 @dataclass(frozen=True)
 class KafkaState:
     """The logs of all partitions of a pipeline's topics, and the cluster that they are on."""
 
     cluster_id: str
-    logs: Mapping[TopicPartition, PartitionLog]
+    logs: Logs

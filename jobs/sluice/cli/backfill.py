@@ -38,11 +38,11 @@ def read_again(pipeline: str, wanted: Asked, dry_run: bool, as_json: bool) -> No
         return
     with landing(opening, origin, as_json) as lands:
         planned = opening.backfill(wanted, origin.run_id, origin.actor)
-        for each in planned.left_out:
+        for each in planned.plan.left_out:
             lands.say(str(each))
         lands.finish(planned.work)
     if as_json:
-        left_out = [str(each) for each in planned.left_out]
+        left_out = [str(each) for each in planned.plan.left_out]
         print_json({"pipeline": pipeline, "settled": lands.events, "left_out": left_out})
     elif not planned.work:
         click.echo(f"{pipeline}: nothing to read again")

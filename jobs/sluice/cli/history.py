@@ -70,10 +70,7 @@ def _batch(receipt: Receipt, undone: bool) -> dict[str, object]:
         "gaps": receipt.gaps,
         "partitions": [
             {
-                "topic": line.planned.offsets.partition.topic,
-                "partition": line.planned.offsets.partition.partition,
-                "start": line.planned.offsets.start,
-                "end": line.planned.offsets.end,
+                **line.planned.offsets.as_dict(),
                 "records": line.records,
                 "quarantined": line.quarantined,
                 "gaps": line.gaps.total,

@@ -7,9 +7,7 @@ import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sluice.pipeline import Pipeline, open_pipeline
-from sluice.settings import Settings, connection_extra
-from sluice.spec import find_spec
+from sluice.pipeline import Pipeline, find_pipeline
 
 
 @dataclass(frozen=True)
@@ -22,9 +20,7 @@ class Origin:
 
 def opened(pipeline: str) -> Pipeline:
     """The pipeline of that name. Raises SpecError or SettingsError."""
-    settings = Settings.from_environment(os.environ)
-    spec = find_spec(settings.pipelines, pipeline)
-    return open_pipeline(spec, settings, connection_extra(spec.kafka, os.environ))
+    return find_pipeline(pipeline, os.environ)
 
 
 def here() -> Origin:

@@ -73,13 +73,5 @@ def _batch(outlook: Outlook, batch: Batch) -> dict[str, object]:
         "mode": batch.mode,
         "offsets": batch.span,
         "estimated": asdict(outlook.basis.estimate(each.offsets for each in batch.ranges)),
-        "ranges": [
-            {
-                "topic": each.offsets.partition.topic,
-                "partition": each.offsets.partition.partition,
-                "start": each.offsets.start,
-                "end": each.offsets.end,
-            }
-            for each in batch.ranges
-        ],
+        "ranges": [each.offsets.as_dict() for each in batch.ranges],
     }

@@ -72,15 +72,6 @@ def _starter(parts: Parts) -> Callable[[], AbstractContextManager[Upkeep]]:
 def _document(found: Drop) -> dict[str, object]:
     return {
         "records": len(found.chosen),
-        "losses": [
-            {
-                "batch": each.dropped_from,
-                "topic": each.offsets.partition.topic,
-                "partition": each.offsets.partition.partition,
-                "start": each.offsets.start,
-                "end": each.offsets.end,
-            }
-            for each in found.losses
-        ],
+        "losses": [{"batch": each.dropped_from, **each.offsets.as_dict()} for each in found.losses],
         "rows": span_of(each.offsets for each in found.rows),
     }

@@ -21,13 +21,13 @@ from sluice.broker.kafka_client import KafkaClient
 from sluice.landing import Lake
 from sluice.pipeline.accepting import accept_gaps
 from sluice.pipeline.affected import Preview
-from sluice.pipeline.backfill import Backfill, plan_backfill
+from sluice.pipeline.backfill import plan_backfill
 from sluice.pipeline.dropping import OpenUpkeep, drop, preview_drop
 from sluice.pipeline.ingest import ingest
 from sluice.pipeline.look import look, look_again
 from sluice.pipeline.maintain import Maintained, maintain
 from sluice.pipeline.parts import Parts
-from sluice.pipeline.plan import plan
+from sluice.pipeline.plan import Written, plan
 from sluice.pipeline.reset import preview_reset, reset
 from sluice.pipeline.settle import Settlement, settle
 from sluice.pipeline.skip import preview_skip, skip
@@ -40,15 +40,15 @@ from sluice.planning.ranges import OffsetRange
 from sluice.planning.resets import Reset
 from sluice.planning.skips import Skip
 from sluice.planning.written import Positions
-from sluice.settings import Settings
-from sluice.spec import PipelineSpec
+from sluice.settings import Settings, connection_extra
+from sluice.spec import PipelineSpec, find_spec
 from sluice.tables.offsets_rows import Origin
 from sluice.upkeep import Upkeep
 from sluice.work import Work
 
 log = logging.getLogger(__name__)
 
-__all__ = ["Lake", "Parts", "Pipeline", "Settlement", "Work", "open_pipeline"]
+__all__ = ["Lake", "Parts", "Pipeline", "Settlement", "Work", "find_pipeline", "open_pipeline"]
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Pipeline:
         """Decide and write down what the run works on; falsy when there is nothing new."""
         return plan(self.parts, _origin(run_id, actor))
 
-    def backfill(self, asked: Asked, run_id: str, actor: str) -> Backfill:
+    def backfill(self, asked: Asked, run_id: str, actor: str) -> Written:
         """Write down which offsets below the cursor are read again, as far as Kafka has them."""
         return plan_backfill(self.parts, asked, _origin(run_id, actor))
 
@@ -143,6 +143,16 @@ def open_pipeline(
     """The pipeline of a spec and its Kafka connection's `extra`; nothing is contacted yet."""
     client = KafkaClient.from_extra(spec.kafka, kafka_extra)
     return Pipeline(Parts.of(spec, settings.tables, client))
+
+
+def find_pipeline(name: str, environment: Mapping[str, str]) -> Pipeline:
+    """The pipeline of that name, by what an environment says of specs, tables and connections.
+
+    Raises SpecError or SettingsError; nothing is contacted yet.
+    """
+    settings = Settings.from_environment(environment)
+    spec = find_spec(settings.pipelines, name)
+    return open_pipeline(spec, settings, connection_extra(spec.kafka, environment))
 
 
 def _origin(run_id: str, actor: str) -> Origin:

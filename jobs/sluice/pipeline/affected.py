@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sluice.broker.kafka_state import PartitionLog
+from sluice.broker.kafka_state import Logs, PartitionLog
 from sluice.pipeline.parts import Parts
 from sluice.pipeline.quarantined import read_quarantined
 from sluice.planning.aside import State
-from sluice.planning.destinations import Logs
 from sluice.planning.history import History
 from sluice.planning.ranges import TopicPartition
 from sluice.planning.resets import MovedCursor, Reset

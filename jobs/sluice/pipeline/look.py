@@ -62,7 +62,7 @@ def look_again(parts: Parts, asked: Asked) -> Outlook:
         lags=(),
         basis=_basis(parts, ranges, parts.kafka.state(parts.spec)),
         max_records_per_batch=parts.spec.max_records_per_batch,
-        notes=tuple(map(str, found.left_out)),
+        notes=tuple(map(str, found.plan.left_out)),
         nothing="nothing to read again",
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from sluice.broker.kafka_state import KafkaState
 from sluice.errors import CommitFailed
@@ -40,7 +41,7 @@ def plan(parts: Parts, origin: Origin) -> Work:
     def decide(history: History, unfinished: tuple[Batch, ...]) -> Plan:
         return Plan(()) if unfinished else preview(parts, history)
 
-    work = write_down(parts, origin, "forward", decide)
+    work = write_down(parts, origin, "forward", decide).work
     if ineffective := start_without_effect(parts, parts.offsets.snapshot()):
         log.warning("%s: %s", parts.spec.pipeline, ineffective)
     if not work:
@@ -48,7 +49,15 @@ def plan(parts: Parts, origin: Origin) -> Work:
     return work
 
 
-def write_down(parts: Parts, origin: Origin, lane: Lane, decide: Decide) -> Work:
+@dataclass(frozen=True)
+class Written:
+    """What a run works on, and the plan that was added to it."""
+
+    work: Work
+    plan: Plan
+
+
+def write_down(parts: Parts, origin: Origin, lane: Lane, decide: Decide) -> Written:
     """Make what is decided durable; the work begins with what is planned and not committed yet.
 
     Raises what deciding raises, TableRefused, ResetNeeded or CommitFailed.
@@ -71,7 +80,7 @@ def write_down(parts: Parts, origin: Origin, lane: Lane, decide: Decide) -> Work
         if unfinished:
             log.info("%s: adopted, planned before and not committed yet", _named(unfinished))
         _report(new)
-        return _work(history, (*unfinished, *new.batches))
+        return Written(_work(history, (*unfinished, *new.batches)), new)
     raise CommitFailed(
         f"{parts.spec.pipeline}: {_ATTEMPTS} times in a row another process changed the plan."
         " Run again when it is done."

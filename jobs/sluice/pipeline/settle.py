@@ -15,7 +15,7 @@ from sluice.planning.batches import Batch, Lane
 from sluice.planning.ranges import TopicPartition
 from sluice.planning.resets import LANES
 from sluice.planning.sameness import require_same_topics
-from sluice.proof.accounting import Counted, Receipt
+from sluice.proof.accounting import Receipt
 from sluice.proof.gaps import Cause, Gaps, Span, UnexplainedGap, explain
 from sluice.tables.offsets_rows import Origin
 from sluice.tables.overtaken import Overtaken
@@ -160,16 +160,9 @@ def _event(receipt: Receipt) -> dict[str, Any]:
         "records": receipt.records,
         "quarantined": receipt.quarantined,
         "gaps": receipt.gaps,
-        "ranges": [_range(line) for line in receipt.counted if line.planned.offsets.span],
-    }
-
-
-def _range(line: Counted) -> dict[str, Any]:
-    offsets = line.planned.offsets
-    return {
-        "topic": offsets.partition.topic,
-        "partition": offsets.partition.partition,
-        "start": offsets.start,
-        "end": offsets.end,
-        "records": line.records,
+        "ranges": [
+            {**line.planned.offsets.as_dict(), "records": line.records}
+            for line in receipt.counted
+            if line.planned.offsets.span
+        ],
     }

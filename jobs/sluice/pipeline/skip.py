@@ -95,17 +95,14 @@ def skip(
 
 
 def _write_down(parts: Parts, found: Skip, origin: Origin) -> Plan:
-    first, written = found.plan.batches[0], Plan(())
+    first = found.plan.batches[0]
 
     def around(history: History, unfinished: tuple[Batch, ...]) -> Plan:
-        nonlocal written
         if unfinished or (history.sequence, history.planned + 1) != (first.sequence, first.number):
             raise _Changed
-        written = preview_of(parts, history, parts.kafka.state(parts.spec), found.skips)
-        return written
+        return preview_of(parts, history, parts.kafka.state(parts.spec), found.skips)
 
-    write_down(parts, origin, "forward", around)
-    return written
+    return write_down(parts, origin, "forward", around).plan
 
 
 def _recorded(snapshot: OffsetsSnapshot, sequence: BatchSequence) -> list[Skipped]:

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import takewhile
 
+from sluice.broker.kafka_state import Logs
 from sluice.errors import SettingsError
 from sluice.pipeline.altered import landed_batches
 from sluice.pipeline.parts import Parts
 from sluice.planning.alterations import Landed, undone_by_restore
-from sluice.planning.batches import BatchSequence, Lane
-from sluice.planning.destinations import Cursor, Logs, at
+from sluice.planning.batches import BatchSequence, Cursor, Lane
+from sluice.planning.destinations import at
 from sluice.planning.findings import compare_cluster
 from sluice.planning.history import History
 from sluice.planning.resets import LANES

@@ -12,7 +12,8 @@ from sluice.planning.ranges import merged
 RESTORE = "RESTORE"
 _REPLACED = ("CREATE OR REPLACE", "REPLACE TABLE")
 _KEEPS_ROWS = (RESTORE, "OPTIMIZE", "REORG", "VACUUM")
-_RETENTION = "delta.setTransactionRetentionDuration"
+# The table property with which Delta forgets which batches are committed.
+FORGETTING = "delta.setTransactionRetentionDuration"
 
 
 @dataclass(frozen=True)
@@ -51,11 +52,11 @@ def require_ours(
         if found:
             did = f"{table}: version {commit.version} is a {commit.operation}"
             raise TableRefused(f"{did}: {found}")
-    if _RETENTION in properties:
+    if FORGETTING in properties:
         raise TableRefused(
-            f"{table}: expected no property {_RETENTION}, found {properties[_RETENTION]!r}: it"
+            f"{table}: expected no property {FORGETTING}, found {properties[FORGETTING]!r}: it"
             " makes Delta forget which batches are committed."
-            f" ALTER TABLE … UNSET TBLPROPERTIES ('{_RETENTION}'), and run again."
+            f" ALTER TABLE … UNSET TBLPROPERTIES ('{FORGETTING}'), and run again."
         )
 
 

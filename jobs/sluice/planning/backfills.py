@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sluice.broker.kafka_state import KafkaState
-from sluice.planning.batches import Batch, PlannedRange
+from sluice.planning.batches import Batch, Cursor, PlannedRange
 from sluice.planning.cutting import cut_apart
 from sluice.planning.findings import Contradiction, compare, compare_cluster, losses
 from sluice.planning.history import History
-from sluice.planning.plans import Plan
+from sluice.planning.plans import LeftOut, Plan
 from sluice.planning.ranges import OffsetRange, TopicPartition, merged, without
 from sluice.spec import PipelineSpec
-
-Cursor = Mapping[TopicPartition, PlannedRange]
 
 _GONE = "Kafka no longer holds it; the rows that are there stay"
 _AHEAD = "it is above the cursor: the forward lane brings it"
@@ -26,17 +24,6 @@ class Wanted:
 
     offsets: OffsetRange
     topic_id: str | None = None
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """What of the wanted offsets is not read again, and why."""
-
-    offsets: OffsetRange
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.offsets}: not read again: {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -96,12 +83,12 @@ def plan_again(
     spec: PipelineSpec,
     lane: History,
     unfinished: Sequence[Batch],
-    ranges: Iterable[OffsetRange],
+    found: Readable,
     state: KafkaState,
 ) -> Plan:
-    """Batches of the backfill lane for the ranges, without what unfinished ones read anyway."""
+    """Batches of the backfill lane for what was found, but for what unfinished ones read anyway."""
     ahead = [planned.offsets for batch in unfinished for planned in batch.ranges]
-    pieces = cut_apart(without(ranges, ahead), spec.max_records_per_batch)
+    pieces = cut_apart(without(found.ranges, ahead), spec.max_records_per_batch)
     return Plan(
         tuple(
             Batch(
@@ -112,5 +99,6 @@ def plan_again(
                 ranges=tuple(PlannedRange.now(each, state.logs[each.partition]) for each in piece),
             )
             for number, piece in enumerate(pieces, start=lane.planned + 1)
-        )
+        ),
+        left_out=found.left_out,
     )

@@ -60,6 +60,10 @@ class PlannedRange:
         )
 
 
+Cursor = Mapping[TopicPartition, PlannedRange]
+"""Where each partition stands: the last range planned of it, or an empty one there."""
+
+
 @dataclass(frozen=True)
 class Batch:
     """One batch, as planned: never changed afterwards, by nobody."""

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from sluice.broker.kafka_state import PartitionLog
+from sluice.broker.kafka_state import Logs
 from sluice.errors import ResetNeeded, SettingsError, joined
-from sluice.planning.batches import PlannedRange
+from sluice.planning.batches import Cursor, PlannedRange
 from sluice.planning.ranges import OffsetRange, TopicPartition
-
-Cursor = Mapping[TopicPartition, PlannedRange]
-Logs = Mapping[TopicPartition, PartitionLog]
 
 
 @dataclass(frozen=True)
@@ -47,7 +44,7 @@ def clipped(wanted: Mapping[TopicPartition, int], logs: Logs) -> Destinations:
     found = {}
     for partition, offset in sorted(wanted.items()):
         log = logs[partition]
-        after = min(max(offset, log.log_start_offset), log.last_stable_offset)
+        after = log.nearest(offset)
         planned = PlannedRange.now(OffsetRange(partition, after, after), log)
         found[partition] = Destination(planned, None if offset == after else offset)
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 _WRITTEN = re.compile(r"([A-Za-z0-9._-]+)\[(\d+)\] \[(\d+), (\d+)\)")
 
@@ -42,6 +43,15 @@ class OffsetRange:
     def span(self) -> int:
         """Offsets covered. Compaction and transaction markers leave gaps, so records <= span."""
         return self.end - self.start
+
+    def as_dict(self) -> dict[str, Any]:
+        """The range as JSON-able values."""
+        return {
+            "topic": self.partition.topic,
+            "partition": self.partition.partition,
+            "start": self.start,
+            "end": self.end,
+        }
 
     def follows(self, earlier: OffsetRange) -> bool:
         """Whether this range begins where the earlier one ended."""

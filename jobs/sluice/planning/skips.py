@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from sluice.broker.kafka_state import Logs
 from sluice.errors import SettingsError, joined
-from sluice.planning.batches import Batch, PlannedRange
-from sluice.planning.destinations import Cursor, Logs, require_known
+from sluice.planning.batches import Batch, Cursor, PlannedRange
+from sluice.planning.destinations import require_known
 from sluice.planning.findings import Loss, Skipped
 from sluice.planning.plans import Plan
 from sluice.planning.ranges import OffsetRange, TopicPartition

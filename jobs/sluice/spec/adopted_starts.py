@@ -7,10 +7,11 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
+from sluice.broker.kafka_state import Logs
 from sluice.errors import ResetNeeded, SettingsError, joined
 from sluice.planning.ranges import TopicPartition
 from sluice.spec.model import Model
-from sluice.spec.questions import Logs, StartQuestions
+from sluice.spec.questions import StartQuestions
 
 
 def _absolute(where: str) -> str:

@@ -6,10 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Protocol
 
-from sluice.broker.kafka_state import PartitionLog
 from sluice.planning.ranges import TopicPartition
-
-Logs = Mapping[TopicPartition, PartitionLog]
 
 
 class StartQuestions(Protocol):

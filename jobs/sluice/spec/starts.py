@@ -7,12 +7,12 @@ from typing import Annotated
 
 from pydantic import Discriminator, Field, Tag, field_validator
 
-from sluice.broker.kafka_state import PartitionLog
+from sluice.broker.kafka_state import Logs, PartitionLog
 from sluice.errors import ResetNeeded
 from sluice.planning.ranges import TopicPartition
 from sluice.spec.adopted_starts import StartCheckpoint, StartDeltaIngest
 from sluice.spec.model import Model
-from sluice.spec.questions import Logs, StartQuestions
+from sluice.spec.questions import StartQuestions
 
 Offset = Annotated[int, Field(ge=0)]
 
@@ -108,9 +108,7 @@ class StartGroup(Model):
 
 def _within(offset: int | None, otherwise: int, log: PartitionLog) -> int:
     # A group may stand below the log start, or above the LSO when it reads uncommitted records.
-    if offset is None:
-        return otherwise
-    return min(max(offset, log.log_start_offset), log.last_stable_offset)
+    return otherwise if offset is None else log.nearest(offset)
 
 
 _WORDS = {"earliest": StartEarliest, "latest": StartLatest}

@@ -104,22 +104,20 @@ class DataLog:
 
     def landing(self, batch: Batch) -> Landing:
         """Find the commit of a committed batch. Raises TableRefused when the log has lost it."""
-        for commit in self._commits():
-            if batch_of(commit) == (batch.sequence.app_id, batch.number):
-                rows = int(commit.get("operationMetrics", {}).get("numOutputRows", 0))
-                return Landing(int(commit["version"]), rows, attempt_of(commit))
-        raise TableRefused(
-            f"{self._uri}: batch {batch} is committed, but its commit is no longer in the table's"
-            " log, so that no receipt can be written. Raise `delta.logRetentionDuration` and"
-            " settle batches before it ends."
-        )
+        commit = self._commit_of(batch)
+        if commit is None:
+            raise TableRefused(
+                f"{self._uri}: batch {batch} is committed, but its commit is no longer in the"
+                " table's log, so that no receipt can be written. Raise"
+                " `delta.logRetentionDuration` and settle batches before it ends."
+            )
+        rows = int(commit.get("operationMetrics", {}).get("numOutputRows", 0))
+        return Landing(int(commit["version"]), rows, attempt_of(commit))
 
     def fingerprints(self, batch: Batch) -> Mapping[TopicPartition, str]:
         """Those of a batch's commit, where known; none when the log has lost the commit."""
-        for commit in self._commits():
-            if batch_of(commit) == (batch.sequence.app_id, batch.number):
-                return fingerprints_of(commit)
-        return {}
+        commit = self._commit_of(batch)
+        return {} if commit is None else fingerprints_of(commit)
 
     def coordinates(self, batch: Batch | None = None, version: int | None = None) -> pa.Table:
         """The coordinates of every row, or of a batch's rows; at a version, or now."""
@@ -149,6 +147,10 @@ class DataLog:
     def removed(self, version: int) -> pa.Table | None:
         """The coordinates that a version took away; None where that can no longer be told."""
         return removed_rows(self._uri, version, COORDINATES.names, KEYS)
+
+    def _commit_of(self, batch: Batch) -> Mapping[str, Any] | None:
+        wanted = (batch.sequence.app_id, batch.number)
+        return next((each for each in self._commits() if batch_of(each) == wanted), None)
 
     def _commits(self) -> Iterator[Mapping[str, Any]]:
         # Newest first. The batch is nearly always among the last few: the whole log is rarely read.

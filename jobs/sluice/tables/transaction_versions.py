@@ -12,9 +12,9 @@ from deltalake.fs import DeltaStorageHandler
 from pyarrow.fs import FileSelector, PyFileSystem
 
 from sluice.errors import SettingsError
+from sluice.planning.alterations import FORGETTING
 from sluice.tables.table_commits import commits_after
 
-_FORGETS = "delta.setTransactionRetentionDuration"
 # Of one file, or of several parts.
 _CHECKPOINT = re.compile(r"(\d{20})\.checkpoint(?:\.\d{10}\.(\d{10}))?\.parquet")
 
@@ -26,9 +26,9 @@ def transaction_versions(uri: str) -> Mapping[str, int]:
     """
     try:
         table = DeltaTable(uri)
-        if _FORGETS in table.metadata().configuration:
+        if FORGETTING in table.metadata().configuration:
             raise SettingsError(
-                f"{uri}: expected no property {_FORGETS}, which makes Delta forget transactions."
+                f"{uri}: expected no property {FORGETTING}, which makes Delta forget transactions."
                 " Say where to start with `start: {offsets: …}`."
             )
         found = {name: table.transaction_version(name) for name in _names(table)}

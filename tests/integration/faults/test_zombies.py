@@ -11,7 +11,7 @@ from deltalake import DeltaTable
 from sluice.pipeline.targets import to_earliest
 
 from tests.integration.faults.striking import frozen
-from tests.integration.pipelines import Installed, until
+from tests.integration.pipelines import Installed, Run, until
 from tests.integration.records import numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
@@ -20,6 +20,7 @@ LATER = 5
 JSON = {"type": "json", "schema": "id BIGINT"}
 
 Topic = Callable[..., str]
+Quarantine = tuple[int, list[dict[str, Any]]]
 Pipelines = Callable[..., Installed]
 Faulty = Callable[..., Installed]
 
@@ -103,14 +104,7 @@ def test_a_zombie_leaves_the_quarantine_of_a_committed_batch_alone(
     trips.run()
     after = quarantine(trips)
     assert after != before, "the winner has written them anew"
-    assert [row["_offset"] for row in after[1]] == [4]
-    jvm.resume()
-    done = zombie.end()
-    assert done.returncode == 0, done.stderr
-    assert "forward-1-1: superseded by version" in done.stderr
-    assert quarantine(trips) == after
-    facts = trips.judge().facts
-    assert (facts.rows, facts.quarantined) == (6, 1)
+    comes_too_late(trips, zombie, jvm, after)
 
 
 def test_a_zombie_that_was_about_to_quarantine_finds_the_batch_committed(faulty: Faulty) -> None:
@@ -120,6 +114,11 @@ def test_a_zombie_that_was_about_to_quarantine_finds_the_batch_committed(faulty:
     assert trips.rows() == []
     trips.run()
     after = quarantine(trips)
+    comes_too_late(trips, zombie, jvm, after)
+
+
+def comes_too_late(trips: Installed, zombie: Run, jvm: psutil.Process, after: Quarantine) -> None:
+    """It goes on, says who was first, and leaves the quarantine as the winner wrote it."""
     assert [row["_offset"] for row in after[1]] == [4]
     jvm.resume()
     done = zombie.end()
@@ -130,7 +129,7 @@ def test_a_zombie_that_was_about_to_quarantine_finds_the_batch_committed(faulty:
     assert (facts.rows, facts.quarantined) == (6, 1)
 
 
-def quarantine(trips: Installed) -> tuple[int, list[dict[str, Any]]]:
+def quarantine(trips: Installed) -> Quarantine:
     """The quarantine table's version and rows."""
     table = DeltaTable(trips.warehouse / f"{trips.name}__quarantine")
     return table.version(), trips.quarantined()
