@@ -28,6 +28,8 @@ from local.guard import Guarded
 ROOT = Path(__file__).resolve().parents[1]
 START_SECONDS = 120
 GRACE_SECONDS = 5
+# Whoever stops sooner is not started again: it cannot run here.
+SETTLED_SECONDS = 10
 
 PROCESSES = {
     "api-server": ["api-server"],
@@ -110,8 +112,13 @@ class Airflow:
             for name, arguments in PROCESSES.items():
                 log = self._log(name)
                 command = [sys.executable, "-P", "-m", "airflow", *arguments]
+                # With SQLite, a backfill that could not be created can take the scheduler along.
                 self._guarded[name] = Guarded.start(
-                    command, log, grace=GRACE_SECONDS, env=environment
+                    command,
+                    log,
+                    grace=GRACE_SECONDS,
+                    settled=SETTLED_SECONDS,
+                    env=environment,
                 )
             self._wait()
         except BaseException:

@@ -1,16 +1,18 @@
 """A guarded process: a command whose whole family ends when it is told to, or when its owner dies.
 
-    python guard.py GRACE COMMAND...
+    python guard.py GRACE SETTLED COMMAND...
 
 The guard is the command's parent and adopts every orphan below it, so that a Spark JVM whose
 Airflow task was killed is still ours to end. SIGTERM (or the owner's death) asks the command to
-stop and kills what is left after GRACE seconds; SIGUSR1 kills the family at once.
+stop and kills what is left after GRACE seconds; SIGUSR1 kills the family at once. A command that
+ends by itself after SETTLED seconds (`inf`: never) is started again, as a service manager would.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import math
 import os
 import signal
 import subprocess
@@ -38,11 +40,12 @@ class Guarded:
         log: Path,
         *,
         grace: float = 20,
+        settled: float = math.inf,
         env: dict[str, str] | None = None,
         cwd: Path | None = None,
     ) -> Guarded:
         """Start the command in a session of its own; what it prints goes to the log file."""
-        guard = [sys.executable, "-P", __file__, str(grace), *command]
+        guard = [sys.executable, "-P", __file__, str(grace), str(settled), *command]
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as out:
             process = subprocess.Popen(
@@ -139,14 +142,17 @@ def watch(pid: int, grace: float, owner: int, asked: set[int]) -> int:
     return code
 
 
-def main(grace: str, *command: str) -> int:
+def main(grace: str, settled: str, *command: str) -> int:
     owner, asked = os.getppid(), set[int]()
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
         signal.signal(number, lambda got, _: asked.add(got))
-    code = watch(spawn(list(command)), float(grace), owner, asked)
-    end_family()
-    return code if code >= 0 else 128 - code
+    while True:
+        began = time.monotonic()
+        code = watch(spawn(list(command)), float(grace), owner, asked)
+        end_family()
+        if asked or os.getppid() != owner or time.monotonic() - began < float(settled):
+            return code if code >= 0 else 128 - code
 
 
 if __name__ == "__main__":
