@@ -3,8 +3,9 @@
 PYTHON ?=
 export PYTHON
 BIN := .venv/bin
-# Two at a time: much of a test is waiting. The tests of a file share its fixtures.
-AT_ONCE := -n 2 --dist loadfile
+# Three at a time, also on two cores: much of a test is waiting. The tests of a file share its
+# fixtures, and files go in the order of tests/conftest.py.
+AT_ONCE := -n 3 --dist loadfile --no-loadscope-reorder
 
 .PHONY: help setup demo up down test test-fast test-faults test-mutations soak check format bench bench-offsets lock clean
 

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes long comes first, so that no worker is left with it at the end."""
+    ranks = ("airflow", "spark", "integration")
+    items.sort(key=lambda item: [item.get_closest_marker(rank) is None for rank in ranks])
+
+
 @pytest.fixture(scope="session", autouse=True)
 def nothing_left_behind() -> Iterator[None]:
     """Whatever the tests start inherits a mark; at the end nothing that bears it may run."""
