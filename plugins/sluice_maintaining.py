@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import Param
 from airflow.sdk.exceptions import AirflowSkipException
 from sluice.spec import PipelineSpec
+from sluice_params import require_known
 from sluice_spark import DriverOperator
 from sluice_tasks import actor_of, failing_for_good
 
@@ -43,6 +44,8 @@ class MaintainOperator(DriverOperator):
 
     def execute(self, context: Context) -> None:
         """Submit the job."""
+        with failing_for_good():
+            require_known(context["params"], (PIPELINES,))
         if self.spec.pipeline not in context["params"][PIPELINES]:
             raise AirflowSkipException(f"{self.spec.pipeline}: not among the run's pipelines")
         run = context["dag_run"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Param
@@ -73,7 +73,7 @@ def asked_by(dag_run: Any, params: Mapping[str, Any]) -> Asked | None:
     """What a run is to read again; None where it reads what is new. Raises SettingsError."""
     from sluice.pipeline.wanted import asked, window
 
-    _require_known(params)
+    require_known(params, run_params())
     given = {name: params[name] for name in REPROCESS if params[name]}
     if dag_run.run_type.value == BACKFILL:
         if given:
@@ -88,11 +88,14 @@ def asked_by(dag_run: Any, params: Mapping[str, Any]) -> Asked | None:
     return asked(start, end, ranges or (), batches or ())
 
 
-def _require_known(params: Mapping[str, Any]) -> None:
-    """Airflow lets unknown ones pass; with a mistyped name the run would read what is new."""
-    allowed = run_params()
-    unknown = sorted(params.keys() - allowed.keys())
+def require_known(params: Mapping[str, Any], allowed: Iterable[str]) -> None:
+    """Airflow lets unknown ones pass: a mistyped name would be as if it had been left out.
+
+    Raises SettingsError.
+    """
+    allowed = list(allowed)
+    unknown = sorted(params.keys() - set(allowed))
     if unknown:
         raise SettingsError(
-            f"params: found {', '.join(unknown)}, allowed: {', '.join(allowed)}. Nothing was read."
+            f"params: found {', '.join(unknown)}, allowed: {', '.join(allowed)}. Nothing was done."
         )

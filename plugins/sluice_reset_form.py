@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Param
 from sluice.errors import SettingsError
-from sluice_params import MOMENT
+from sluice_params import MOMENT, require_known
 
 if TYPE_CHECKING:
     from sluice.pipeline.targets import Target
@@ -105,11 +105,9 @@ def reset_params(pipelines: Iterable[str]) -> dict[str, Param]:
     """What the form offers, with help texts."""
     names = sorted(pipelines)
     return {
-        "pipeline": Param(
-            names[0], type="string", enum=names, title="Pipeline", description="Whose cursor."
-        ),
+        # These two have no default: a name that was mistyped must not move another cursor.
+        "pipeline": Param(type="string", enum=names, title="Pipeline", description="Whose cursor."),
         "target": Param(
-            "to-earliest",
             type="string",
             enum=list(_VALUES),
             title="Target",
@@ -122,7 +120,11 @@ def reset_params(pipelines: Iterable[str]) -> dict[str, Param]:
 
 
 def where_to(params: Mapping[str, Any]) -> Target | Positions:
-    """A target, or the positions to skip. Raises SettingsError for what does not go together."""
+    """A target, or the positions to skip.
+
+    Raises SettingsError for what does not go together, and for parameters that nobody knows.
+    """
+    require_known(params, ("pipeline", "target", *_FORM))
     name = params["target"]
     needed = _VALUES[name]
     given = {each for each in filter(None, _VALUES.values()) if params[each] is not None}

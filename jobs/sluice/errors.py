@@ -10,6 +10,7 @@ SluiceError
 ├── DataLost             decide about lost data (`on_data_loss`)
 ├── GapUnexplained       decide about a hole in the log
 ├── TooManyMalformed     fix the schema or raise `quarantine.max_ratio`
+├── BackfillClosed       ask again: a reset came before all was read again
 ├── PreviewOutdated      look again: what would be done now is not what was shown
 ├── ResetNeeded          the log is not the one that was read; ask for a reset
 └── TableRefused         the table is not as Sluice left it; restore it or ask for a reset
@@ -68,6 +69,10 @@ class GapUnexplained(SluiceError):
 
 class TooManyMalformed(SluiceError):
     """More records were undecodable than the spec allows."""
+
+
+class BackfillClosed(SluiceError):
+    """A reset has closed the lane before all was read again that was asked for."""
 
 
 class PreviewOutdated(SluiceError):

@@ -25,12 +25,14 @@ class Reading:
 
     `attempt` goes into the commit: of several attempts at a batch it shows which one landed.
     `fingerprints` go there too: of the record before each range's end, None where unknown.
+    `compacts` says that Kafka may take records away from the middle while they are read.
     """
 
     batch: Batch
     ranges: tuple[OffsetRange, ...]
     attempt: str = field(default_factory=lambda: uuid.uuid4().hex)
     fingerprints: Mapping[TopicPartition, str | None] = field(default_factory=dict)
+    compacts: bool = False
 
     def __str__(self) -> str:
         return str(self.batch)

@@ -28,7 +28,7 @@ def given(dag):
     """`given(target="to-latest")` is what a run's tasks get, with these parameters changed."""
 
     def params(**changes):
-        for name, value in changes.items():
+        for name, value in {"pipeline": "flights", "target": "to-earliest", **changes}.items():
             dag.params[name] = value
         return dag.params.validate()
 
@@ -48,6 +48,15 @@ def test_accepted_pipelines_are_offered_and_nothing_is_executed_unless_asked(dag
     schema = dag.params.get_param("pipeline").schema
     assert schema["enum"] == ["flights", "weather"]
     assert dag.params["execute"] is False
+
+
+@pytest.mark.parametrize("name", ["pipeline", "target"])
+def test_whose_cursor_goes_where_is_never_taken_for_granted(dag, name):
+    dag.params[({"pipeline", "target"} - {name}).pop()] = {"pipeline": "to-latest"}.get(
+        name, "flights"
+    )
+    with pytest.raises(ParamValidationError, match=f"{name}.*No value passed"):
+        dag.params.validate()
 
 
 def test_without_a_pipeline_there_is_nothing_to_reset(specs, parse):
@@ -108,6 +117,10 @@ BAD = [
     ({"target": "to-datetime", "moment": "2026-02-30"}, "moment: '2026-02-30' is no moment"),
     ({"target": "by-duration", "duration": "PT"}, "no duration"),
     ({"target": "to-offsets", "positions": ["a[0]=1", "a[0]=2"]}, "given twice"),
+    (
+        {"target": "to-latest", "topic": ["flights:0"]},
+        "params: found topic, allowed: pipeline, tar",
+    ),
 ]
 
 

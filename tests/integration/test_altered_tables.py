@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 from deltalake import CommitProperties, DeltaTable, Transaction
 from sluice.errors import ResetNeeded, TableRefused
-from sluice.pipeline.targets import to_earliest, to_table
+from sluice.pipeline.targets import Target, shift_by, to_earliest, to_latest, to_table
 
-from tests.integration.pipelines import Installed
+from tests.integration.pipelines import Installed, killed_at
 from tests.integration.records import numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
@@ -169,7 +169,75 @@ def test_a_partitioned_table_is_reset(topic: Topic, pipeline: Pipelines) -> None
 
 def test_a_clustered_table_cannot_be_reset_and_goes_on(topic: Topic, pipeline: Pipelines) -> None:
     trips = laid_out(topic, pipeline, cluster_by=["city"])
-    with pytest.raises(TableRefused, match="found a clustered one"):
+    with pytest.raises(TableRefused, match=r"found .*clustering"):
         trips.open().reset(to_earliest, "a test", "run", "pytest")
     assert trips.offsets("reset_intended") == []
     exact(trips, 3)
+
+
+@pytest.mark.parametrize("moves", [shift_by(0), to_latest], ids=["stays", "skips"])
+def test_a_restore_behind_a_reset_is_noticed(trips: Installed, moves: Target) -> None:
+    """The new generation has no batch yet: what the restore took away is of the one before."""
+    more(trips, 20)
+    held = trips.version()
+    trips.open().reset(moves, "a test", "run", "pytest")
+    assert held is not None
+    DeltaTable(trips.data).restore(held - 1)
+    with pytest.raises(ResetNeeded, match=r"found forward-1-2 undone: .*\[10, 20\)"):
+        trips.plan()
+    trips.open().reset(to_table, "a test", "run", "pytest")
+    assert trips.plan().sequence.generation == 3
+    exact(trips, 30)
+
+
+def test_a_reset_that_cannot_be_finished_after_a_restore_gives_way(trips: Installed) -> None:
+    killed = trips.sluice(
+        *("reset", "--shift-by", "0", "--execute", "--reason", "a test"),
+        **killed_at("reset intended"),
+    )
+    assert len(trips.offsets("reset_intended")) == 2, killed.stderr
+    version = trips.version()
+    assert version is not None
+    DeltaTable(trips.data).restore(version - 1)
+    with pytest.raises(ResetNeeded, match="Reset --to-table first"):
+        trips.plan()
+    done = trips.open().reset(to_table, "back", "run", "pytest")
+    assert done.closed_at == {"forward": 1, "backfill": 0}
+    exact(trips, 20)
+
+
+def test_after_a_restore_that_was_dealt_with_a_reset_goes_on_from_its_own_opening(
+    trips: Installed,
+) -> None:
+    version = trips.version()
+    assert version is not None
+    DeltaTable(trips.data).restore(version - 1)
+    trips.open().reset(to_table, "a test", "run", "pytest")
+    trips.run()
+    more(trips, 20)
+    trips.open().reset(to_latest, "a test", "run", "pytest")
+    stays = trips.open().reset(shift_by(0), "another", "run", "pytest")
+    assert [(each.before, each.after.offsets.start) for each in stays.cursor] == [(30, 30)]
+    more(trips, 30)
+    trips.run()
+    assert trips.ranges()["forward-4-1"] == {"[0]": (30, 40)}
+    assert trips.judge().facts.rows == 30
+
+
+@pytest.mark.parametrize("feature", ["rowTracking", "allowColumnDefaults"])
+def test_a_feature_that_delta_rs_does_not_write_refuses_a_reset_and_nothing_else(
+    trips: Installed, feature: str
+) -> None:
+    sql(trips, f"ALTER TABLE {{t}} SET TBLPROPERTIES ('delta.feature.{feature}' = 'supported')")
+    with pytest.raises(TableRefused, match=f"delta-rs writes, found .*{feature}.* DROP FEATURE"):
+        trips.open().reset(to_earliest, "a test", "run", "pytest")
+    assert trips.offsets("reset_intended") == []
+    more(trips, 20)
+    exact(trips, 30)
+
+
+def test_rows_that_delta_rs_cannot_read_stop_the_line_with_the_feature(trips: Installed) -> None:
+    property = "delta.enableDeletionVectors"
+    sql(trips, f"ALTER TABLE {{t}} SET TBLPROPERTIES ('{property}' = 'true')")
+    with pytest.raises(TableRefused, match=r"delta-rs reads, found .*deletionVectors.*DROP"):
+        trips.open().preview_reset(to_earliest)

@@ -8,13 +8,14 @@ from itertools import pairwise
 
 import pytest
 from deltalake import DeltaTable
-from sluice.errors import ResetNeeded, SettingsError
+from sluice.errors import BackfillClosed, ResetNeeded, SettingsError, TooManyMalformed
 from sluice.pipeline import Settlement
 from sluice.pipeline.plan import Written
 from sluice.pipeline.quarantined import read_quarantined
-from sluice.pipeline.targets import to_table
+from sluice.pipeline.targets import shift_by, to_table
 from sluice.pipeline.wanted import Asked, explicit, quarantined, whole_batches, window
 from sluice.planning.aside import Choice, State
+from sluice.planning.ranges import TopicPartition
 
 from tests.integration.compaction import COMPACTED, NOT_YET, compact, let_compact
 from tests.integration.pipelines import Installed
@@ -27,6 +28,7 @@ Pipelines = Callable[..., Installed]
 
 DAY = datetime(2026, 11, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
+EVER = window(datetime(2000, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC))
 
 
 def at(hours: float) -> int:
@@ -251,6 +253,8 @@ def test_a_restore_that_undoes_a_backfill_is_noticed_and_made_good(trips: Instal
     DeltaTable(trips.data).restore(before)
     with pytest.raises(ResetNeeded, match=r"found backfill-1-1 undone.*--to-table"):
         trips.plan()
+    with pytest.raises(ResetNeeded, match=r"found backfill-1-1 undone.*--to-table"):
+        trips.open().outlook(hours(1, 2))
     done = trips.open().reset(to_table, "a test", "run", "pytest")
     assert done.closed_at == {"forward": 2, "backfill": 0}
     assert [(each.before, each.after.offsets.start) for each in done.cursor] == [(16, 16)] * 2
@@ -258,3 +262,62 @@ def test_a_restore_that_undoes_a_backfill_is_noticed_and_made_good(trips: Instal
     assert set(by_batch(trips)) == {"forward-1-1", "forward-1-2", "backfill-2-1"}
     trips.run()
     assert trips.judge().facts.rows == 32
+
+
+def test_a_reset_that_closes_a_backfill_says_so_and_so_does_the_backfill(trips: Installed) -> None:
+    found = plan(trips, hours(1, 2))
+    preview = trips.open().preview_reset(shift_by(0))
+    assert "backfill-1-1: closed unread; they are not read again unless" in preview.told
+    trips.open().reset(shift_by(0), "a test", "run", "pytest")
+    with pytest.raises(BackfillClosed, match=r"backfill-1-1: a reset has closed them.*ask again"):
+        trips.open().outstanding(found.work)
+    again(trips, hours(1, 2))
+    assert set(by_batch(trips)) >= {"backfill-2-1"}
+    assert trips.judge().facts.rows == 32
+
+
+def test_a_window_and_a_replay_pass_over_what_was_skipped(
+    topic: Topic, pipeline: Pipelines
+) -> None:
+    visits = pipeline(
+        topic(),
+        format={"type": "json", "schema": "id INT"},
+        quarantine={"max_ratio": 1.0},
+    )
+    name = visits.topics[0]
+    produce(visits.bootstrap, name, [*numbered(1), b"broken"])
+    visits.run()
+    produce(visits.bootstrap, name, [*numbered(3, 2), b"broken"])
+    skip = {TopicPartition(name, 0): 2}
+    visits.open().skip(skip, "a test", "run", "pytest")
+    visits.run()
+    assert (len(visits.rows()), len(visits.quarantined())) == (3, 2)
+    for asked in (quarantined(Choice()), EVER):
+        found, _ = again(visits, asked)
+        (left_out,) = found.plan.left_out
+        assert str(left_out.offsets) == f"{name}[0] [2, 3)"
+        assert "decided to skip it" in str(left_out)
+    assert visits.judge(skipped=frozenset({(0, 2)})).facts.rows == 3
+
+
+def test_what_becomes_undecodable_is_counted_record_by_record(
+    topic: Topic, pipeline: Pipelines
+) -> None:
+    """As many others become decodable: that makes up for nothing."""
+    visits = pipeline(
+        topic(),
+        format={"type": "json", "schema": "id INT"},
+        quarantine={"max_ratio": 1.0},
+    )
+    late, large = b'{"id": "x"}', b'{"id": 1, "big": 5000000000}'
+    produce(visits.bootstrap, visits.topics[0], [late, late, large, large])
+    visits.run()
+    assert (len(visits.rows()), len(visits.quarantined())) == (2, 2)
+    visits.write_spec(format={"type": "json", "schema": "big INT"}, quarantine={"max_ratio": 0.4})
+    with pytest.raises(TooManyMalformed, match="2 of 4 records are undecodable, and were not bef"):
+        again(visits, whole_batches(["forward-1-1"]))
+    assert {row["_batch"] for row in visits.rows()} == {"forward-1-1"}
+    visits.write_spec(quarantine={"max_ratio": 0.5})
+    again(visits, whole_batches(["forward-1-1"]))
+    assert {row["_batch"] for row in visits.rows()} == {"backfill-1-1"}
+    visits.judge()

@@ -68,6 +68,7 @@ def test_every_command_for_programs(trips: Installed) -> None:
     assert (status["last_batch"], found) == ("forward-1-1", [(7, 0), (5, 0)])
     history = answer(trips, "history", "-n", "1")["batches"]
     assert [(each["batch"], each["records"]) for each in history] == [("forward-1-1", 12)]
+    assert (history[0]["actor"], bool(history[0]["recorded_at"])) == ("pytest", True)
     assert answer(trips, "run") == {"pipeline": "trips", "settled": []}
     proof = answer(trips, "verify")
     assert (proof["exact"], proof["compared"], proof["violations"]) == (True, 12, [])
@@ -120,7 +121,7 @@ def test_an_unknown_pipeline_names_the_folder_and_what_is_there(pipeline: Pipeli
     trips = pipeline("any")
     trips.spec_file.rename(trips.spec_file.with_name("others.yaml"))
     trips.name = "nobody"
-    refused(trips, "SpecError", "no spec of a pipeline 'nobody'", "others.yaml")
+    refused(trips, "SpecError", "a spec of a pipeline 'nobody', found pipelines: trips")
 
 
 def test_a_broker_that_is_down_is_named_and_worth_a_retry(pipeline: Pipelines) -> None:
@@ -141,5 +142,13 @@ def test_a_failpoint_outside_of_tests_is_refused(trips: Installed) -> None:
 
 def test_wrong_usage_has_its_own_exit_code(pipeline: Pipelines) -> None:
     trips = pipeline("any")
-    for words in (("run", "--bogus"), ("history", "-n", "0"), ("nonsense",)):
+    for words in (
+        ("run", "--bogus"),
+        ("history", "-n", "0"),
+        ("nonsense",),
+        ("reprocess",),
+        ("reprocess", "--range", "flights[0]"),
+        ("backfill", "--from", "gestern", "--to", "2024-01-05"),
+        ("quarantine show", "--batch", "forward-1"),
+    ):
         assert trips.sluice(*words).returncode == 2

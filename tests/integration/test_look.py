@@ -58,7 +58,7 @@ def test_the_outlook_of_a_pipeline_from_its_start_to_its_next_run(
         ("forward-1-1", "append", 100),
         ("forward-1-2", "append", 100),
     ]
-    assert (new.adopted, new.offsets, new.later, new.batches_later) == (False, 200, 40, 1)
+    assert (new.adopted, new.offsets, new.later, new.batches_later) == ((), 200, 40, 1)
     first = estimate(new)
     assert first.kafka_bytes == pytest.approx(200 * 1010, rel=0.05)
     assert (first.table_bytes, first.files) == (None, 4)
@@ -68,7 +68,7 @@ def test_the_outlook_of_a_pipeline_from_its_start_to_its_next_run(
 
     work = trips.plan()
     adopted = seen(trips)
-    assert (adopted.adopted, adopted.batches) == (True, new.batches)
+    assert (adopted.adopted, adopted.planned) == (new.batches, ())
     trips.ingest(work)
     trips.settle()
     second = seen(trips)

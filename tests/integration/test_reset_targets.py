@@ -170,6 +170,9 @@ def test_a_record_that_stops_the_line_is_skipped(topic: Topic, pipeline: Pipelin
     assert trips.judge(skipped=frozenset({(0, 2)})).facts.rows == 4
     proof = answer(trips, "verify")
     assert (proof["exact"], proof["lost"]) == (True, 1)
+    (told,) = answer(trips, "history")["losses"]
+    assert (told["actor"], told["cause"]) == ("pytest", "skipped by pytest: the year 292278994")
+    assert (told["start"], told["end"]) == (2, 3)
     with pytest.raises(SettingsError, match="not committed, found the cursor at 5"):
         trips.open().skip(parse_positions([f"{name}[0]@1"], "@"), "too late", *WHO)
 

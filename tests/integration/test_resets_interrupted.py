@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from collections.abc import Callable
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from confluent_kafka import Consumer
 from sluice.pipeline.plan import preview
+from sluice.pipeline.reset import decide_reset
 from sluice.pipeline.targets import to_earliest
 from sluice.planning.history import History
 from sluice.tables.offsets_rows import Origin
 from sluice.work import Work
 
-from tests.integration.pipelines import PLANNING_ALONE, Installed, killed_at
+from tests.integration.pipelines import PLANNING_ALONE, Installed, killed_at, until
 from tests.integration.records import numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
@@ -51,6 +55,30 @@ def test_a_reset_that_was_fenced_and_killed_is_finished_before_any_other(trips: 
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert (len(trips.offsets("reset_intended")), trips.offsets("reset_done")) == (2, [])
     other = trips.sluice("reset", "--to-earliest", "--execute", "--reason", "another")
+    assert (other.returncode, "(a test) was finished just now" in other.stderr) == (1, True)
+    finished_where_it_was_to_lead(trips)
+
+
+def test_a_relative_reset_that_somebody_else_has_finished_is_not_done_twice(
+    trips: Installed,
+) -> None:
+    killed = trips.sluice(*SHIFTING, **killed_at("reset intended"))
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert not trips.open().settle("scheduled", "airflow")
+    assert str(trips.plan()) == "forward-2-1"
+    again = trips.sluice(*SHIFTING)
+    assert (again.returncode, "this reset was done before" in again.stderr) == (1, True)
+    trips.run()
+    assert trips.ranges()["forward-2-1"] == {"[0]": (15, 20)}
+    assert trips.judge().facts.rows == 20
+
+
+def test_an_interrupted_reset_is_not_taken_for_another_one_of_the_same_reason(
+    trips: Installed,
+) -> None:
+    killed = trips.sluice(*SHIFTING, **killed_at("reset intended"))
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    other = trips.sluice(*RESETTING)
     assert (other.returncode, "(a test) was finished just now" in other.stderr) == (1, True)
     finished_where_it_was_to_lead(trips)
 
@@ -122,6 +150,48 @@ def test_a_skip_that_was_killed_in_its_middle_is_completed_by_the_same_command(
     trips.run()
     assert trips.ranges() == trips.ranges() | planned, "adopted as they were"
     assert trips.judge(skipped=frozenset({(0, 22), (0, 25)})).facts.rows == 26
+
+
+def test_a_skip_as_previewed_is_completed_by_the_same_command(trips: Installed) -> None:
+    produce(trips.bootstrap, trips.topics[0], numbered(8, 20))
+    assert str(trips.plan()) == "forward-1-3"
+    asked = (*SKIPPING, f"{trips.topics[0]}[0]@22")
+    shown = json.loads(trips.sluice(*asked, "--json").stdout)["preview"]
+    asked = (*asked, *EXECUTE, "--as-previewed", shown)
+    killed = trips.sluice(*asked, **killed_at("skip fenced"))
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    done = trips.sluice(*asked)
+    assert done.returncode == 0, done.stderr
+    trips.run()
+    assert trips.judge(skipped=frozenset({(0, 22)})).facts.rows == 27
+
+
+def test_the_intention_that_was_written_last_is_the_one_that_counts(trips: Installed) -> None:
+    """Whatever the clocks of their writers say; one command that starts over has one time."""
+    parts = trips.open().parts
+    intended = decide_reset(parts, to_earliest, "a test")
+    now = datetime.now(UTC)
+    for forward, at in ((1, now), (2, now), (3, now - timedelta(hours=1))):
+        each = replace(intended, closed_at={"forward": forward, "backfill": 0})
+        parts.offsets.snapshot().append_reset(each, Origin("run", "pytest", at))
+        newest = parts.offsets.snapshot().resets("trips").newest
+        assert newest is not None
+        assert newest.closed_at["forward"] == forward
+        assert len(newest.cursor) == 1
+
+
+def test_a_group_that_is_in_use_does_not_make_a_reset_fail(trips: Installed) -> None:
+    """Kafka refuses to move it; the reset stands, says so, and is not to be repeated."""
+    member = Consumer({"bootstrap.servers": trips.bootstrap, "group.id": trips.group})
+    member.subscribe(trips.topics)
+    try:
+        until(lambda: member.poll(0.2) is not None or member.assignment(), "a member")
+        done = trips.sluice(*SHIFTING)
+    finally:
+        member.close()
+    assert done.returncode == 0, done.stderr
+    assert "The reset is done; the next run brings the consumer group there" in done.stderr
+    finished_where_it_was_to_lead(trips)
 
 
 def test_resets_one_after_the_other(trips: Installed) -> None:

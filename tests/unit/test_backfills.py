@@ -19,8 +19,8 @@ from sluice.planning.ranges import OffsetRange, merged, span_of, without
 from sluice.spec import PipelineSpec
 
 from tests.unit.builders import (
-    CLUSTER,
     batch,
+    history,
     log,
     offsets,
     partition,
@@ -30,6 +30,7 @@ from tests.unit.builders import (
     state,
 )
 
+FORWARD = history(batch(offsets(60, 80), offsets(0, 10, 1)))
 CURSOR = {partition(0): planned(offsets(60, 80)), partition(1): planned(offsets(0, 10, 1))}
 
 
@@ -99,11 +100,11 @@ def test_offsets_of_an_earlier_topic_of_the_name_are_gone() -> None:
 )
 def test_another_log_is_never_read_over_good_rows(found: object) -> None:
     with pytest.raises(ResetNeeded):
-        require_read_logs(CURSOR, CLUSTER, found)  # type: ignore[arg-type]
+        require_read_logs(FORWARD, CURSOR, found)  # type: ignore[arg-type]
 
 
 def test_a_log_that_only_lost_its_beginning_is_the_same_log() -> None:
-    require_read_logs(CURSOR, CLUSTER, state(log(90, 100), log(0, 50)))
+    require_read_logs(FORWARD, CURSOR, state(log(90, 100), log(0, 50)))
 
 
 def test_unfinished_batches_are_not_planned_twice() -> None:

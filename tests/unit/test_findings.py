@@ -110,18 +110,18 @@ def test_another_cluster_behind_the_connection_is_refused() -> None:
 @pytest.mark.parametrize("record", [False, True])
 def test_a_contradiction_always_stops_whatever_else_was_found(record: bool) -> None:
     with pytest.raises(ResetNeeded, match=r"flights\[0\]: expected one thing, found another"):
-        losses([LOSS, CONTRADICTION], record)
+        losses("flights", [LOSS, CONTRADICTION], record)
 
 
 def test_losses_stop_unless_they_are_to_be_recorded() -> None:
     other = Loss(offsets(0, 3, 2), TOPIC_ID, "retention")
     with pytest.raises(DataLost) as refused:
-        losses([LOSS, other], record=False)
+        losses("flights", [LOSS, other], record=False)
     *lines, move = str(refused.value).splitlines()
     assert lines == [str(LOSS), str(other)]
     assert move.startswith("18 offsets are gone. `on_data_loss: record`")
-    assert losses([LOSS, other], record=True) == (LOSS, other)
-    assert losses([], record=False) == ()
+    assert losses("flights", [LOSS, other], record=True) == (LOSS, other)
+    assert losses("flights", [], record=False) == ()
 
 
 def test_an_adopted_batch_is_read_as_planned_where_kafka_still_holds_it() -> None:
@@ -161,7 +161,7 @@ def test_an_adopted_batch_of_another_log_is_refused(now: Any) -> None:
 def test_a_topic_that_is_gone_tells_what_was_not_read_and_how_the_others_go_on() -> None:
     last = planned(offsets(10, 40), stable=55)
     with pytest.raises(ResetNeeded) as refused:
-        losses([found] if (found := compare(last, None)) else [], record=True)
+        losses("flights", [found] if (found := compare(last, None)) else [], record=True)
     first, move = str(refused.value).splitlines()
     assert "found no such partition, 15 offsets up to its last known end were not read" in first
     assert "take it out of `topics`, or name it in `except_topics`" in move
@@ -174,14 +174,14 @@ def test_a_planned_batch_of_a_topic_that_is_gone_tells_how_to_drop_the_plan() ->
     first, move = str(refused.value).splitlines()
     assert first.startswith("delays[0]: expected a log to go on with at 0, found no such partition")
     assert ", 5 offsets up to its last known end were not read" in first
-    assert "--shift-by 0` dr" in move
+    assert "`sluice reset flights --shift-by 0` drops the plan" in move
 
 
 def test_several_contradictions_name_each_next_move_once() -> None:
     anew = compare(LAST, log(0, 90, topic_id="new"))
     gone = [compare(planned(offsets(0, 9, number, "delays")), None) for number in (0, 1)]
     with pytest.raises(ResetNeeded) as refused:
-        losses([each for each in (anew, *gone) if each], record=False)
+        losses("trips", [each for each in (anew, *gone) if each], record=False)
     lines = str(refused.value).splitlines()
     assert len(lines) == 5
-    assert "`sluice reset PIPELINE --to-earliest --topic TOPIC` goes on with the new" in lines[3]
+    assert "`sluice reset trips --to-earliest --topic flights` goes on with the new" in lines[3]

@@ -45,9 +45,9 @@ def lag(number: int, cursor: int, stable: int, end: int | None = None) -> Lag:
 
 def outlook(*batches: Batch, lags: tuple[Lag, ...], **more: object) -> Outlook:
     basis = Basis(SAMPLES, SIZES, split=False)
-    told: dict[str, object] = {"adopted": False, "losses": (), "notes": (), **more}
+    told: dict[str, object] = {"adopted": (), "losses": (), "notes": (), **more}
     return Outlook(
-        "flights", batches=batches, lags=lags, basis=basis, max_records_per_batch=10, **told
+        "flights", planned=batches, lags=lags, basis=basis, max_records_per_batch=10, **told
     )
 
 
@@ -77,7 +77,16 @@ def test_the_outlook_reads_as_plain_text() -> None:
 
 
 def test_an_adopted_plan_is_told_from_a_new_one_and_nothing_from_both() -> None:
-    adopted = outlook(batch(offsets(0, 6)), lags=(), adopted=True)
-    assert "planned before, not committed yet: 1 batch, 6 offsets" in adopted.summary
+    adopted = outlook(lags=(), adopted=(batch(offsets(0, 6)),))
+    assert "planned before, not committed yet: 1 batch, 6 offsets, about" in adopted.summary
+    both = outlook(batch(offsets(6, 9), number=2), lags=(), adopted=(batch(offsets(0, 6)),))
+    assert "1 batch, 6 offsets; would be planned: 1 batch, 3 offsets, about" in both.summary
     nothing = outlook(lags=(lag(0, 6, 6),))
     assert (nothing.summary, list(nothing.remarks)) == ("flights: nothing new", [])
+
+
+def test_reading_again_leaves_nothing_for_later_and_begins_where_it_reads() -> None:
+    again = outlook(batch(offsets(2, 4)), lags=(lag(0, 2, 9),), reads_again=True)
+    assert (again.later, again.batches_later) == (0, 0)
+    assert "flights[0]: read again from 2, Kafka holds [0, 9), time to loss unknown" in again.lines
+    assert outlook(lags=(), reads_again=True).summary == "flights: nothing to read again"

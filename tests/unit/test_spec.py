@@ -186,17 +186,31 @@ def test_a_bad_file_of_the_pipelines_own_name_is_refused(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("names", "told"), [((), "no file"), (("b.yml", "a.yaml"), "a.yaml, b.yml")]
+    ("names", "told"), [((), "none"), (("weather", "delays"), "delays, weather")]
 )
 def test_a_pipeline_without_spec_is_refused_with_what_there_is(
     tmp_path: Path, names: tuple[str, ...], told: str
 ) -> None:
     for name in names:
-        written(tmp_path, spec_keys(pipeline="delays"), name)
-    with pytest.raises(SpecError, match=rf"no spec of a pipeline 'flights'; found {told}"):
+        written(tmp_path, spec_keys(pipeline=name), f"{name}.yaml")
+    expected = rf"a spec of a pipeline 'flights', found pipelines: {told}\. SLUICE_PIPELINES names"
+    with pytest.raises(SpecError, match=expected):
+        find_spec(tmp_path, "flights")
+
+
+def test_a_pipeline_without_spec_may_be_in_a_file_that_is_refused(tmp_path: Path) -> None:
+    written(tmp_path, spec_keys(pipeline="flights", tabel="x"), "other.yaml")
+    with pytest.raises(SpecError, match=r"other.yaml: tabel: unknown key"):
         find_spec(tmp_path, "flights")
 
 
 def test_a_pattern_has_exceptions() -> None:
     found = spec(topics=None, topic_pattern="fl.*", except_topics=["flaps"])
     assert [found.selects(each) for each in ("flights", "flaps", "flapsy")] == [True, False, True]
+
+
+def test_kafkas_own_topics_match_no_pattern() -> None:
+    names = ("__consumer_offsets", "__transaction_state", "__share_group_state", "__mine")
+    every = spec(topics=None, topic_pattern=".*")
+    assert [name for name in names if every.selects(name)] == ["__mine"]
+    assert spec(topics=["__consumer_offsets"]).selects("__consumer_offsets")

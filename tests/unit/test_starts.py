@@ -88,8 +88,20 @@ def test_a_group_starts_where_it_stands_and_at_the_beginning_where_it_never_was(
     assert ask.asked == ["old"]
 
 
-def test_a_group_that_stands_outside_the_log_starts_at_its_nearest_end() -> None:
-    assert by_number(StartGroup(group="old").resolve(LOGS, Answers({0: 2, 1: 99}))) == [5, 10, 7]
+def test_a_group_that_stands_below_the_log_start_is_left_there_for_planning_to_tell_the_loss() -> (
+    None
+):
+    assert by_number(StartGroup(group="old").resolve(LOGS, Answers({0: 2, 1: 99}))) == [2, 10, 7]
+
+
+def test_a_group_that_knows_nothing_is_a_mistake_and_no_beginning() -> None:
+    with pytest.raises(SettingsError, match=r"group 'odl': expected committed offsets of flights"):
+        StartGroup(group="odl").resolve(LOGS, Answers({}))
+
+
+def test_a_start_is_written_the_same_way_whatever_the_order_of_its_keys() -> None:
+    one = StartOffsets(offsets={"a": {0: 1, 1: 2}, "b": {0: 3}})
+    assert str(one) == str(StartOffsets(offsets={"b": {0: 3}, "a": {1: 2, 0: 1}}))
 
 
 def test_explicit_offsets_leave_the_other_partitions_at_their_beginning() -> None:
@@ -202,7 +214,6 @@ def test_every_start_names_every_partition_and_lies_between_log_start_and_lso(
         StartEarliest(),
         StartLatest(),
         StartTimestamp(timestamp=moment),
-        StartGroup(group="g"),
         StartOffsets(offsets={}),
     )
     for policy in policies:

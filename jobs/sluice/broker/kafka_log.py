@@ -22,18 +22,25 @@ from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec, Resou
 
 from sluice.broker.kafka_client import KafkaClient
 from sluice.broker.kafka_state import KafkaState, PartitionLog, Retention
-from sluice.errors import BrokerUnavailable
+from sluice.errors import BrokerUnavailable, SettingsError
 from sluice.planning.ranges import TopicPartition
 from sluice.spec import PipelineSpec
 
 log = logging.getLogger(__name__)
 _TIMEOUT_S = 15.0
+_FORBIDDEN = (
+    KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+    KafkaError.GROUP_AUTHORIZATION_FAILED,
+    KafkaError.SASL_AUTHENTICATION_FAILED,
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+)
 
 
 class KafkaLog:
     """Questions to one cluster, and the mirror of the cursor in a consumer group.
 
-    Every method raises BrokerUnavailable, which names the broker, when no answer comes in time.
+    Every method raises BrokerUnavailable, which names the broker, when no answer comes in time, and
+    SettingsError when the connection's user may not ask.
     """
 
     def __init__(self, client: KafkaClient) -> None:
@@ -174,6 +181,12 @@ class KafkaLog:
                 raise _NoSuchTopic(
                     f"broker {self._client.bootstrap}: a topic was deleted while it was asked for."
                     " Nothing was changed; run again."
+                ) from problem
+            if problem.args[0].code() in _FORBIDDEN:
+                raise SettingsError(
+                    f"broker {self._client.bootstrap}: {problem.args[0].str()}. The connection's"
+                    " user needs Describe, DescribeConfigs and Read on the topics, and Read on the"
+                    " consumer group."
                 ) from problem
             raise self._unavailable(problem.args[0].str()) from problem
         except TimeoutError as problem:

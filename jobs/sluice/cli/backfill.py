@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import click
 
 from sluice.cli.landing import landing
 from sluice.cli.opening import here, opened
 from sluice.cli.outlooks import print_outlook
 from sluice.cli.output import arguments, print_json
+from sluice.errors import SettingsError
 from sluice.pipeline.look import look_again
 from sluice.pipeline.wanted import Asked, asked
 
@@ -27,7 +31,18 @@ def backfill(pipeline: str, start: str, end: str, dry_run: bool, as_json: bool) 
     Only what is below the cursor of PIPELINE, and what Kafka still holds: other rows stay as they
     are. The cursor does not move. Safe to stop and to repeat at any moment.
     """
-    read_again(pipeline, asked(start, end), dry_run, as_json)
+    with refusing_usage():
+        wanted = asked(start, end)
+    read_again(pipeline, wanted, dry_run, as_json)
+
+
+@contextmanager
+def refusing_usage() -> Iterator[None]:
+    """Options that cannot be read, or do not go together, are errors of usage."""
+    try:
+        yield
+    except SettingsError as problem:
+        raise click.UsageError(str(problem)) from None
 
 
 def read_again(pipeline: str, wanted: Asked, dry_run: bool, as_json: bool) -> None:

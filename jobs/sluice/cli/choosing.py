@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from sluice.planning.aside import Choice
+from sluice.planning.batches import parse_batch
 from sluice.planning.ranges import TopicPartition
 from sluice.planning.written import parse_positions
 
@@ -24,9 +25,17 @@ def _positions(
         raise click.BadParameter(str(problem), context, option) from None
 
 
+def _batch(context: click.Context, option: click.Parameter, written: str) -> str:
+    try:
+        parse_batch("", written or "forward-1-1")
+    except ValueError as problem:
+        raise click.BadParameter(str(problem), context, option) from None
+    return written
+
+
 def choosing(command: Command) -> Command:
     """The options that choose records; those that are left out do not narrow the choice."""
-    for option in (
+    options = (
         click.option(
             "--at",
             "positions",
@@ -35,9 +44,15 @@ def choosing(command: Command) -> Command:
             metavar="'TOPIC[N]@OFFSET'",
             help="This record. May be repeated.",
         ),
-        click.option("--batch", default="", help="Records of this batch, such as forward-1-42."),
+        click.option(
+            "--batch",
+            default="",
+            callback=_batch,
+            help="Records of this batch, such as forward-1-42.",
+        ),
         click.option("--reason-like", default="", help="Records whose reason contains this text."),
-    ):
+    )
+    for option in reversed(options):
         command = option(command)
     return command
 

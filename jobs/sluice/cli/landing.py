@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sluice.cli.opening import Origin
+from sluice.cli.opening import Caller
 from sluice.pipeline import Pipeline, Settlement, Work
 
 if TYPE_CHECKING:
@@ -20,24 +21,26 @@ _PAUSE_SECONDS = 5.0
 
 
 @contextmanager
-def landing(opening: Pipeline, origin: Origin, as_json: bool) -> Iterator[Landing]:
+def landing(opening: Pipeline, origin: Caller, as_json: bool) -> Iterator[Lander]:
     """What lands work; Spark is stopped at the end, if it was started."""
-    session = Landing(opening, origin, as_json)
+    session = Lander(opening, origin, as_json)
     try:
         yield session
     finally:
         session.stop()
 
 
-class Landing:
+class Lander:
     """Lands work and settles it, and says so: on stderr where stdout is for JSON."""
 
-    def __init__(self, opening: Pipeline, origin: Origin, as_json: bool) -> None:
+    def __init__(self, opening: Pipeline, origin: Caller, as_json: bool) -> None:
         self._opening = opening
         self._origin = origin
         self._as_json = as_json
         self._session: SparkSession | None = None
         self.events: list[dict[str, Any]] = []
+        # A work of many batches takes long: each is told when it is read and when it is committed.
+        logging.getLogger("sluice.pipeline.ingest").setLevel(logging.INFO)
 
     def finish(self, work: Work) -> None:
         """Land the work, if there is any, and settle."""

@@ -6,6 +6,7 @@ import click
 
 from sluice.cli.output import print_json, print_table
 from sluice.pipeline.affected import Affected, Preview
+from sluice.planning.recorded import Recorded
 from sluice.planning.resets import MovedCursor, Reset
 from sluice.planning.skips import Skip
 
@@ -24,9 +25,8 @@ def print_preview(preview: Preview, as_json: bool) -> None:
         (*_COLUMNS, "Kafka holds", "rows replaced", "quarantined"),
         [(*_row(each), *_held(preview.affected[each.partition])) for each in found.cursor],
     )
-    for line in filter(None, (each.clipping for each in found.cursor)):
+    for line in preview.remarks:
         click.echo(line)
-    click.echo(found.last_before)
     click.echo(f"{_NOTHING}, and with --as-previewed {found.preview} exactly this.")
 
 
@@ -57,25 +57,34 @@ def print_skip(found: Skip, as_json: bool) -> None:
 
 def reset_told(found: Reset) -> str:
     """A recorded reset in one line: by whom, when, why, and how far it moved the cursor."""
-    by = f"{found.recorded.actor}, {found.recorded.at:%Y-%m-%d %H:%M:%SZ}" if found.recorded else ""
     skipped = sum(each.skipped for each in found.cursor)
     again = sum(each.again for each in found.cursor)
-    return f"{by}: {found.reason} ({skipped:,} skipped, {again:,} read again)"
+    return f"{found.recorded}: {found.reason} ({skipped:,} skipped, {again:,} read again)"
 
 
 def reset_document(found: Reset, preview: Preview | None = None) -> dict[str, object]:
     """A reset as JSON-able values."""
     affected = preview.affected if preview else {}
-    return {
+    document: dict[str, object] = {
         "pipeline": found.pipeline,
         "generation": found.generation,
         "preview": found.preview,
         "executed": found.done,
         "closed_at": found.closed_at,
         "reason": found.reason,
-        "actor": found.recorded.actor if found.recorded else None,
-        "recorded_at": found.recorded.at.isoformat() if found.recorded else None,
+        **recorded_document(found.recorded),
         "partitions": [_partition(each, affected.get(each.partition)) for each in found.cursor],
+    }
+    if preview is not None:
+        document["unfinished"] = [str(batch) for batch in preview.unfinished]
+    return document
+
+
+def recorded_document(found: Recorded | None) -> dict[str, object]:
+    """Who and when, for programs; unknown of what was not read back."""
+    return {
+        "actor": found.actor if found else None,
+        "recorded_at": found.at.isoformat() if found else None,
     }
 
 

@@ -11,7 +11,7 @@ from sluice.pipeline import Pipeline, find_pipeline
 
 
 @dataclass(frozen=True)
-class Origin:
+class Caller:
     """Who runs the command, as the offsets table records it."""
 
     run_id: str
@@ -23,6 +23,14 @@ def opened(pipeline: str) -> Pipeline:
     return find_pipeline(pipeline, os.environ)
 
 
-def here() -> Origin:
+def here() -> Caller:
     """This user, now."""
-    return Origin(f"cli__{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", getpass.getuser())
+    return Caller(f"cli__{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", _user())
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        # A container may run under a number that has no name.
+        return f"uid {os.getuid()}"

@@ -32,7 +32,10 @@ def print_outlook(outlook: Outlook, as_json: bool) -> None:
     if outlook.batches and outlook.lags:
         print_table(
             "partitions",
-            ("partition", "log start", "cursor", "LSO", "left", "time to loss"),
+            (
+                *("partition", "log start", "read from" if outlook.reads_again else "cursor"),
+                *("LSO", "left", "time to loss"),
+            ),
             [
                 (
                     str(each.partition),
@@ -52,7 +55,7 @@ def print_outlook(outlook: Outlook, as_json: bool) -> None:
 def _document(outlook: Outlook) -> dict[str, object]:
     return {
         "pipeline": outlook.pipeline,
-        "adopted": outlook.adopted,
+        "adopted": [str(batch) for batch in outlook.adopted],
         "offsets": outlook.offsets,
         "estimated": asdict(outlook.basis.estimate(outlook.ranges)),
         "batches": [_batch(outlook, each) for each in outlook.batches],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from sluice.cli.backfill import dry_run_option, read_again
+from sluice.cli.backfill import dry_run_option, read_again, refusing_usage
 from sluice.cli.output import arguments
 from sluice.pipeline.wanted import asked
 
@@ -33,4 +33,6 @@ def reprocess(
 
     Only what is below the cursor and what Kafka still holds. The cursor does not move.
     """
-    read_again(pipeline, asked(start, end, ranges, batches), dry_run, as_json)
+    with refusing_usage():
+        wanted = asked(start, end, ranges, batches)
+    read_again(pipeline, wanted, dry_run, as_json)

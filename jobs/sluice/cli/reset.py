@@ -22,15 +22,17 @@ _HELP = {
 
 def _targets(command: click.decorators.FC) -> click.decorators.FC:
     """The options of which exactly one says where to."""
-    for name in PLAIN:
-        command = click.option(f"--{name}", is_flag=True, help=_HELP[name])(command)
-    for option in (
+    options = [
+        *(click.option(f"--{name}", is_flag=True, help=_HELP[name]) for name in PLAIN),
         click.option("--to-datetime", metavar="TIME", help="First record at or after it. [UTC]"),
         click.option("--by-duration", metavar="PT1H", help="As --to-datetime, so long ago."),
         click.option("--shift-by", metavar="N", help="N offsets forward; back with -N."),
         click.option("--to-group", metavar="GROUP", help="Where a consumer group stands."),
         click.option(
-            "--to-offsets", multiple=True, metavar="'TOPIC[N]=OFFSET'", help="Here. Repeatable."
+            "--to-offsets",
+            multiple=True,
+            metavar="'TOPIC[N]=OFFSET'",
+            help="This partition to this offset; the others stay. Repeatable.",
         ),
         click.option(
             "--from-file",
@@ -43,7 +45,8 @@ def _targets(command: click.decorators.FC) -> click.decorators.FC:
             metavar="'TOPIC[N]@OFFSET'",
             help="Pass over this one record only. Repeatable.",
         ),
-    ):
+    ]
+    for option in reversed(options):
         command = option(command)
     return command
 
@@ -113,7 +116,10 @@ def _where(name: str, value: object, written: tuple[str, ...]) -> Target | Posit
     if scopes and name in ("skip", "from-file"):
         raise ValueError("it says itself which partitions it is about: leave --topic out")
     if isinstance(value, Path):
-        return to_offsets(parse_positions_file(value.read_text(encoding="utf-8")))
+        try:
+            return to_offsets(parse_positions_file(value.read_text(encoding="utf-8")))
+        except ValueError as problem:
+            raise ValueError(f"{value}: {problem}") from None
     texts = value if isinstance(value, tuple) else (str(value),)
     if name == "skip":
         return parse_positions(texts, "@")

@@ -122,12 +122,19 @@ class SparkLake:
             retype_table(rows, self._data, reading, self._spec)
 
     def _write(self, reading: Reading, records: DataFrame, rows: DataFrame) -> None:
-        if reading.replaces:
+        if not reading.replaces:
+            append_batch(rows, self._data, reading)
+            return
+        if reading.compacts:
+            # Looked at once: between two looks the log cleaner may take records away, and their
+            # rows would go with them.
+            records.persist()
+        try:
             kept = rows_to_keep(self._spark, self._data, reading, records)
             whole = rows if kept is None else rows.unionByName(kept, allowMissingColumns=True)
             replace_batch(whole, self._data, reading)
-        else:
-            append_batch(rows, self._data, reading)
+        finally:
+            records.unpersist()
 
     def _samples(self, batch: Batch) -> tuple[str, ...]:
         rows = self._spark.read.format("delta").load(self._quarantine)

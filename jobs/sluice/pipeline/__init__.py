@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sluice.broker.kafka_client import KafkaClient
+from sluice.errors import BackfillClosed
 from sluice.landing import Lake
 from sluice.pipeline.accepting import accept_gaps
 from sluice.pipeline.affected import Preview
@@ -70,12 +71,22 @@ class Pipeline:
         return look_again(self.parts, asked) if asked else look(self.parts)
 
     def outstanding(self, work: Work) -> Work:
-        """Those of the batches that are not committed yet. Takes milliseconds, no JVM."""
+        """Those of the batches that are not committed yet. Takes milliseconds, no JVM.
+
+        Of a generation that a reset has closed there is nothing left: what is to be read forward
+        is planned anew. Raises BackfillClosed for what was to be read again, and was not.
+        """
         committed = self.parts.committed(work.sequence)
-        if self.parts.data.closed(work.sequence):
-            log.info("%s: superseded by a reset, which closed its generation", work)
-            return replace(work, batches=())
-        return replace(work, batches=tuple(n for n in work.batches if n > committed))
+        left = replace(work, batches=tuple(n for n in work.batches if n > committed))
+        if not left or not self.parts.data.closed(work.sequence):
+            return left
+        if work.sequence.lane == "backfill":
+            raise BackfillClosed(
+                f"{left}: a reset has closed them, and they were not read again. If they still are"
+                " to be, ask again: clear the whole run, or give the command once more."
+            )
+        log.info("%s: superseded by a reset, which closed its generation", left)
+        return replace(work, batches=())
 
     def ingest(self, work: Work, lake: Lake) -> None:
         """Land the batches that are not committed yet."""

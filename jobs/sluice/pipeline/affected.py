@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sluice.broker.kafka_state import Logs, PartitionLog
 from sluice.pipeline.parts import Parts
 from sluice.pipeline.quarantined import read_quarantined
 from sluice.planning.aside import State
+from sluice.planning.batches import Batch
 from sluice.planning.history import History
 from sluice.planning.ranges import TopicPartition
-from sluice.planning.resets import MovedCursor, Reset
+from sluice.planning.resets import MovedCursor, Reset, closed_unread
 
 
 @dataclass(frozen=True)
@@ -34,17 +35,24 @@ class Affected:
 
 @dataclass(frozen=True)
 class Preview:
-    """What a reset would do."""
+    """What a reset would do; `unfinished` are the planned batches that it closes."""
 
     reset: Reset
     affected: Mapping[TopicPartition, Affected]
+    unfinished: tuple[Batch, ...]
 
     @property
     def told(self) -> str:
         """All of it, a line for each partition."""
         moves = [self._line(each) for each in self.reset.cursor]
-        clippings = [each.clipping for each in self.reset.cursor if each.clipping]
-        return "\n".join([*moves, *clippings, self.reset.last_before])
+        return "\n".join([*moves, *self.remarks])
+
+    @property
+    def remarks(self) -> Iterator[str]:
+        """What else there is to say, a line each."""
+        yield from filter(None, (each.clipping for each in self.reset.cursor))
+        yield self.reset.last_before
+        yield from closed_unread(self.unfinished)
 
     def _line(self, moved: MovedCursor) -> str:
         found = self.affected[moved.partition]
@@ -55,7 +63,7 @@ class Preview:
         )
 
 
-def preview_of(parts: Parts, history: History, intended: Reset, logs: Logs) -> Preview:
+def affected_by(parts: Parts, history: History, intended: Reset, logs: Logs) -> Preview:
     """Count what the reset affects; nothing is written."""
     below = [each for each in intended.cursor if _reads_again(each, history)]
     rows = {
@@ -73,6 +81,7 @@ def preview_of(parts: Parts, history: History, intended: Reset, logs: Logs) -> P
             )
             for each in intended.cursor
         },
+        parts.unfinished(),
     )
 
 

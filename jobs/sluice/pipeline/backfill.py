@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 
+from sluice.pipeline.altered import require_unaltered
 from sluice.pipeline.fingerprinting import require_same_log
 from sluice.pipeline.parts import Parts
 from sluice.pipeline.plan import Written, write_down
@@ -22,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Preview:
+class ReadAgain:
     """Batches of the lane that come first, and those that would be added."""
 
     unfinished: tuple[Batch, ...]
@@ -45,11 +46,12 @@ def plan_backfill(parts: Parts, asked: Asked, origin: Origin) -> Written:
     return written
 
 
-def preview_backfill(parts: Parts, asked: Asked) -> Preview:
+def preview_backfill(parts: Parts, asked: Asked) -> ReadAgain:
     """What would be read again; nothing is written. Raises as `plan_backfill`."""
-    _, lane, committed = parts.progress(parts.offsets.snapshot, "backfill")
+    snapshot, lane, committed = parts.progress(parts.offsets.snapshot, "backfill")
+    require_unaltered(parts, snapshot, lane.sequence)
     unfinished = lane.after(committed)
-    return Preview(unfinished, _decide(parts, asked, lane, unfinished))
+    return ReadAgain(unfinished, _decide(parts, asked, lane, unfinished))
 
 
 def _decide(parts: Parts, asked: Asked, lane: History, unfinished: tuple[Batch, ...]) -> Plan:
@@ -58,7 +60,7 @@ def _decide(parts: Parts, asked: Asked, lane: History, unfinished: tuple[Batch, 
         log.warning("%s: nothing was read yet that could be read again", parts.spec.pipeline)
         return Plan(())
     cursor, state = forward.cursor_at(committed), parts.kafka.state(parts.spec)
-    require_read_logs(cursor, forward.cluster_id, state)
+    require_read_logs(forward, cursor, state)
     if committed:
         require_same_log(parts, forward.batch(committed), state)
     found = readable_again(asked(parts, state), cursor, state)

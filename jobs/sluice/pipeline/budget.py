@@ -6,7 +6,7 @@ from sluice.errors import TooManyMalformed, joined
 from sluice.landing import Malformed, Reading
 from sluice.pipeline.parts import Parts
 from sluice.pipeline.quarantined import read_quarantined
-from sluice.planning.aside import State
+from sluice.planning.aside import Aside, State
 
 
 def require_within_budget(parts: Parts, reading: Reading, found: Malformed) -> None:
@@ -15,13 +15,15 @@ def require_within_budget(parts: Parts, reading: Reading, found: Malformed) -> N
     Raises TooManyMalformed with samples and the next move.
     """
     allowed = parts.spec.quarantine.max_ratio
-    if found.undecodable - _known(parts, reading) <= allowed * found.records:
+    news = _news(parts, reading) if reading.replaces else found.undecodable
+    if news <= allowed * found.records:
         return
     raise TooManyMalformed(
         joined(
             [
-                f"{reading}: {found.undecodable} of {found.records} records are undecodable;"
-                f" allowed: {allowed:.2%} (quarantine.max_ratio). Nothing was committed. Samples:",
+                f"{reading}: {news} of {found.records} records are undecodable"
+                f"{', and were not before' if reading.replaces else ''}; allowed: {allowed:.2%}"
+                " (quarantine.max_ratio). Nothing was committed. Samples:",
                 *found.samples,
                 f"`sluice quarantine list {parts.spec.pipeline}` shows all reasons. Mend the"
                 " schema in the spec, or raise quarantine.max_ratio, and run again.",
@@ -30,15 +32,13 @@ def require_within_budget(parts: Parts, reading: Reading, found: Malformed) -> N
     )
 
 
-def _known(parts: Parts, reading: Reading) -> int:
-    """How many of the offsets are in quarantine, and count, because of earlier batches."""
-    if not reading.replaces:
-        return 0
-    ranges = {
-        (each.topic_id, each.offsets.partition): each.offsets for each in reading.batch.ranges
-    }
-    return sum(
-        place.start <= row.offset < place.end
-        for row in read_quarantined(parts).of(State.LIVE)
-        if (place := ranges.get((row.topic_id, row.partition)))
-    )
+def _news(parts: Parts, reading: Reading) -> int:
+    """How many offsets the attempt has put aside that no earlier batch had put aside."""
+    rows = read_quarantined(parts).rows
+    known = {_place(row) for row in rows if row.state in (State.LIVE, State.DROPPED)}
+    mine = {_place(row) for row in rows if row.batch == str(reading.batch)}
+    return len(mine - known)
+
+
+def _place(row: Aside) -> tuple[str, int, int]:
+    return row.topic_id, row.partition.partition, row.offset

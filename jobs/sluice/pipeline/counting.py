@@ -1,4 +1,4 @@
-"""Settling: what became of every offset of a committed batch."""
+"""Counting: what became of every offset of a committed batch."""
 
 from __future__ import annotations
 

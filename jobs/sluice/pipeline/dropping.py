@@ -33,7 +33,7 @@ OpenUpkeep = Callable[[], AbstractContextManager[Upkeep]]
 
 def preview_drop(parts: Parts, choice: Choice) -> Drop:
     """What a drop would record and take away; nothing is written."""
-    return _decide(read_quarantined(parts), choice, "")
+    return _decide(parts, read_quarantined(parts), choice, "")
 
 
 def drop(
@@ -57,8 +57,7 @@ def _record(parts: Parts, choice: Choice, reason: str, origin: Origin) -> Drop:
     cause = f"dropped from quarantine by {origin.actor}: {reason}"
     for _ in range(_ATTEMPTS):
         found = read_quarantined(parts)
-        require_unaltered(parts, found.snapshot, found.history.sequence)
-        decided = _decide(found, choice, cause)
+        decided = _decide(parts, found, choice, cause)
         if not decided.losses:
             return decided
         try:
@@ -74,7 +73,8 @@ def _record(parts: Parts, choice: Choice, reason: str, origin: Origin) -> Drop:
     )
 
 
-def _decide(found: Quarantined, choice: Choice, cause: str) -> Drop:
+def _decide(parts: Parts, found: Quarantined, choice: Choice, cause: str) -> Drop:
+    require_unaltered(parts, found.snapshot, found.history.sequence)
     chosen = [row for row in found.rows if row in choice]
     history = found.history
     return decide_drop(history.sequence, history.cluster_id, found.rows, chosen, cause)

@@ -32,6 +32,7 @@ def require_same_log(parts: Parts, last: Batch, state: KafkaState) -> None:
         return
     found = read_fingerprints(parts.client.settings, held)
     losses(
+        last.sequence.pipeline,
         [
             each
             for each in compare_fingerprints(held, expected, found)

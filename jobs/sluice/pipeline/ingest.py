@@ -145,7 +145,12 @@ def _reading(parts: Parts, batch: Batch) -> Reading:
     # What retention has taken from a batch of the backfill lane was read before, and stays.
     record = parts.records_losses or batch.sequence.lane == "backfill"
     ranges = readable(batch, state, record)
-    return Reading(batch, tuple(ranges), fingerprints=take_fingerprints(parts, batch, state))
+    return Reading(
+        batch,
+        tuple(ranges),
+        fingerprints=take_fingerprints(parts, batch, state),
+        compacts=any(parts.kafka.compacts(topic) for topic in {e.partition.topic for e in ranges}),
+    )
 
 
 def _committed(parts: Parts, batch: Batch) -> int:

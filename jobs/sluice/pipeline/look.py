@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from sluice.broker.kafka_state import KafkaState
 from sluice.broker.samples import read_samples
@@ -12,9 +12,10 @@ from sluice.pipeline.altered import require_unaltered
 from sluice.pipeline.backfill import preview_backfill
 from sluice.pipeline.lagging import read_lags, unknown_times
 from sluice.pipeline.parts import Parts
-from sluice.pipeline.plan import preview_of
+from sluice.pipeline.plan import next_plan
 from sluice.pipeline.starting import start_without_effect
 from sluice.pipeline.wanted import Asked
+from sluice.planning.batches import Batch
 from sluice.planning.findings import readable
 from sluice.planning.outlook import Basis, Outlook
 from sluice.planning.plans import Plan
@@ -33,38 +34,49 @@ def look(parts: Parts) -> Outlook:
     unfinished = history.after(committed)
     for batch in unfinished:
         readable(batch, state, parts.records_losses)
-    new = Plan(unfinished) if unfinished else preview_of(parts, history, state)
-    ranges = [planned.offsets for batch in new.batches for planned in batch.ranges]
+    new = Plan(()) if unfinished else next_plan(parts, history, state)
+    ranges = _ranges(unfinished or new.batches)
     cursor = {each: at.offsets.end for each, at in history.cursor_at(committed).items()}
     found = read_lags(parts, {**_firsts(ranges), **cursor}, state)
     return Outlook(
         pipeline=parts.spec.pipeline,
-        adopted=bool(unfinished),
-        batches=new.batches,
+        adopted=unfinished,
+        planned=new.batches,
         losses=new.losses,
         lags=tuple(found),
         basis=_basis(parts, ranges, state),
         max_records_per_batch=parts.spec.max_records_per_batch,
-        notes=(*_notes(parts, snapshot), *unknown_times(found)),
+        notes=(*_notes(parts, snapshot), *_ineffective(parts, snapshot), *unknown_times(found)),
     )
 
 
 def look_again(parts: Parts, asked: Asked) -> Outlook:
     """What reading again would do; raises what it would raise before it reads anything."""
     found = preview_backfill(parts, asked)
-    batches = (*found.unfinished, *found.plan.batches)
-    ranges = [planned.offsets for batch in batches for planned in batch.ranges]
+    ranges = _ranges((*found.unfinished, *found.plan.batches))
+    state = parts.kafka.state(parts.spec)
+    reads = [each for each in read_lags(parts, _firsts(ranges), state) if each.cursor is not None]
     return Outlook(
         pipeline=parts.spec.pipeline,
-        adopted=not found.plan,
-        batches=batches,
+        adopted=found.unfinished,
+        planned=found.plan.batches,
         losses=(),
-        lags=(),
-        basis=_basis(parts, ranges, parts.kafka.state(parts.spec)),
+        lags=tuple(reads),
+        basis=_basis(parts, ranges, state),
         max_records_per_batch=parts.spec.max_records_per_batch,
-        notes=tuple(map(str, found.plan.left_out)),
-        nothing="nothing to read again",
+        notes=(
+            *_notes(parts, parts.offsets.snapshot()),
+            *map(str, found.plan.left_out),
+            *unknown_times(reads),
+        ),
+        reads_again=True,
     )
+
+
+def _ranges(batches: Sequence[Batch]) -> list[OffsetRange]:
+    return [
+        planned.offsets for batch in batches for planned in batch.ranges if planned.offsets.span
+    ]
 
 
 def _basis(parts: Parts, ranges: list[OffsetRange], state: KafkaState) -> Basis:
@@ -99,6 +111,8 @@ def _notes(parts: Parts, snapshot: OffsetsSnapshot) -> Iterator[str]:
     pending = snapshot.resets(parts.spec.pipeline).newest
     if pending is not None and not pending.done:
         yield f"the reset to generation {pending.generation} was interrupted: finished before that"
-    ineffective = start_without_effect(parts, snapshot)
-    if ineffective:
+
+
+def _ineffective(parts: Parts, snapshot: OffsetsSnapshot) -> Iterator[str]:
+    if ineffective := start_without_effect(parts, snapshot):
         yield ineffective

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from sluice.broker.kafka_client import KafkaClient
 from sluice.broker.kafka_log import KafkaLog
 from sluice.errors import TableRefused
-from sluice.planning.batches import BatchSequence, Lane
+from sluice.planning.batches import Batch, BatchSequence, Lane
 from sluice.planning.history import History
 from sluice.planning.resets import LANES, Resets
 from sluice.spec import PipelineSpec
@@ -83,6 +83,11 @@ class Parts:
     def committed_by_lane(self, sequence: BatchSequence) -> Mapping[Lane, int]:
         """The last committed batch of each lane of the sequence's generation."""
         return {lane: self.committed(replace(sequence, lane=lane)) for lane in LANES}
+
+    def unfinished(self) -> tuple[Batch, ...]:
+        """What the lanes have planned, and nobody has committed yet."""
+        lanes = (self.progress(self.offsets.snapshot, lane) for lane in LANES)
+        return tuple(batch for _, lane, committed in lanes for batch in lane.after(committed))
 
     def _newest(self, resets: Resets) -> BatchSequence:
         """The forward lane of the newest generation: a reset counts once its fence stands."""

@@ -89,10 +89,10 @@ def write_down(parts: Parts, origin: Origin, lane: Lane, decide: Decide) -> Writ
 
 def preview(parts: Parts, history: History) -> Plan:
     """The plan that would be made now; nothing is written."""
-    return preview_of(parts, history, parts.kafka.state(parts.spec))
+    return next_plan(parts, history, parts.kafka.state(parts.spec))
 
 
-def preview_of(
+def next_plan(
     parts: Parts, history: History, state: KafkaState, skips: Sequence[Skipped] = ()
 ) -> Plan:
     """The plan that would be made of a state of Kafka; nothing is written."""

@@ -10,10 +10,17 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from sluice.errors import CommitFailed, PreviewOutdated, SettingsError
+from sluice.errors import (
+    BrokerUnavailable,
+    CommitFailed,
+    PreviewOutdated,
+    ResetNeeded,
+    SettingsError,
+)
 from sluice.failpoints import reach
-from sluice.pipeline.affected import Preview, preview_of
+from sluice.pipeline.affected import Preview, affected_by
 from sluice.pipeline.parts import Parts
+from sluice.pipeline.repeated import Repeated, repeated
 from sluice.pipeline.settle import mirror, write_receipts
 from sluice.pipeline.standing import standing
 from sluice.pipeline.targets import Target, as_intended
@@ -28,14 +35,14 @@ log = logging.getLogger(__name__)
 _ATTEMPTS = 10
 
 
-def preview_reset(parts: Parts, target: Target, reason: str = "") -> Preview:
+def preview_reset(parts: Parts, target: Target) -> Preview:
     """What a reset would do; nothing is written.
 
     Raises SettingsError for a pipeline without a data table, and what the target raises.
     """
-    intended = decide_reset(parts, target, reason)
+    intended = decide_reset(parts, target, reason="")
     _, history, _ = parts.progress(parts.offsets.snapshot)
-    return preview_of(parts, history, intended, parts.kafka.state(parts.spec).logs)
+    return affected_by(parts, history, intended, parts.kafka.state(parts.spec).logs)
 
 
 def reset(
@@ -46,21 +53,50 @@ def reset(
     Raises PreviewOutdated when it would not do what the preview of that id has shown, or when
     somebody else's interrupted reset had to be finished first.
     """
-    finished = finish_reset(parts, origin)
+    finished = _finish_if_possible(parts, origin)
     newest = parts.offsets.snapshot().resets(parts.spec.pipeline).newest
-    if newest is not None and as_previewed == newest.preview:
-        log.info("%s: done before: generation %d is open", newest.pipeline, newest.generation)
-        return newest
-    if finished is not None and (finished.reason != reason or as_previewed):
+    repeats = None
+    if newest is not None and newest.done:
+        if as_previewed == newest.preview:
+            log.info("%s: done before: generation %d is open", newest.pipeline, newest.generation)
+            _mirror(parts)
+            return newest
+        repeats = None if as_previewed else repeated(parts, target, reason, newest)
+    if finished is not None and not repeats:
         raise PreviewOutdated(
             f"{finished.pipeline}: an interrupted reset ({finished.reason}) was finished just now,"
             f" to generation {finished.generation}:\n{_would_do(finished)}\nNothing else was done."
             " Look at it, and reset again if that is not what you want."
         )
-    # The same command again, after a crash: five offsets back are not ten.
+    if newest is not None and finished is None and repeats is Repeated.FROM_THERE:
+        raise PreviewOutdated(
+            f"{newest.pipeline}: this reset was done before ({newest.recorded}: {newest.reason}):\n"
+            f"{_would_do(newest)}\nNothing was changed. To go on from where the cursor is now, give"
+            " the id of a preview with --as-previewed, or another reason."
+        )
     done = finished or start_generation(parts, target, reason, origin, as_previewed)
-    mirror(parts)
+    _mirror(parts)
     return done
+
+
+def _finish_if_possible(parts: Parts, origin: Origin) -> Reset | None:
+    """As `finish_reset`; where it can no longer be done as it was decided, this one outranks it."""
+    try:
+        return finish_reset(parts, origin)
+    except ResetNeeded as problem:
+        log.warning("%s: an interrupted reset is given up: %s", parts.spec.pipeline, problem)
+        return None
+
+
+def _mirror(parts: Parts) -> None:
+    """The reset stands, so it is no failure when the group cannot follow now."""
+    try:
+        mirror(parts)
+    except (BrokerUnavailable, SettingsError) as problem:
+        log.warning(
+            "The reset is done; the next run brings the consumer group there, which failed now: %s",
+            problem,
+        )
 
 
 def finish_reset(parts: Parts, origin: Origin) -> Reset | None:

@@ -142,7 +142,8 @@ def mirror(parts: Parts) -> None:
 
 def _report(receipt: Receipt) -> None:
     for loss in receipt.losses:
-        log.warning("%s; recorded as lost", loss)
+        lost = loss.offsets
+        log.warning("%s: %d offsets recorded as lost (%s)", lost, lost.span, loss.cause)
     log.info(
         "%s: settled in version %d: %d records, %d quarantined, %d gaps",
         receipt.batch,

@@ -14,7 +14,7 @@ from sluice.errors import CommitFailed
 from sluice.failpoints import reach
 from sluice.pipeline.altered import require_unaltered
 from sluice.pipeline.parts import Parts
-from sluice.pipeline.plan import preview_of, write_down
+from sluice.pipeline.plan import next_plan, write_down
 from sluice.pipeline.reset import decide_reset, finish_reset, start_generation
 from sluice.pipeline.standing import standing
 from sluice.pipeline.targets import to_table
@@ -52,12 +52,14 @@ def preview_skip(parts: Parts, positions: Positions, reason: str, actor: str) ->
     now = standing(parts, snapshot, history, parts.committed_by_lane(history.sequence))
     new = skipped(wanted, now.cursor, now.logs, actor, reason)
     skips = together(still_ahead(_all_recorded(parts, snapshot, history), now.cursor), new)
-    unfinished, intended = history.after(committed), None
-    if unfinished:
+    unfinished: tuple[Batch, ...] = ()
+    intended = None
+    if history.after(committed):
+        unfinished = parts.unfinished()
         named = ", ".join(f"{each.offsets.partition}@{each.offsets.start}" for each in new)
         intended = decide_reset(parts, to_table, f"skip of {named}: {reason}")
         history = _opened(intended, snapshot)
-    plan = preview_of(parts, history, parts.kafka.state(parts.spec), skips)
+    plan = next_plan(parts, history, parts.kafka.state(parts.spec), skips)
     return Skip(parts.spec.pipeline, plan, skips, unfinished, intended)
 
 
@@ -100,7 +102,7 @@ def _write_down(parts: Parts, found: Skip, origin: Origin) -> Plan:
     def around(history: History, unfinished: tuple[Batch, ...]) -> Plan:
         if unfinished or (history.sequence, history.planned + 1) != (first.sequence, first.number):
             raise _Changed
-        return preview_of(parts, history, parts.kafka.state(parts.spec), found.skips)
+        return next_plan(parts, history, parts.kafka.state(parts.spec), found.skips)
 
     return write_down(parts, origin, "forward", around).plan
 

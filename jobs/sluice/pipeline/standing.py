@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import takewhile
 
 from sluice.broker.kafka_state import Logs
 from sluice.errors import SettingsError
-from sluice.pipeline.altered import landed_batches
+from sluice.pipeline.altered import all_landed
 from sluice.pipeline.parts import Parts
 from sluice.planning.alterations import Landed, undone_by_restore
 from sluice.planning.batches import BatchSequence, Cursor, Lane
@@ -60,10 +60,10 @@ def standing(
     commits = parts.data.require_ours(parts.spec.pipeline)
     if all(each.restored is None for each in commits):
         return Standing(parts, cursor, cursor, committed, cluster)
-    landed = sorted(
-        _all_landed(parts, snapshot, history.sequence, committed), key=lambda each: each.version
-    )
+    landed = all_landed(parts, snapshot, history.sequence, committed)
     undone = {each.version for each in undone_by_restore(landed, commits)}
+    if not undone:
+        return Standing(parts, cursor, cursor, committed, cluster)
     held = list(takewhile(lambda each: each.version not in undone, landed))
     last = {lane: _last(held, replace(history.sequence, lane=lane)) for lane in LANES}
     ends = {**cursor, **_ends(_forward(landed), _forward(held))}
@@ -98,22 +98,3 @@ def _ends(landed: list[Landed], held: list[Landed]) -> Cursor:
         ends = each.batch.by_partition.items()
         cursor |= {partition: at(planned, planned.offsets.end) for partition, planned in ends}
     return cursor
-
-
-def _all_landed(
-    parts: Parts,
-    snapshot: OffsetsSnapshot,
-    newest: BatchSequence,
-    committed: Mapping[Lane, int],
-) -> Iterator[Landed]:
-    """The committed batches of every lane and generation."""
-    resets = snapshot.resets(parts.spec.pipeline)
-    for lane in LANES:
-        for generation in range(1, newest.generation):
-            sequence = replace(newest, lane=lane, generation=generation)
-            last, closed = resets.closed_at(sequence), snapshot.history(sequence, resets)
-            for each in landed_batches(parts, snapshot, closed, min(last, closed.settled)):
-                if each.batch.number <= last:
-                    yield each
-        now = snapshot.history(replace(newest, lane=lane), resets)
-        yield from landed_batches(parts, snapshot, now, committed[lane])

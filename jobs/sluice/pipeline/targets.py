@@ -121,13 +121,12 @@ _VALUED: Mapping[str, Callable[[str], Target]] = {
     "shift-by": lambda text: shift_by(parse_shift(text)),
     "to-group": to_group,
 }
-TARGETS = (*PLAIN, *_VALUED)
 # These name partitions themselves, or are about the whole table.
 WHOLE = ("to-offsets", "to-table")
 
 
 def named_target(name: str, value: str = "", scopes: Iterable[Scope] = ()) -> Target:
-    """The target of one of the TARGETS. Raises ValueError for a value that it cannot read."""
+    """The target of that name. Raises ValueError for a value that it cannot read."""
     if scopes and name in WHOLE:
         raise ValueError(f"{name} says itself which partitions it is about: leave the topic out")
     if name in PLAIN:

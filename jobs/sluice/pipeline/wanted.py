@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from sluice.broker.kafka_state import KafkaState
 from sluice.errors import SettingsError
+from sluice.pipeline.committed import losses_that_count
 from sluice.pipeline.parts import Parts
 from sluice.pipeline.quarantined import read_quarantined
 from sluice.planning.aside import Choice, State
 from sluice.planning.backfills import Wanted
 from sluice.planning.batches import parse_batch
-from sluice.planning.ranges import OffsetRange, TopicPartition, merged, parse_range
+from sluice.planning.ranges import OffsetRange, TopicPartition, merged, parse_range, without
+from sluice.planning.skips import recorded_skips
 from sluice.planning.written import parse_moment
 
 # Reading as many records again costs less than one more batch.
 _NEAR = 100_000
+_SKIPPED = "somebody has decided to skip it; `--range` reads it"
 
 Asked = Callable[[Parts, KafkaState], list[Wanted]]
 """Answers with the wanted offsets, as Kafka is now. Raises SettingsError."""
@@ -31,10 +35,11 @@ def asked(
     """What is asked for in one of three ways, as people write it. Raises SettingsError."""
     ways = [bool(start or end), bool(ranges), bool(batches)]
     if sum(ways) != 1 or bool(start) != bool(end):
+        given = {"from": start, "to": end, "ranges": ranges, "batches": batches}
+        found = ", ".join(name for name, value in given.items() if value) or "none of them"
         raise SettingsError(
             "expected one of: a time window (from and to), offset ranges, or batches; found"
-            f" from {start or 'nothing'}, to {end or 'nothing'}, {len(ranges)} ranges,"
-            f" {len(batches)} batches"
+            f" {found}"
         )
     if start and end:
         try:
@@ -47,8 +52,8 @@ def asked(
 def window(start: datetime, end: datetime) -> Asked:
     """The records from the first one at or after `start` to the first one at or after `end`.
 
-    So neighbouring windows touch, also where timestamps are out of order. Raises SettingsError
-    unless the window has a length.
+    So neighbouring windows touch, also where timestamps are out of order. Without what somebody
+    has decided to skip. Raises SettingsError unless the window has a length.
     """
     if not start < end:
         raise SettingsError(f"time window: expected a start before the end, found {start}, {end}")
@@ -57,9 +62,28 @@ def window(start: datetime, end: datetime) -> Asked:
         partitions = sorted(state.logs)
         first = parts.kafka.offsets_for_time(partitions, start)
         behind = parts.kafka.offsets_for_time(partitions, end)
-        return [Wanted(_bounded(each, first[each], behind[each], state)) for each in partitions]
+        wanted = [
+            Wanted(_bounded(each, first[each], behind[each], state), state.logs[each].topic_id)
+            for each in partitions
+        ]
+        return _without_skips(parts, wanted)
 
     return ask
+
+
+def _without_skips(parts: Parts, wanted: Iterable[Wanted]) -> list[Wanted]:
+    """What is wanted, around the offsets that somebody has decided to skip; these are named."""
+    snapshot, history, _ = parts.progress(parts.offsets.snapshot)
+    losses = losses_that_count(parts, snapshot, history.sequence.generation)
+    skips = recorded_skips(losses)
+    found: list[Wanted] = []
+    for each in wanted:
+        holes = [skip.offsets for skip in skips if skip.topic_id == each.topic_id]
+        rest = without([each.offsets], holes)
+        found += [replace(each, offsets=offsets) for offsets in rest]
+        taken = without([each.offsets], rest)
+        found += [replace(each, offsets=offsets, but=_SKIPPED) for offsets in taken]
+    return found
 
 
 def _bounded(
@@ -108,7 +132,8 @@ def whole_batches(names: Iterable[str]) -> Asked:
 def quarantined(choice: Choice) -> Asked:
     """Records that are in quarantine, with what lies between those that are near each other.
 
-    A record may be chosen that Kafka no longer holds: it stays in quarantine.
+    A record may be chosen that Kafka no longer holds: it stays in quarantine. What somebody has
+    skipped is not among them.
     """
 
     def ask(parts: Parts, state: KafkaState) -> list[Wanted]:
@@ -117,11 +142,12 @@ def quarantined(choice: Choice) -> Asked:
             if row in choice:
                 alone = OffsetRange(row.partition, row.offset, row.offset + 1)
                 found.setdefault(row.topic_id, []).append(alone)
-        return [
+        wanted = [
             Wanted(each, topic_id)
             for topic_id, offsets in sorted(found.items())
             for each in merged(offsets, _NEAR)
         ]
+        return _without_skips(parts, wanted)
 
     return ask
 

@@ -20,10 +20,14 @@ _AHEAD = "it is above the cursor: the forward lane brings it"
 
 @dataclass(frozen=True)
 class Wanted:
-    """Offsets that somebody wants read again; of one topic id, where they were read before."""
+    """Offsets that somebody wants read again; of one topic id, where they were read before.
+
+    Or, with a reason, offsets that lie among them and are not to be read.
+    """
 
     offsets: OffsetRange
     topic_id: str | None = None
+    but: str = ""
 
 
 @dataclass(frozen=True)
@@ -34,18 +38,19 @@ class Readable:
     left_out: tuple[LeftOut, ...] = ()
 
 
-def require_read_logs(cursor: Cursor, cluster_id: str, state: KafkaState) -> None:
+def require_read_logs(forward: History, cursor: Cursor, state: KafkaState) -> None:
     """Raises ResetNeeded unless the logs are those that were read up to the cursor.
 
     What is gone from them is no reason: it is left out.
     """
-    compare_cluster(cluster_id, state)
+    compare_cluster(forward.cluster_id, state)
     found = [
         compare(last, state.logs[partition])
         for partition, last in cursor.items()
         if partition in state.logs
     ]
-    losses([each for each in found if isinstance(each, Contradiction)], record=True)
+    others = [each for each in found if isinstance(each, Contradiction)]
+    losses(forward.sequence.pipeline, list(others), record=True)
 
 
 def readable_again(wanted: Iterable[Wanted], cursor: Cursor, state: KafkaState) -> Readable:
@@ -53,6 +58,9 @@ def readable_again(wanted: Iterable[Wanted], cursor: Cursor, state: KafkaState) 
     ranges: list[OffsetRange] = []
     left_out: list[LeftOut] = []
     for each in wanted:
+        if each.but:
+            left_out.append(LeftOut(each.offsets, each.but))
+            continue
         offsets = each.offsets
         start, end = _held(each, state), _read(offsets.partition, cursor)
         gone, rest = _split(offsets, start)

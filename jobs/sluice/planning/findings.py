@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sluice.broker.kafka_state import KafkaState, PartitionLog
 from sluice.errors import DataLost, ResetNeeded, SettingsError, joined
 from sluice.planning.batches import Batch, PlannedRange
 from sluice.planning.ranges import OffsetRange, TopicPartition
+from sluice.planning.recorded import Recorded
 from sluice.spec import PipelineSpec
 
-_START_OVER = "Bring the topic back, or read it with a new pipeline into a new table."
+# Next moves, of a pipeline and a topic.
+_OTHER_LOG = (
+    "Bring the right copy of the log back; or `sluice reset {pipeline} --to-earliest --topic"
+    " {topic}` reads this one from its start, and replaces the rows of all that it reads."
+)
 _CREATED_ANEW = (
-    "Bring the topic back; or `sluice reset PIPELINE --to-earliest --topic TOPIC` goes on with the"
-    " new one."
+    "Bring the topic back; or `sluice reset {pipeline} --to-earliest --topic {topic}` goes on with"
+    " the new one."
 )
 _GONE = (
     "Bring the topic back; or, when it is gone for good, take it out of `topics`, or name it in"
     " `except_topics`: the other topics go on, and it keeps its place."
 )
 _GONE_PINNED = (
-    f"{_GONE} This batch was planned before: `sluice reset PIPELINE --shift-by 0` drops the plan."
+    f"{_GONE} This batch was planned before: `sluice reset {{pipeline}} --shift-by 0` drops the"
+    " plan."
 )
 
 
@@ -30,12 +36,14 @@ class Loss:
     """Offsets that were to be read, and that Kafka does not hold any more.
 
     Or records that somebody has dropped from quarantine: `dropped_from` is the batch they were of.
+    `recorded` is known of those that were read back.
     """
 
     offsets: OffsetRange
     topic_id: str
     cause: str
     dropped_from: str | None = None
+    recorded: Recorded | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return (
@@ -59,7 +67,7 @@ class Contradiction:
     partition: TopicPartition
     expected: str
     found: str
-    next_move: str = _START_OVER
+    next_move: str = _OTHER_LOG
 
     def __str__(self) -> str:
         return f"{self.partition}: expected {self.expected}, found {self.found}"
@@ -142,7 +150,7 @@ def readable(batch: Batch, state: KafkaState, record: bool) -> list[OffsetRange]
     asked = [each for each in batch.ranges if each.offsets.span]
     compare_cluster(batch.cluster_id, state)
     findings = [_compare_pinned(each, state.logs.get(each.offsets.partition)) for each in asked]
-    lost = losses([each for each in findings if each], record)
+    lost = losses(batch.sequence.pipeline, [each for each in findings if each], record)
     starts = {loss.offsets.partition: loss.offsets.end for loss in lost}
     return [
         OffsetRange(
@@ -154,11 +162,14 @@ def readable(batch: Batch, state: KafkaState, record: bool) -> list[OffsetRange]
     ]
 
 
-def losses(findings: list[Finding], record: bool) -> tuple[Loss, ...]:
+def losses(pipeline: str, findings: list[Finding], record: bool) -> tuple[Loss, ...]:
     """The losses to record. Raises ResetNeeded or, unless losses are to be recorded, DataLost."""
     contradictions = [each for each in findings if isinstance(each, Contradiction)]
     if contradictions:
-        moves = dict.fromkeys(each.next_move for each in contradictions)
+        moves = dict.fromkeys(
+            each.next_move.format(pipeline=pipeline, topic=each.partition.topic)
+            for each in contradictions
+        )
         raise ResetNeeded(joined([*map(str, contradictions), *moves]))
     lost = tuple(each for each in findings if isinstance(each, Loss))
     if lost and not record:

@@ -83,20 +83,25 @@ class Basis:
 class Outlook:
     """What the next run would do.
 
-    `adopted` are batches that were planned before; otherwise they would be planned now. `later` is
-    how many offsets are left for further runs, and `notes` are sentences that belong to it.
-    `nothing` is what to say where there are no batches.
+    `adopted` are batches that were planned before, `planned` those that would be planned now.
+    `notes` are sentences that belong to it. Where it `reads_again`, nothing is left for later runs,
+    and the lags begin at the first offset of each partition that would be read.
     """
 
     pipeline: str
-    adopted: bool
-    batches: tuple[Batch, ...]
+    adopted: tuple[Batch, ...]
+    planned: tuple[Batch, ...]
     losses: tuple[Loss, ...]
     lags: tuple[Lag, ...]
     basis: Basis
     max_records_per_batch: int
     notes: tuple[str, ...] = ()
-    nothing: str = "nothing new"
+    reads_again: bool = False
+
+    @property
+    def batches(self) -> tuple[Batch, ...]:
+        """All that would be read, in order."""
+        return (*self.adopted, *self.planned)
 
     @property
     def ranges(self) -> tuple[OffsetRange, ...]:
@@ -120,6 +125,8 @@ class Outlook:
 
     def left(self, lag: Lag) -> int | None:
         """How many of a partition's offsets are left for later runs."""
+        if self.reads_again:
+            return 0
         end = self.ends.get(lag.partition, lag.cursor)
         if lag.last_stable_offset is None or end is None:
             return None
@@ -139,12 +146,16 @@ class Outlook:
     def summary(self) -> str:
         """The run in one line."""
         if not self.batches:
-            return f"{self.pipeline}: {self.nothing}"
-        what = "planned before, not committed yet" if self.adopted else "would be planned"
-        return (
-            f"{self.pipeline}: {what}: {_count(len(self.batches), 'batch')},"
-            f" {_count(self.offsets, 'offset')}, {self.basis.estimate(self.ranges)}"
-        )
+            return f"{self.pipeline}: nothing {'to read again' if self.reads_again else 'new'}"
+        told = [
+            f"{what}: {_count(len(batches), 'batch')}, {_count(_span(batches), 'offset')}"
+            for what, batches in (
+                ("planned before, not committed yet", self.adopted),
+                ("would be planned", self.planned),
+            )
+            if batches
+        ]
+        return f"{self.pipeline}: {'; '.join(told)}, {self.basis.estimate(self.ranges)}"
 
     @property
     def remarks(self) -> Iterator[str]:
@@ -169,8 +180,13 @@ class Outlook:
         for lag in self.lags:
             held = f"[{_known(lag.log_start_offset)}, {_known(lag.last_stable_offset)})"
             loss = "all read" if lag.records == 0 else f"time to loss {_known(lag.time_to_loss)}"
-            yield f"{lag.partition}: cursor {_known(lag.cursor)}, Kafka holds {held}, {loss}"
+            where = "read again from" if self.reads_again else "cursor"
+            yield f"{lag.partition}: {where} {_known(lag.cursor)}, Kafka holds {held}, {loss}"
         yield from self.remarks
+
+
+def _span(batches: Iterable[Batch]) -> int:
+    return sum(batch.span for batch in batches)
 
 
 def _known(value: int | timedelta | None) -> str:

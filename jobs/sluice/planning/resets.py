@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from itertools import groupby
 
 from sluice.errors import PreviewOutdated, TableRefused
-from sluice.planning.batches import BatchSequence, Lane, PlannedRange
+from sluice.planning.batches import Batch, BatchSequence, Lane, PlannedRange
 from sluice.planning.ranges import TopicPartition
+from sluice.planning.recorded import Recorded
 
 LANES: tuple[Lane, Lane] = ("forward", "backfill")
 
@@ -58,14 +59,6 @@ class MovedCursor:
 
 
 @dataclass(frozen=True)
-class Recorded:
-    """Who asked for a reset, and when it was recorded."""
-
-    actor: str
-    at: datetime
-
-
-@dataclass(frozen=True)
 class Reset:
     """Closes a generation and opens the next one, which is `generation`.
 
@@ -110,6 +103,11 @@ class Reset:
         return tuple(BatchSequence(self.pipeline, lane, self.generation - 1) for lane in LANES)
 
     @property
+    def starts(self) -> Mapping[TopicPartition, int]:
+        """The first offset that the generation reads, by partition."""
+        return {each.partition: each.after.offsets.start for each in self.cursor}
+
+    @property
     def by_partition(self) -> Mapping[TopicPartition, PlannedRange]:
         """Where the generation starts, by partition."""
         return {each.partition: each.after for each in self.cursor}
@@ -150,6 +148,16 @@ class Resets:
                 place = (each.after.topic_id, each.partition)
                 highest[place] = max(highest.get(place, 0), each.before or 0)
         return highest
+
+
+def closed_unread(unfinished: Iterable[Batch]) -> Iterator[str]:
+    """What a reset does to planned batches that are not committed, a sentence a lane."""
+    then = {
+        "forward": "what is to be read of their offsets is planned anew",
+        "backfill": "they are not read again unless somebody asks once more",
+    }
+    for lane, batches in groupby(unfinished, key=lambda each: each.sequence.lane):
+        yield f"{', '.join(map(str, batches))}: closed unread; {then[lane]}"
 
 
 def preview_id(generation: int, last: int, rest: Iterable[str]) -> str:

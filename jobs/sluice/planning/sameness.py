@@ -61,7 +61,10 @@ def require_same_topics(batch: Batch, state: KafkaState) -> None:
                     *map(str, contradictions),
                     f"{batch}: committed, but the topic was deleted and created anew before its"
                     " receipt: the batch may hold records of the new topic under the old topic's"
-                    " id, so it gets no receipt. Look at its rows (`_batch`), and ask for a reset.",
+                    " id, so it gets no receipt. Look at its rows (`_batch`). RESTORE the data"
+                    " table to the version before it; then `sluice reset"
+                    f" {batch.sequence.pipeline} --to-earliest --topic"
+                    f" {contradictions[0].partition.topic}` goes on with the new topic.",
                 ]
             )
         )

@@ -12,7 +12,7 @@ from sluice.planning.destinations import require_known
 from sluice.planning.findings import Loss, Skipped
 from sluice.planning.plans import Plan
 from sluice.planning.ranges import OffsetRange, TopicPartition
-from sluice.planning.resets import Reset, preview_id
+from sluice.planning.resets import Reset, closed_unread, preview_id
 
 _CAUSE = "skipped by "
 
@@ -34,23 +34,23 @@ class Skip:
 
     @property
     def preview(self) -> str:
-        """A short name for what is decided. How far the last batch reads is no part of it."""
+        """A short name for what is decided: the offsets, and where reading goes on.
+
+        The same before and after a crash behind the reset. How far is read is no part of it.
+        """
         if not self.plan:
             return "done"
         first = self.plan.batches[0]
         starts = [f"{each.offsets.partition} {each.offsets.start}" for each in first.ranges]
-        killed = self.reset.preview if self.reset else ""
         holes = [str(each.offsets) for each in self.skips]
-        rest = [killed, *map(str, self.unfinished), *starts, *holes]
-        return preview_id(first.sequence.generation, first.number - 1, rest)
+        return preview_id(first.sequence.generation, first.number - 1, [*starts, *holes])
 
     @property
     def told(self) -> str:
         """What it does, a line each."""
         lines = [f"  {each}" for each in self.skips]
         if self.reset is not None:
-            named = ", ".join(map(str, self.unfinished))
-            lines.append(f"  {named}: closed unread; their offsets are planned anew")
+            lines += [f"  {each}" for each in closed_unread(self.unfinished)]
         for batch in self.plan.batches:
             read = ", ".join(str(each.offsets) for each in batch.ranges if each.offsets.span)
             lines.append(f"  {batch}: {read or 'no offsets yet'}")

@@ -69,6 +69,8 @@ def parse_positions_file(text: str) -> Positions:
                 f"line {number}: {line!r} is no position; expected for example flights,0,120"
             )
         found.append((TopicPartition(parts[1], int(parts[2])), int(parts[3])))
+    if not found:
+        raise ValueError("it has no position; expected for example a line flights,0,120")
     return _one_each(found)
 
 

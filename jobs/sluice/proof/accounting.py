@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sluice.planning.batches import Batch, PlannedRange
 from sluice.planning.findings import Loss
+from sluice.planning.recorded import Recorded
 from sluice.proof.gaps import GapCount
 
 
@@ -35,13 +36,15 @@ class Counted:
 class Receipt:
     """A committed batch with its counts and the data table's version that it landed in.
 
-    `losses` are the offsets of the batch that Kafka no longer held when it was read.
+    `losses` are the offsets of the batch that Kafka no longer held when it was read. `recorded` is
+    known of receipts that were read back.
     """
 
     batch: Batch
     counted: tuple[Counted, ...]
     data_version: int
     losses: tuple[Loss, ...] = ()
+    recorded: Recorded | None = field(default=None, compare=False)
 
     @property
     def records(self) -> int:

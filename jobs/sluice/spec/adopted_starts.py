@@ -51,8 +51,10 @@ class StartDeltaIngest(Model):
     delta_ingest: DeltaIngest
 
     def __str__(self) -> str:
-        app_id = f", app id {self.delta_ingest.app_id}" if self.delta_ingest.app_id else ""
-        return f"delta_ingest {self.delta_ingest.table}{app_id}"
+        asked = self.delta_ingest
+        app_id = f", app id {asked.app_id}" if asked.app_id else ""
+        topic = f", topic {asked.topic}" if asked.topic else ""
+        return f"delta_ingest {asked.table}{app_id}{topic}"
 
     def resolve(self, logs: Logs, ask: StartQuestions) -> dict[TopicPartition, int]:
         """The first offset to read, per partition. Raises SettingsError or ResetNeeded."""

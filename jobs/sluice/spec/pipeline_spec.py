@@ -28,6 +28,8 @@ from sluice.spec.starts import (
 
 OUR_COLUMNS = ("_topic", "_topic_id", "_partition", "_offset", "_timestamp", "_key", "_batch")
 OUR_DAGS = ("sluice_maintenance", "sluice_reset")
+# Kafka's own topics. Mirroring the cursor writes to the first one: there would always be news.
+_INTERNAL = ("__consumer_offsets", "__share_group_state", "__transaction_state")
 _SECRET = re.compile(r"password|secret|token|jaas|credential|access.?key", re.IGNORECASE)
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
@@ -155,7 +157,7 @@ class PipelineSpec(Model):
         if self.topics is not None:
             return topic in self.topics
         matches = re.fullmatch(self.topic_pattern or "", topic) is not None
-        return matches and topic not in self.except_topics
+        return matches and topic not in {*self.except_topics, *_INTERNAL}
 
 
 def _check_layout(key: str, names: list[str], allowed: list[str]) -> None:
@@ -189,17 +191,29 @@ def spec_files(folder: Path) -> list[Path]:
 def find_spec(folder: Path, pipeline: str) -> PipelineSpec:
     """The pipeline's spec. Raises SpecError when it is bad, or in no file of the folder."""
     files = sorted(spec_files(folder), key=lambda path: path.stem != pipeline)
+    known: list[str] = []
+    refused: list[str] = []
     for path in files:
         try:
             spec = load_spec(path)
-        except SpecError:
+        except SpecError as problem:
             if path.stem == pipeline:
                 raise
+            refused.append(str(problem))
             continue
         if spec.pipeline == pipeline:
             return spec
-    known = ", ".join(sorted(path.name for path in files)) or "no file"
-    raise SpecError(f"{folder}: no spec of a pipeline {pipeline!r}; found {known}")
+        known.append(spec.pipeline)
+    found = ", ".join(sorted(known)) or "none"
+    raise SpecError(
+        joined(
+            [
+                f"{folder}: expected a spec of a pipeline {pipeline!r}, found pipelines: {found}."
+                " SLUICE_PIPELINES names the folder of specs.",
+                *refused,
+            ]
+        )
+    )
 
 
 _PARTS: Mapping[tuple[str, ...], type[Model]] = {

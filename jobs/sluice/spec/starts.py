@@ -7,8 +7,9 @@ from typing import Annotated
 
 from pydantic import Discriminator, Field, Tag, field_validator
 
-from sluice.broker.kafka_state import Logs, PartitionLog
+from sluice.broker.kafka_state import Logs
 from sluice.errors import ResetNeeded
+from sluice.planning.destinations import of_group
 from sluice.planning.ranges import TopicPartition
 from sluice.spec.adopted_starts import StartCheckpoint, StartDeltaIngest
 from sluice.spec.model import Model
@@ -62,8 +63,10 @@ class StartTimestamp(Model):
     def resolve(self, logs: Logs, ask: StartQuestions) -> dict[TopicPartition, int]:
         """The first offset to read, per partition."""
         found = ask.offsets_for_time(list(logs), self.timestamp)
-        late = {each: log.last_stable_offset for each, log in logs.items()}
-        return {each: _within(found[each], late[each], logs[each]) for each in logs}
+        return {
+            each: log.last_stable_offset if (at := found[each]) is None else log.nearest(at)
+            for each, log in logs.items()
+        }
 
 
 class StartOffsets(Model):
@@ -72,7 +75,9 @@ class StartOffsets(Model):
     offsets: dict[str, dict[Annotated[int, Field(ge=0)], Offset]]
 
     def __str__(self) -> str:
-        return f"offsets {self.offsets}"
+        # In the same words whatever the order of the keys: it is compared with what was recorded.
+        ordered = {topic: dict(sorted(at.items())) for topic, at in sorted(self.offsets.items())}
+        return f"offsets {ordered}"
 
     def resolve(self, logs: Logs, ask: StartQuestions) -> dict[TopicPartition, int]:
         """The first offset to read, per partition. Raises ResetNeeded where Kafka lacks it."""
@@ -101,14 +106,16 @@ class StartGroup(Model):
         return f"group {self.group}"
 
     def resolve(self, logs: Logs, ask: StartQuestions) -> dict[TopicPartition, int]:
-        """The first offset to read, per partition."""
-        found = ask.group_offsets(self.group, list(logs))
-        return {each: _within(found[each], log.log_start_offset, log) for each, log in logs.items()}
+        """The first offset to read, per partition; below the log start, planning tells the loss.
 
-
-def _within(offset: int | None, otherwise: int, log: PartitionLog) -> int:
-    # A group may stand below the log start, or above the LSO when it reads uncommitted records.
-    return otherwise if offset is None else log.nearest(offset)
+        Raises SettingsError for a group that knows none of them.
+        """
+        known = of_group(self.group, ask.group_offsets(self.group, list(logs))) if logs else {}
+        # It may stand above the LSO when it reads uncommitted records.
+        return {
+            each: min(known.get(each, log.log_start_offset), log.last_stable_offset)
+            for each, log in logs.items()
+        }
 
 
 _WORDS = {"earliest": StartEarliest, "latest": StartLatest}

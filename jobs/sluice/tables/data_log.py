@@ -18,9 +18,10 @@ from sluice.errors import CommitUnknown, TableRefused
 from sluice.planning.alterations import TableCommit, require_ours
 from sluice.planning.batches import Batch, BatchSequence, PlannedRange
 from sluice.planning.ranges import OffsetRange, TopicPartition
-from sluice.tables.fencing import FENCE, Fencing
+from sluice.tables.fencing import FENCE, FENCEABLE, Fencing
 from sluice.tables.removed_rows import removed_rows
 from sluice.tables.table_commits import commits_after
+from sluice.tables.table_rows import dataset
 
 log = logging.getLogger(__name__)
 
@@ -73,16 +74,17 @@ class DataLog:
     def fencing(self) -> Fencing | None:
         """The table as it is now, to close generations from; None while there is no table.
 
-        Raises TableRefused for a clustered table.
+        Raises TableRefused for a table that delta-rs does not write, such as a clustered one.
         """
         table = self._table()
         if table is None:
             return None
-        if "clustering" in (table.protocol().writer_features or []):
+        if unknown := sorted({*(table.protocol().writer_features or [])} - FENCEABLE):
             raise TableRefused(
-                f"{self._uri}: expected a table without CLUSTER BY, found a clustered one: its"
-                " generation cannot be closed, as delta-rs does not write such tables. Read the"
-                " topic again with a new pipeline into a new table."
+                f"{self._uri}: expected table features that delta-rs writes, found"
+                f" {', '.join(unknown)}: the generation cannot be closed. ALTER TABLE … DROP"
+                " FEATURE takes one away; or read the topic again with a new pipeline into a new"
+                " table."
             )
         return Fencing(table)
 
@@ -125,7 +127,7 @@ class DataLog:
         if table is None:
             return COORDINATES.empty_table()
         mine = None if batch is None else pads.field("_batch") == str(batch)
-        return table.to_pyarrow_dataset().to_table(columns=COORDINATES.names, filter=mine)
+        return dataset(table).to_table(columns=COORDINATES.names, filter=mine)
 
     def rows_from(self, topic_id: str, partition: TopicPartition, offset: int) -> int:
         """How many rows a partition has from an offset on; the statistics leave out most files."""
@@ -137,7 +139,7 @@ class DataLog:
             & (pads.field("_partition") == partition.partition)
             & (pads.field("_offset") >= offset)
         )
-        return int(table.to_pyarrow_dataset().count_rows(filter=wanted))
+        return int(dataset(table).count_rows(filter=wanted))
 
     def version(self) -> int | None:
         """The table's version; None while there is no table."""

@@ -13,6 +13,22 @@ from sluice.tables.overtaken import Overtaken
 
 # The highest version of a transaction id: Delta skips every later write of the same id.
 FENCE = 2**63 - 1
+# Table features with which delta-rs 1.6 commits; it names no list of its own.
+FENCEABLE = frozenset(
+    {
+        "appendOnly",
+        "changeDataFeed",
+        "checkConstraints",
+        "columnMapping",
+        "deletionVectors",
+        "generatedColumns",
+        "invariants",
+        "timestampNtz",
+        "v2Checkpoint",
+        "variantType",
+        "variantType-preview",
+    }
+)
 
 
 class Fencing:

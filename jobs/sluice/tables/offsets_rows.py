@@ -13,6 +13,7 @@ from sluice.planning.drops import Drop
 from sluice.planning.findings import Loss
 from sluice.planning.plans import Plan
 from sluice.planning.ranges import OffsetRange, TopicPartition
+from sluice.planning.recorded import Recorded
 from sluice.proof.accounting import Counted, Receipt
 from sluice.proof.gaps import GapCount
 
@@ -76,14 +77,16 @@ def read_receipts(
     """Put `committed` rows together again, for the batches given by number."""
     by_number = _by_number(rows)
     for number in sorted(by_number):
-        lines = tuple(map(_read_counted, _in_order(by_number[number])))
-        yield Receipt(batches[number], lines, by_number[number][0]["data_version"])
+        lines, first = tuple(map(_read_counted, _in_order(by_number[number]))), by_number[number][0]
+        recorded = Recorded(first["actor"], first["recorded_at"])
+        yield Receipt(batches[number], lines, first["data_version"], recorded=recorded)
 
 
 def read_losses(rows: Iterable[Mapping[str, Any]]) -> Iterator[Loss]:
     """What `loss` rows record."""
     for row in rows:
-        yield Loss(_read_range(row), row["topic_id"], row["reason"], row.get("batch"))
+        recorded = Recorded(row["actor"], row["recorded_at"])
+        yield Loss(_read_range(row), row["topic_id"], row["reason"], row.get("batch"), recorded)
 
 
 def _by_number(rows: Iterable[Mapping[str, Any]]) -> dict[int, list[Mapping[str, Any]]]:

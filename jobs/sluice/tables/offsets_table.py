@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pyarrow as pa
@@ -95,8 +97,7 @@ class OffsetsSnapshot:
         """Every reset of the pipeline; the statistics leave out all files without one."""
         if self._newest(_resets_app_id(pipeline)) == 0:
             return Resets({})
-        wanted = (pads.field("pipeline") == pipeline) & pads.field("event").isin([INTENDED, DONE])
-        return read_resets(pipeline, self._read(wanted))
+        return read_resets(pipeline, self._reset_rows(pipeline))
 
     def batches(self, sequence: BatchSequence, first: int = 1, *, last: int) -> tuple[Batch, ...]:
         """The planned batches of a sequence, from one number to another."""
@@ -129,10 +130,17 @@ class OffsetsSnapshot:
         return self._read(wanted)
 
     def append_reset(self, reset: Reset, origin: Origin) -> None:
-        """Record a reset as intended, or as done. Raises Overtaken or CommitFailed."""
+        """Record a reset as intended, or as done. Raises Overtaken or CommitFailed.
+
+        Which one is the later is told by their times: each is later than those before it, whatever
+        the clock of its writer says, and how long ago its command began.
+        """
         app_id = _resets_app_id(reset.pipeline)
         before = self._newest(app_id)
-        self._append(reset_rows(reset, origin), app_id, before, before + 1)
+        times = [row["recorded_at"] for row in self._reset_rows(reset.pipeline)]
+        now = max([origin.at, *(each + timedelta(microseconds=1) for each in times)])
+        rows = reset_rows(reset, replace(origin, at=now))
+        self._append(rows, app_id, before, before + 1)
 
     def append_plan(self, plan: Plan, origin: Origin) -> None:
         """Make new batches durable, all in one commit. Raises Overtaken or CommitFailed."""
@@ -151,6 +159,10 @@ class OffsetsSnapshot:
         app_id = f"sluice:{drop.sequence.pipeline}:drops"
         before = self._newest(app_id)
         self._append(drop_rows(drop, origin), app_id, before, before + 1)
+
+    def _reset_rows(self, pipeline: str) -> list[dict[str, Any]]:
+        wanted = (pads.field("pipeline") == pipeline) & pads.field("event").isin([INTENDED, DONE])
+        return self._read(wanted)
 
     def _read(self, wanted: pads.Expression) -> list[dict[str, Any]]:
         if self._table is None:

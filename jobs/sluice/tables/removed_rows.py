@@ -9,6 +9,8 @@ import pyarrow.dataset as pads
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
+from sluice.tables.table_rows import dataset
+
 
 def removed_rows(
     uri: str, version: int, columns: Sequence[str], keys: Sequence[str]
@@ -18,9 +20,7 @@ def removed_rows(
     None where the version's log or the files of the one before are gone: cleaned up or vacuumed.
     """
     try:
-        before, after = (
-            DeltaTable(uri, version=each).to_pyarrow_dataset() for each in (version - 1, version)
-        )
+        before, after = (dataset(DeltaTable(uri, version=each)) for each in (version - 1, version))
         old = {each.path: each for each in before.get_fragments()}
         new = {each.path: each for each in after.get_fragments()}
         removed = _rows(before, (old[path] for path in old.keys() - new.keys()), columns)

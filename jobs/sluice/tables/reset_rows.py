@@ -9,7 +9,8 @@ from typing import Any
 
 from sluice.planning.batches import BatchSequence, PlannedRange
 from sluice.planning.ranges import OffsetRange, TopicPartition
-from sluice.planning.resets import LANES, MovedCursor, Recorded, Reset, Resets
+from sluice.planning.recorded import Recorded
+from sluice.planning.resets import LANES, MovedCursor, Reset, Resets
 from sluice.tables.offsets_rows import Origin, Row, log_columns, sequence_columns
 
 INTENDED, DONE = "reset_intended", "reset_done"

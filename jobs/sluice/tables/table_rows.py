@@ -7,6 +7,20 @@ from collections.abc import Collection, Sequence
 import pyarrow as pa
 import pyarrow.dataset as pads
 from deltalake import DeltaTable
+from deltalake.exceptions import DeltaProtocolError
+
+from sluice.errors import TableRefused
+
+
+def dataset(table: DeltaTable) -> pads.Dataset:
+    """The rows of a table. Raises TableRefused where it has a feature that delta-rs cannot read."""
+    try:
+        return table.to_pyarrow_dataset()
+    except DeltaProtocolError as problem:
+        raise TableRefused(
+            f"{table.table_uri}: expected table features that delta-rs reads, found others:"
+            f" {problem}. ALTER TABLE … DROP FEATURE takes one away; then run again."
+        ) from problem
 
 
 def read_rows(uri: str, columns: Sequence[str], offsets: Collection[int] | None = None) -> pa.Table:
@@ -14,7 +28,7 @@ def read_rows(uri: str, columns: Sequence[str], offsets: Collection[int] | None 
 
     The log's statistics leave out the files of other offsets.
     """
-    rows = DeltaTable(uri).to_pyarrow_dataset()
+    rows = dataset(DeltaTable(uri))
     wanted = None
     if offsets is not None:
         if not offsets:

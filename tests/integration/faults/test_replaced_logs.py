@@ -12,6 +12,7 @@ from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, OffsetSpec
 from sluice.broker.fingerprints import read_fingerprints
 from sluice.errors import ResetNeeded
+from sluice.pipeline.targets import to_earliest
 from sluice.planning.ranges import TopicPartition as Partition
 
 from local.broker import Broker
@@ -200,3 +201,15 @@ def start_compacting(bootstrap: str, name: str) -> None:
     client = admin(bootstrap)
     for future in client.incremental_alter_configs([asked]).values():
         future.result(15)
+
+
+def test_a_reset_goes_on_with_the_copy(replaced: Callable[..., Replaced]) -> None:
+    found = replaced(starts=2)
+    found.put_back()
+    found.grow(30)
+    move = rf"`sluice reset trips --to-earliest --topic {found.trips.topics[0]}` reads this one"
+    with pytest.raises(ResetNeeded, match=move):
+        found.trips.plan()
+    found.trips.open().reset(to_earliest, "an older copy", "run", "pytest")
+    found.trips.run()
+    assert found.trips.judge().facts.rows == 40

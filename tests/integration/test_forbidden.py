@@ -1,0 +1,63 @@
+"""What the connection's user may not ask for is told as that: to try again would not help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka.admin import (
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+    ResourcePatternType,
+    ResourceType,
+)
+from sluice.errors import SettingsError
+from sluice.pipeline.targets import to_earliest
+
+from local.broker import Broker
+from tests.conftest import topic_factory
+from tests.integration.pipelines import Installed
+from tests.integration.records import admin, numbered, produce
+
+pytestmark = [pytest.mark.integration, pytest.mark.spark]
+
+ACLS = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "allow.everyone.if.no.acl.found": "true",
+}
+
+
+@pytest.fixture
+def strict(tmp_path: Path) -> Iterator[Broker]:
+    with Broker(tmp_path / "broker", settings=ACLS) as running:
+        yield running
+
+
+def forbid(broker: Broker, what: ResourceType, name: str, operation: AclOperation) -> None:
+    deny, all_hosts = AclPermissionType.DENY, "*"
+    literal = ResourcePatternType.LITERAL
+    acl = AclBinding(what, name, literal, "User:ANONYMOUS", all_hosts, operation, deny)
+    for done in admin(broker.bootstrap).create_acls([acl]).values():
+        done.result(15)
+
+
+def test_what_is_forbidden_is_no_matter_of_trying_again(
+    strict: Broker, pipeline: Callable[..., Installed]
+) -> None:
+    trips = pipeline(topic_factory(strict)())
+    trips.bootstrap = strict.bootstrap
+    produce(strict.bootstrap, trips.topics[0], numbered(5))
+    trips.ingest(trips.plan())
+    forbid(strict, ResourceType.GROUP, trips.group, AclOperation.READ)
+    with pytest.raises(
+        SettingsError, match=r"(?i)group authorization failed.*Read on the consumer"
+    ):
+        trips.settle()
+    assert len(trips.offsets("committed")) == 1, "the receipt does not wait for the group"
+    assert trips.open().reset(to_earliest, "a test", "run", "pytest").done
+    trips.ingest(trips.plan())
+    forbid(strict, ResourceType.TOPIC, trips.topics[0], AclOperation.DESCRIBE)
+    with pytest.raises(SettingsError, match=r"(?i)topic authorization failed.*user needs Describe"):
+        trips.plan()
