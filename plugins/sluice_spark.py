@@ -149,7 +149,7 @@ class IngestOperator(DriverOperator):
     def execute(self, context: Context) -> None:
         """Submit what is still to do of the planned batches."""
         with failing_for_good():
-            work = planned_work(context)
+            work = planned_work(context["ti"])
             if not work:
                 raise AirflowSkipException(f"{self.spec.pipeline}: nothing new to read")
             left = pipeline_of(self.spec).outstanding(work)

@@ -57,9 +57,9 @@ def pipeline_of(spec: PipelineSpec) -> Pipeline:
     return open_pipeline(spec, project_settings(), connection(spec.kafka).extra_dejson)
 
 
-def planned_work(context: Any) -> Work:
-    """What the run's `plan` task found to do."""
-    return Work.from_dict(context["ti"].xcom_pull(task_ids=PLAN))
+def planned_work(ti: Any) -> Work:
+    """What the `plan` task of a task instance's run found to do."""
+    return Work.from_dict(ti.xcom_pull(task_ids=PLAN))
 
 
 def actor_of(dag_run: Any) -> str:
@@ -95,12 +95,15 @@ def plan_with(spec: PipelineSpec) -> Callable[..., dict[str, Any]]:
 def settle_with(spec: PipelineSpec, table: Asset) -> Callable[..., None]:
     """The body of `settle`; skipped, and thus without an asset event, when nothing landed."""
 
-    def settle(dag_run: Any = None, params: Any = None, outlet_events: Any = None) -> None:
+    def settle(
+        dag_run: Any = None, params: Any = None, outlet_events: Any = None, ti: Any = None
+    ) -> None:
         """Write the receipts of what the table's log shows as committed; tell who waits for it."""
         if params[DRY_RUN]:
             raise AirflowSkipException(f"{spec.pipeline}: a dry run; nothing was written")
         with failing_for_good():
-            settlement = pipeline_of(spec).settle(dag_run.run_id, actor_of(dag_run))
+            pipeline, work = pipeline_of(spec), planned_work(ti)
+            settlement = pipeline.settle(dag_run.run_id, actor_of(dag_run), work)
         if not settlement.events:
             raise AirflowSkipException(f"{spec.pipeline}: every committed batch has its receipt")
         outlet_events[table].extra = {"pipeline": spec.pipeline, "batches": settlement.events}

@@ -97,12 +97,15 @@ def land(trips: Installed, work: Work) -> None:
 def test_receipts_are_written_exactly_once(topic: Topic, pipeline: Pipelines) -> None:
     trips = pipeline(topic(), max_records_per_batch=2)
     more(trips, 10)
-    trips.ingest(trips.plan())
+    work = trips.plan()
+    trips.ingest(work)
     settlements: list[Settlement] = at_once(trips.settle, times=4)
     settled = [str(each.batch) for made in settlements for each in made.receipts]
     assert sorted(settled) == [f"forward-1-{number}" for number in range(1, 6)]
     assert len(trips.offsets("committed")) == 5
     assert not trips.settle()
+    announced = trips.open().settle("test", "pytest", work).events
+    assert [each["batch"] for each in announced] == sorted(settled), "by their run in any case"
     assert trips.judge().facts.rows == 10
 
 

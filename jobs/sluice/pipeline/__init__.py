@@ -143,9 +143,9 @@ class Pipeline:
         """Take dead weight out of the tables; no row that counts is touched."""
         return maintain(self.parts, upkeep, _origin(run_id, actor))
 
-    def settle(self, run_id: str, actor: str) -> Settlement:
-        """Write all receipts that are due and mirror the cursor."""
-        return settle(self.parts, _origin(run_id, actor))
+    def settle(self, run_id: str, actor: str, work: Work | None = None) -> Settlement:
+        """Write all receipts that are due and mirror the cursor; tell those of the work, too."""
+        return settle(self.parts, _origin(run_id, actor), work)
 
 
 def open_pipeline(

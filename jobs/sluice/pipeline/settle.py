@@ -19,13 +19,14 @@ from sluice.proof.accounting import Receipt
 from sluice.proof.gaps import Cause, Gaps, Span, UnexplainedGap, explain
 from sluice.tables.offsets_rows import Origin
 from sluice.tables.overtaken import Overtaken
+from sluice.work import Work
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Settlement:
-    """The receipts that were written now."""
+    """The receipts that were written now, and others of a run's own work."""
 
     receipts: tuple[Receipt, ...] = ()
 
@@ -38,8 +39,11 @@ class Settlement:
         return [_event(receipt) for receipt in self.receipts]
 
 
-def settle(parts: Parts, origin: Origin) -> Settlement:
+def settle(parts: Parts, origin: Origin, work: Work | None = None) -> Settlement:
     """Write every receipt that is due, lane by lane, then bring the consumer group to the cursor.
+
+    A run that says what it worked on is told the receipts of that in any case: an earlier attempt
+    may have written them and died, or maintenance may have come first.
 
     Raises GapUnexplained before the receipt of a batch that does not add up; BrokerUnavailable,
     CommitFailed or CommitUnknown when it should be tried again.
@@ -52,7 +56,15 @@ def settle(parts: Parts, origin: Origin) -> Settlement:
     reach("after mirror")
     if written:
         parts.offsets.compact_now_and_then(parts.spec.pipeline)
-    return Settlement(tuple(written))
+    return Settlement((*written, *_written_before(parts, work, written)))
+
+
+def _written_before(parts: Parts, work: Work | None, now: list[Receipt]) -> list[Receipt]:
+    if not work:
+        return []
+    own = parts.offsets.snapshot().receipts_of(work.sequence, work.batches[0], work.batches[-1])
+    told = {each.batch for each in now}
+    return [each for each in own if each.batch not in told]
 
 
 def write_receipts(

@@ -106,9 +106,12 @@ class OffsetsSnapshot:
     def receipts(self, sequence: BatchSequence, newest: int) -> list[Receipt]:
         """The newest receipts of a sequence, the oldest of them first."""
         settled = self._newest(sequence.receipts_app_id)
-        first = max(1, settled - newest + 1)
-        batches = {each.number: each for each in self.batches(sequence, first, last=settled)}
-        return list(read_receipts(batches, self.rows(sequence, ["committed"], first, settled)))
+        return self.receipts_of(sequence, max(1, settled - newest + 1), settled)
+
+    def receipts_of(self, sequence: BatchSequence, first: int, last: int) -> list[Receipt]:
+        """The receipts that batches of a sequence have, from one number to another."""
+        batches = {each.number: each for each in self.batches(sequence, first, last=last)}
+        return list(read_receipts(batches, self.rows(sequence, ["committed"], first, last)))
 
     def rows(
         self, sequence: BatchSequence, events: list[str], first: int = 0, last: int | None = None
