@@ -3,9 +3,9 @@
 PYTHON ?=
 export PYTHON
 BIN := .venv/bin
-# Three at a time, also on two cores: much of a test is waiting. The tests of a file share its
-# fixtures, and files go in the order of tests/conftest.py.
-AT_ONCE := -n 3 --dist loadfile --no-loadscope-reorder
+# Two at a time: much of a test is waiting. The tests of a file share its fixtures, and files go in
+# the order of tests/conftest.py.
+AT_ONCE := -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: help setup demo up down test test-fast test-faults test-mutations soak check format bench bench-offsets lock clean
 
@@ -30,8 +30,9 @@ test: setup  ## All tests, but for the faults
 test-fast: setup  ## The quick layers: values and DAG rules
 	$(BIN)/pytest tests/unit tests/dags
 
-test-faults: setup  ## Exactness under fire: killed, frozen and doubled processes, lost replies
-	$(BIN)/pytest $(AT_ONCE) tests/integration/faults
+FAULTS ?=
+test-faults: setup  ## Exactness under fire: killed, frozen, doubled processes; FAULTS=zombies: some
+	$(BIN)/pytest $(AT_ONCE) $(if $(FAULTS),-k '$(FAULTS)') tests/integration/faults
 
 test-mutations: setup  ## Break the protocol on purpose: the oracle must turn red
 	$(BIN)/pytest -n 2 tests/integration/mutations
