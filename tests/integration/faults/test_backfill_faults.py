@@ -101,7 +101,7 @@ def test_a_zombie_of_a_closed_backfill_lane_cannot_land(trips: Installed) -> Non
     trips.run()
     jvm.resume()
     done = zombie.end()
-    assert done.returncode == 0, done.stderr
-    assert "backfill-1-1: superseded by a reset" in done.stderr
+    assert (done.returncode, "backfill-1-1: superseded by a reset" in done.stderr) == (1, True)
+    assert "BackfillClosed: backfill-1-1: a reset has closed them" in done.stderr
     assert {row["_batch"] for row in trips.rows()} == {"forward-2-1"}
     assert trips.judge().facts.rows == 20
