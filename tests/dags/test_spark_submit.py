@@ -7,8 +7,6 @@ import os
 import stat
 import subprocess
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -22,6 +20,8 @@ from sluice.work import Work
 from sluice_family import end_family
 from sluice_spark import DriverHook, IngestOperator, JobRefused, arguments, driver_environment
 from sluice_tasks import failing_for_good
+
+from tests.integration.pipelines import until
 
 SECRET = "not-for-anyone's-eyes"
 KAFKA = Connection(
@@ -149,7 +149,8 @@ def test_what_a_family_starts_while_it_is_ended_ends_too():
     # Each of them starts another child as soon as it has lost one, and ignores SIGTERM.
     restless = 'trap "" TERM; for i in $(seq 20); do (while :; do sleep 99; done) & done; wait'
     with subprocess.Popen(["sh", "-c", restless], start_new_session=True, text=True) as child:
-        wait_until(lambda: len(psutil.Process(child.pid).children(recursive=True)) >= 40)
+        shells = psutil.Process(child.pid)
+        until(lambda: len(shells.children(recursive=True)) >= 40, "a large family", 10)
         end_family(child, grace=1)
         assert not [each for each in psutil.process_iter() if alive_in_session(each, child.pid)]
 
@@ -161,16 +162,9 @@ def alive_in_session(process: psutil.Process, session: int) -> bool:
         return False
 
 
-def wait_until(happens: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not happens():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
 def process_of(pid_file: Path) -> psutil.Process:
-    wait_until(lambda: pid_file.exists() and pid_file.read_text(encoding="utf-8").strip() != "")
-    return psutil.Process(int(pid_file.read_text(encoding="utf-8")))
+    pid = until(lambda: pid_file.exists() and pid_file.read_text().strip(), f"{pid_file}", 10)
+    return psutil.Process(int(pid))
 
 
 def test_spark_is_not_started_after_a_kill(submit, tmp_path):

@@ -276,14 +276,16 @@ def test_a_reset_that_closes_a_backfill_says_so_and_so_does_the_backfill(trips: 
     assert trips.judge().facts.rows == 32
 
 
+def lenient(topic: Topic, pipeline: Pipelines) -> Installed:
+    """A pipeline of numbers that puts aside whatever else comes, however much."""
+    numbers = {"type": "json", "schema": "id INT"}
+    return pipeline(topic(), format=numbers, quarantine={"max_ratio": 1.0})
+
+
 def test_a_window_and_a_replay_pass_over_what_was_skipped(
     topic: Topic, pipeline: Pipelines
 ) -> None:
-    visits = pipeline(
-        topic(),
-        format={"type": "json", "schema": "id INT"},
-        quarantine={"max_ratio": 1.0},
-    )
+    visits = lenient(topic, pipeline)
     name = visits.topics[0]
     produce(visits.bootstrap, name, [*numbered(1), b"broken"])
     visits.run()
@@ -304,11 +306,7 @@ def test_what_becomes_undecodable_is_counted_record_by_record(
     topic: Topic, pipeline: Pipelines
 ) -> None:
     """As many others become decodable: that makes up for nothing."""
-    visits = pipeline(
-        topic(),
-        format={"type": "json", "schema": "id INT"},
-        quarantine={"max_ratio": 1.0},
-    )
+    visits = lenient(topic, pipeline)
     late, large = b'{"id": "x"}', b'{"id": 1, "big": 5000000000}'
     produce(visits.bootstrap, visits.topics[0], [late, late, large, large])
     visits.run()

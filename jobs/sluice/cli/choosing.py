@@ -27,7 +27,8 @@ def _positions(
 
 def _batch(context: click.Context, option: click.Parameter, written: str) -> str:
     try:
-        parse_batch("", written or "forward-1-1")
+        if written:
+            parse_batch("", written)
     except ValueError as problem:
         raise click.BadParameter(str(problem), context, option) from None
     return written

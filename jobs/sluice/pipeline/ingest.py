@@ -149,7 +149,9 @@ def _reading(parts: Parts, batch: Batch) -> Reading:
         batch,
         tuple(ranges),
         fingerprints=take_fingerprints(parts, batch, state),
-        compacts=any(parts.kafka.compacts(topic) for topic in {e.partition.topic for e in ranges}),
+        # Asked only where it matters: it is a question to the broker for each topic.
+        compacts=batch.mode == "replace"
+        and any(parts.kafka.compacts(topic) for topic in {e.partition.topic for e in ranges}),
     )
 
 

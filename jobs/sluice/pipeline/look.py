@@ -46,7 +46,11 @@ def look(parts: Parts) -> Outlook:
         lags=tuple(found),
         basis=_basis(parts, ranges, state),
         max_records_per_batch=parts.spec.max_records_per_batch,
-        notes=(*_notes(parts, snapshot), *_ineffective(parts, snapshot), *unknown_times(found)),
+        notes=(
+            *_interrupted(parts, snapshot),
+            *_ineffective(parts, snapshot),
+            *unknown_times(found),
+        ),
     )
 
 
@@ -65,7 +69,7 @@ def look_again(parts: Parts, asked: Asked) -> Outlook:
         basis=_basis(parts, ranges, state),
         max_records_per_batch=parts.spec.max_records_per_batch,
         notes=(
-            *_notes(parts, parts.offsets.snapshot()),
+            *_interrupted(parts, parts.offsets.snapshot()),
             *map(str, found.plan.left_out),
             *unknown_times(reads),
         ),
@@ -107,7 +111,7 @@ def _samples(
         return {}
 
 
-def _notes(parts: Parts, snapshot: OffsetsSnapshot) -> Iterator[str]:
+def _interrupted(parts: Parts, snapshot: OffsetsSnapshot) -> Iterator[str]:
     pending = snapshot.resets(parts.spec.pipeline).newest
     if pending is not None and not pending.done:
         yield f"the reset to generation {pending.generation} was interrupted: finished before that"

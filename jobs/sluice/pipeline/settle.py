@@ -62,9 +62,11 @@ def settle(parts: Parts, origin: Origin, work: Work | None = None) -> Settlement
 def _written_before(parts: Parts, work: Work | None, now: list[Receipt]) -> list[Receipt]:
     if not work:
         return []
+    told = {each.batch.number for each in now if each.batch.sequence == work.sequence}
+    if told.issuperset(work.batches):
+        return []
     own = parts.offsets.snapshot().receipts_of(work.sequence, work.batches[0], work.batches[-1])
-    told = {each.batch for each in now}
-    return [each for each in own if each.batch not in told]
+    return [each for each in own if each.batch.number not in told]
 
 
 def write_receipts(

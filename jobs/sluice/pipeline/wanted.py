@@ -38,8 +38,8 @@ def asked(
         given = {"from": start, "to": end, "ranges": ranges, "batches": batches}
         found = ", ".join(name for name, value in given.items() if value) or "none of them"
         raise SettingsError(
-            "expected one of: a time window (from and to), offset ranges, or batches; found"
-            f" {found}"
+            "expected one of: a time window (from and to), offset ranges, or batches;"
+            f" found {found}"
         )
     if start and end:
         try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sluice.broker.kafka_state import KafkaState
 from sluice.planning.batches import Batch, Cursor, PlannedRange
 from sluice.planning.cutting import cut_apart
-from sluice.planning.findings import Contradiction, compare, compare_cluster, losses
+from sluice.planning.findings import Contradiction, Finding, compare, compare_cluster, losses
 from sluice.planning.history import History
 from sluice.planning.plans import LeftOut, Plan
 from sluice.planning.ranges import OffsetRange, TopicPartition, merged, without
@@ -49,8 +49,8 @@ def require_read_logs(forward: History, cursor: Cursor, state: KafkaState) -> No
         for partition, last in cursor.items()
         if partition in state.logs
     ]
-    others = [each for each in found if isinstance(each, Contradiction)]
-    losses(forward.sequence.pipeline, list(others), record=True)
+    others: list[Finding] = [each for each in found if isinstance(each, Contradiction)]
+    losses(forward.sequence.pipeline, others, record=True)
 
 
 def readable_again(wanted: Iterable[Wanted], cursor: Cursor, state: KafkaState) -> Readable:
