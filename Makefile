@@ -25,17 +25,17 @@ down:  ## Stop what `make up` started
 	@if [ -x $(BIN)/python ]; then $(BIN)/python -m local.stack down; fi
 
 test: setup  ## All tests, but for the faults
-	$(BIN)/pytest $(AT_ONCE) --ignore tests/integration/faults --ignore tests/integration/mutations
+	$(BIN)/pytest $(AT_ONCE) --ignore tests/faults --ignore tests/mutations
 
 test-fast: setup  ## The quick layers: values and DAG rules
-	$(BIN)/pytest tests/unit tests/dags
+	$(BIN)/pytest tests/unit tests/airflow/rules
 
 FAULTS ?=
 test-faults: setup  ## Exactness under fire: killed, frozen, doubled processes; FAULTS=zombies: some
-	$(BIN)/pytest $(AT_ONCE) $(if $(FAULTS),-k '$(FAULTS)') tests/integration/faults
+	$(BIN)/pytest $(AT_ONCE) $(if $(FAULTS),-k '$(FAULTS)') tests/faults
 
 test-mutations: setup  ## Break the protocol on purpose: the oracle must turn red
-	$(BIN)/pytest -n 2 tests/integration/mutations
+	$(BIN)/pytest -n 2 tests/mutations
 
 MINUTES ?= 10
 soak: setup  ## A pipeline under random faults for MINUTES=10; SEED=7 repeats one
@@ -54,7 +54,7 @@ bench: setup  ## Ingest against a plain Spark read and Delta append, side by sid
 	@$(BIN)/python -m local.bench
 
 bench-offsets: setup  ## Planning and status on an offsets table with 10,000 batches
-	@$(BIN)/python -m local.bench_offsets
+	@$(BIN)/python -m local.bench.offsets
 
 lock: setup  ## Compile requirements*.in into requirements*.txt
 	$(BIN)/uv pip compile --quiet --python-version 3.11 requirements.in -o requirements.txt

@@ -22,13 +22,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from airflow.sdk import DAG, CronDataIntervalTimetable, TriggerRule, task
-from sluice.planning.retention import LONGEST_RUN
-from sluice.spec import PipelineSpec
-from sluice_params import run_params
-from sluice_spark import IngestOperator
-from sluice_specs import PROJECT, project_settings, read_specs
-from sluice_tasks import PLAN, data_table, plan_with, settle_with
-from sluice_turns import FreshFirst
+from sluice.scheduling.deployment import PROJECT, project_settings
+from sluice.scheduling.operators import IngestOperator
+from sluice.scheduling.priority import FreshFirst
+from sluice.scheduling.run_params import run_params
+from sluice.scheduling.tasks import PLAN, data_table, plan_with, settle_with
+from sluice.settings import LONGEST_RUN
+from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec.spec_files import read_specs
 
 RETRIES = {
     "retries": 3,

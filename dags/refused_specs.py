@@ -6,10 +6,11 @@ raised here, and `kafka_to_delta.py` goes on with the specs that are good.
 
 from __future__ import annotations
 
-from sluice.errors import SpecError, joined
-from sluice_specs import project_settings, read_specs
+from sluice.errors import SpecError, as_lines
+from sluice.scheduling.deployment import project_settings
+from sluice.spec.spec_files import read_specs
 
 refused = read_specs(project_settings().pipelines).refused
 
 if refused:
-    raise SpecError(joined(str(error) for error in refused))
+    raise SpecError(as_lines(str(error) for error in refused))

@@ -18,9 +18,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from airflow.sdk import DAG, CronDataIntervalTimetable
-from sluice.planning.retention import LONGEST_RUN
-from sluice_maintaining import MaintainOperator, maintenance_params
-from sluice_specs import project_settings, read_specs
+from sluice.scheduling.deployment import project_settings
+from sluice.scheduling.operators import MaintainOperator
+from sluice.scheduling.run_params import maintenance_params
+from sluice.settings import LONGEST_RUN
+from sluice.spec.spec_files import read_specs
 
 SPECS = list(read_specs(project_settings().pipelines).accepted.values())
 

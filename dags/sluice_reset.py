@@ -16,9 +16,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 from airflow.sdk import DAG, task
-from sluice_reset_form import reset_params
-from sluice_resets import EXECUTE, PREVIEW, execute, preview
-from sluice_specs import project_settings, read_specs
+from sluice.scheduling.deployment import project_settings
+from sluice.scheduling.reset_form import reset_params
+from sluice.scheduling.reset_tasks import EXECUTE, PREVIEW, execute, preview
+from sluice.spec.spec_files import read_specs
 
 PIPELINES = [each.pipeline for each in read_specs(project_settings().pipelines).accepted.values()]
 

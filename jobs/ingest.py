@@ -11,11 +11,11 @@ from __future__ import annotations
 import os
 
 import click
+from sluice.lake.job_errors import reporting_errors
 from sluice.lake.session import close_session, open_session
 from sluice.lake.spark_lake import SparkLake
+from sluice.offsets.batches import BatchReference
 from sluice.pipeline import find_pipeline
-from sluice.submitted import submitted
-from sluice.work import Work
 
 
 @click.command(help=__doc__)
@@ -25,16 +25,16 @@ from sluice.work import Work
 @click.option("--batches", required=True, help="Numbers with commas between them.")
 def main(pipeline: str, lane: str, generation: int, batches: str) -> None:
     """Land the batches; all else is found in the environment and the offsets table."""
-    with submitted("sluice.ingest"):
+    with reporting_errors("sluice.ingest"):
         numbers = batches.split(",")
         ingest(
-            Work.from_dict(
+            BatchReference.from_dict(
                 {"pipeline": pipeline, "lane": lane, "generation": generation, "batches": numbers}
             )
         )
 
 
-def ingest(work: Work) -> None:
+def ingest(work: BatchReference) -> None:
     """Open the pipeline and a Spark session, and land the batches."""
     pipeline = find_pipeline(work.pipeline, os.environ)
     parts = pipeline.parts

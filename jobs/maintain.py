@@ -12,9 +12,9 @@ import logging
 import os
 
 import click
-from sluice.lake.spark_upkeep import upkeep_of
+from sluice.lake.job_errors import reporting_errors
+from sluice.lake.upkeep import upkeep_of
 from sluice.pipeline import find_pipeline
-from sluice.submitted import submitted
 
 log = logging.getLogger("sluice.maintain")
 
@@ -25,7 +25,7 @@ log = logging.getLogger("sluice.maintain")
 @click.option("--actor", required=True, help="As the receipts that are due record it.")
 def main(pipeline: str, run_id: str, actor: str) -> None:
     """Maintain the pipeline's tables; all else is found in the environment."""
-    with submitted("sluice.maintain"):
+    with reporting_errors("sluice.maintain"):
         opening = find_pipeline(pipeline, os.environ)
         with upkeep_of(opening.parts.spec, opening.parts.tables) as upkeep:
             done = opening.maintain(upkeep, run_id, actor)

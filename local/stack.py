@@ -25,9 +25,9 @@ import psutil
 from rich.console import Console
 from rich.progress import Progress
 
-from local.airflow_processes import ROOT, Airflow
-from local.broker import Broker
-from local.flights import COUNT, create_flights_topic, produce, records
+from local.demo.flights import COUNT, create_flights_topic, produce, records
+from local.embedded.airflow_processes import ROOT, Airflow
+from local.embedded.broker import Broker
 
 log = logging.getLogger("sluice.stack")
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from local.broker import Broker
-from local.topics import create_topic
-from tests.integration.pipelines import JAVA_TUNING
+from local.embedded.broker import Broker
+from local.embedded.topics import create_topic
 from tests.oracle import marked_processes, no_orphans
+from tests.worlds.pipelines import JAVA_TUNING, Installed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -39,7 +40,7 @@ def spark(nothing_left_behind: None) -> Iterator[SparkSession]:
     """One session for all layers, configured as the product does it."""
     from pyspark import SparkContext
     from sluice.lake.session import open_session
-    from sluice.spec import PipelineSpec
+    from sluice.spec.pipeline_spec import PipelineSpec
 
     tuning = pytest.MonkeyPatch()
     for key, value in JAVA_TUNING.items():
@@ -91,3 +92,23 @@ def topic_factory(broker: Broker) -> Callable[..., str]:
         return name
 
     return create
+
+
+@pytest.fixture
+def pipeline(
+    broker: Broker, tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[Callable[..., Installed]]:
+    """`pipeline(topic, …, **keys)` writes a spec with these keys into a folder of its own."""
+    made: list[Installed] = []
+
+    def install(*topics: str, **keys: object) -> Installed:
+        folder = tmp_path / f"p{uuid.uuid4().hex[:8]}"
+        folder.mkdir()
+        session = partial(request.getfixturevalue, "spark")
+        made.append(Installed(folder, broker.bootstrap, list(topics), session))
+        made[-1].write_spec(**keys)
+        return made[-1]
+
+    yield install
+    for run in (run for one in made for run in one.runs):
+        run.clear_away()

@@ -9,7 +9,7 @@ SluiceError
 ├── SparkFailed          read the cause: Spark stopped before its commit
 ├── DataLost             decide about lost data (`on_data_loss`)
 ├── GapUnexplained       decide about a hole in the log
-├── TooManyMalformed     fix the schema or raise `quarantine.max_ratio`
+├── TooManyQuarantined     fix the schema or raise `quarantine.max_ratio`
 ├── BackfillClosed       ask again: a reset came before all was read again
 ├── PreviewOutdated      look again: what would be done now is not what was shown
 ├── ResetNeeded          the log is not the one that was read; ask for a reset
@@ -67,7 +67,7 @@ class GapUnexplained(SluiceError):
     """Offsets of a batch have no row, and the log does not say why."""
 
 
-class TooManyMalformed(SluiceError):
+class TooManyQuarantined(SluiceError):
     """More records were undecodable than the spec allows."""
 
 
@@ -87,6 +87,13 @@ class TableRefused(SluiceError):
     """The table's log contradicts what Sluice recorded about it."""
 
 
-def joined(findings: Iterable[str]) -> str:
+class CommitConflict(Exception):
+    """Another commit landed since the snapshot that this one was decided on; nothing was written.
+
+    Caught inside: what it was about is read again and decided again.
+    """
+
+
+def as_lines(findings: Iterable[str]) -> str:
     """Several findings as one text, a line each."""
     return "\n".join(findings)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from sluice.errors import SettingsError
-from sluice.tables.warehouse import Warehouse
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,6 @@ class Settings:
             warehouse=environment.get("SLUICE_WAREHOUSE") or "./warehouse",
             pipelines=Path(environment.get("SLUICE_PIPELINES") or "dags/pipelines"),
         )
-
-    @property
-    def tables(self) -> Warehouse:
-        """The tables' places."""
-        return Warehouse(self.warehouse)
 
 
 def connection_extra(connection: str, environment: Mapping[str, str]) -> Mapping[str, Any]:
@@ -51,3 +46,7 @@ def connection_extra(connection: str, environment: Mapping[str, str]) -> Mapping
     if not isinstance(extra, dict):
         raise SettingsError(f"{variable} is not a connection in JSON form. Expected: {example}")
     return extra
+
+
+# No run of an ingest lasts longer: what it has written and not committed yet must stay.
+LONGEST_RUN = timedelta(hours=6)

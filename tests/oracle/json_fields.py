@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from tests import reference_json
+from tests.decoding import reference_json
 from tests.oracle.coordinates import Keys, some
 from tests.oracle.violation import Violation
 

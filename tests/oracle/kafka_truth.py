@@ -8,14 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from confluent_kafka import (
-    Consumer,
-    KafkaError,
-    Message,
-    TopicCollection,
-    TopicPartition,
-    Uuid,
-)
+from confluent_kafka import Consumer, KafkaError, Message, TopicCollection, TopicPartition, Uuid
 from confluent_kafka.admin import AdminClient, ConfigResource
 
 from tests.oracle.violation import Unjudgeable

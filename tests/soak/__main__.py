@@ -17,7 +17,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from local.airflow_processes import ROOT
+from local.embedded.airflow_processes import ROOT
 from tests.soak.report import evidence, found, report
 from tests.soak.soak import Plan, Soak
 

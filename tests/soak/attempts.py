@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 import psutil
 
-from tests.integration.pipelines import Installed, Run
 from tests.soak.diary import Diary
 from tests.soak.outcomes import explained, verdict
+from tests.worlds.pipelines import Installed, Run
 
 PAUSE = 0.5
 # A process of the product that takes longer, after the end of every fault, hangs.

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tests.integration.pipelines import Installed
 from tests.oracle import read_truth
 from tests.oracle.evidence import Evidence, gather
 from tests.oracle.kafka_truth import KafkaTruth
 from tests.soak.parcels import MALFORMED
 from tests.soak.sightings import Event, Landing, Restored, Sighting, torn
+from tests.worlds.pipelines import Installed
 
 TOLD = 20
 

@@ -7,7 +7,7 @@ import contextlib
 import psutil
 from confluent_kafka import KafkaException
 
-from local.broker import BrokerError
+from local.embedded.broker import BrokerError
 from tests.soak.parcels import Parcel
 from tests.soak.producers import left_open
 from tests.soak.scene import Scene

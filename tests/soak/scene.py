@@ -6,12 +6,12 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from local.broker import Broker
-from tests.integration.pipelines import Installed
+from local.embedded.broker import Broker
 from tests.soak.attempts import Attempts
 from tests.soak.diary import Diary
 from tests.soak.producers import Target
 from tests.soak.schedule import Fault
+from tests.worlds.pipelines import Installed
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from local.broker import Broker
-from local.topics import create_topic
-from tests.integration.faults.striking import faulty_log_store
-from tests.integration.pipelines import Installed, no_spark
-from tests.integration.records import end
+from local.embedded.broker import Broker
+from local.embedded.topics import create_topic
+from tests.faults.striking import faulty_log_store
 from tests.soak.attempts import Attempts
 from tests.soak.diary import Diary
 from tests.soak.judgement import Judgement, judge
@@ -24,6 +22,8 @@ from tests.soak.reader import Reader
 from tests.soak.scene import Scene
 from tests.soak.schedule import faults
 from tests.soak.strikes import strike
+from tests.worlds.pipelines import Installed, no_spark
+from tests.worlds.records import end
 
 TOPIC, PARTITIONS = "soak", 4
 # Kafka's default. With less, a killed broker that comes back may leave a transaction open forever:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sluice.broker.kafka_state import KafkaState, PartitionLog
-from sluice.planning.batches import Batch, BatchSequence, Lane, Mode, PlannedRange
-from sluice.planning.history import History
-from sluice.planning.ranges import OffsetRange, TopicPartition
-from sluice.spec import PipelineSpec
+from sluice.offsets.batches import Batch, BatchSequence, Lane, Mode, PlannedRange
+from sluice.offsets.history import History
+from sluice.offsets.partition_log import KafkaState, PartitionLog
+from sluice.offsets.ranges import OffsetRange, TopicPartition
+from sluice.spec.pipeline_spec import PipelineSpec
 
 TOPIC_ID = "h5UyGY8BS2Ch8PmLNWnxPQ"
 CLUSTER = "5L6g3nShT-eMCtK--X86sw"

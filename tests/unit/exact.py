@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from sluice.planning.batches import Lane
-from sluice.proof.accounting import Counted
-from sluice.proof.checks import check
-from sluice.proof.evidence import Evidence, Offsets, Read, Rows
-from sluice.proof.gaps import GapCount
+from sluice.offsets.batches import Lane
+from sluice.offsets.receipts import GapCount, PartitionCount
+from sluice.offsets.row_offsets import Offsets, Rows
+from sluice.operations.verify.checks import check
+from sluice.progress.evidence import CommittedRange, Evidence
 
 from tests.unit.builders import offsets, partition, planned
 
@@ -29,11 +29,11 @@ def read(
     lane: Lane = "forward",
     version: int | None = None,
     due: bool = True,
-) -> Read:
+) -> CommittedRange:
     """A batch as the number-th read of the partition, with the receipt that it should have."""
     records = end - start - refused - gaps
-    line = Counted(planned(offsets(start, end)), records, refused, GapCount(control=gaps))
-    return Read(
+    line = PartitionCount(planned(offsets(start, end)), records, refused, GapCount(control=gaps))
+    return CommittedRange(
         batch=f"{lane}-{generation}-{number}",
         forward=lane == "forward",
         generation=generation,

@@ -1,10 +1,11 @@
-"""Dependencies point one way: pure modules, below them nothing; adapters; the pipeline; the CLI."""
+"""The house: folders in one order, each engine in one folder, decisions apart from effects."""
 
 from __future__ import annotations
 
 import ast
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -14,85 +15,175 @@ from tests.unit.sources import JOBS, ROOT, imports, module, packages, shown, sou
 SLUICE = sources("jobs/sluice")
 OURS = sources("jobs", "dags", "plugins", "local")
 MODULES = {module(path): path for path in SLUICE}
-ENGINES = {"confluent_kafka", "deltalake", "pyspark", "delta", "aiokafka", "airflow", "pyarrow"}
-ONLY_IN = {
-    "confluent_kafka": ["sluice.broker.kafka_log", "sluice.broker.kafka_reader"],
-    "deltalake": [
-        "sluice.adopting.folder",
-        "sluice.tables.offsets_table",
-        "sluice.tables.offsets_upkeep",
-        "sluice.tables.table_ages",
-        "sluice.tables.table_rows",
-        "sluice.tables.batch_sizes",
-        "sluice.tables.data_log",
-        "sluice.tables.fencing",
-        "sluice.tables.removed_rows",
-        "sluice.tables.table_commits",
-        "sluice.tables.transaction_versions",
-    ],
-    "aiokafka": [
-        "sluice.broker.raw_connection",
-        "sluice.broker.raw_log",
-        "sluice.broker.raw_batches",
-        "sluice.broker.fingerprints",
-        "sluice.broker.samples",
-    ],
-    "pyspark": ["sluice.lake"],
-    "delta": ["sluice.lake"],
-    "airflow": [],
+# Their `__init__` says what they are for, and holds nothing.
+PACKAGES = {
+    module(path).removeprefix("sluice.")
+    for path in SLUICE
+    if path.name == "__init__.py" and len(tree(path).body) == 1
 }
-ADAPTERS = {name for names in ONLY_IN.values() for name in names} | {"sluice.broker.raw_client"}
-ABOVE = {"sluice.pipeline", "sluice.proof.verify", "sluice.cli"}
-# From the bottom up: a module may import from its own layer and from those below it.
-LAYERS = ("pure", "adapter", "pipeline", "cli")
+
+# From the ground up: a folder, or a file beside them, imports only from itself and from above here.
+FOLDERS = (
+    "errors",
+    "failpoints",
+    "settings",
+    "strict_model",
+    "offsets",
+    "positions",
+    "spec",
+    "broker",
+    "tables",
+    "progress",
+    "lake",
+    "protocol.plan",
+    "protocol.ingest",
+    "protocol.settle",
+    "operations.maintain",
+    "operations.backfill",
+    "operations.reset",
+    "operations.quarantine",
+    "operations.verify",
+    "pipeline",
+    "cli",
+    "scheduling",
+)
+# Each engine, and the one folder that imports it.
+ENGINES = {
+    "confluent_kafka": "broker",
+    "aiokafka": "broker",
+    "deltalake": "tables",
+    "pyarrow": "tables",
+    "pyspark": "lake",
+    "delta": "lake",
+    "airflow": "scheduling",
+}
+# Folders of values and decisions: what they know, they are given.
+PURE_FOLDERS = ("offsets", "positions")
+# Modules that decide, in folders that also act.
+PURE_MODULES = (
+    "errors",
+    "strict_model",
+    "spec.columns",
+    "spec.formats",
+    "spec.pipeline_spec",
+    "spec.starts",
+    "tables.foreign_commits",
+    "progress.evidence",
+    "lake.port",
+    "protocol.plan.cutting",
+    "protocol.plan.log_changes",
+    "protocol.plan.next_batches",
+    "protocol.plan.outlook",
+    "protocol.settle.gaps",
+    "operations.backfill.readable",
+    "operations.reset.skip_rules",
+    "operations.quarantine.error_groups",
+    "operations.verify.checks",
+)
+# What reaches out of the process, or waits.
+OUTSIDE = {
+    *(
+        "asyncio",
+        "ctypes",
+        "getpass",
+        "os",
+        "signal",
+        "socket",
+        "subprocess",
+        "tempfile",
+        "threading",
+    ),
+    *("shutil", "psutil", "requests", "httpx", "time", "urllib", "random"),
+}
+EFFECTS = {"open", "read_text", "write_text", "unlink", "mkdir", "sleep", "system", "now", "print"}
 
 
-def below(name: str, folders: set[str] | list[str]) -> bool:
+def below(name: str, folders: Iterable[str]) -> bool:
     return any(name == each or name.startswith(f"{each}.") for each in folders)
 
 
-def layer(name: str) -> str:
-    if below(name, ["sluice.cli"]):
-        return "cli"
-    if below(name, ABOVE):
-        return "pipeline"
-    return "adapter" if below(name, ADAPTERS) else "pure"
+def folder(name: str) -> str:
+    """The entry of FOLDERS that a module belongs to."""
+    within = name.removeprefix("sluice.")
+    return next(each for each in FOLDERS if below(within, [each]))
 
 
 def ours_imported_by(name: str) -> set[str]:
     return {each for each in imports(MODULES[name]) if each in MODULES and each != name}
 
 
-PURE = sorted(name for name in MODULES if layer(name) == "pure")
+def is_pure(name: str) -> bool:
+    within = name.removeprefix("sluice.")
+    return below(within, PURE_FOLDERS) or within in PURE_MODULES
 
 
-def test_the_modules_that_must_be_pure_are_taken_for_pure() -> None:
-    top, planning = ("spec", "lag", "errors"), ("ranges", "batches", "cutting", "findings", "plans")
-    named = {*top, *(f"planning.{name}" for name in planning), "proof.accounting", "proof.gaps"}
-    assert {f"sluice.{name}" for name in named} <= set(PURE)
+PLACED = sorted(name for name in MODULES if name.removeprefix("sluice.") not in PACKAGES)
+PURE = [name for name in PLACED if is_pure(name)]
+
+
+@pytest.mark.parametrize("name", PLACED)
+def test_a_module_imports_only_from_its_own_folder_and_from_those_above_it(name: str) -> None:
+    own = FOLDERS.index(folder(name))
+    wrong = {
+        each
+        for each in ours_imported_by(name)
+        if each.removeprefix("sluice.") not in PACKAGES and FOLDERS.index(folder(each)) > own
+    }
+    assert wrong == set(), f"{name} is in {folder(name)}, and imports from below it in FOLDERS"
+
+
+def test_no_two_folders_import_each_other() -> None:
+    between = {
+        (folder(name), folder(each))
+        for name in PLACED
+        for each in ours_imported_by(name)
+        if each.removeprefix("sluice.") not in PACKAGES and folder(name) != folder(each)
+    }
+    assert {pair for pair in between if pair[::-1] in between} == set()
+
+
+def test_every_folder_of_the_list_is_there_and_no_other() -> None:
+    assert {folder(name) for name in PLACED} == set(FOLDERS)
+    assert all(each in MODULES for each in (f"sluice.{name}" for name in PURE_MODULES))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_engine_is_imported_in_one_folder(engine: str) -> None:
+    importing = {name for name, path in MODULES.items() if engine in packages(path)}
+    assert {name for name in importing if not below(name, [f"sluice.{ENGINES[engine]}"])} == set()
 
 
 @pytest.mark.parametrize("name", PURE)
-def test_a_pure_module_knows_no_engine_not_even_through_others(name: str) -> None:
+def test_a_pure_module_reaches_no_engine_not_even_through_others(name: str) -> None:
     seen, waiting = set(), [name]
     while waiting:
         current = waiting.pop()
         seen.add(current)
-        assert not packages(MODULES[current]) & ENGINES, f"{name} reaches an engine by {current}"
+        assert not packages(MODULES[current]) & ENGINES.keys(), f"{name} reaches it by {current}"
         waiting += ours_imported_by(current) - seen
 
 
-@pytest.mark.parametrize("engine", ONLY_IN)
-def test_an_engine_is_imported_by_its_adapter_alone(engine: str) -> None:
-    importing = {name for name, path in MODULES.items() if engine in packages(path)}
-    assert {name for name in importing if not below(name, ONLY_IN[engine])} == set()
+@pytest.mark.parametrize("name", PURE)
+def test_a_pure_module_does_no_io_and_asks_no_clock(name: str) -> None:
+    path = MODULES[name]
+    assert not packages(path) & OUTSIDE
+    found = [
+        f"{shown(path)}:{node.lineno}"
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Call)
+        and (
+            (isinstance(node.func, ast.Attribute) and node.func.attr in EFFECTS)
+            or (isinstance(node.func, ast.Name) and node.func.id in EFFECTS)
+        )
+    ]
+    assert found == []
 
 
-@pytest.mark.parametrize("name", sorted(MODULES))
-def test_a_module_imports_from_its_own_layer_and_from_those_below(name: str) -> None:
-    allowed = LAYERS[: LAYERS.index(layer(name)) + 1]
-    upwards = {each for each in ours_imported_by(name) if layer(each) not in allowed}
-    assert upwards == set(), f"{name} ({layer(name)}) imports from above"
+@pytest.mark.parametrize("name", PURE)
+def test_a_pure_module_imports_no_module_that_acts(name: str) -> None:
+    assert {
+        each for each in ours_imported_by(name) if each in PLACED and not is_pure(each)
+    } == set()
 
 
 def test_no_two_modules_import_each_other() -> None:
@@ -110,7 +201,7 @@ def test_no_two_modules_import_each_other() -> None:
 
 
 def test_the_environment_is_read_at_the_edge_only() -> None:
-    edge = ["sluice.cli", "sluice.failpoints"]
+    edge = ["sluice.cli", "sluice.failpoints", "sluice.scheduling"]
     reading = {
         name
         for name, path in MODULES.items()
@@ -166,14 +257,26 @@ def test_a_file_says_its_noun_first(path: Path) -> None:
     assert ast.get_docstring(tree(path)) or not path.read_text(encoding="utf-8").strip()
 
 
-def test_plugins_are_flat_files_with_unique_names() -> None:
-    names = [path.stem for path in sources("plugins", "dags", "jobs") if path.stem != "__init__"]
-    plugins = sources("plugins")
-    assert all(path.parent == ROOT / "plugins" for path in plugins)
-    assert all(names.count(path.stem) == 1 for path in plugins)
+def test_airflow_executes_one_file_of_ours() -> None:
+    """It executes every file below `plugins/`, in each process, under a name of its own."""
+    assert [shown(path) for path in sources("plugins")] == ["plugins/sluice_plugin.py"]
 
 
-@pytest.mark.parametrize("path", sources("tests/oracle"), ids=shown)
+def test_the_driver_and_the_operator_agree_on_one_definition() -> None:
+    """How a job under spark-submit tells its task what went wrong: one module has the words."""
+    words = ("SLUICE-ERROR", "sys.exit(3", "REFUSED =")
+    having = {
+        shown(path)
+        for path in OURS
+        if any(word in path.read_text(encoding="utf-8") for word in words)
+    }
+    assert having == {"jobs/sluice/lake/job_errors.py"}
+
+
+ORACLE = [path for path in sources("tests/oracle") if not path.name.startswith("test_")]
+
+
+@pytest.mark.parametrize("path", ORACLE, ids=shown)
 def test_the_oracle_shares_no_code_with_the_product(path: Path) -> None:
     foreign = packages(path) & {"sluice", "jobs", "dags", "plugins", "kafka_to_delta", "ingest"}
     assert not foreign

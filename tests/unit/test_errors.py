@@ -7,13 +7,13 @@ import re
 
 import pytest
 import sluice.errors
-from sluice.errors import SluiceError, joined
+from sluice.errors import SluiceError, as_lines
 
 PRINTED = re.findall(r"^[├└]── (\w+) +(.+)$", sluice.errors.__doc__ or "", re.MULTILINE)
 DEFINED = {
     name: each
     for name, each in inspect.getmembers(sluice.errors, inspect.isclass)
-    if issubclass(each, Exception)
+    if issubclass(each, SluiceError)
 }
 
 
@@ -43,5 +43,5 @@ def test_every_class_says_what_it_means() -> None:
 
 
 def test_findings_have_a_line_each() -> None:
-    assert joined(["one", "two"]) == "one\ntwo"
-    assert joined(iter([])) == ""
+    assert as_lines(["one", "two"]) == "one\ntwo"
+    assert as_lines(iter([])) == ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pydantic import ValidationError
-from sluice.spec.model import Model
+from sluice.strict_model import Model
 
 
 class Part(Model):

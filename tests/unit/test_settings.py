@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from sluice.errors import SettingsError
 from sluice.settings import Settings, connection_extra
+from sluice.tables.warehouse import Warehouse
 
 EXTRA = {"bootstrap.servers": "broker:9092", "sasl.password": "hunter2"}
 
@@ -22,7 +23,7 @@ def test_the_environment_outranks_the_defaults() -> None:
     environment = {"SLUICE_WAREHOUSE": "s3://lake/x", "SLUICE_PIPELINES": "/etc/p", "OTHER": "1"}
     found = Settings.from_environment(environment)
     assert found == Settings(warehouse="s3://lake/x", pipelines=Path("/etc/p"))
-    assert found.tables.data("flights") == "s3://lake/x/flights"
+    assert Warehouse(found.warehouse).data("flights") == "s3://lake/x/flights"
 
 
 @pytest.mark.parametrize(

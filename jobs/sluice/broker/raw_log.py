@@ -13,11 +13,11 @@ from typing import Any
 
 from aiokafka.errors import OffsetOutOfRangeError
 
-from sluice.broker.log_page import AbortedTransaction, LogPage
-from sluice.broker.raw_batches import record_batches
-from sluice.broker.raw_connection import EARLIEST, LATEST, AskAgain, RawConnection
-from sluice.planning.ranges import TopicPartition
-from sluice.proof.gaps import Span
+from sluice.broker.fetch import EARLIEST, LATEST, AskAgain, RawConnection
+from sluice.broker.record_batches import record_batches
+from sluice.offsets.log_page import AbortedTransaction, LogPage
+from sluice.offsets.ranges import TopicPartition
+from sluice.offsets.receipts import Span
 
 _LOG = logging.getLogger(__name__)
 

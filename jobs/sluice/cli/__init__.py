@@ -11,16 +11,16 @@ import sys
 
 import click
 
-from sluice.cli.backfill import backfill
-from sluice.cli.history import history
-from sluice.cli.maintain import maintain
-from sluice.cli.plan import plan
-from sluice.cli.quarantine import quarantine
-from sluice.cli.reprocess import reprocess
-from sluice.cli.reset import reset
-from sluice.cli.run import run
-from sluice.cli.status import status
-from sluice.cli.verify import verify
+from sluice.cli.commands.backfill import backfill
+from sluice.cli.commands.history import history
+from sluice.cli.commands.maintain import maintain
+from sluice.cli.commands.plan import plan
+from sluice.cli.commands.quarantine import quarantine
+from sluice.cli.commands.reprocess import reprocess
+from sluice.cli.commands.reset import reset
+from sluice.cli.commands.run import run
+from sluice.cli.commands.status import status
+from sluice.cli.commands.verify import verify
 from sluice.errors import SluiceError
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from sluice.lake.decoding import DECODED, decode
-from sluice.lake.json_decoding import ERROR
-from sluice.landing import Reading
-from sluice.planning.batches import Batch
+from sluice.lake.decoding.decode import DECODED, decode
+from sluice.lake.decoding.strict_json import ERROR
+from sluice.lake.port import BatchAttempt
+from sluice.offsets.batches import Batch
 from sluice.spec.formats import Format
 
 # In the text of the error that stops a pass at the first undecodable record.
@@ -26,7 +26,7 @@ QUARANTINE_COLUMNS = (
 )
 
 
-def data_rows(records: DataFrame, form: Format, reading: Reading, closely: bool) -> DataFrame:
+def data_rows(records: DataFrame, form: Format, reading: BatchAttempt, closely: bool) -> DataFrame:
     """All records as rows of the data table; the pass fails at the first undecodable one."""
     refuse = F.raise_error(
         F.concat_ws(" ", F.lit(UNDECODABLE), _coordinates(), F.lit("-"), _error())
@@ -35,13 +35,13 @@ def data_rows(records: DataFrame, form: Format, reading: Reading, closely: bool)
     return _data(decode(form, records, closely), form, reading, checked)
 
 
-def decodable_rows(records: DataFrame, form: Format, reading: Reading) -> DataFrame:
+def decodable_rows(records: DataFrame, form: Format, reading: BatchAttempt) -> DataFrame:
     """The decodable records as rows of the data table; the others are left out."""
     good = decode(form, records, closely=True).where(_error().isNull())
     return _data(good, form, reading, F.lit(str(reading)))
 
 
-def quarantine_rows(records: DataFrame, reading: Reading) -> DataFrame:
+def quarantine_rows(records: DataFrame, reading: BatchAttempt) -> DataFrame:
     """Undecodable records, as decoding has marked them, as rows of the quarantine table."""
     return records.where(_error().isNotNull()).select(
         *_envelope(reading.batch),
@@ -52,7 +52,9 @@ def quarantine_rows(records: DataFrame, reading: Reading) -> DataFrame:
     )
 
 
-def _data(records: DataFrame, form: Format, reading: Reading, batch_column: Column) -> DataFrame:
+def _data(
+    records: DataFrame, form: Format, reading: BatchAttempt, batch_column: Column
+) -> DataFrame:
     return records.select(
         *(F.col(DECODED)[each.name].alias(each.name) for each in form.columns),
         *_envelope(reading.batch),

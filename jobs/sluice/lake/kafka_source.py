@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from pyspark.sql import DataFrame, SparkSession
 
-from sluice.broker.kafka_client import KafkaClient
-from sluice.planning.ranges import OffsetRange
+from sluice.broker.client_settings import ClientSettings
+from sluice.offsets.ranges import OffsetRange
 
 # What the source gives; also the shape of nothing.
 _SCHEMA = (
@@ -23,7 +23,7 @@ _API_TIMEOUT_MS = 20_000
 
 
 def read_ranges(
-    spark: SparkSession, client: KafkaClient, ranges: Iterable[OffsetRange]
+    spark: SparkSession, client: ClientSettings, ranges: Iterable[OffsetRange]
 ) -> DataFrame:
     """The committed records of the ranges; empty ranges are not asked for."""
     wanted = [each for each in ranges if each.span]

@@ -13,7 +13,7 @@ from sluice.errors import SparkFailed
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from sluice.spec import PipelineSpec
+    from sluice.spec.pipeline_spec import PipelineSpec
 
 log = logging.getLogger(__name__)
 

@@ -9,31 +9,26 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
-from sluice.broker.kafka_client import KafkaClient
+from sluice.broker.client_settings import ClientSettings
 from sluice.failpoints import reach
-from sluice.lake.batch_rows import (
-    UNDECODABLE,
-    data_rows,
-    decodable_rows,
-    quarantine_rows,
-)
-from sluice.lake.conflicts import naming_conflicts
-from sluice.lake.decoding import DECODED, decode
-from sluice.lake.json_decoding import ERROR
-from sluice.lake.kafka_source import read_ranges
-from sluice.lake.replacing import rows_to_keep
-from sluice.lake.retyping import require_no_rows, retypes
-from sluice.lake.tables import (
+from sluice.lake.batch_commit import (
     append_batch,
-    create_data_table,
-    create_quarantine_table,
+    is_type_change,
+    naming_conflicts,
     replace_batch,
     replace_quarantined,
+    require_no_rows,
     retype_table,
+    rows_to_keep,
 )
-from sluice.landing import Malformed, Reading, Undecodable
-from sluice.planning.batches import Batch
-from sluice.spec import PipelineSpec
+from sluice.lake.batch_rows import UNDECODABLE, data_rows, decodable_rows, quarantine_rows
+from sluice.lake.decoding.decode import DECODED, decode
+from sluice.lake.decoding.strict_json import ERROR
+from sluice.lake.kafka_source import read_ranges
+from sluice.lake.port import BatchAttempt, QuarantineResult, Undecodable
+from sluice.lake.table_creation import create_data_table, create_quarantine_table
+from sluice.offsets.batches import Batch
+from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.tables.warehouse import Warehouse
 
 log = logging.getLogger(__name__)
@@ -46,7 +41,7 @@ class SparkLake:
     """The tables of one pipeline, written with Spark. Implements the port `Lake`."""
 
     def __init__(
-        self, spark: SparkSession, client: KafkaClient, spec: PipelineSpec, tables: Warehouse
+        self, spark: SparkSession, client: ClientSettings, spec: PipelineSpec, tables: Warehouse
     ) -> None:
         self._spark = spark
         self._client = client
@@ -59,7 +54,7 @@ class SparkLake:
         """Create the data table unless it is there."""
         create_data_table(self._spark, self._data, self._spec)
 
-    def land(self, reading: Reading) -> None:
+    def land(self, reading: BatchAttempt) -> None:
         """Commit the batch in one pass, if all is decodable; otherwise raises Undecodable.
 
         The quick reading is tried first. Where it is not sure of a record, this batch and all that
@@ -73,7 +68,7 @@ class SparkLake:
                 self._closely = True
         self._land(reading, closely=True)
 
-    def _land(self, reading: Reading, closely: bool) -> None:
+    def _land(self, reading: BatchAttempt, closely: bool) -> None:
         records = self._read(reading)
         try:
             self._commit(reading, records, data_rows(records, self._spec.format, reading, closely))
@@ -83,7 +78,7 @@ class SparkLake:
                 raise Undecodable(found[1]) from None
             raise
 
-    def land_decodable(self, reading: Reading) -> None:
+    def land_decodable(self, reading: BatchAttempt) -> None:
         """Commit the batch's decodable records; the others must be in quarantine by now."""
         records = self._read(reading)
         self._commit(reading, records, decodable_rows(records, self._spec.format, reading))
@@ -92,7 +87,7 @@ class SparkLake:
         """Create the quarantine table unless it is there."""
         create_quarantine_table(self._spark, self._quarantine, self._spec)
 
-    def quarantine(self, reading: Reading) -> Malformed:
+    def quarantine(self, reading: BatchAttempt) -> QuarantineResult:
         """Make the batch's undecodable records durable, in place of an earlier attempt's."""
         seen = Observation("seen")
         records = decode(self._spec.format, self._read(reading), closely=True).observe(
@@ -103,25 +98,27 @@ class SparkLake:
         with naming_conflicts():
             replace_quarantined(quarantine_rows(records, reading), self._quarantine, reading)
         counts = seen.get
-        return Malformed(counts["records"], counts["undecodable"], self._samples(reading.batch))
+        return QuarantineResult(
+            counts["records"], counts["undecodable"], self._samples(reading.batch)
+        )
 
-    def _read(self, reading: Reading) -> DataFrame:
+    def _read(self, reading: BatchAttempt) -> DataFrame:
         reach("reading")
         return read_ranges(self._spark, self._client, reading.ranges)
 
-    def _commit(self, reading: Reading, records: DataFrame, rows: DataFrame) -> None:
+    def _commit(self, reading: BatchAttempt, records: DataFrame, rows: DataFrame) -> None:
         try:
             with naming_conflicts():
                 self._write(reading, records, rows)
         except AnalysisException as problem:
-            if not retypes(problem):
+            if not is_type_change(problem):
                 raise
             stored = self._spark.read.format("delta").load(self._data)
             require_no_rows(stored, rows, self._data)
             log.info("%s: the table has no rows yet; its columns become the spec's", reading)
             retype_table(rows, self._data, reading, self._spec)
 
-    def _write(self, reading: Reading, records: DataFrame, rows: DataFrame) -> None:
+    def _write(self, reading: BatchAttempt, records: DataFrame, rows: DataFrame) -> None:
         if not reading.replaces:
             append_batch(rows, self._data, reading)
             return

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 
 from sluice.spec.columns import Column, parse_columns
-from sluice.spec.model import Model
+from sluice.strict_model import Model
 
 
 class RawFormat(Model):

@@ -3,35 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from sluice.errors import TableRefused
-from sluice.planning.batches import Batch, BatchSequence, PlannedRange
-from sluice.planning.drops import Drop
-from sluice.planning.findings import Loss
-from sluice.planning.plans import Plan
-from sluice.planning.ranges import OffsetRange, TopicPartition
-from sluice.planning.recorded import Recorded
-from sluice.proof.accounting import Counted, Receipt
-from sluice.proof.gaps import GapCount
+from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
+from sluice.offsets.losses import Loss
+from sluice.offsets.origin import Origin, Recorded
+from sluice.offsets.plan import Plan
+from sluice.offsets.quarantined import Drop
+from sluice.offsets.ranges import OffsetRange, TopicPartition
+from sluice.offsets.receipts import GapCount, PartitionCount, Receipt
 
 FORMAT_VERSION = 1
 Row = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Who wrote a row, and when: an Airflow run or a person at a terminal."""
-
-    run_id: str
-    actor: str
-    at: datetime
-
-    def columns(self) -> Row:
-        """The origin's columns."""
-        return {"run_id": self.run_id, "actor": self.actor, "recorded_at": self.at}
 
 
 def plan_rows(plan: Plan, origin: Origin) -> Iterator[Row]:
@@ -155,7 +139,7 @@ def _range(offsets: OffsetRange) -> Row:
     }
 
 
-def _counts(line: Counted) -> Row:
+def _counts(line: PartitionCount) -> Row:
     return {
         "records": line.records,
         "quarantined": line.quarantined,
@@ -197,6 +181,6 @@ def _read_range(row: Mapping[str, Any]) -> OffsetRange:
     return OffsetRange(partition, row["start_offset"], row["end_offset"])
 
 
-def _read_counted(row: Mapping[str, Any]) -> Counted:
+def _read_counted(row: Mapping[str, Any]) -> PartitionCount:
     gaps = GapCount(row["gap_control"], row["gap_aborted"], row["gap_compacted"], row["gap_lost"])
-    return Counted(_read_planned(row), row["records"], row["quarantined"], gaps)
+    return PartitionCount(_read_planned(row), row["records"], row["quarantined"], gaps)

@@ -18,15 +18,15 @@ import pyarrow.dataset as pads
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 
-from sluice.errors import CommitFailed
-from sluice.planning.batches import Batch, BatchSequence
-from sluice.planning.drops import Drop
-from sluice.planning.history import History
-from sluice.planning.plans import Plan
-from sluice.planning.resets import Reset, Resets
-from sluice.proof.accounting import Receipt
+from sluice.errors import CommitConflict, CommitFailed
+from sluice.offsets.batches import Batch, BatchSequence
+from sluice.offsets.history import History
+from sluice.offsets.origin import Origin
+from sluice.offsets.plan import Plan
+from sluice.offsets.quarantined import Drop
+from sluice.offsets.receipts import Receipt
+from sluice.offsets.resets import Reset, Resets
 from sluice.tables.offsets_rows import (
-    Origin,
     drop_rows,
     plan_rows,
     read_batches,
@@ -34,7 +34,6 @@ from sluice.tables.offsets_rows import (
     receipt_rows,
 )
 from sluice.tables.offsets_upkeep import clean, compact
-from sluice.tables.overtaken import Overtaken
 from sluice.tables.reset_rows import DONE, INTENDED, read_resets, reset_rows
 
 log = logging.getLogger(__name__)
@@ -182,7 +181,7 @@ class OffsetsSnapshot:
         self, rows: Iterable[dict[str, Any]], app_id: str, expected: int, number: int
     ) -> None:
         if self._table is None or self._newest(app_id) != expected:
-            raise Overtaken(app_id)
+            raise CommitConflict(app_id)
         try:
             write_deltalake(
                 self._table,
@@ -191,7 +190,7 @@ class OffsetsSnapshot:
                 commit_properties=CommitProperties(app_transactions=[Transaction(app_id, number)]),
             )
         except CommitFailedError:
-            raise Overtaken(app_id) from None
+            raise CommitConflict(app_id) from None
         except (DeltaError, OSError) as problem:
             # Whether it landed is for the next attempt to read; it will adopt what it finds.
             raise CommitFailed(f"offsets table: {problem}. Run again.") from problem

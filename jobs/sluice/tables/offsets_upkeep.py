@@ -9,7 +9,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError, DeltaError
 
 from sluice.errors import CommitFailed
-from sluice.tables.table_ages import retention_of
+from sluice.tables.retention import retention_of
 
 log = logging.getLogger(__name__)
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from sluice.planning.batches import BatchSequence, PlannedRange
-from sluice.planning.ranges import OffsetRange, TopicPartition
-from sluice.planning.recorded import Recorded
-from sluice.planning.resets import LANES, MovedCursor, Reset, Resets
-from sluice.tables.offsets_rows import Origin, Row, log_columns, sequence_columns
+from sluice.offsets.batches import BatchSequence, PlannedRange
+from sluice.offsets.origin import Origin, Recorded
+from sluice.offsets.ranges import OffsetRange, TopicPartition
+from sluice.offsets.resets import LANES, CursorMove, Reset, Resets
+from sluice.tables.offsets_rows import Row, log_columns, sequence_columns
 
 INTENDED, DONE = "reset_intended", "reset_done"
 
@@ -73,7 +73,7 @@ def _read_reset(
     )
 
 
-def _read_moved(row: Mapping[str, Any]) -> MovedCursor:
+def _read_moved(row: Mapping[str, Any]) -> CursorMove:
     partition, after = TopicPartition(row["topic"], row["partition"]), row["cursor_after"]
     planned = PlannedRange(
         offsets=OffsetRange(partition, after, after),
@@ -82,4 +82,4 @@ def _read_moved(row: Mapping[str, Any]) -> MovedCursor:
         last_stable_offset=row["last_stable_offset"],
         leader_epoch=row["leader_epoch"],
     )
-    return MovedCursor(planned, row["cursor_before"])
+    return CursorMove(planned, row["cursor_before"])

@@ -1,1 +1,0 @@
-"""Adopting: where another system has stopped, by the files that it left."""

@@ -1,0 +1,81 @@
+"""Batch probes: single record batches of a log, looked at for identity or for size."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from aiokafka.errors import OffsetOutOfRangeError
+
+from sluice.broker.fetch import READ_UNCOMMITTED, RawConnection, ask_each
+from sluice.broker.record_batches import record_batches
+from sluice.offsets.ranges import TopicPartition
+
+# A leader sends the first batch whole, however small the size that is asked for.
+_ONE_BATCH_BYTES = 1
+
+
+def read_fingerprints(
+    client_extra: Mapping[str, Any],
+    cursor: Mapping[TopicPartition, int],
+    *,
+    timeout: float = 15.0,
+) -> Mapping[TopicPartition, str | None]:
+    """The fingerprint of the record batch before each offset; None where the log shows none.
+
+    Asked over one connection, some at a time. Raises BrokerUnavailable when a leader does not
+    answer in time, SettingsError when the connection cannot be used for this, or its user may not.
+    """
+    asked = {partition: offset - 1 for partition, offset in cursor.items() if offset > 0}
+    unknown: dict[TopicPartition, str | None] = dict.fromkeys(cursor)
+    return (
+        {**unknown, **asyncio.run(ask_each(client_extra, asked, _fingerprint, timeout))}
+        if asked
+        else unknown
+    )
+
+
+async def _fingerprint(
+    connection: RawConnection, partition: TopicPartition, offset: int
+) -> str | None:
+    try:
+        found = await connection.fetch(partition, offset, _ONE_BATCH_BYTES, READ_UNCOMMITTED)
+    except OffsetOutOfRangeError:
+        return None
+    for batch in record_batches(found.records):
+        if batch.base_offset <= offset < batch.next_offset:
+            return batch.fingerprint
+    return None
+
+
+_SAMPLE_BYTES = 64 * 1024
+
+
+def read_samples(
+    client_extra: Mapping[str, Any],
+    starts: Mapping[TopicPartition, int],
+    *,
+    timeout: float = 5.0,
+) -> Mapping[TopicPartition, float]:
+    """The bytes per offset, compressed as they are, where each partition is to be read next.
+
+    Unknown ones are left out. Raises BrokerUnavailable or SettingsError when nobody may say.
+    """
+    if not starts:
+        return {}
+    found = asyncio.run(ask_each(client_extra, starts, _bytes_per_offset, timeout))
+    return {partition: each for partition, each in found.items() if each is not None}
+
+
+async def _bytes_per_offset(
+    connection: RawConnection, partition: TopicPartition, start: int
+) -> float | None:
+    try:
+        found = await connection.fetch(partition, start, _SAMPLE_BYTES, READ_UNCOMMITTED)
+    except OffsetOutOfRangeError:
+        return None
+    batches = list(record_batches(found.records))
+    if not batches:
+        return None
+    return sum(each.size for each in batches) / sum(each.span for each in batches)

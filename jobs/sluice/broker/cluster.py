@@ -1,0 +1,219 @@
+"""The Kafka log: the only place that talks to the broker through confluent_kafka."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from confluent_kafka import (
+    Consumer,
+    ConsumerGroupTopicPartitions,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    TopicCollection,
+)
+from confluent_kafka import TopicPartition as WirePartition
+from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec, ResourceType
+
+from sluice.broker.client_settings import ClientSettings
+from sluice.errors import BrokerUnavailable, SettingsError
+from sluice.offsets.partition_log import KafkaState, PartitionLog, Retention
+from sluice.offsets.ranges import TopicPartition
+from sluice.spec.pipeline_spec import PipelineSpec
+
+log = logging.getLogger(__name__)
+_TIMEOUT_S = 15.0
+_FORBIDDEN = (
+    KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+    KafkaError.GROUP_AUTHORIZATION_FAILED,
+    KafkaError.SASL_AUTHENTICATION_FAILED,
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+)
+
+
+class KafkaCluster:
+    """Questions to one cluster, and the mirror of the cursor in a consumer group.
+
+    Every method raises BrokerUnavailable, which names the broker, when no answer comes in time, and
+    SettingsError when the connection's user may not ask.
+    """
+
+    def __init__(self, client: ClientSettings) -> None:
+        self._client = client
+        self._admin = AdminClient(client.librdkafka(), logger=log)
+
+    def state(self, spec: PipelineSpec) -> KafkaState:
+        """The logs of the pipeline's topics as they are now; a topic that does not exist lacks."""
+        cluster = self._ask(lambda: self._admin.describe_cluster(request_timeout=_TIMEOUT_S))
+        topic_ids = self._topics(self._selected(spec))
+        partitions = [
+            WirePartition(topic, number)
+            for topic, (_, numbers) in topic_ids.items()
+            for number in numbers
+        ]
+        starts = self._list_offsets(partitions, OffsetSpec.earliest())
+        # In this order: a record written in between would look like one of an open transaction.
+        ends = self._list_offsets(partitions, OffsetSpec.latest())
+        stable = self._list_offsets(partitions, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED)
+        logs = {
+            each: PartitionLog(
+                topic_id=topic_ids[each.topic][0],
+                log_start_offset=starts[each].offset,
+                last_stable_offset=stable[each].offset,
+                end_offset=max(ends[each].offset, stable[each].offset),
+                leader_epoch=ends[each].leader_epoch,
+            )
+            for each in starts
+        }
+        return KafkaState(cluster.cluster_id, logs)
+
+    def offsets_for_time(
+        self, partitions: list[TopicPartition], moment: datetime
+    ) -> Mapping[TopicPartition, int | None]:
+        """The first offset whose record is at or after the moment; None where there is none."""
+        at = OffsetSpec.for_timestamp(int(moment.timestamp() * 1000))
+        found = self._list_offsets(
+            [WirePartition(each.topic, each.partition) for each in partitions], at
+        )
+        return {each: info.offset if info.offset >= 0 else None for each, info in found.items()}
+
+    def group_offsets(
+        self, group: str, partitions: list[TopicPartition]
+    ) -> Mapping[TopicPartition, int | None]:
+        """The committed offsets of a consumer group; None where there is none."""
+        wanted = [WirePartition(each.topic, each.partition) for each in partitions]
+        asked = [ConsumerGroupTopicPartitions(group, wanted)]
+        futures = self._ask(
+            lambda: self._admin.list_consumer_group_offsets(asked, request_timeout=_TIMEOUT_S)
+        )
+        answer = self._ask(lambda: futures[group])
+        found = {TopicPartition(e.topic, e.partition): e.offset for e in answer.topic_partitions}
+        return {e: found[e] if found.get(e, -1) >= 0 else None for e in partitions}
+
+    def mirror(self, group: str, cursor: Mapping[TopicPartition, int]) -> None:
+        """Set the committed offsets of a consumer group to the cursor, but where a log is gone."""
+        there = self._topics(sorted({each.topic for each in cursor}))
+        offsets = [
+            WirePartition(each.topic, each.partition, end)
+            for each, end in cursor.items()
+            if each.topic in there and each.partition in there[each.topic][1]
+        ]
+        if not offsets:
+            return
+        consumer = Consumer(
+            {**self._client.librdkafka(), "group.id": group, "enable.auto.commit": False},
+            logger=log,
+        )
+        try:
+            self._ask(lambda: consumer.commit(offsets=offsets, asynchronous=False))
+        finally:
+            consumer.close()
+
+    def compacts(self, topic: str) -> bool:
+        """Whether the topic's cleanup policy compacts."""
+        return "compact" in self._settings([topic])[topic]["cleanup.policy"]
+
+    def retentions(self, topics: Iterable[str]) -> Mapping[str, Retention]:
+        """When the topics' records are deleted."""
+        return {topic: _retention(found) for topic, found in self._settings(topics).items()}
+
+    def _settings(self, topics: Iterable[str]) -> dict[str, dict[str, str]]:
+        resources = [ConfigResource(ResourceType.TOPIC, topic) for topic in topics]
+        if not resources:
+            return {}
+        futures = self._ask(
+            lambda: self._admin.describe_configs(resources, request_timeout=_TIMEOUT_S)
+        )
+        answers = {each.name: self._ask(partial(_itself, futures[each])) for each in resources}
+        return {
+            topic: {name: entry.value for name, entry in answer.items()}
+            for topic, answer in answers.items()
+        }
+
+    def _selected(self, spec: PipelineSpec) -> list[str]:
+        if spec.topics is not None:
+            return spec.topics
+        metadata = self._ask(lambda: self._admin.list_topics(timeout=_TIMEOUT_S))
+        return sorted(topic for topic in metadata.topics if spec.selects(topic))
+
+    def _topics(self, topics: list[str]) -> dict[str, tuple[str, list[int]]]:
+        futures = self._ask(
+            lambda: self._admin.describe_topics(TopicCollection(topics), request_timeout=_TIMEOUT_S)
+        )
+        found = {}
+        for topic, future in futures.items():
+            try:
+                answer = self._ask(partial(_itself, future))
+            except _NoSuchTopic:
+                continue
+            found[topic] = (_url_safe(str(answer.topic_id)), [e.id for e in answer.partitions])
+        return found
+
+    def _list_offsets(
+        self,
+        partitions: list[WirePartition],
+        at: OffsetSpec,
+        isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
+    ) -> dict[TopicPartition, Any]:
+        futures = self._ask(
+            lambda: self._admin.list_offsets(
+                dict.fromkeys(partitions, at),
+                isolation_level=isolation,
+                request_timeout=_TIMEOUT_S,
+            )
+        )
+        return {
+            TopicPartition(each.topic, each.partition): self._ask(partial(_itself, future))
+            for each, future in futures.items()
+        }
+
+    def _ask(self, question: Callable[[], Any]) -> Any:
+        try:
+            answer = question()
+            return answer.result(_TIMEOUT_S + 5) if isinstance(answer, Future) else answer
+        except KafkaException as problem:
+            if problem.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+                raise _NoSuchTopic(
+                    f"broker {self._client.bootstrap}: a topic was deleted while it was asked for."
+                    " Nothing was changed; run again."
+                ) from problem
+            if problem.args[0].code() in _FORBIDDEN:
+                raise SettingsError(
+                    f"broker {self._client.bootstrap}: {problem.args[0].str()}. The connection's"
+                    " user needs Describe, DescribeConfigs and Read on the topics, and Read on the"
+                    " consumer group."
+                ) from problem
+            raise self._unavailable(problem.args[0].str()) from problem
+        except TimeoutError as problem:
+            raise self._unavailable("no answer") from problem
+
+    def _unavailable(self, why: str) -> BrokerUnavailable:
+        return BrokerUnavailable(
+            f"broker {self._client.bootstrap}: {why}. Nothing was changed; run again when the"
+            " broker answers."
+        )
+
+
+class _NoSuchTopic(BrokerUnavailable):
+    """The broker does not know the topic, or not any more: the next look at it will tell."""
+
+
+def _retention(settings: Mapping[str, str]) -> Retention:
+    if "delete" not in settings["cleanup.policy"]:
+        return Retention(None)
+    period, size = int(settings["retention.ms"]), int(settings["retention.bytes"])
+    return Retention(timedelta(milliseconds=period) if period >= 0 else None, size >= 0)
+
+
+def _itself(future: Future[Any]) -> Future[Any]:
+    return future
+
+
+def _url_safe(topic_id: str) -> str:
+    # librdkafka writes the id in plain base64, Kafka's own tools in its URL-safe form.
+    return topic_id.replace("+", "-").replace("/", "_")

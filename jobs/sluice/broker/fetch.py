@@ -1,0 +1,194 @@
+"""The raw connection: requests in Kafka's own protocol, each sent to the partition's leader."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from aiokafka import errors
+from aiokafka.client import AIOKafkaClient
+from aiokafka.protocol.fetch import FetchRequest
+from aiokafka.protocol.metadata import MetadataRequest
+from aiokafka.protocol.offset import OffsetRequest
+from aiokafka.structs import TopicPartition as Address
+
+from sluice.broker.client_settings import client_arguments
+from sluice.errors import BrokerUnavailable, SettingsError
+from sluice.offsets.ranges import TopicPartition
+
+_T = TypeVar("_T")
+
+READ_UNCOMMITTED, READ_COMMITTED = 0, 1
+EARLIEST, LATEST = -2, -1
+_FETCH_WAIT_MS = 500
+_PAUSE_SECONDS = 0.25
+_AT_ONCE = 8
+
+_NOT_PASSING = (
+    errors.AuthenticationFailedError,
+    errors.ClusterAuthorizationFailedError,
+    errors.IncompatibleBrokerVersion,
+    errors.InvalidTopicError,
+    errors.SaslAuthenticationFailed,
+    errors.TopicAuthorizationFailedError,
+    errors.UnsupportedCodecError,
+    errors.UnsupportedVersionError,
+)
+
+
+class AskAgain(Exception):
+    """An answer that says nothing: throttled, or another replica is to be asked."""
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """What a partition's leader answered: whole record batches, as bytes, and the log's bounds."""
+
+    last_stable_offset: int
+    log_start_offset: int
+    aborted: Sequence[Any]
+    records: bytes
+
+
+class RawConnection:
+    """A connection to the cluster for one use, shared by all the partitions that are asked about.
+
+    Raises SettingsError when the client configuration cannot be used.
+    """
+
+    def __init__(self, client_extra: Mapping[str, Any], timeout: float) -> None:
+        self._arguments = client_arguments(client_extra, timeout)
+        self.addresses = self._arguments["bootstrap_servers"]
+        self._timeout = timeout
+        self._client: Any = None
+        self._leaders: dict[TopicPartition, int] = {}
+        self._one_at_a_time = asyncio.Lock()
+
+    async def patiently(self, step: Callable[[], Awaitable[_T]], what: str) -> _T:
+        """Take a step again and again until it succeeds, cannot succeed, or the time is over."""
+        cause: Exception | None = None
+        try:
+            async with asyncio.timeout(self._timeout):
+                while True:
+                    try:
+                        return await step()
+                    except _NOT_PASSING as error:
+                        raise SettingsError(
+                            f"{what}: {self.addresses} refused to show the raw log: {error}."
+                            " Fix the connection or the user's rights"
+                        ) from error
+                    except (errors.KafkaError, OSError, TimeoutError, AskAgain) as error:
+                        cause = error
+                        await asyncio.sleep(_PAUSE_SECONDS)
+        except TimeoutError:
+            raise BrokerUnavailable(
+                f"{what}: the raw log could not be read from {self.addresses} within"
+                f" {self._timeout:g} s; last answer: {repr(cause) if cause else 'none'}. Nothing"
+                " was changed; try again"
+            ) from cause
+
+    async def fetch(
+        self, partition: TopicPartition, start: int, size: int, isolation: int = READ_COMMITTED
+    ) -> Fetched:
+        """The batches from the one that holds `start` on, about `size` bytes, at least one."""
+        request = [(partition.topic, [(partition.partition, start, size)])]
+        question = FetchRequest(_FETCH_WAIT_MS, 1, size, isolation, request)
+        answer = await self._ask(partition, question)
+        _, _, _, stable, log_start, aborted, *replica, records = answer
+        if replica and replica[0] >= 0:
+            self._leaders[partition] = replica[0]
+            raise AskAgain(f"replica {replica[0]} is to be asked")
+        return Fetched(stable, log_start, aborted or (), records)
+
+    async def offset(self, partition: TopicPartition, position: int) -> int:
+        """Where the log begins, or ends for a read_committed reader."""
+        request = [(partition.topic, [(partition.partition, position)])]
+        answer = await self._ask(partition, OffsetRequest(-1, READ_COMMITTED, request))
+        return int(answer[3])
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            await self._client.close()
+
+    async def _ask(self, partition: TopicPartition, request: Any) -> Sequence[Any]:
+        client = await self._connected()
+        leader = await self._leader(client, partition)
+        try:
+            return _only_partition(await client.send(leader, request))
+        except (errors.KafkaError, OSError):
+            # It may lead no longer: before the next question the leader is looked for anew.
+            self._leaders.pop(partition, None)
+            raise
+
+    async def _connected(self) -> Any:
+        async with self._one_at_a_time:
+            if self._client is None:
+                client = AIOKafkaClient(**self._arguments)
+                await client.bootstrap()
+                self._client = client
+        return self._client
+
+    async def _leader(self, client: Any, partition: TopicPartition) -> int:
+        async with self._one_at_a_time:
+            if partition not in self._leaders:
+                await self._find_leaders(client, partition.topic)
+        if partition not in self._leaders:
+            raise errors.LeaderNotAvailableError(str(partition))
+        return self._leaders[partition]
+
+    async def _find_leaders(self, client: Any, topic: str) -> None:
+        # Asked for by name and without auto-creation: a deleted topic must not come back.
+        question = MetadataRequest([topic], allow_auto_topic_creation=False)
+        answer = await client.send(client.get_random_node(), question)
+        client.cluster.update_metadata(answer)
+        for code, *_ in answer.topics:
+            _raise_for(code)
+        for number in client.cluster.partitions_for_topic(topic) or ():
+            leader = client.cluster.leader_for_partition(Address(topic, number))
+            if leader is not None and leader >= 0:
+                self._leaders[TopicPartition(topic, number)] = int(leader)
+
+
+async def ask_each(
+    client_extra: Mapping[str, Any],
+    asked: Mapping[TopicPartition, int],
+    question: Callable[[RawConnection, TopicPartition, int], Awaitable[_T]],
+    timeout: float,
+) -> dict[TopicPartition, _T]:
+    """The answers about an offset of each partition, over one connection, some at a time.
+
+    Raises BrokerUnavailable when one does not come in time, SettingsError when it cannot come.
+    """
+    connection = RawConnection(client_extra, timeout)
+    places = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(partition: TopicPartition, offset: int) -> _T:
+        async with places:
+            return await connection.patiently(
+                lambda: question(connection, partition, offset),
+                f"{partition} [{offset}, {offset + 1})",
+            )
+
+    try:
+        found = await asyncio.gather(*(one(*each) for each in asked.items()))
+    finally:
+        await connection.close()
+    return dict(zip(asked, found, strict=True))
+
+
+def _only_partition(answer: Any) -> Sequence[Any]:
+    """The answer for the one partition that was asked about. Raises what the broker reports."""
+    _raise_for(getattr(answer, "error_code", 0))
+    if not answer.topics:
+        raise AskAgain(f"throttled for {answer.throttle_time_ms} ms")
+    found: Sequence[Any] = answer.topics[0][1][0]
+    _raise_for(found[1])
+    return found
+
+
+def _raise_for(code: int) -> None:
+    if code:
+        raise errors.for_code(code)()

@@ -1,0 +1,113 @@
+"""The Kafka reader: records as a read_committed client sees them, for looking and for proof."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaError
+from confluent_kafka import TopicPartition as WirePartition
+
+from sluice.broker.client_settings import ClientSettings
+from sluice.errors import BrokerUnavailable
+from sluice.offsets.partition_log import PartitionLog
+from sluice.offsets.ranges import OffsetRange, TopicPartition
+
+_TIMEOUT_S = 15.0
+# `consume` waits for this many records or this long, whatever comes first.
+_AT_A_TIME = 10_000
+_PAUSE_S = 0.2
+
+
+class KafkaReader:
+    """Reads records without a group: nothing is committed, no one else is disturbed."""
+
+    def __init__(self, client: ClientSettings) -> None:
+        self._client = client
+
+    def offsets(self, wanted: OffsetRange) -> Iterator[list[int]]:
+        """The offsets of the range that hold a committed record, ascending, some at a time.
+
+        Raises BrokerUnavailable when nothing comes for 15 s.
+        """
+        partition = wanted.partition
+        with self._consumer({partition: wanted.start}) as consumer:
+            reached, heard = wanted.start, time.monotonic()
+            while reached < wanted.end:
+                messages = consumer.consume(_AT_A_TIME, timeout=_PAUSE_S)
+                if messages:
+                    heard = time.monotonic()
+                elif time.monotonic() - heard > _TIMEOUT_S:
+                    raise BrokerUnavailable(
+                        f"{partition} [{reached}, {wanted.end}): broker {self._client.bootstrap}"
+                        f" sent nothing for {_TIMEOUT_S:g} s. Run again when it answers."
+                    )
+                found = [each.offset() for each in messages if each.error() is None]
+                if found:
+                    yield [offset for offset in found if offset < wanted.end]
+                    reached = found[-1] + 1
+                if any(_at_the_end(each) for each in messages):
+                    return
+
+    def open_since(
+        self, logs: Mapping[TopicPartition, PartitionLog]
+    ) -> dict[TopicPartition, datetime]:
+        """Since when a transaction has been open, of partitions where one is.
+
+        The LSO is the offset of its first record, which only a read_uncommitted client sees.
+        """
+        held_back = {
+            each: log.last_stable_offset
+            for each, log in logs.items()
+            if log.last_stable_offset < log.end_offset
+        }
+        return self.timestamps(held_back, "read_uncommitted")
+
+    def timestamps(
+        self, starts: Mapping[TopicPartition, int], isolation: str = "read_committed"
+    ) -> dict[TopicPartition, datetime]:
+        """When the first record at or after each offset was written; unknown ones are left out."""
+        found: dict[TopicPartition, datetime] = {}
+        for partition, offset in starts.items():
+            with self._consumer({partition: offset}, isolation) as consumer:
+                for each in consumer.consume(1, timeout=_TIMEOUT_S):
+                    moment = None if each.error() else _moment(each.timestamp()[1])
+                    if moment:
+                        found[partition] = moment
+        return found
+
+    @contextmanager
+    def _consumer(
+        self, starts: Mapping[TopicPartition, int], isolation: str = "read_committed"
+    ) -> Iterator[Any]:
+        consumer = Consumer(
+            {
+                **self._client.librdkafka(),
+                "group.id": "sluice-reader",
+                "enable.auto.commit": False,
+                "enable.partition.eof": True,
+                "isolation.level": isolation,
+            }
+        )
+        try:
+            consumer.assign([WirePartition(e.topic, e.partition, at) for e, at in starts.items()])
+            yield consumer
+        finally:
+            consumer.close()
+
+
+def _moment(milliseconds: int) -> datetime | None:
+    """None for Kafka's "no timestamp", and for what a producer's clock has beyond year 9999."""
+    try:
+        moment = datetime.fromtimestamp(milliseconds // 1000, UTC)
+    except (ValueError, OverflowError):
+        return None
+    return moment + timedelta(milliseconds=milliseconds % 1000) if milliseconds >= 0 else None
+
+
+def _at_the_end(message: Any) -> bool:
+    error = message.error()
+    return error is not None and error.code() == KafkaError._PARTITION_EOF

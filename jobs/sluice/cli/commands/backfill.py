@@ -1,0 +1,26 @@
+"""`sluice backfill`: read a time window below the cursor again, in place of its rows."""
+
+from __future__ import annotations
+
+import click
+
+from sluice.cli.options import dry_run_option, refusing_usage
+from sluice.cli.output import arguments
+from sluice.cli.runner import read_again
+from sluice.operations.backfill.selection import parse_selection
+
+
+@click.command()
+@click.option("--from", "start", required=True, help="Records from this moment on: 2026-11-01T06Z.")
+@click.option("--to", "end", required=True, help="… and before this one.")
+@dry_run_option
+@arguments
+def backfill(pipeline: str, start: str, end: str, dry_run: bool, as_json: bool) -> None:
+    """Read the records of a time window again, and replace exactly their rows.
+
+    Only what is below the cursor of PIPELINE, and what Kafka still holds: other rows stay as they
+    are. The cursor does not move. Safe to stop and to repeat at any moment.
+    """
+    with refusing_usage():
+        wanted = parse_selection(start, end)
+    read_again(pipeline, wanted, dry_run, as_json)

@@ -1,0 +1,36 @@
+"""`sluice maintain`: fewer files, no dead weight."""
+
+from __future__ import annotations
+
+import click
+
+from sluice.cli.caller import current_user, open_named
+from sluice.cli.output import arguments, print_json
+
+
+@click.command()
+@arguments
+def maintain(pipeline: str, as_json: bool) -> None:
+    """Compact and vacuum the tables of PIPELINE, and clear its quarantine of rows that count no
+    more. Safe beside running pipelines, and to stop and repeat at any moment.
+
+    Files stay as long as the tables' delta.deletedFileRetentionDuration says (7 days).
+    """
+    from sluice.lake.upkeep import upkeep_of
+
+    opening, origin = open_named(pipeline), current_user()
+    with upkeep_of(opening.parts.spec, opening.parts.tables) as upkeep:
+        done = opening.maintain(upkeep, origin.run_id, origin.actor)
+    if as_json:
+        print_json(
+            {
+                "pipeline": pipeline,
+                "settled": done.settled,
+                "quarantine_rows_removed": done.removed,
+                "compacted": {uri: vars(each) for uri, each in done.compacted.items()},
+                "left_for_next_time": done.left,
+            }
+        )
+        return
+    for line in done.told:
+        click.echo(f"{pipeline}: {line}")

@@ -1,0 +1,20 @@
+"""`sluice plan`: what the next run would do. Writes nothing."""
+
+from __future__ import annotations
+
+import click
+
+from sluice.cli.caller import open_named
+from sluice.cli.output import arguments
+from sluice.cli.views.outlook import print_outlook
+from sluice.protocol.plan.dry_run import dry_run
+
+
+@click.command()
+@arguments
+def plan(pipeline: str, as_json: bool) -> None:
+    """Show what the next run of PIPELINE would read, and what Kafka still holds. Writes nothing.
+
+    Bytes and files are estimates.
+    """
+    print_outlook(dry_run(open_named(pipeline).parts), as_json)

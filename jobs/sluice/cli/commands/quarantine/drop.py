@@ -1,0 +1,77 @@
+"""`sluice quarantine drop`: forget records that could not be decoded, with a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+
+import click
+
+from sluice.cli.caller import current_user, open_named
+from sluice.cli.options import Position, chosen_records, everything_option, record_options
+from sluice.cli.output import arguments, print_json
+from sluice.lake.port import Upkeep
+from sluice.offsets.quarantined import Drop
+from sluice.offsets.ranges import span_of
+from sluice.operations.quarantine.error_groups import group_errors
+from sluice.progress.resources import PipelineResources
+
+
+@click.command()
+@record_options
+@everything_option
+@click.option("--reason", default="", help="Why, for the record. Needed with --execute.")
+@click.option("--execute", is_flag=True, help="Make it so. Without it, nothing is changed.")
+@arguments
+def drop(
+    pipeline: str,
+    positions: Sequence[Position],
+    batch: str,
+    reason_like: str,
+    everything: bool,
+    reason: str,
+    execute: bool,
+    as_json: bool,
+) -> None:
+    """Forget quarantined records of PIPELINE: each leaves a loss record, and its row goes.
+
+    Shows what would go; changes nothing without --execute. May be repeated after a crash.
+    """
+    choice = chosen_records(reason_like, batch, positions, everything)
+    if execute and not reason.strip():
+        raise click.UsageError("--execute needs --reason: it is recorded with the loss.")
+    opening, origin = open_named(pipeline), current_user()
+    if execute:
+        start = _starter(opening.parts)
+        found = opening.drop(choice, reason, origin.run_id, origin.actor, start)
+    else:
+        found = opening.preview_drop(choice)
+    if as_json:
+        print_json({"pipeline": pipeline, "executed": found.done, **_document(found)})
+        return
+    for each in group_errors(found.chosen):
+        click.echo(f"{pipeline}: {len(each.rows):,} records: {each.text}")
+    for loss in found.losses:
+        click.echo(f"  {loss.offsets} of {loss.dropped_from}")
+    state = "dropped, and recorded as lost" if found.done else "would be dropped"
+    click.echo(
+        f"{pipeline}: {len(found.chosen):,} records {state}."
+        f"{'' if found.done else ' Nothing was changed: --execute --reason … does it.'}"
+    )
+
+
+def _starter(parts: PipelineResources) -> Callable[[], AbstractContextManager[Upkeep]]:
+    def start() -> AbstractContextManager[Upkeep]:
+        from sluice.lake.upkeep import upkeep_of
+
+        return upkeep_of(parts.spec, parts.tables)
+
+    return start
+
+
+def _document(found: Drop) -> dict[str, object]:
+    return {
+        "records": len(found.chosen),
+        "losses": [{"batch": each.dropped_from, **each.offsets.as_dict()} for each in found.losses],
+        "rows": span_of(each.offsets for each in found.rows),
+    }

@@ -1,0 +1,41 @@
+"""`sluice quarantine replay`: read quarantined records again, with today's schema."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from sluice.cli.options import (
+    Position,
+    chosen_records,
+    dry_run_option,
+    everything_option,
+    record_options,
+)
+from sluice.cli.output import arguments
+from sluice.cli.runner import read_again
+from sluice.operations.backfill.selection import quarantined_records
+
+
+@click.command()
+@record_options
+@everything_option
+@dry_run_option
+@arguments
+def replay(
+    pipeline: str,
+    positions: Sequence[Position],
+    batch: str,
+    reason_like: str,
+    everything: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Read quarantined records of PIPELINE from Kafka again, with today's schema.
+
+    What is decodable now arrives in the table, and leaves the quarantine with the same commit; what
+    is not stays. Records in between are read along, and replace their own rows.
+    """
+    choice = chosen_records(reason_like, batch, positions, everything)
+    read_again(pipeline, quarantined_records(choice), dry_run, as_json)

@@ -1,0 +1,39 @@
+"""`sluice reprocess`: read offset ranges, whole batches or a time window again."""
+
+from __future__ import annotations
+
+import click
+
+from sluice.cli.options import dry_run_option, refusing_usage
+from sluice.cli.output import arguments
+from sluice.cli.runner import read_again
+from sluice.operations.backfill.selection import parse_selection
+
+
+@click.command()
+@click.option(
+    "--range", "ranges", multiple=True, help="Offsets, such as 'flights[0] [120, 180)'. Repeatable."
+)
+@click.option(
+    "--batch", "batches", multiple=True, help="A batch, such as forward-1-42. Repeatable."
+)
+@click.option("--from", "start", help="Records from this moment on: 2026-11-01T06Z.")
+@click.option("--to", "end", help="… and before this one.")
+@dry_run_option
+@arguments
+def reprocess(
+    pipeline: str,
+    ranges: tuple[str, ...],
+    batches: tuple[str, ...],
+    start: str | None,
+    end: str | None,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Read offsets of PIPELINE again, for example with a mended schema, and replace their rows.
+
+    Only what is below the cursor and what Kafka still holds. The cursor does not move.
+    """
+    with refusing_usage():
+        wanted = parse_selection(start, end, ranges, batches)
+    read_again(pipeline, wanted, dry_run, as_json)

@@ -1,0 +1,126 @@
+"""`sluice reset`: close the generation, and go on from somewhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from sluice.cli.caller import current_user, open_named
+from sluice.cli.output import arguments
+from sluice.cli.views.resets import print_preview, print_reset, print_skip
+from sluice.offsets.notation import Positions, parse_positions, parse_positions_file, parse_scope
+from sluice.operations.reset.targets import PLAIN, Target, named_target, to_offsets
+
+_HELP = {
+    "to-earliest": "All that Kafka still holds, once more.",
+    "to-latest": "Behind all that can be read now.",
+    "to-table": "After a RESTORE: where the rows end that the table still holds.",
+}
+
+
+def _targets(command: click.decorators.FC) -> click.decorators.FC:
+    """The options of which exactly one says where to."""
+    options = [
+        *(click.option(f"--{name}", is_flag=True, help=_HELP[name]) for name in PLAIN),
+        click.option("--to-datetime", metavar="TIME", help="First record at or after it. [UTC]"),
+        click.option("--by-duration", metavar="PT1H", help="As --to-datetime, so long ago."),
+        click.option("--shift-by", metavar="N", help="N offsets forward; back with -N."),
+        click.option("--to-group", metavar="GROUP", help="Where a consumer group stands."),
+        click.option(
+            "--to-offsets",
+            multiple=True,
+            metavar="'TOPIC[N]=OFFSET'",
+            help="This partition to this offset; the others stay. Repeatable.",
+        ),
+        click.option(
+            "--from-file",
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            help="To the offsets of a CSV file: topic,partition,offset.",
+        ),
+        click.option(
+            "--skip",
+            multiple=True,
+            metavar="'TOPIC[N]@OFFSET'",
+            help="Pass over this one record only. Repeatable.",
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command()
+@_targets
+@click.option(
+    "--topic",
+    "scopes",
+    multiple=True,
+    metavar="TOPIC[:N,N]",
+    help="Move only this topic, or these partitions of it. Repeatable.",
+)
+@click.option("--reason", default="", help="Why, for the record. Needed with --execute.")
+@click.option("--execute", is_flag=True, help="Make it so. Without it, nothing is changed.")
+@click.option("--as-previewed", metavar="ID", help="Refuse to do other than this preview showed.")
+@arguments
+def reset(
+    pipeline: str,
+    scopes: tuple[str, ...],
+    reason: str,
+    execute: bool,
+    as_previewed: str | None,
+    as_json: bool,
+    **asked: object,
+) -> None:
+    """Move the cursor of PIPELINE. Shows old and new; changes nothing without --execute.
+
+    Offsets that are read again replace their rows; nothing is ever stored twice. Whatever is
+    passed over is recorded, with who and why.
+    """
+    if execute and not reason.strip():
+        raise click.UsageError("--execute needs --reason: it is recorded with the reset.")
+    if as_previewed and not execute:
+        raise click.UsageError("--as-previewed goes with --execute.")
+    name = _chosen(asked)
+    try:
+        where = _where(name, asked[name.replace("-", "_")], scopes)
+    except ValueError as problem:
+        raise click.UsageError(f"--{name}: {problem}") from None
+    opening, origin = open_named(pipeline), current_user()
+    if isinstance(where, Mapping):
+        if execute:
+            skip = opening.skip(where, reason, origin.run_id, origin.actor, as_previewed)
+        else:
+            skip = opening.preview_skip(where, reason, origin.actor)
+        print_skip(skip, as_json)
+    elif execute:
+        done = opening.reset(where, reason, origin.run_id, origin.actor, as_previewed)
+        print_reset(done, as_json)
+    else:
+        print_preview(opening.preview_reset(where), as_json)
+
+
+def _chosen(asked: dict[str, object]) -> str:
+    chosen = [name.replace("_", "-") for name, value in asked.items() if value]
+    if len(chosen) == 1:
+        return chosen[0]
+    options = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(asked))
+    found = ", ".join(f"--{name}" for name in sorted(chosen)) or "none"
+    raise click.UsageError(f"Say where to with exactly one of {options}; found {found}.")
+
+
+def _where(name: str, value: object, written: tuple[str, ...]) -> Target | Positions:
+    """A target, or the positions to skip. Raises ValueError for what cannot be read."""
+    scopes = [parse_scope(each) for each in written]
+    if scopes and name in ("skip", "from-file"):
+        raise ValueError("it says itself which partitions it is about: leave --topic out")
+    if isinstance(value, Path):
+        try:
+            return to_offsets(parse_positions_file(value.read_text(encoding="utf-8")))
+        except ValueError as problem:
+            raise ValueError(f"{value}: {problem}") from None
+    texts = value if isinstance(value, tuple) else (str(value),)
+    if name == "skip":
+        return parse_positions(texts, "@")
+    return named_target(name, " ".join(texts), scopes)

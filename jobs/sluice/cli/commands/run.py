@@ -1,0 +1,24 @@
+"""`sluice run`: plan, ingest and settle in one process, until caught up."""
+
+from __future__ import annotations
+
+import click
+
+from sluice.cli.caller import current_user, open_named
+from sluice.cli.output import arguments, print_json
+from sluice.cli.runner import running
+
+
+@click.command()
+@arguments
+def run(pipeline: str, as_json: bool) -> None:
+    """Bring the table of PIPELINE up to date. Safe to stop and to repeat at any moment."""
+    opening, origin = open_named(pipeline), current_user()
+    with running(opening, origin, as_json) as lands:
+        while work := opening.plan(origin.run_id, origin.actor):
+            lands.finish(work)
+        lands.finish(work)
+    if as_json:
+        print_json({"pipeline": pipeline, "settled": lands.events})
+    elif not lands.events:
+        click.echo(f"{pipeline}: nothing new")

@@ -1,0 +1,124 @@
+"""`sluice verify`: the proof, against Kafka and the tables."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+from rich.console import Console
+from rich.progress import Progress, TaskID
+
+from sluice.cli.caller import current_user, open_named
+from sluice.cli.output import arguments, print_json
+from sluice.offsets.notation import parse_range
+from sluice.offsets.ranges import OffsetRange
+from sluice.operations.verify.checks import INVARIANTS
+from sluice.operations.verify.verify import Deleted, Verdict
+from sluice.operations.verify.verify import verify as compare
+from sluice.progress.resources import PipelineResources
+
+GapRanges = tuple[OffsetRange, ...]
+
+
+def _ranges(context: click.Context, option: click.Parameter, written: tuple[str, ...]) -> GapRanges:
+    try:
+        return tuple(map(parse_range, written))
+    except ValueError as problem:
+        raise click.BadParameter(str(problem), context, option) from None
+
+
+@click.command()
+@click.option(
+    "--accept-gap",
+    "gaps",
+    multiple=True,
+    callback=_ranges,
+    metavar="'TOPIC[N] [START, END)'",
+    help="Record this unexplained gap as lost. May be repeated.",
+)
+@click.option("--reason", default="", help="Why, for the record. Needed with --accept-gap.")
+@arguments
+def verify(pipeline: str, gaps: GapRanges, reason: str, as_json: bool) -> None:
+    """Compare the tables of PIPELINE with Kafka, record by record. Exit code 1 if they differ."""
+    if gaps and not reason.strip():
+        raise click.UsageError("--accept-gap needs --reason: it is recorded with the loss.")
+    opening, origin = open_named(pipeline), current_user()
+    if gaps:
+        settled = opening.accept_gaps(gaps, reason, origin.run_id, origin.actor)
+        for receipt in settled.receipts:
+            click.echo(f"{pipeline}: {receipt.batch}: settled, {receipt.lost} lost", err=as_json)
+    verdict = _compared(opening.parts)
+    if as_json:
+        print_json(_document(pipeline, verdict))
+    else:
+        _print(pipeline, verdict)
+    sys.exit(1 if verdict.violations else 0)
+
+
+def _compared(parts: PipelineResources) -> Verdict:
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        tasks: dict[OffsetRange, TaskID] = {}
+
+        def reached(wanted: OffsetRange, offset: int) -> None:
+            if wanted not in tasks:
+                tasks[wanted] = progress.add_task(str(wanted), total=wanted.span)
+            progress.update(tasks[wanted], completed=offset - wanted.start)
+
+        return compare(parts, reached)
+
+
+def _print(pipeline: str, verdict: Verdict) -> None:
+    click.echo(
+        f"{pipeline}: {verdict.batches} batches, {verdict.records:,} rows,"
+        f" {verdict.quarantined:,} quarantined; compared with {verdict.compared:,} records in Kafka"
+    )
+    if verdict.unsettled:
+        click.echo(f"without receipt: {', '.join(verdict.unsettled)}. The next run settles them.")
+    if verdict.lost:
+        click.echo(f"lost: {verdict.lost:,} offsets in {verdict.losses:,} loss records")
+    if verdict.skipped:
+        click.echo(f"skipped: {verdict.skipped:,} offsets by resets; `sluice history` says why")
+    for each in verdict.deleted:
+        click.echo(_told(each))
+    broken = {each.invariant for each in verdict.violations}
+    for invariant in INVARIANTS:
+        click.echo(f"  {'FAILED' if invariant in broken else 'holds ':6}  {invariant}")
+    for violation in verdict.violations:
+        click.echo(str(violation), err=True)
+
+
+def _told(deleted: Deleted) -> str:
+    by = f"version {deleted.version}, {deleted.operation}"
+    if deleted.rows is None:
+        return (
+            f"rows deleted by others: {by}: how many, and which, can no longer be told: its files"
+            " were vacuumed, or its log was cleaned up"
+        )
+    return f"{deleted.rows:,} {'row' if deleted.rows == 1 else 'rows'} deleted by others: {by}"
+
+
+def _document(pipeline: str, verdict: Verdict) -> dict[str, object]:
+    return {
+        "pipeline": pipeline,
+        "exact": not verdict.violations,
+        "batches": verdict.batches,
+        "records": verdict.records,
+        "quarantined": verdict.quarantined,
+        "compared": verdict.compared,
+        "unsettled": verdict.unsettled,
+        "lost": verdict.lost,
+        "skipped": verdict.skipped,
+        "deleted_by_others": [
+            {"version": each.version, "operation": each.operation, "rows": each.rows}
+            for each in verdict.deleted
+        ],
+        "violations": [
+            {
+                "invariant": each.invariant,
+                "partition": str(each.partition),
+                "expected": each.expected,
+                "found": each.found,
+            }
+            for each in verdict.violations
+        ],
+    }

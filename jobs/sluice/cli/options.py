@@ -1,0 +1,88 @@
+"""Choosing: the options that say which quarantined records a command is about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import click
+
+from sluice.errors import SettingsError
+from sluice.offsets.notation import parse_batch, parse_positions
+from sluice.offsets.quarantined import RecordFilter
+from sluice.offsets.ranges import TopicPartition
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Position = tuple[TopicPartition, int]
+
+
+def _positions(
+    context: click.Context, option: click.Parameter, written: tuple[str, ...]
+) -> list[Position]:
+    try:
+        return [each for text in written for each in parse_positions([text], "@").items()]
+    except ValueError as problem:
+        raise click.BadParameter(str(problem), context, option) from None
+
+
+def _batch(context: click.Context, option: click.Parameter, written: str) -> str:
+    try:
+        if written:
+            parse_batch("", written)
+    except ValueError as problem:
+        raise click.BadParameter(str(problem), context, option) from None
+    return written
+
+
+def record_options(command: Command) -> Command:
+    """The options that choose records; those that are left out do not narrow the choice."""
+    options = (
+        click.option(
+            "--at",
+            "positions",
+            multiple=True,
+            callback=_positions,
+            metavar="'TOPIC[N]@OFFSET'",
+            help="This record. May be repeated.",
+        ),
+        click.option(
+            "--batch",
+            default="",
+            callback=_batch,
+            help="Records of this batch, such as forward-1-42.",
+        ),
+        click.option("--reason-like", default="", help="Records whose reason contains this text."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+# For commands that do something: to mean all of them, one has to say so.
+everything_option = click.option(
+    "--all", "everything", is_flag=True, help="All records that are in quarantine."
+)
+
+
+def chosen_records(
+    reason_like: str, batch: str, positions: Sequence[Position], everything: bool
+) -> RecordFilter:
+    """The records that were chosen. Raises UsageError unless either some are named or all are."""
+    if everything == bool(positions or batch or reason_like):
+        raise click.UsageError("Say which: --at, --batch, --reason-like, or --all of them.")
+    return RecordFilter(reason_like, batch, positions)
+
+
+dry_run_option = click.option(
+    "--dry-run", is_flag=True, help="Show the batches that would be read; write nothing."
+)
+
+
+@contextmanager
+def refusing_usage() -> Iterator[None]:
+    """Options that cannot be read, or do not go together, are errors of usage."""
+    try:
+        yield
+    except SettingsError as problem:
+        raise click.UsageError(str(problem)) from None

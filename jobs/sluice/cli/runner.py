@@ -1,0 +1,113 @@
+"""Landing from the command line: ingest and settle in this process, Spark started when needed."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sluice.offsets.batches import BatchReference
+from sluice.offsets.origin import Caller
+from sluice.pipeline import Pipeline
+from sluice.protocol.settle.write_receipts import Settlement
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+from sluice.cli.caller import current_user, open_named
+from sluice.cli.output import print_json
+from sluice.cli.views.outlook import print_outlook
+from sluice.operations.backfill.dry_run import dry_run_backfill
+from sluice.operations.backfill.selection import Selection
+
+# For a forward batch of somebody else, which goes first.
+_PAUSE_SECONDS = 5.0
+
+
+@contextmanager
+def running(opening: Pipeline, origin: Caller, as_json: bool) -> Iterator[Runner]:
+    """What lands work; Spark is stopped at the end, if it was started."""
+    session = Runner(opening, origin, as_json)
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+class Runner:
+    """Lands work and settles it, and says so: on stderr where stdout is for JSON."""
+
+    def __init__(self, opening: Pipeline, origin: Caller, as_json: bool) -> None:
+        self._opening = opening
+        self._origin = origin
+        self._as_json = as_json
+        self._session: SparkSession | None = None
+        self.events: list[dict[str, Any]] = []
+        # A work of many batches takes long: each is told when it is read and when it is committed.
+        logging.getLogger("sluice.protocol.ingest.land_batches").setLevel(logging.INFO)
+
+    def finish(self, work: BatchReference) -> None:
+        """Land the work, if there is any, and settle."""
+        while work:
+            self.say(f"landing {work}")
+            started = time.monotonic()
+            self._ingest(work)
+            self.say(f"landed in {time.monotonic() - started:.1f} s")
+            work = self._opening.outstanding(work)
+            if work:
+                self._settle()
+                time.sleep(_PAUSE_SECONDS)
+        self._settle()
+
+    def say(self, line: str) -> None:
+        """Say how far it is."""
+        click.echo(f"{self._opening.parts.spec.pipeline}: {line}", err=self._as_json)
+
+    def stop(self) -> None:
+        """Stop Spark, if it was started."""
+        if self._session is not None:
+            from sluice.lake.session import close_session
+
+            close_session(self._session)
+
+    def _ingest(self, work: BatchReference) -> None:
+        from sluice.lake.session import open_session
+        from sluice.lake.spark_lake import SparkLake
+
+        parts = self._opening.parts
+        self._session = self._session or open_session(parts.spec)
+        lake = SparkLake(self._session, parts.client, parts.spec, parts.tables)
+        self._opening.ingest(work, lake)
+
+    def _settle(self) -> None:
+        settled = self._opening.settle(self._origin.run_id, self._origin.actor)
+        self.events += settled.events
+        self._report(settled)
+
+    def _report(self, settled: Settlement) -> None:
+        for receipt in settled.receipts:
+            self.say(
+                f"{receipt.batch}: {receipt.records:,} records, {receipt.quarantined:,}"
+                f" quarantined, {receipt.gaps:,} gaps, table version {receipt.data_version}"
+            )
+
+
+def read_again(pipeline: str, wanted: Selection, dry_run: bool, as_json: bool) -> None:
+    """Plan, ingest and settle what is wanted, or show the plan."""
+    opening, origin = open_named(pipeline), current_user()
+    if dry_run:
+        print_outlook(dry_run_backfill(opening.parts, wanted), as_json)
+        return
+    with running(opening, origin, as_json) as lands:
+        planned = opening.backfill(wanted, origin.run_id, origin.actor)
+        for each in planned.plan.left_out:
+            lands.say(str(each))
+        lands.finish(planned.work)
+    if as_json:
+        left_out = [str(each) for each in planned.plan.left_out]
+        print_json({"pipeline": pipeline, "settled": lands.events, "left_out": left_out})
+    elif not planned.work:
+        click.echo(f"{pipeline}: nothing to read again")

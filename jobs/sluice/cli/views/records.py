@@ -1,0 +1,54 @@
+"""Records: bytes that could not be decoded, as people and programs can read them."""
+
+from __future__ import annotations
+
+import base64
+
+from sluice.progress.quarantined_records import Record
+
+_SHOWN = 80
+
+
+def excerpt(value: bytes | None, most: int = _SHOWN) -> str:
+    """The beginning of a value: text where it is UTF-8, else hexadecimal digits."""
+    if value is None:
+        return "null"
+    text = _text(value)
+    # Whatever would move the cursor of a terminal is written as its escape.
+    shown = value.hex() if text is None else "".join(map(_printable, text[: most + 1]))
+    return shown if len(shown) <= most else f"{shown[:most]}… ({len(value):,} bytes)"
+
+
+def document_of(record: Record) -> dict[str, object]:
+    """The whole record as JSON-able values; bytes in base64, the value as text too if it is."""
+    row = record.row
+    return {
+        "topic": row.partition.topic,
+        "topic_id": row.topic_id,
+        "partition": row.partition.partition,
+        "offset": row.offset,
+        "batch": row.batch,
+        "state": row.state.value,
+        "timestamp": record.timestamp.isoformat(),
+        "quarantined_at": row.quarantined_at.isoformat(),
+        "error": row.error,
+        "key_base64": _base64(record.key),
+        "headers": [{"key": key, "value_base64": _base64(each)} for key, each in record.headers],
+        "value": None if record.value is None else _text(record.value),
+        "value_base64": _base64(record.value),
+    }
+
+
+def _text(value: bytes) -> str | None:
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _printable(character: str) -> str:
+    return character if character.isprintable() else repr(character)[1:-1]
+
+
+def _base64(value: bytes | None) -> str | None:
+    return None if value is None else base64.b64encode(value).decode("ascii")

@@ -1,0 +1,137 @@
+"""Batch commits: one commit a batch, as an append or in place of the ranges' old rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+
+from sluice.errors import CommitConflict, SpecError
+from sluice.lake.port import BatchAttempt
+from sluice.offsets.ranges import span_of
+from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.tables.batch_commits import batch_metadata
+
+
+def append_batch(rows: DataFrame, uri: str, reading: BatchAttempt) -> None:
+    """Make the one commit to the data table that carries the batch's transaction id and ranges.
+
+    Delta skips the write silently when the batch was committed before: read the log afterwards.
+    """
+    _commit_of(reading, rows).mode("append").option("mergeSchema", "true").save(uri)
+
+
+def retype_table(rows: DataFrame, uri: str, reading: BatchAttempt, spec: PipelineSpec) -> None:
+    """The same for a table without rows, which takes the types of these."""
+    writer = _commit_of(reading, rows).mode("overwrite").option("overwriteSchema", "true")
+    if spec.partition_by:
+        writer = writer.partitionBy(*spec.partition_by)
+    if spec.cluster_by:
+        writer = writer.clusterBy(*spec.cluster_by)
+    writer.save(uri)
+
+
+def replace_batch(rows: DataFrame, uri: str, reading: BatchAttempt) -> None:
+    """The same in write mode `replace`: the ranges' old rows go in the commit that brings these."""
+    (
+        _commit_of(reading, rows)
+        .mode("overwrite")
+        .option("replaceWhere", rows_in_ranges(reading))
+        .option("mergeSchema", "true")
+        .save(uri)
+    )
+
+
+def _commit_of(reading: BatchAttempt, rows: DataFrame) -> DataFrameWriter:
+    """The writer of a commit that carries the batch's transaction id and ranges."""
+    batch = reading.batch
+    return (
+        rows.write.format("delta")
+        .option("txnAppId", batch.sequence.app_id)
+        .option("txnVersion", str(batch.number))
+        .option("userMetadata", batch_metadata(batch, reading.attempt, reading.fingerprints))
+    )
+
+
+def replace_quarantined(rows: DataFrame, uri: str, reading: BatchAttempt) -> None:
+    """Make the batch's rows of the quarantine table these ones, and touch no others."""
+    (
+        rows.write.format("delta")
+        .mode("overwrite")
+        .option("replaceWhere", f"_batch = '{reading}'")
+        .option("userMetadata", batch_metadata(reading.batch, reading.attempt))
+        .save(uri)
+    )
+
+
+def is_type_change(problem: AnalysisException) -> bool:
+    """Whether a write was refused because a column of the table has another type."""
+    return problem.getCondition() == "DELTA_FAILED_TO_MERGE_FIELDS"
+
+
+def require_no_rows(stored: DataFrame, rows: DataFrame, uri: str) -> None:
+    """A table without rows may take the new types. Raises SpecError where there are rows."""
+    if stored.isEmpty():
+        return
+    now = {field.name: field.dataType.simpleString().upper() for field in rows.schema}
+    before = {field.name: field.dataType.simpleString().upper() for field in stored.schema}
+    changed = [
+        f"{name}: expected {kind} as in the rows of {uri}, found {now[name]}"
+        for name, kind in before.items()
+        if now.get(name, kind) != kind
+    ]
+    raise SpecError(
+        f"format: schema: {'; '.join(changed)}. Give the column its type back, or choose a new"
+        " `table` and `pipeline`."
+    )
+
+
+def rows_in_ranges(reading: BatchAttempt) -> str:
+    """The predicate of the rows in the ranges: what Kafka no longer holds is not among them.
+
+    By topic id: a topic that was deleted and created anew counts its offsets anew.
+    """
+    return " OR ".join(
+        f"(_topic_id = '{reading.batch.topic_ids[each.partition.topic]}'"
+        f" AND _partition = {each.partition.partition}"
+        f" AND _offset >= {each.start} AND _offset < {each.end})"
+        for each in reading.ranges
+        if each.span
+    )
+
+
+def rows_to_keep(
+    spark: SparkSession, uri: str, reading: BatchAttempt, records: DataFrame
+) -> DataFrame | None:
+    """The ranges' rows whose records Kafka does not give again; None where it gives them all.
+
+    Compaction may have removed them, or a segment may be lost: their rows are all that is left.
+    """
+    again = records.select(
+        records["topic"].alias("_topic"),
+        records["partition"].alias("_partition"),
+        records["offset"].alias("_offset"),
+    )
+    if again.count() == span_of(reading.ranges):
+        return None
+    stored = spark.read.format("delta").load(uri).where(rows_in_ranges(reading))
+    return stored.join(again, ["_topic", "_partition", "_offset"], "left_anti")
+
+
+# The error conditions of Delta's DeltaConcurrentModificationException and what derives from it.
+_CONFLICT = re.compile(r"\[(DELTA_(?:CONCURRENT_\w+|METADATA_CHANGED|PROTOCOL_CHANGED))[\w.]*\]")
+
+
+@contextmanager
+def naming_conflicts() -> Iterator[None]:
+    """Turn Delta's refusal into Conflicted; every other failure stays what it is."""
+    try:
+        yield
+    except Exception as problem:
+        found = _CONFLICT.search(str(problem))
+        if found:
+            raise CommitConflict(f"another commit came in between ({found[1]})") from problem
+        raise

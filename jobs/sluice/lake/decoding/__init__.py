@@ -1,0 +1,1 @@
+"""Decoding: a record's bytes become the declared columns, or an error."""

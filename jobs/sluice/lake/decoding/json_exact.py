@@ -1,0 +1,170 @@
+"""Exact reading: every scalar of a record is read as the text it was written with.
+
+Spark's parser re-renders numbers and lets no one see whether a text was a string or a number. So
+each scalar is first marked, in the JSON text: `"ab"` → `"<nonce>:ab"`, `1.10` → `"<nonce>1.10:"`.
+The marking keeps valid JSON valid and invalid JSON invalid; it only quotes well-formed values.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import or_
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from sluice.lake.decoding.json_scalars import (
+    binary_from_text,
+    date_from_text,
+    decimal_from_number,
+    let,
+    timestamp_from_number,
+    timestamp_from_text,
+)
+
+# Possessive throughout: linear in time, and constant in stack, for texts of many megabytes.
+_STRING = r'"((?:[^"\\]++|\\.)*+)"'
+_NAME = r'"(?:[^"\\]++|\\.)*+"(?=[ \t\r\n]*+:)'
+_NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+"
+_SCALAR = (
+    rf'\G((?:[^"\-0-9tf]++|{_NAME})*+)(?:{_STRING}|({_NUMBER}|true|false))'
+    r"(?=[ \t\r\n]*+[,\]}])"
+)
+_INTEGER = r"\A-?(?:0|[1-9][0-9]*+)\z"
+
+
+def mark_scalars(text: Column, nonce: str) -> Column:
+    """The JSON text with every scalar value but null turned into a marked string."""
+    return F.regexp_replace(text, _SCALAR, f'$1"{nonce}$3:$2"')
+
+
+class ExactReading:
+    """Marked texts → declared values; null where one does not fit."""
+
+    def __init__(self, nonce: str, options: dict[str, str], unit: str | None) -> None:
+        self._nonce = nonce
+        self._options = options
+        self._unit = unit
+
+    def value(self, text: Column, declared: T.DataType) -> Column:
+        match declared:
+            case T.StructType():
+                return self._struct(text, declared)
+            case T.ArrayType():
+                return self._array(text, declared.elementType)
+            case T.MapType():
+                return self._map(text, declared.valueType)
+            case T.StringType():
+                return self._string(text)
+            case T.DateType():
+                return date_from_text(self._quoted(text))
+            case T.BinaryType():
+                return binary_from_text(self._quoted(text))
+            case T.TimestampType():
+                return self._timestamp(text)
+            case _:
+                return let(self._bare(text), lambda bare: _bare_value(bare, declared))
+
+    def _quoted(self, text: Column) -> Column:
+        """What stands between the quotes, null for anything but a JSON string."""
+        return F.when(self._is_string(text), F.substring(text, len(self._nonce) + 2, 2**31 - 1))
+
+    def _bare(self, text: Column) -> Column:
+        """A number, true or false as written; null for anything else."""
+        bare = F.regexp_extract(text, rf"\A{self._nonce}([^:]*+):\z", 1)
+        return F.when(text.startswith(self._nonce) & ~self._is_string(text), bare)
+
+    def _is_string(self, text: Column) -> Column:
+        return text.startswith(f"{self._nonce}:")
+
+    def _string(self, text: Column) -> Column:
+        container = F.regexp_replace(
+            F.replace(text, F.lit(f'"{self._nonce}:'), F.lit('"')),
+            rf'"{self._nonce}([^:]*+):"',
+            "$1",
+        )
+        return F.coalesce(self._quoted(text), self._bare(text), container)
+
+    def _timestamp(self, text: Column) -> Column:
+        unit, quoted = self._unit, let(self._quoted(text), timestamp_from_text)
+        if unit is None:
+            return quoted
+        number = let(self._bare(text), lambda bare: timestamp_from_number(_number(bare), unit))
+        return F.coalesce(quoted, number)
+
+    def _struct(self, text: Column, declared: T.StructType) -> Column:
+        parsed = F.from_json(self._opening(text, "{"), texts_of(declared), self._options)
+        return let(parsed, lambda texts: self._whole_struct(texts, declared))
+
+    def _whole_struct(self, texts: Column, declared: T.StructType) -> Column:
+        def whole(values: Column) -> Column:
+            lost = [texts[f.name].isNotNull() & values[f.name].isNull() for f in declared]
+            return F.when(texts.isNotNull() & ~reduce(or_, lost), values)
+
+        return let(self.fields(texts, declared), whole)
+
+    def fields(self, texts: Column, declared: T.StructType) -> Column:
+        """The struct of the fields' values; a field that does not fit is null."""
+        return F.struct(
+            *[self.value(texts[each.name], each.dataType).alias(each.name) for each in declared]
+        )
+
+    def _array(self, text: Column, element: T.DataType) -> Column:
+        parsed = F.from_json(self._opening(text, "["), T.ArrayType(T.StringType()), self._options)
+        return let(parsed, lambda texts: self._whole_array(texts, element))
+
+    def _whole_array(self, texts: Column, element: T.DataType) -> Column:
+        def misfit(text: Column, value: Column) -> Column:
+            return text.isNotNull() & value.isNull()
+
+        return let(
+            F.transform(texts, lambda text: self.value(text, element)),
+            lambda values: F.when(
+                ~F.exists(F.zip_with(texts, values, misfit), lambda bad: bad), values
+            ),
+        )
+
+    def _map(self, text: Column, value: T.DataType) -> Column:
+        parsed = F.from_json(self._opening(text, "{"), "MAP<STRING, STRING>", self._options)
+        names = F.reverse(F.map_keys(parsed))
+        texts = F.reverse(F.map_values(parsed))
+        last = F.struct(names.alias("names"), texts.alias("texts"))
+        return let(last, lambda members: self._whole_map(members, value))
+
+    def _whole_map(self, members: Column, value: T.DataType) -> Column:
+        """Of repeated names the last counts: the first, as the members come in reverse."""
+        names = F.reverse(F.array_distinct(members["names"]))
+        texts = F.transform(
+            names,
+            lambda name: F.element_at(
+                members["texts"], F.array_position(members["names"], name).cast("int")
+            ),
+        )
+        whole = let(texts, lambda each: self._whole_array(each, value))
+        return F.when(whole.isNotNull(), F.map_from_arrays(names, whole))
+
+    def _opening(self, text: Column, bracket: str) -> Column:
+        return F.when(text.startswith(bracket), text)
+
+
+def _number(bare: Column) -> Column:
+    return F.when(~bare.isin("true", "false"), bare)
+
+
+def _bare_value(bare: Column, declared: T.DataType) -> Column:
+    match declared:
+        case T.BooleanType():
+            return F.when(bare.isin("true", "false"), bare == "true")
+        case T.FloatType() | T.DoubleType():
+            number = _number(bare).try_cast(declared)
+            return F.when(F.abs(number) < float("inf"), number)
+        case T.DecimalType():
+            return decimal_from_number(_number(bare), declared)
+        case _:
+            return F.when(bare.rlike(_INTEGER), bare).try_cast(declared)
+
+
+def texts_of(declared: T.StructType) -> T.StructType:
+    """The same fields, all as text."""
+    return T.StructType([T.StructField(each.name, T.StringType()) for each in declared])

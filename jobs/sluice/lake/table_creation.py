@@ -1,0 +1,94 @@
+"""Table creation: the data and quarantine tables, created once."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+
+from pyspark.sql import SparkSession
+
+from sluice.lake.batch_rows import DATA_COLUMNS, QUARANTINE_COLUMNS
+from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.tables.delta_log import OWNER, DeltaLog
+from sluice.tables.storage import clear_leftovers
+
+log = logging.getLogger(__name__)
+# Statistics on a few columns of each kind: ours locate a batch, the first of theirs serve analysts.
+_OUR_STATISTICS = ["_topic_id", "_partition", "_offset", "_timestamp", "_batch"]
+_THEIR_STATISTICS = 16
+# Before each attempt to create a table.
+_PAUSES = (0.0, 0.0, 0.5, 1.0, 2.0)
+_COMPARED = {
+    "STRING",
+    "TINYINT",
+    "SMALLINT",
+    "INT",
+    "BIGINT",
+    "FLOAT",
+    "DOUBLE",
+    "DATE",
+    "TIMESTAMP",
+}
+
+
+def create_data_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None:
+    """Create the data table unless it is there."""
+    declared = ", ".join(f"`{each.name}` {each.type}" for each in spec.columns)
+    counted = [each.name for each in spec.columns if str(each.type) in _COMPARED]
+    statistics = [name for name in counted if name not in spec.partition_by][:_THEIR_STATISTICS]
+    _create(spark, uri, f"{declared}, {DATA_COLUMNS}", spec, _layout(spec), statistics)
+
+
+def create_quarantine_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None:
+    """Create the quarantine table unless it is there."""
+    _create(spark, uri, QUARANTINE_COLUMNS, spec)
+
+
+def _create(
+    spark: SparkSession,
+    uri: str,
+    columns: str,
+    spec: PipelineSpec,
+    layout: str = "",
+    statistics: Sequence[str] = (),
+) -> None:
+    properties = {
+        OWNER: spec.pipeline,
+        "sluice.version": "1",
+        "delta.dataSkippingStatsColumns": ",".join([*_OUR_STATISTICS, *statistics]),
+    }
+    listed = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
+    _until_there(
+        spark,
+        uri,
+        f"CREATE TABLE IF NOT EXISTS delta.`{uri}` ({columns}) USING delta {layout}"
+        f" TBLPROPERTIES ({listed})",
+    )
+
+
+def _until_there(spark: SparkSession, uri: str, create: str) -> None:
+    # Two that create the same table at once: the second one fails, and finds it a moment later.
+    failed: Exception | None = None
+    for pause in _PAUSES:
+        time.sleep(pause)
+        if DeltaLog(uri).exists():
+            return
+        clear_leftovers(uri)
+        try:
+            spark.sql(create)
+        except Exception as problem:
+            log.info("a table was not created, trying again: %s", problem)
+            failed = problem
+    # Success means nothing: a folder with anything in it passes for the table.
+    if not DeltaLog(uri).exists():
+        raise failed or FileExistsError(
+            f"{uri}: expected a Delta table, or nothing, found other files. Move them away."
+        )
+
+
+def _layout(spec: PipelineSpec) -> str:
+    for clause, names in (("PARTITIONED BY", spec.partition_by), ("CLUSTER BY", spec.cluster_by)):
+        if names:
+            return f"{clause} ({', '.join(f'`{name}`' for name in names)})"
+    return ""

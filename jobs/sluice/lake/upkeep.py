@@ -1,0 +1,86 @@
+"""Upkeep of one pipeline's data and quarantine tables, done with Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from sluice.errors import CommitConflict, SparkFailed
+from sluice.lake.batch_commit import naming_conflicts
+from sluice.lake.port import Compacted
+from sluice.lake.session import close_session, open_session
+from sluice.offsets.quarantined import BatchOffsets
+from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.tables.warehouse import Warehouse
+
+_STRETCHES = "batch STRING, topic_id STRING, number INT, first BIGINT, behind BIGINT"
+
+
+@contextmanager
+def upkeep_of(spec: PipelineSpec, tables: Warehouse) -> Iterator[SparkUpkeep]:
+    """Start Spark for a pipeline's tables, and stop it afterwards."""
+    spark = open_session(spec)
+    try:
+        yield SparkUpkeep(spark, tables.quarantine(spec.table))
+    finally:
+        close_session(spark)
+
+
+@contextmanager
+def _naming_failures(step: str) -> Iterator[None]:
+    """Whatever stops Spark is SparkFailed, but for a conflict."""
+    try:
+        with naming_conflicts():
+            yield
+    except CommitConflict:
+        raise
+    except Exception as problem:
+        lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
+        raise SparkFailed(f"{step}: Spark stopped: {lines[0] if lines else problem!r}") from problem
+
+
+class SparkUpkeep:
+    """Implements the port `Upkeep`."""
+
+    def __init__(self, spark: SparkSession, quarantine: str) -> None:
+        self._spark = spark
+        self._quarantine = quarantine
+
+    def remove_quarantined(self, rows: Sequence[BatchOffsets]) -> None:
+        """Take rows out of the quarantine table, in one commit."""
+        from delta.tables import DeltaTable
+
+        listed = [
+            (
+                each.batch,
+                each.topic_id,
+                each.offsets.partition.partition,
+                each.offsets.start,
+                each.offsets.end,
+            )
+            for each in rows
+        ]
+        # A join, not a predicate: there may be very many.
+        gone = self._spark.createDataFrame(listed, _STRETCHES).alias("gone")
+        table = DeltaTable.forPath(self._spark, self._quarantine).alias("aside")
+        mine = F.expr(
+            "aside._batch = gone.batch AND aside._topic_id = gone.topic_id"
+            " AND aside._partition = gone.number"
+            " AND aside._offset >= gone.first AND aside._offset < gone.behind"
+        )
+        with _naming_failures(f"{self._quarantine}: removing rows"):
+            table.merge(gone, mine).whenMatchedDelete().execute()
+
+    def compact(self, uri: str) -> Compacted:
+        """Write a table's small files anew as few large ones; no row changes."""
+        with _naming_failures(f"{uri}: OPTIMIZE"):
+            (done,) = self._spark.sql(f"OPTIMIZE delta.`{uri}`").collect()
+        return Compacted(done["metrics"]["numFilesRemoved"], done["metrics"]["numFilesAdded"])
+
+    def vacuum(self, uri: str) -> None:
+        """Delete files that the table has not named for as long as its retention."""
+        with _naming_failures(f"{uri}: VACUUM"):
+            self._spark.sql(f"VACUUM delta.`{uri}`").collect()

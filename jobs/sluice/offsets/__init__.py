@@ -1,0 +1,1 @@
+"""The words: offset ranges, batches, plans, receipts, losses, resets. Pure values."""

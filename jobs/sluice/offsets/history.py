@@ -1,0 +1,91 @@
+"""History: what the offsets table holds of a pipeline, as far as the next decision needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sluice.errors import TableRefused
+from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
+from sluice.offsets.ranges import TopicPartition
+from sluice.offsets.resets import Reset
+
+
+@dataclass(frozen=True)
+class History:
+    """One lane of a generation.
+
+    `planned` and `settled` number the last batch that was planned and the last that has a receipt;
+    0 where there is none. `batches` are the newest planned ones, in order, without holes, from the
+    last that has a receipt on: the last committed one is always among them. `opening` is the reset
+    that the generation began with, None for the first; `reached` is up to where each partition of
+    each topic id was committed in generations before.
+    """
+
+    sequence: BatchSequence
+    planned: int = 0
+    settled: int = 0
+    batches: tuple[Batch, ...] = ()
+    opening: Reset | None = None
+    reached: Mapping[tuple[str, TopicPartition], int] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        """Whether there is a cursor: a pipeline without one resolves its `start`."""
+        return bool(self.planned or self.opening)
+
+    def __post_init__(self) -> None:
+        numbers = [batch.number for batch in self.batches]
+        first = min(self.settled + 1, self.planned, *numbers)
+        expected = list(range(first, self.planned + 1)) if self.planned else []
+        if numbers != expected or self.settled > self.planned:
+            raise TableRefused(
+                f"offsets table: {self.sequence.app_id}: expected the plans of batches {expected}"
+                f" (settled up to {self.settled}), found {numbers}."
+                " Rows were removed: restore the offsets table."
+            )
+
+    @property
+    def cursor(self) -> Mapping[TopicPartition, PlannedRange]:
+        """The last planned range of every partition: its end is where the next batch starts."""
+        if self.batches:
+            return self.batches[-1].by_partition
+        return self.opening.by_partition if self.opening else {}
+
+    @property
+    def cluster_id(self) -> str:
+        """The cluster that the cursor belongs to. Raises IndexError where there is no cursor."""
+        if self.opening and not self.batches:
+            return self.opening.cluster_id
+        return self.batches[-1].cluster_id
+
+    def cursor_at(self, committed: int) -> Mapping[TopicPartition, PlannedRange]:
+        """Where each partition's next batch starts, by what is committed of the plans."""
+        if committed:
+            return self.batch(committed).by_partition
+        return self.opening.by_partition if self.opening else {}
+
+    def batch(self, number: int) -> Batch:
+        """A batch by its number. Raises KeyError when it is not among the newest."""
+        for batch in self.batches:
+            if batch.number == number:
+                return batch
+        raise KeyError(self.sequence.batch(number))
+
+    def after(self, committed: int) -> tuple[Batch, ...]:
+        """The planned batches above a number: those that nobody has committed yet."""
+        return tuple(batch for batch in self.batches if batch.number > committed)
+
+    def agree_with(self, committed: int, table: str) -> None:
+        """Check the data table's last committed batch against the plans and receipts.
+
+        Raises TableRefused when the table lost commits that have receipts, or has unplanned ones.
+        """
+        if self.settled <= committed <= self.planned:
+            return
+        found = self.sequence.batch(committed) if committed else "no batch"
+        expected = f"between batch {self.settled} (last receipt) and {self.planned} (last plan)"
+        raise TableRefused(
+            f"{table}: {self.sequence.app_id}: expected a last committed batch {expected}, found"
+            f" {found}. The table was dropped or created anew, or it is another pipeline's:"
+            " bring the table back as it was, or choose a new `table` and `pipeline`."
+        )

@@ -1,0 +1,106 @@
+"""Lag: how far the cursor is behind. Unknown is None, never 0."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sluice.offsets.partition_log import PartitionLog, Retention
+from sluice.offsets.ranges import TopicPartition
+
+
+@dataclass(frozen=True)
+class Lag:
+    """One partition: where the cursor is, where reading must stop, and what lies between.
+
+    `records` counts offsets between cursor and LSO; `age` is that of the oldest unread record.
+    `held_back_since` is when the open transaction wrote its first record, which is at the LSO.
+    `retention` is the topic's, None where nobody asked for it.
+    """
+
+    partition: TopicPartition
+    cursor: int | None
+    last_stable_offset: int | None
+    end_offset: int | None
+    oldest_unread: datetime | None
+    now: datetime
+    held_back_since: datetime | None = None
+    log_start_offset: int | None = None
+    retention: Retention | None = None
+
+    @property
+    def records(self) -> int | None:
+        """Offsets not read yet, up to the LSO."""
+        if self.cursor is None or self.last_stable_offset is None:
+            return None
+        return max(0, self.last_stable_offset - self.cursor)
+
+    @property
+    def held_back(self) -> int | None:
+        """Offsets above the LSO, held back by an open transaction."""
+        if self.last_stable_offset is None or self.end_offset is None:
+            return None
+        return self.end_offset - self.last_stable_offset
+
+    @property
+    def waiting(self) -> str | None:
+        """What an open transaction holds back, in words; None where there is nothing to say."""
+        if not self.held_back:
+            return None
+        since = self.held_back_since
+        moment = f"{since:%Y-%m-%dT%H:%M:%SZ}" if since else "an unknown time"
+        offsets = "offset" if self.held_back == 1 else "offsets"
+        return (
+            f"{self.partition}: {self.held_back:,} {offsets} held back by an open transaction"
+            f" since {moment} (offset {self.last_stable_offset})"
+        )
+
+    @property
+    def age(self) -> timedelta | None:
+        """Age of the oldest unread record; zero where all is read."""
+        if self.records == 0:
+            return timedelta(0)
+        if self.oldest_unread is None:
+            return None
+        # A producer's clock may be ahead of ours.
+        return max(self.now - self.oldest_unread, timedelta(0))
+
+    @property
+    def time_to_loss(self) -> timedelta | None:
+        """When retention may reach the oldest unread record, at the earliest; zero: at any moment.
+
+        None where there is nothing to lose, where records are kept for ever, and where that cannot
+        be told: Kafka also deletes by size, or the record's age is unknown.
+        """
+        if self.retention is None or self.retention.by_size or self.retention.period is None:
+            return None
+        if not self.records or self.oldest_unread is None:
+            return None
+        kept = self.retention.period - (self.now - self.oldest_unread)
+        return max(kept, timedelta(0))
+
+
+def lags(
+    cursor: Mapping[TopicPartition, int],
+    logs: Mapping[TopicPartition, PartitionLog],
+    oldest_unread: Mapping[TopicPartition, datetime],
+    now: datetime,
+    held_back_since: Mapping[TopicPartition, datetime],
+    retentions: Mapping[str, Retention] | None = None,
+) -> list[Lag]:
+    """The lag of every partition that the cursor or the cluster knows, in order."""
+    return [
+        Lag(
+            partition=each,
+            cursor=cursor.get(each),
+            last_stable_offset=logs[each].last_stable_offset if each in logs else None,
+            end_offset=logs[each].end_offset if each in logs else None,
+            oldest_unread=oldest_unread.get(each),
+            now=now,
+            held_back_since=held_back_since.get(each),
+            log_start_offset=logs[each].log_start_offset if each in logs else None,
+            retention=(retentions or {}).get(each.topic),
+        )
+        for each in sorted(cursor.keys() | logs.keys())
+    ]

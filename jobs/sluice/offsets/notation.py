@@ -1,0 +1,146 @@
+"""Written forms: positions, scopes, moments and durations, as people and Kafka's tools write them.
+
+Every function raises ValueError with what was found and an example of what is allowed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from sluice.offsets.batches import BatchSequence, Lane
+from sluice.offsets.ranges import OffsetRange, TopicPartition
+
+_RANGE = re.compile(r"([A-Za-z0-9._-]+)\[(\d+)\] \[(\d+), (\d+)\)")
+
+
+def parse_range(text: str) -> OffsetRange:
+    """Read `flights[0] [5, 8)` back. Raises ValueError for anything else, an empty range too."""
+    found = _RANGE.fullmatch(text.strip())
+    if not found:
+        raise ValueError(f"{text!r} is not an offset range; expected for example flights[0] [5, 8)")
+    partition = TopicPartition(found[1], int(found[2]))
+    offsets = OffsetRange(partition, int(found[3]), int(found[4]))
+    if not offsets.span:
+        raise ValueError(f"{text!r} is an empty range; its end is the next offset, not the last")
+    return offsets
+
+
+_BATCH = re.compile(r"(forward|backfill)-([1-9][0-9]*)-([1-9][0-9]*)")
+
+
+def parse_batch(pipeline: str, text: str) -> tuple[BatchSequence, int]:
+    """Read `forward-1-42` back. Raises ValueError for anything else."""
+    found = _BATCH.fullmatch(text)
+    if not found:
+        raise ValueError(f"{text!r} is not a batch; expected for example forward-1-42")
+    lane: Lane = "forward" if found[1] == "forward" else "backfill"
+    return BatchSequence(pipeline, lane, int(found[2])), int(found[3])
+
+
+_TOPIC = r"([A-Za-z0-9._-]{1,249})"
+# Kafka counts partitions in 32 bits, and offsets in 63.
+_PARTITION, _OFFSET = r"(\d{1,9})", r"(\d{1,18})"
+_POSITION = re.compile(rf"{_TOPIC}\[{_PARTITION}\]([=@]){_OFFSET}")
+_LINE = re.compile(rf'"?{_TOPIC}"?\s*,\s*{_PARTITION}\s*,\s*{_OFFSET}')
+_SCOPE = re.compile(rf"{_TOPIC}(?::(\d{{1,9}}(?:,\d{{1,9}})*))?")
+_DURATION = re.compile(
+    r"P(?:(\d{1,6})D)?(?:T(?=\d)(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,9}(?:\.\d{1,6})?)S)?)?"
+)
+Positions = Mapping[TopicPartition, int]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """A topic, or some of its partitions; none named means all of them."""
+
+    topic: str
+    partitions: frozenset[int] = frozenset()
+
+    def __contains__(self, partition: TopicPartition) -> bool:
+        named = not self.partitions or partition.partition in self.partitions
+        return partition.topic == self.topic and named
+
+    @property
+    def named(self) -> list[TopicPartition]:
+        """The partitions that it names one by one."""
+        return [TopicPartition(self.topic, number) for number in sorted(self.partitions)]
+
+    def __str__(self) -> str:
+        numbers = ",".join(map(str, sorted(self.partitions)))
+        return f"{self.topic}:{numbers}" if numbers else self.topic
+
+
+def parse_positions(texts: Iterable[str], mark: str = "=") -> Positions:
+    """Read `flights[0]=120` (or with the mark `@`), one position a partition."""
+    found = []
+    for text in texts:
+        parts = _POSITION.fullmatch(text.strip())
+        if not parts or parts[3] != mark:
+            raise ValueError(f"{text!r} is no position; expected for example flights[0]{mark}120")
+        found.append((TopicPartition(parts[1], int(parts[2])), int(parts[4])))
+    return _one_each(found)
+
+
+def parse_positions_file(text: str) -> Positions:
+    """Read the CSV that `kafka-consumer-groups --export` writes: `topic,partition,offset`."""
+    found = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        parts = _LINE.fullmatch(line.strip())
+        if not parts:
+            raise ValueError(
+                f"line {number}: {line!r} is no position; expected for example flights,0,120"
+            )
+        found.append((TopicPartition(parts[1], int(parts[2])), int(parts[3])))
+    if not found:
+        raise ValueError("it has no position; expected for example a line flights,0,120")
+    return _one_each(found)
+
+
+def parse_scope(text: str) -> Scope:
+    """Read `flights` or `flights:0,2`, as Kafka's own tool writes it."""
+    parts = _SCOPE.fullmatch(text.strip())
+    if not parts:
+        raise ValueError(f"{text!r} is no topic; expected for example flights or flights:0,2")
+    return Scope(parts[1], frozenset(map(int, parts[2].split(","))) if parts[2] else frozenset())
+
+
+def parse_shift(text: str) -> int:
+    """Read `500` or `-500`."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,18}", text.strip()):
+        raise ValueError(f"{text!r} is no number of offsets; expected for example 500 or -500")
+    return int(text)
+
+
+def parse_moment(text: str) -> datetime:
+    """Read `2026-11-01T06:00:00.000`, in UTC unless an offset is written."""
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise ValueError(
+            f"{text!r} is no moment; expected for example 2026-11-01T06:00:00Z"
+        ) from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def parse_duration(text: str) -> timedelta:
+    """Read `P1DT2H30M`: days, hours, minutes and seconds. Months and years have no one length."""
+    parts = _DURATION.fullmatch(text.strip())
+    if not parts or not any(parts.groups()):
+        raise ValueError(f"{text!r} is no duration; expected for example PT1H or P1DT2H30M")
+    days, hours, minutes, seconds = (float(each or 0) for each in parts.groups())
+    return timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+
+
+def _one_each(found: Iterable[tuple[TopicPartition, int]]) -> Positions:
+    positions: dict[TopicPartition, int] = {}
+    for partition, offset in found:
+        if positions.setdefault(partition, offset) != offset:
+            raise ValueError(f"{partition} is given twice: {positions[partition]} and {offset}")
+    if not positions:
+        raise ValueError("no position is given; expected for example flights[0]=120")
+    return positions

@@ -1,0 +1,38 @@
+"""Origin: who writes something into the offsets table, and when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A person or a kind of run, and a moment."""
+
+    actor: str
+    at: datetime
+
+    def __str__(self) -> str:
+        return f"{self.actor}, {self.at.astimezone(UTC):%Y-%m-%d %H:%M:%SZ}"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Who wrote a row, and when: an Airflow run or a person at a terminal."""
+
+    run_id: str
+    actor: str
+    at: datetime
+
+    def columns(self) -> dict[str, object]:
+        """The origin's columns."""
+        return {"run_id": self.run_id, "actor": self.actor, "recorded_at": self.at}
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who runs the command, as the offsets table records it."""
+
+    run_id: str
+    actor: str

@@ -1,0 +1,47 @@
+"""What Kafka says: the state of a topic's log at one moment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sluice.offsets.ranges import TopicPartition
+
+
+@dataclass(frozen=True)
+class PartitionLog:
+    """One partition's log.
+
+    `last_stable_offset` (LSO) is where a read_committed reader must stop; `end_offset` is the high
+    watermark. `leader_epoch` is None where the broker does not tell it.
+    """
+
+    topic_id: str
+    log_start_offset: int
+    last_stable_offset: int
+    end_offset: int
+    leader_epoch: int | None
+
+    def nearest(self, offset: int) -> int:
+        """The offset, or what is nearest to it of where reading can begin."""
+        return min(max(offset, self.log_start_offset), self.last_stable_offset)
+
+
+@dataclass(frozen=True)
+class Retention:
+    """When Kafka deletes a topic's records: after `period` (None: never), or also by their size."""
+
+    period: timedelta | None
+    by_size: bool = False
+
+
+Logs = Mapping[TopicPartition, PartitionLog]
+
+
+@dataclass(frozen=True)
+class KafkaState:
+    """The logs of all partitions of a pipeline's topics, and the cluster that they are on."""
+
+    cluster_id: str
+    logs: Logs

@@ -1,0 +1,37 @@
+"""A plan: new batches in order, and what is to be recorded with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sluice.offsets.batches import Batch
+from sluice.offsets.losses import Loss
+from sluice.offsets.ranges import OffsetRange
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Offsets that were wanted and are in no batch, and why."""
+
+    offsets: OffsetRange
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.offsets}: not read again: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """New batches, in order, and the losses found on the way; both are written in one commit.
+
+    `reason` goes into the batches' rows: of the first plan it is the `start` that it came from.
+    `left_out` is not written: it is told to whoever has asked.
+    """
+
+    batches: tuple[Batch, ...]
+    losses: tuple[Loss, ...] = ()
+    reason: str | None = None
+    left_out: tuple[LeftOut, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.batches)

@@ -1,0 +1,96 @@
+"""Aside: a row of the quarantine table, without its value, and whether it counts. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from sluice.offsets.batches import BatchSequence
+from sluice.offsets.losses import Loss
+from sluice.offsets.ranges import OffsetRange, TopicPartition, merged
+
+
+class RecordState(StrEnum):
+    """Whether a row counts, and why not."""
+
+    LIVE = "live"
+    WAITING = "waiting"
+    """Its batch is planned and not committed: it may count one day."""
+    SUPERSEDED = "superseded"
+    """A later batch has read the offset again."""
+    UNDONE = "undone"
+    """A reset has closed the generation before its batch."""
+    DROPPED = "dropped"
+    """Somebody has decided to forget it."""
+
+
+@dataclass(frozen=True, order=True)
+class QuarantinedRecord:
+    """One undecodable record. `superseded_in` is the version of the data table that did it."""
+
+    partition: TopicPartition
+    offset: int
+    topic_id: str
+    batch: str
+    error: str
+    quarantined_at: datetime
+    state: RecordState = RecordState.LIVE
+    superseded_in: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.partition}@{self.offset}"
+
+
+@dataclass(frozen=True)
+class BatchOffsets:
+    """Consecutive offsets of one batch in the quarantine table."""
+
+    batch: str
+    topic_id: str
+    offsets: OffsetRange
+
+
+@dataclass(frozen=True)
+class RecordFilter:
+    """Which rows somebody asks for; what is left empty does not narrow the choice."""
+
+    reason_like: str = ""
+    batch: str = ""
+    positions: Collection[tuple[TopicPartition, int]] = ()
+
+    def __contains__(self, row: QuarantinedRecord) -> bool:
+        return (
+            self.reason_like.lower() in row.error.lower()
+            and self.batch in ("", row.batch)
+            and (not self.positions or (row.partition, row.offset) in self.positions)
+        )
+
+
+def batch_offsets(rows: Iterable[QuarantinedRecord]) -> list[BatchOffsets]:
+    """The rows' offsets, as few stretches as there can be, and no others among them."""
+    places: dict[tuple[str, str], list[OffsetRange]] = {}
+    for row in rows:
+        alone = OffsetRange(row.partition, row.offset, row.offset + 1)
+        places.setdefault((row.batch, row.topic_id), []).append(alone)
+    return [
+        BatchOffsets(batch, topic_id, offsets)
+        for (batch, topic_id), found in sorted(places.items())
+        for offsets in merged(found)
+    ]
+
+
+@dataclass(frozen=True)
+class Drop:
+    """What is recorded, and which rows of the quarantine table go once that is durable.
+
+    The rows are those of the losses, and what an interrupted drop has left behind.
+    """
+
+    sequence: BatchSequence
+    cluster_id: str
+    chosen: tuple[QuarantinedRecord, ...]
+    losses: tuple[Loss, ...]
+    rows: tuple[BatchOffsets, ...]
+    done: bool = False

@@ -1,0 +1,107 @@
+"""Offset ranges: topic, partition, `[start, end)`. `end` is the next offset to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+
+@dataclass(frozen=True, order=True)
+class TopicPartition:
+    """One partition of one topic, by name."""
+
+    topic: str
+    partition: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}[{self.partition}]"
+
+
+@dataclass(frozen=True, order=True)
+class OffsetRange:
+    """The offsets `[start, end)` of one partition; empty where both are equal.
+
+    Raises ValueError unless `0 <= start <= end`.
+    """
+
+    partition: TopicPartition
+    start: int
+    end: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start <= self.end:
+            raise ValueError(f"{self.partition} [{self.start}, {self.end}) is not an offset range")
+
+    def __str__(self) -> str:
+        return f"{self.partition} [{self.start}, {self.end})"
+
+    @property
+    def span(self) -> int:
+        """Offsets covered. Compaction and transaction markers leave gaps, so records <= span."""
+        return self.end - self.start
+
+    def as_dict(self) -> dict[str, Any]:
+        """The range as JSON-able values."""
+        return {
+            "topic": self.partition.topic,
+            "partition": self.partition.partition,
+            "start": self.start,
+            "end": self.end,
+        }
+
+    def follows(self, earlier: OffsetRange) -> bool:
+        """Whether this range begins where the earlier one ended."""
+        return self.partition == earlier.partition and self.start == earlier.end
+
+    def first(self, offsets: int) -> OffsetRange:
+        """The range's first offsets, at most as many as asked for."""
+        return OffsetRange(self.partition, self.start, min(self.start + offsets, self.end))
+
+    def after(self, taken: OffsetRange) -> OffsetRange:
+        """What is left when the range's first part is taken."""
+        return OffsetRange(self.partition, taken.end, self.end)
+
+
+def span_of(ranges: Iterable[OffsetRange]) -> int:
+    """Offsets covered by all the ranges together."""
+    return sum(each.span for each in ranges)
+
+
+def merged(ranges: Iterable[OffsetRange], bridging: int = 0) -> list[OffsetRange]:
+    """What the ranges cover, by partition and ascending, as few ranges as there can be.
+
+    `bridging` is how many offsets in between are covered as well, where that saves a range.
+    """
+    found: list[OffsetRange] = []
+    for each in sorted(each for each in ranges if each.span):
+        last = found[-1] if found else each
+        if each.partition == last.partition and each.start <= last.end + bridging:
+            each = OffsetRange(last.partition, last.start, max(last.end, each.end))
+            found[-1:] = []
+        found.append(each)
+    return found
+
+
+def without(ranges: Iterable[OffsetRange], taken: Iterable[OffsetRange]) -> list[OffsetRange]:
+    """What the ranges cover and the taken ones do not, as few ranges as there can be."""
+    left = merged(ranges)
+    for hole in taken:
+        left = [part for each in left for part in _outside(each, hole)]
+    return left
+
+
+def _outside(whole: OffsetRange, hole: OffsetRange) -> Iterator[OffsetRange]:
+    if whole.partition != hole.partition or not hole.span:
+        yield whole
+        return
+    below = OffsetRange(whole.partition, whole.start, max(whole.start, min(hole.start, whole.end)))
+    above = OffsetRange(whole.partition, min(max(hole.end, whole.start), whole.end), whole.end)
+    yield from (part for part in (below, above) if part.span)
+
+
+class TopicIdPartition(NamedTuple):
+    """A partition of a topic id, as rows name it; -1 where a row names none."""
+
+    topic_id: str
+    partition: int

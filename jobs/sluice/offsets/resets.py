@@ -1,0 +1,176 @@
+"""Resets: what closed a generation of both lanes, and where the next one starts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from sluice.errors import PreviewOutdated, TableRefused
+from sluice.offsets.batches import Batch, BatchSequence, Lane, PlannedRange
+from sluice.offsets.origin import Recorded
+from sluice.offsets.ranges import TopicPartition
+
+LANES: tuple[Lane, Lane] = ("forward", "backfill")
+
+
+@dataclass(frozen=True)
+class CursorMove:
+    """One partition: the cursor before, and after as the empty range `[after, after)`.
+
+    `asked` is what was asked for, where Kafka does not reach that far; it is not recorded.
+    """
+
+    after: PlannedRange
+    before: int | None
+    asked: int | None = field(default=None, compare=False)
+
+    @property
+    def partition(self) -> TopicPartition:
+        """Whose cursor it is."""
+        return self.after.offsets.partition
+
+    @property
+    def skipped(self) -> int:
+        """Offsets that are passed over."""
+        return max(0, self._shift)
+
+    @property
+    def again(self) -> int:
+        """Offsets that are read once more."""
+        return max(0, -self._shift)
+
+    @property
+    def clipping(self) -> str | None:
+        """What was asked for, and what Kafka can give; None where that is the same."""
+        if self.asked is None:
+            return None
+        start, end = self.after.log_start_offset, self.after.last_stable_offset
+        return (
+            f"{self.partition}: asked for {self.asked}, Kafka can be read from {start} to {end}:"
+            f" {self.after.offsets.start} it is"
+        )
+
+    @property
+    def _shift(self) -> int:
+        after = self.after.offsets.start
+        return after - (after if self.before is None else self.before)
+
+
+@dataclass(frozen=True)
+class Reset:
+    """Closes a generation and opens the next one, which is `generation`.
+
+    `closed_at` numbers the last batch of each lane that counts; `data_version` is the version of
+    the data table that this was decided on. `recorded` is known of those that were read back.
+    """
+
+    pipeline: str
+    generation: int
+    closed_at: Mapping[Lane, int]
+    cursor: tuple[CursorMove, ...]
+    cluster_id: str
+    data_version: int
+    reason: str
+    done: bool = False
+    recorded: Recorded | None = field(default=None, compare=False)
+
+    @property
+    def preview(self) -> str:
+        """A short name for what is decided: generation, last batch, digest of all the rest."""
+        moves = [
+            f"{each.partition} {each.after.topic_id} {each.before} {each.after.offsets.start}"
+            for each in self.cursor
+        ]
+        last = self.closed_at["forward"]
+        return preview_id(self.generation, last, [str(self.closed_at["backfill"]), *moves])
+
+    @property
+    def last_before(self) -> str:
+        """Which batch the generation before ends with."""
+        last = self.closes[0].batch(self.closed_at["forward"])
+        return f"{last} is the last batch of the generation before."
+
+    @property
+    def stays(self) -> bool:
+        """Whether the cursor was left where it stood."""
+        return not any(each.skipped or each.again for each in self.cursor)
+
+    @property
+    def closes(self) -> tuple[BatchSequence, ...]:
+        """The sequences that end with it."""
+        return tuple(BatchSequence(self.pipeline, lane, self.generation - 1) for lane in LANES)
+
+    @property
+    def starts(self) -> Mapping[TopicPartition, int]:
+        """The first offset that the generation reads, by partition."""
+        return {each.partition: each.after.offsets.start for each in self.cursor}
+
+    @property
+    def by_partition(self) -> Mapping[TopicPartition, PlannedRange]:
+        """Where the generation starts, by partition."""
+        return {each.partition: each.after for each in self.cursor}
+
+
+@dataclass(frozen=True)
+class Resets:
+    """Every reset of a pipeline that was recorded: by the generation that it opens, from 2 on.
+
+    Of several intentions for a generation it is the one that was done, else the latest.
+    """
+
+    by_generation: Mapping[int, Reset]
+
+    @property
+    def newest(self) -> Reset | None:
+        """The latest one."""
+        return self.by_generation[max(self.by_generation)] if self.by_generation else None
+
+    def closed_at(self, sequence: BatchSequence) -> int:
+        """The last batch of a closed sequence that counts.
+
+        Raises TableRefused when no reset says so.
+        """
+        closing = self.by_generation.get(sequence.generation + 1)
+        if closing is None:
+            raise TableRefused(
+                f"offsets table: {sequence.app_id} is closed in the data table; expected the reset"
+                " that closed it, found none. Rows were removed: restore the offsets table."
+            )
+        return closing.closed_at[sequence.lane]
+
+    def reached(self, generation: int) -> Mapping[tuple[str, TopicPartition], int]:
+        """Up to where each partition of each topic id was committed before a generation."""
+        highest: dict[tuple[str, TopicPartition], int] = {}
+        for number, reset in self.by_generation.items():
+            for each in reset.cursor if number <= generation else ():
+                place = (each.after.topic_id, each.partition)
+                highest[place] = max(highest.get(place, 0), each.before or 0)
+        return highest
+
+
+def closed_unread(unfinished: Iterable[Batch]) -> Iterator[str]:
+    """What a reset does to planned batches that are not committed, a sentence a lane."""
+    then = {
+        "forward": "what is to be read of their offsets is planned anew",
+        "backfill": "they are not read again unless somebody asks once more",
+    }
+    for lane, batches in groupby(unfinished, key=lambda each: each.sequence.lane):
+        yield f"{', '.join(map(str, batches))}: closed unread; {then[lane]}"
+
+
+def preview_id(generation: int, last: int, rest: Iterable[str]) -> str:
+    """The name of a preview, such as `2-41-9f3a1c07`; the same for the same decision."""
+    digest = hashlib.sha256("\n".join(rest).encode()).hexdigest()
+    return f"{generation}-{last}-{digest[:8]}"
+
+
+def require_as_previewed(previewed: str, now: str, would_do: str) -> None:
+    """Raises PreviewOutdated, with both, unless what would be done is what was shown."""
+    if previewed != now:
+        raise PreviewOutdated(
+            f"the plan changed since the preview: expected {previewed}, found {now}:\n{would_do}"
+            "\n(An id is generation, last batch of the one before, digest of the cursors.) Nothing"
+            " was changed. Look at the preview again."
+        )

@@ -1,0 +1,1 @@
+"""What people ask for, a folder a command. It imports the protocol, never the other way."""

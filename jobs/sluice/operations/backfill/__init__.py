@@ -1,0 +1,1 @@
+"""Backfill: read offsets below the cursor again."""

@@ -1,0 +1,118 @@
+"""Backfills: which offsets below the cursor are read once more. Pure; the texts are here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sluice.offsets.batches import Batch, Cursor, PlannedRange
+from sluice.offsets.history import History
+from sluice.offsets.partition_log import KafkaState
+from sluice.offsets.plan import LeftOut, Plan
+from sluice.offsets.ranges import OffsetRange, TopicPartition, merged, without
+from sluice.protocol.plan.cutting import cut_apart
+from sluice.protocol.plan.log_changes import (
+    Contradiction,
+    Finding,
+    compare,
+    compare_cluster,
+    losses,
+)
+from sluice.spec.pipeline_spec import PipelineSpec
+
+_GONE = "Kafka no longer holds it; the rows that are there stay"
+_AHEAD = "it is above the cursor: the forward lane brings it"
+
+
+@dataclass(frozen=True)
+class RequestedRange:
+    """Offsets that somebody wants read again; of one topic id, where they were read before.
+
+    Or, with a reason, offsets that lie among them and are not to be read.
+    """
+
+    offsets: OffsetRange
+    topic_id: str | None = None
+    but: str = ""
+
+
+@dataclass(frozen=True)
+class RereadPlan:
+    """What of the wanted offsets can be read again, and what cannot."""
+
+    ranges: tuple[OffsetRange, ...]
+    left_out: tuple[LeftOut, ...] = ()
+
+
+def require_read_logs(forward: History, cursor: Cursor, state: KafkaState) -> None:
+    """Raises ResetNeeded unless the logs are those that were read up to the cursor.
+
+    What is gone from them is no reason: it is left out.
+    """
+    compare_cluster(forward.cluster_id, state)
+    found = [
+        compare(last, state.logs[partition])
+        for partition, last in cursor.items()
+        if partition in state.logs
+    ]
+    others: list[Finding] = [each for each in found if isinstance(each, Contradiction)]
+    losses(forward.sequence.pipeline, others, record=True)
+
+
+def clip_to_held(wanted: Iterable[RequestedRange], cursor: Cursor, state: KafkaState) -> RereadPlan:
+    """Clip what is wanted to what lies between log start and cursor."""
+    ranges: list[OffsetRange] = []
+    left_out: list[LeftOut] = []
+    for each in wanted:
+        if each.but:
+            left_out.append(LeftOut(each.offsets, each.but))
+            continue
+        offsets = each.offsets
+        start, end = _held(each, state), _read(offsets.partition, cursor)
+        gone, rest = _split(offsets, start)
+        again, ahead = _split(rest, end)
+        ranges.append(again)
+        left_out += [LeftOut(gone, _GONE), LeftOut(ahead, _AHEAD)]
+    return RereadPlan(tuple(merged(ranges)), tuple(each for each in left_out if each.offsets.span))
+
+
+def _held(wanted: RequestedRange, state: KafkaState) -> int:
+    """From which offset on Kafka holds what is wanted; its end where it holds nothing of it."""
+    log = state.logs.get(wanted.offsets.partition)
+    if log is None or wanted.topic_id not in (None, log.topic_id):
+        return wanted.offsets.end
+    return log.log_start_offset
+
+
+def _read(partition: TopicPartition, cursor: Cursor) -> int:
+    return cursor[partition].offsets.end if partition in cursor else 0
+
+
+def _split(whole: OffsetRange, at: int) -> tuple[OffsetRange, OffsetRange]:
+    below = whole.first(max(0, at - whole.start))
+    return below, whole.after(below)
+
+
+def plan_reread(
+    spec: PipelineSpec,
+    lane: History,
+    unfinished: Sequence[Batch],
+    found: RereadPlan,
+    state: KafkaState,
+) -> Plan:
+    """Batches of the backfill lane for what was found, but for what unfinished ones read anyway."""
+    ahead = [planned.offsets for batch in unfinished for planned in batch.ranges]
+    pieces = cut_apart(without(found.ranges, ahead), spec.max_records_per_batch)
+    return Plan(
+        tuple(
+            Batch(
+                sequence=lane.sequence,
+                number=number,
+                mode="replace",
+                cluster_id=state.cluster_id,
+                ranges=tuple(PlannedRange.of(each, state.logs[each.partition]) for each in piece),
+            )
+            for number, piece in enumerate(pieces, start=lane.planned + 1)
+        ),
+        left_out=found.left_out,
+    )

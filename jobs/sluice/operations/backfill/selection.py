@@ -1,0 +1,171 @@
+"""What an operator wants read again: a time window, offset ranges, or whole batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from sluice.errors import SettingsError
+from sluice.offsets.losses import recorded_skips
+from sluice.offsets.notation import parse_batch, parse_moment, parse_range
+from sluice.offsets.partition_log import KafkaState
+from sluice.offsets.quarantined import RecordFilter, RecordState
+from sluice.offsets.ranges import OffsetRange, TopicPartition, merged, without
+from sluice.operations.backfill.readable import RequestedRange
+from sluice.progress.committed import losses_that_count
+from sluice.progress.quarantined_records import read_quarantined
+from sluice.progress.resources import PipelineResources
+
+# Reading as many records again costs less than one more batch.
+_NEAR = 100_000
+_SKIPPED = "somebody has decided to skip it; `--range` reads it"
+
+Selection = Callable[[PipelineResources, KafkaState], list[RequestedRange]]
+"""Answers with the wanted offsets, as Kafka is now. Raises SettingsError."""
+
+
+def parse_selection(
+    start: str | None = None,
+    end: str | None = None,
+    ranges: Sequence[str] = (),
+    batches: Sequence[str] = (),
+) -> Selection:
+    """What is asked for in one of three ways, as people write it. Raises SettingsError."""
+    ways = [bool(start or end), bool(ranges), bool(batches)]
+    if sum(ways) != 1 or bool(start) != bool(end):
+        given = {"from": start, "to": end, "ranges": ranges, "batches": batches}
+        found = ", ".join(name for name, value in given.items() if value) or "none of them"
+        raise SettingsError(
+            "expected one of: a time window (from and to), offset ranges, or batches;"
+            f" found {found}"
+        )
+    if start and end:
+        try:
+            return time_window(parse_moment(start), parse_moment(end))
+        except ValueError as problem:
+            raise SettingsError(f"time window: {problem}") from None
+    return offset_ranges(ranges) if ranges else whole_batches(batches)
+
+
+def time_window(start: datetime, end: datetime) -> Selection:
+    """The records from the first one at or after `start` to the first one at or after `end`.
+
+    So neighbouring windows touch, also where timestamps are out of order. Without what somebody
+    has decided to skip. Raises SettingsError unless the window has a length.
+    """
+    if not start < end:
+        raise SettingsError(f"time window: expected a start before the end, found {start}, {end}")
+
+    def ask(parts: PipelineResources, state: KafkaState) -> list[RequestedRange]:
+        partitions = sorted(state.logs)
+        first = parts.kafka.offsets_for_time(partitions, start)
+        behind = parts.kafka.offsets_for_time(partitions, end)
+        wanted = [
+            RequestedRange(
+                _bounded(each, first[each], behind[each], state), state.logs[each].topic_id
+            )
+            for each in partitions
+        ]
+        return _without_skips(parts, wanted)
+
+    return ask
+
+
+def _without_skips(
+    parts: PipelineResources, wanted: Iterable[RequestedRange]
+) -> list[RequestedRange]:
+    """What is wanted, around the offsets that somebody has decided to skip; these are named."""
+    snapshot, history, _ = parts.progress(parts.offsets.snapshot)
+    losses = losses_that_count(parts, snapshot, history.sequence.generation)
+    skips = recorded_skips(losses)
+    found: list[RequestedRange] = []
+    for each in wanted:
+        holes = [skip.offsets for skip in skips if skip.topic_id == each.topic_id]
+        rest = without([each.offsets], holes)
+        found += [replace(each, offsets=offsets) for offsets in rest]
+        taken = without([each.offsets], rest)
+        found += [replace(each, offsets=offsets, but=_SKIPPED) for offsets in taken]
+    return found
+
+
+def _bounded(
+    partition: TopicPartition, first: int | None, behind: int | None, state: KafkaState
+) -> OffsetRange:
+    """From bound to bound; None is a moment after the last record.
+
+    Where the log starts inside the window, or after it, the window's first records may be gone:
+    then everything below the log start is wanted, so that it is said what cannot be had.
+    """
+    log = state.logs[partition]
+    end = log.end_offset if behind is None else behind
+    start = end if first is None else first
+    return OffsetRange(partition, 0 if start == log.log_start_offset else start, end)
+
+
+def offset_ranges(ranges: Iterable[str]) -> Selection:
+    """Offset ranges as they are written: `flights[0] [5, 8)`. Raises SettingsError."""
+    try:
+        wanted = [RequestedRange(parse_range(each)) for each in ranges]
+    except ValueError as problem:
+        raise SettingsError(f"offset range: {problem}") from None
+
+    def ask(parts: PipelineResources, state: KafkaState) -> list[RequestedRange]:
+        parse_selection = {each.offsets.partition for each in wanted}
+        unknown = ", ".join(map(str, sorted(parse_selection - state.logs.keys())))
+        if unknown:
+            raise SettingsError(
+                f"offset range: expected partitions of {parts.spec.pipeline}'s topics, found"
+                f" {unknown}. `sluice status {parts.spec.pipeline}` lists them."
+            )
+        return wanted
+
+    return ask
+
+
+def whole_batches(names: Iterable[str]) -> Selection:
+    """What committed batches have read, by their names: `forward-1-42`. Raises SettingsError."""
+
+    def ask(parts: PipelineResources, state: KafkaState) -> list[RequestedRange]:
+        return [each for name in names for each in _ranges_of(parts, name)]
+
+    return ask
+
+
+def quarantined_records(choice: RecordFilter) -> Selection:
+    """Records that are in quarantine, with what lies between those that are near each other.
+
+    A record may be chosen that Kafka no longer holds: it stays in quarantine. What somebody has
+    skipped is not among them.
+    """
+
+    def ask(parts: PipelineResources, state: KafkaState) -> list[RequestedRange]:
+        found: dict[str, list[OffsetRange]] = {}
+        for row in read_quarantined(parts).of(RecordState.LIVE):
+            if row in choice:
+                alone = OffsetRange(row.partition, row.offset, row.offset + 1)
+                found.setdefault(row.topic_id, []).append(alone)
+        wanted = [
+            RequestedRange(each, topic_id)
+            for topic_id, offsets in sorted(found.items())
+            for each in merged(offsets, _NEAR)
+        ]
+        return _without_skips(parts, wanted)
+
+    return ask
+
+
+def _ranges_of(parts: PipelineResources, name: str) -> Iterator[RequestedRange]:
+    try:
+        sequence, number = parse_batch(parts.spec.pipeline, name)
+    except ValueError as problem:
+        raise SettingsError(f"batch: {problem}") from None
+    batches = parts.offsets.snapshot().batches(sequence, number, last=number)
+    if not batches or number > parts.committed(sequence):
+        raise SettingsError(
+            f"batch: expected a committed batch of {parts.spec.pipeline}, found {name!r}."
+            f" `sluice history {parts.spec.pipeline}` lists the newest."
+        )
+    for planned in batches[0].ranges:
+        if planned.offsets.span:
+            yield RequestedRange(planned.offsets, planned.topic_id)

@@ -1,0 +1,109 @@
+"""Maintaining: fewer files, no dead weight; never a row that counts.
+
+Safe beside running pipelines. Only what no attempt at a batch can need is taken away: rows and
+files of planned batches stay, and batches get their receipts first, which need the table's log.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from sluice.errors import CommitConflict
+from sluice.failpoints import reach
+from sluice.lake.port import Compacted, Upkeep
+from sluice.offsets.origin import Origin
+from sluice.offsets.quarantined import QuarantinedRecord, RecordState, batch_offsets
+from sluice.offsets.resets import LANES
+from sluice.progress.quarantined_records import read_quarantined
+from sluice.progress.resources import PipelineResources
+from sluice.progress.unaltered import check_data_table
+from sluice.protocol.settle.write_receipts import write_receipts
+from sluice.tables.retention import older_than, retention_of
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Maintained:
+    """What was done. A step that another commit crossed is left for the next time."""
+
+    settled: int = 0
+    removed: int = 0
+    compacted: Mapping[str, Compacted] = field(default_factory=dict)
+    left: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> list[str]:
+        """It as sentences."""
+        lines = [f"{self.settled} receipts written"] if self.settled else []
+        lines.append(f"{self.removed} rows that do not count removed from the quarantine")
+        lines += [f"{uri}: {each}" for uri, each in self.compacted.items()]
+        return [*lines, *(f"{what}: left for the next time" for what in self.left)]
+
+
+def maintain(parts: PipelineResources, upkeep: Upkeep, origin: Origin) -> Maintained:
+    """Settle, clear the quarantine, compact and vacuum all tables of the pipeline.
+
+    Raises what `settle` raises, and SettingsError for a table whose retention is too short; then
+    nothing was taken away.
+    """
+    snapshot, history, _ = parts.progress(parts.offsets.snapshot)
+    check_data_table(parts, snapshot, history.sequence)
+    settled = [each for lane in LANES for each in write_receipts(parts, origin, lane)]
+    tables = _tables(parts)
+    for uri in tables:
+        retention_of(uri)
+    done = Maintained(len(settled))
+    try:
+        done = replace(done, removed=_clear(parts, upkeep, origin.at))
+    except CommitConflict as crossed:
+        done = _left(done, "quarantine rows", crossed)
+    reach("quarantine cleared")
+    for uri in tables:
+        try:
+            done = replace(done, compacted={**done.compacted, uri: upkeep.compact(uri)})
+        except CommitConflict as crossed:
+            done = _left(done, uri, crossed)
+        upkeep.vacuum(uri)
+    if history:
+        parts.offsets.maintain(parts.spec.pipeline)
+    return done
+
+
+def _left(done: Maintained, what: str, crossed: CommitConflict) -> Maintained:
+    log.info("%s: left for the next time: %s", what, crossed)
+    return replace(done, left=(*done.left, what))
+
+
+def removable(
+    parts: PipelineResources, rows: list[QuarantinedRecord], now: datetime
+) -> list[QuarantinedRecord]:
+    """The rows that do not count, and never will again.
+
+    A RESTORE brings superseded ones back, as long as the data table keeps the files for it.
+    """
+    data = parts.tables.data(parts.spec.table)
+    stale = [each for each in rows if each.state in (RecordState.DROPPED, RecordState.UNDONE)]
+    superseded = [each for each in rows if each.superseded_in is not None]
+    if not superseded:
+        return stale
+    versions = (each.superseded_in for each in superseded if each.superseded_in is not None)
+    for_good = older_than(data, versions, now - retention_of(data))
+    return stale + [each for each in superseded if each.superseded_in in for_good]
+
+
+def _tables(parts: PipelineResources) -> list[str]:
+    spec, tables = parts.spec, parts.tables
+    there = ((parts.data, tables.data), (parts.quarantine, tables.quarantine))
+    return [where(spec.table) for log_of, where in there if log_of.exists()]
+
+
+def _clear(parts: PipelineResources, upkeep: Upkeep, now: datetime) -> int:
+    rows = removable(parts, list(read_quarantined(parts).rows), now)
+    if rows:
+        upkeep.remove_quarantined(batch_offsets(rows))
+        log.info("%s: %d rows of the quarantine are gone", parts.spec.pipeline, len(rows))
+    return len(rows)

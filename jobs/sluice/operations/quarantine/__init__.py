@@ -1,0 +1,1 @@
+"""Quarantine: why records were undecodable, and dropping them."""

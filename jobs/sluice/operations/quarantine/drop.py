@@ -1,0 +1,110 @@
+"""Dropping: somebody decides that quarantined records are to be forgotten, and says why.
+
+First the loss records, then the rows: a drop that was cut short is completed by the next one, or by
+maintenance. The loss records name the batch, so that records which are read again count again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+
+from sluice.errors import CommitConflict, CommitFailed
+from sluice.failpoints import reach
+from sluice.lake.port import Upkeep
+from sluice.offsets.batches import BatchSequence
+from sluice.offsets.losses import Loss
+from sluice.offsets.origin import Origin
+from sluice.offsets.quarantined import (
+    Drop,
+    QuarantinedRecord,
+    RecordFilter,
+    RecordState,
+    batch_offsets,
+)
+from sluice.progress.quarantined_records import Quarantined, read_quarantined
+from sluice.progress.resources import PipelineResources
+from sluice.progress.unaltered import check_data_table
+
+log = logging.getLogger(__name__)
+_ATTEMPTS = 10
+OpenUpkeep = Callable[[], AbstractContextManager[Upkeep]]
+
+
+"""Starts Spark: asked only when there are rows to take away."""
+
+
+def preview_drop(parts: PipelineResources, choice: RecordFilter) -> Drop:
+    """What a drop would record and take away; nothing is written."""
+    return _decide(parts, read_quarantined(parts), choice, "")
+
+
+def drop(
+    parts: PipelineResources,
+    choice: RecordFilter,
+    reason: str,
+    origin: Origin,
+    open_upkeep: OpenUpkeep,
+) -> Drop:
+    """Make it so. Raises CommitFailed when others were always faster, and as `settle` does."""
+    decided = _record(parts, choice, reason, origin)
+    if decided.rows:
+        try:
+            with open_upkeep() as upkeep:
+                upkeep.remove_quarantined(decided.rows)
+        except CommitConflict as crossed:
+            raise CommitFailed(
+                f"{parts.spec.pipeline}: the decision is recorded, and the rows count no more, but"
+                f" they are there still: {crossed}. Run again."
+            ) from crossed
+    return replace(decided, done=True)
+
+
+def _record(parts: PipelineResources, choice: RecordFilter, reason: str, origin: Origin) -> Drop:
+    cause = f"dropped from quarantine by {origin.actor}: {reason}"
+    for _ in range(_ATTEMPTS):
+        found = read_quarantined(parts)
+        decided = _decide(parts, found, choice, cause)
+        if not decided.losses:
+            return decided
+        try:
+            found.snapshot.append_drop(decided, origin)
+        except CommitConflict:
+            log.info("%s: somebody else has just dropped records", parts.spec.pipeline)
+            continue
+        reach("drop recorded")
+        return decided
+    raise CommitFailed(
+        f"{parts.spec.pipeline}: {_ATTEMPTS} times in a row another process dropped records."
+        " Run again when it is done."
+    )
+
+
+def _decide(parts: PipelineResources, found: Quarantined, choice: RecordFilter, cause: str) -> Drop:
+    check_data_table(parts, found.snapshot, found.history.sequence)
+    chosen = [row for row in found.rows if row in choice]
+    history = found.history
+    return decide_drop(history.sequence, history.cluster_id, found.rows, chosen, cause)
+
+
+def decide_drop(
+    sequence: BatchSequence,
+    cluster_id: str,
+    rows: Iterable[QuarantinedRecord],
+    chosen: Iterable[QuarantinedRecord],
+    cause: str,
+) -> Drop:
+    """Forget the chosen ones of the rows. Rows that do not count are nobody's to forget."""
+    live = tuple(each for each in chosen if each.state is RecordState.LIVE)
+    left_behind = [each for each in rows if each.state is RecordState.DROPPED]
+    return Drop(
+        sequence,
+        cluster_id,
+        chosen=live,
+        losses=tuple(
+            Loss(each.offsets, each.topic_id, cause, each.batch) for each in batch_offsets(live)
+        ),
+        rows=tuple(batch_offsets([*live, *left_behind])),
+    )

@@ -1,0 +1,59 @@
+"""Reasons: why records were undecodable, equal causes together, and the budget for them. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from sluice.offsets.quarantined import QuarantinedRecord
+from sluice.offsets.ranges import TopicPartition
+
+# What differs from record to record: quoted values, positions, addresses. A column's name and a
+# type's size, such as price_2 and DECIMAL(5,2), stay as they are.
+_QUOTED = re.compile(r"""(?<!\w)(?:'[^']*'|"[^"]*"|`[^`]*`)(?!\w)""")
+_NUMBER = re.compile(r"(?<![\w(,.-])-?(?:0x[0-9a-fA-F]+|\d+(?:\.\d+)?)(?![\w)])")
+_LONGEST = 200
+
+
+@dataclass(frozen=True)
+class ErrorGroup:
+    """One cause, and the rows it explains."""
+
+    text: str
+    rows: tuple[QuarantinedRecord, ...]
+
+    @property
+    def first_seen(self) -> datetime:
+        """When the first of them was put aside."""
+        return min(each.quarantined_at for each in self.rows)
+
+    @property
+    def last_seen(self) -> datetime:
+        """When the last of them was put aside."""
+        return max(each.quarantined_at for each in self.rows)
+
+    @property
+    def partitions(self) -> list[TopicPartition]:
+        """Where they are from."""
+        return sorted({each.partition for each in self.rows})
+
+    @property
+    def sample(self) -> QuarantinedRecord:
+        """One of them: the latest."""
+        return max(self.rows, key=lambda each: (each.quarantined_at, each.partition, each.offset))
+
+
+def error_pattern(error: str) -> str:
+    """The cause without what differs from record to record."""
+    return _NUMBER.sub("N", _QUOTED.sub("'…'", error)).strip()[:_LONGEST]
+
+
+def group_errors(rows: Iterable[QuarantinedRecord]) -> list[ErrorGroup]:
+    """The rows by cause, the most frequent first."""
+    found: dict[str, list[QuarantinedRecord]] = {}
+    for row in rows:
+        found.setdefault(error_pattern(row.error), []).append(row)
+    reasons = [ErrorGroup(text, tuple(mine)) for text, mine in found.items()]
+    return sorted(reasons, key=lambda each: (-len(each.rows), each.text))

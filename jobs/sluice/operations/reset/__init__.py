@@ -1,0 +1,1 @@
+"""Reset: close the generation and open the next one somewhere else."""

@@ -1,0 +1,221 @@
+"""Resetting: close a generation exactly, and open the next one somewhere else.
+
+The fence is a commit to the data table from the very snapshot that the reset was decided on: had
+a batch landed in between, it is refused, and the reset starts over. Once it stands, the new
+generation counts; whoever comes next writes down what a crash has left unwritten.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+from sluice.errors import (
+    BrokerUnavailable,
+    CommitConflict,
+    CommitFailed,
+    PreviewOutdated,
+    ResetNeeded,
+    SettingsError,
+)
+from sluice.failpoints import reach
+from sluice.offsets.origin import Origin
+from sluice.offsets.resets import LANES, CursorMove, Reset, require_as_previewed
+from sluice.operations.reset.held_position import held_position
+from sluice.operations.reset.preview import Preview, affected_by
+from sluice.operations.reset.repeats import Repeated, is_repeated
+from sluice.operations.reset.targets import Target, as_intended
+from sluice.positions.position import keep_cursor, require_rows_below
+from sluice.progress.resources import PipelineResources
+from sluice.protocol.settle.write_receipts import mirror, write_receipts
+from sluice.tables.fence import Fencing
+
+log = logging.getLogger(__name__)
+
+_ATTEMPTS = 10
+
+
+def preview_reset(parts: PipelineResources, target: Target) -> Preview:
+    """What a reset would do; nothing is written.
+
+    Raises SettingsError for a pipeline without a data table, and what the target raises.
+    """
+    intended = decide_reset(parts, target, reason="")
+    _, history, _ = parts.progress(parts.offsets.snapshot)
+    return affected_by(parts, history, intended, parts.kafka.state(parts.spec).logs)
+
+
+def reset(
+    parts: PipelineResources,
+    target: Target,
+    reason: str,
+    origin: Origin,
+    as_previewed: str | None = None,
+) -> Reset:
+    """Make it so. Raises as `preview_reset`, and CommitFailed when others were always faster.
+
+    Raises PreviewOutdated when it would not do what the preview of that id has shown, or when
+    somebody else's interrupted reset had to be finished first.
+    """
+    finished = _finish_if_possible(parts, origin)
+    newest = parts.offsets.snapshot().resets(parts.spec.pipeline).newest
+    repeats = None
+    if newest is not None and newest.done:
+        if as_previewed == newest.preview:
+            log.info("%s: done before: generation %d is open", newest.pipeline, newest.generation)
+            _mirror(parts)
+            return newest
+        repeats = None if as_previewed else is_repeated(parts, target, reason, newest)
+    if finished is not None and not repeats:
+        raise PreviewOutdated(
+            f"{finished.pipeline}: an interrupted reset ({finished.reason}) was finished just now,"
+            f" to generation {finished.generation}:\n{_would_do(finished)}\nNothing else was done."
+            " Look at it, and reset again if that is not what you want."
+        )
+    if newest is not None and finished is None and repeats is Repeated.FROM_THERE:
+        raise PreviewOutdated(
+            f"{newest.pipeline}: this reset was done before ({newest.recorded}: {newest.reason}):\n"
+            f"{_would_do(newest)}\nNothing was changed. To go on from where the cursor is now, give"
+            " the id of a preview with --as-previewed, or another reason."
+        )
+    done = finished or start_generation(parts, target, reason, origin, as_previewed)
+    _mirror(parts)
+    return done
+
+
+def _finish_if_possible(parts: PipelineResources, origin: Origin) -> Reset | None:
+    """As `finish_reset`; where it can no longer be done as it was decided, this one outranks it."""
+    try:
+        return finish_reset(parts, origin)
+    except ResetNeeded as problem:
+        log.warning("%s: an interrupted reset is given up: %s", parts.spec.pipeline, problem)
+        return None
+
+
+def _mirror(parts: PipelineResources) -> None:
+    """The reset stands, so it is no failure when the group cannot follow now."""
+    try:
+        mirror(parts)
+    except (BrokerUnavailable, SettingsError) as problem:
+        log.warning(
+            "The reset is done; the next run brings the consumer group there, which failed now: %s",
+            problem,
+        )
+
+
+def finish_reset(parts: PipelineResources, origin: Origin) -> Reset | None:
+    """Complete a reset that was intended and interrupted; None where there is none."""
+    pending = parts.offsets.snapshot().resets(parts.spec.pipeline).newest
+    if pending is None or pending.done:
+        return None
+    log.warning("%s: finishing the reset to generation %d", pending.pipeline, pending.generation)
+    if parts.data.closed(pending.closes[0]):
+        return _write_done(parts, origin)
+    return start_generation(parts, as_intended(pending), pending.reason, origin)
+
+
+def start_generation(
+    parts: PipelineResources,
+    target: Target,
+    reason: str,
+    origin: Origin,
+    as_previewed: str | None = None,
+) -> Reset:
+    """Close the generation and open the next one. Raises as `reset` does."""
+    for _ in range(_ATTEMPTS):
+        # Taken before deciding: of two resets the later one to write is decided on newer tables.
+        snapshot = parts.offsets.snapshot_to_write()
+        fencing = _fencing(parts)
+        intended = _decide(parts, target, reason, fencing)
+        if as_previewed:
+            require_as_previewed(as_previewed, intended.preview, _would_do(intended))
+        for lane, last in intended.closed_at.items():
+            write_receipts(parts, origin, lane, last)
+        try:
+            snapshot.append_reset(intended, origin)
+            # It is decided now: whoever goes on with it, after a crash or here, goes to this place.
+            target, as_previewed = as_intended(intended), None
+            reach("reset intended")
+            fencing.close(intended.closes)
+        except CommitConflict:
+            log.info("%s: somebody has committed meanwhile; starting over", parts.spec.pipeline)
+            if parts.data.closed(intended.closes[0]):
+                return _as_asked(intended, _write_done(parts, origin))
+            continue
+        reach("fence stands")
+        return _as_asked(intended, _write_done(parts, origin))
+    raise CommitFailed(
+        f"{parts.spec.pipeline}: {_ATTEMPTS} times in a row a batch landed during the reset."
+        " Pause the DAG, and run the reset again."
+    )
+
+
+def decide_reset(parts: PipelineResources, target: Target, reason: str) -> Reset:
+    """What a reset would write down now. Raises as `preview_reset` does."""
+    return _decide(parts, target, reason, _fencing(parts))
+
+
+def _decide(parts: PipelineResources, target: Target, reason: str, fencing: Fencing) -> Reset:
+    snapshot, history, _ = parts.progress(parts.offsets.snapshot)
+    before = history.sequence
+    committed = {lane: fencing.last(replace(before, lane=lane)) for lane in LANES}
+    now = held_position(parts, snapshot, history, committed)
+    goes = {**keep_cursor(now.held), **target(now)}
+    require_rows_below(goes, now.cursor, now.held)
+    old = {partition: planned.offsets.end for partition, planned in now.cursor.items()}
+    return Reset(
+        pipeline=before.pipeline,
+        generation=before.generation + 1,
+        closed_at=now.last,
+        cursor=tuple(
+            CursorMove(each.after, old.get(partition), each.asked)
+            for partition, each in sorted(goes.items())
+        ),
+        cluster_id=history.cluster_id,
+        data_version=fencing.version,
+        reason=reason,
+    )
+
+
+def _would_do(intended: Reset) -> str:
+    moves = [f"  {e.partition}: {e.before} → {e.after.offsets.start}" for e in intended.cursor]
+    last = intended.closes[0].batch(intended.closed_at["forward"])
+    return "\n".join([f"  generation {intended.generation}, after {last}", *moves])
+
+
+def _as_asked(intended: Reset, done: Reset) -> Reset:
+    """Raises CommitFailed when it was another reset, at the same time, that opened the next."""
+    if done.by_partition != intended.by_partition:
+        raise CommitFailed(
+            f"{done.pipeline}: another reset opened generation {done.generation} at the same time"
+            f" ({done.reason or 'no reason'}). Look at `sluice history`, and reset again if needed."
+        )
+    return done
+
+
+def _write_done(parts: PipelineResources, origin: Origin) -> Reset:
+    """Write down that the latest reset is done, unless somebody else has."""
+    for _ in range(_ATTEMPTS):
+        snapshot = parts.offsets.snapshot()
+        newest = snapshot.resets(parts.spec.pipeline).newest
+        assert newest is not None, "a fence without a reset"
+        if newest.done:
+            return newest
+        done = replace(newest, done=True)
+        try:
+            snapshot.append_reset(done, origin)
+        except CommitConflict:
+            continue
+        log.info("%s: generation %d is open", done.pipeline, done.generation)
+        return done
+    raise CommitFailed(f"{parts.spec.pipeline}: the reset stands, unwritten. Run again.")
+
+
+def _fencing(parts: PipelineResources) -> Fencing:
+    fencing = parts.data.fencing()
+    if fencing is None:
+        raise SettingsError(
+            f"{parts.spec.pipeline}: there is no data table yet, and so nothing to reset."
+            " The first run creates it; until there is a plan, `start` in the spec decides."
+        )
+    return fencing

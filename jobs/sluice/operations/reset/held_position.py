@@ -1,0 +1,108 @@
+"""Standing: where a pipeline is before a reset, by its commits and by the rows that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import takewhile
+
+from sluice.errors import SettingsError
+from sluice.offsets.batches import BatchSequence, Cursor, Lane
+from sluice.offsets.history import History
+from sluice.offsets.partition_log import Logs
+from sluice.offsets.resets import LANES
+from sluice.positions.position import cursor_at
+from sluice.progress.committed import landed_batches
+from sluice.progress.resources import PipelineResources
+from sluice.protocol.plan.log_changes import compare_cluster
+from sluice.tables.foreign_commits import LandedBatch, undone_by_restore
+from sluice.tables.offsets_table import OffsetsSnapshot
+
+
+@dataclass(frozen=True)
+class HeldPosition:
+    """A pipeline as it stands before a reset; every range is empty, at the offset in question.
+
+    `cursor` is where the next batch would start; `held` is where the table's rows end, and
+    `last` numbers, by lane, the last batch of the generation whose rows are there. They differ from
+    what was committed only after a RESTORE.
+    """
+
+    parts: PipelineResources
+    cursor: Cursor
+    held: Cursor
+    last: Mapping[Lane, int]
+    cluster_id: str
+
+    @cached_property
+    def logs(self) -> Logs:
+        """What Kafka holds now. Raises ResetNeeded when it is another cluster."""
+        state = self.parts.kafka.state(self.parts.spec)
+        compare_cluster(self.cluster_id, state)
+        return state.logs
+
+
+def held_position(
+    parts: PipelineResources,
+    snapshot: OffsetsSnapshot,
+    history: History,
+    committed: Mapping[Lane, int],
+) -> HeldPosition:
+    """Where a pipeline stands, by each lane's last committed batch and the data table's log.
+
+    Raises SettingsError before its first plan, TableRefused when the table is not ours any more.
+    """
+    cursor = _cursor(history, committed["forward"])
+    if not cursor:
+        raise SettingsError(
+            f"{parts.spec.pipeline}: nothing was planned yet, and so there is nothing to reset."
+            " Change `start` in the spec."
+        )
+    cluster = history.cluster_id
+    commits = parts.data.require_no_foreign_commits(parts.spec.pipeline)
+    if all(each.restored is None for each in commits):
+        return HeldPosition(parts, cursor, cursor, committed, cluster)
+    landed = landed_batches(parts, snapshot, history.sequence, committed)
+    undone = {each.version for each in undone_by_restore(landed, commits)}
+    if not undone:
+        return HeldPosition(parts, cursor, cursor, committed, cluster)
+    held = list(takewhile(lambda each: each.version not in undone, landed))
+    last = {lane: _last(held, replace(history.sequence, lane=lane)) for lane in LANES}
+    ends = {**cursor, **_ends(_forward(landed), _forward(held))}
+    return HeldPosition(parts, cursor, ends, last, cluster)
+
+
+def _last(held: Iterable[LandedBatch], sequence: BatchSequence) -> int:
+    mine = [each.batch.number for each in held if each.batch.sequence == sequence]
+    return max(mine, default=0)
+
+
+def _forward(landed: Iterable[LandedBatch]) -> list[LandedBatch]:
+    return [each for each in landed if each.batch.sequence.lane == "forward"]
+
+
+def _cursor(history: History, committed: int) -> Cursor:
+    if committed or history.opening:
+        ends = history.cursor_at(committed).items()
+        return {partition: cursor_at(planned, planned.offsets.end) for partition, planned in ends}
+    starts: Cursor = history.batches[0].by_partition if history.batches else {}
+    return {
+        partition: cursor_at(planned, planned.offsets.start)
+        for partition, planned in starts.items()
+    }
+
+
+def _ends(landed: list[LandedBatch], held: list[LandedBatch]) -> Cursor:
+    """Where the rows end that are held; partitions that came later start where they first did."""
+    cursor = {
+        partition: cursor_at(planned, planned.offsets.start)
+        for each in reversed(landed)
+        for partition, planned in each.batch.by_partition.items()
+    }
+    for each in held[-1:]:
+        ends = each.batch.by_partition.items()
+        cursor |= {
+            partition: cursor_at(planned, planned.offsets.end) for partition, planned in ends
+        }
+    return cursor

@@ -1,0 +1,106 @@
+"""Affected: what Kafka and the tables hold of the partitions that a reset moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sluice.offsets.batches import Batch
+from sluice.offsets.history import History
+from sluice.offsets.partition_log import Logs, PartitionLog
+from sluice.offsets.quarantined import RecordState
+from sluice.offsets.ranges import TopicPartition
+from sluice.offsets.resets import CursorMove, Reset, closed_unread
+from sluice.progress.quarantined_records import read_quarantined
+from sluice.progress.resources import PipelineResources
+
+
+@dataclass(frozen=True)
+class Affected:
+    """Rows at and above a partition's new cursor: what is read there again replaces them.
+
+    `log` is None where Kafka has no such partition any more.
+    """
+
+    rows: int
+    quarantined: int
+    log: PartitionLog | None
+
+    @property
+    def held(self) -> str | None:
+        """What can be read of the partition."""
+        log = self.log
+        return f"[{log.log_start_offset}, {log.last_stable_offset})" if log else None
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a reset would do; `unfinished` are the planned batches that it closes."""
+
+    reset: Reset
+    affected: Mapping[TopicPartition, Affected]
+    unfinished: tuple[Batch, ...]
+
+    @property
+    def told(self) -> str:
+        """All of it, a line for each partition."""
+        moves = [self._line(each) for each in self.reset.cursor]
+        return "\n".join([*moves, *self.remarks])
+
+    @property
+    def remarks(self) -> Iterator[str]:
+        """What else there is to say, a line each."""
+        yield from filter(None, (each.clipping for each in self.reset.cursor))
+        yield self.reset.last_before
+        yield from closed_unread(self.unfinished)
+
+    def _line(self, moved: CursorMove) -> str:
+        found = self.affected[moved.partition]
+        return (
+            f"{moved.partition}: {moved.before} → {moved.after.offsets.start}: {moved.again} read"
+            f" again, {moved.skipped} skipped; Kafka holds {found.held or 'nothing'}; {found.rows}"
+            f" rows and {found.quarantined} in quarantine replaced"
+        )
+
+
+def affected_by(parts: PipelineResources, history: History, intended: Reset, logs: Logs) -> Preview:
+    """Count what the reset affects; nothing is written."""
+    below = [each for each in intended.cursor if _reads_again(each, history)]
+    rows = {
+        each.partition: parts.data.rows_from(
+            each.after.topic_id, each.partition, each.after.offsets.start
+        )
+        for each in below
+    }
+    aside = _live_quarantine(parts, below)
+    return Preview(
+        intended,
+        {
+            each.partition: Affected(
+                rows.get(each.partition, 0), aside.get(each.partition, 0), logs.get(each.partition)
+            )
+            for each in intended.cursor
+        },
+        parts.unfinished(),
+    )
+
+
+def _reads_again(moved: CursorMove, history: History) -> bool:
+    place = (moved.after.topic_id, moved.partition)
+    reached = max(moved.before or 0, history.reached.get(place, 0))
+    return moved.after.offsets.start < reached
+
+
+def _live_quarantine(
+    parts: PipelineResources, moves: Sequence[CursorMove]
+) -> Mapping[TopicPartition, int]:
+    """How many live quarantine rows each partition has from its new cursor on."""
+    live = read_quarantined(parts).of(RecordState.LIVE) if moves else []
+    return {
+        moved.partition: sum(
+            (row.partition, row.topic_id) == (moved.partition, moved.after.topic_id)
+            and row.offset >= moved.after.offsets.start
+            for row in live
+        )
+        for moved in moves
+    }

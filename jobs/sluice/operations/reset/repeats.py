@@ -1,0 +1,59 @@
+"""Repeated: whether a reset is the newest one, given again: five offsets back are not ten."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+
+from sluice.offsets.ranges import TopicPartition
+from sluice.offsets.resets import Reset
+from sluice.operations.reset.held_position import HeldPosition, held_position
+from sluice.operations.reset.targets import Target
+from sluice.positions.position import Destination, cursor_at, keep_cursor
+from sluice.progress.resources import PipelineResources
+
+
+class Repeated(Enum):
+    """How a target leads to where the newest reset has led."""
+
+    FROM_HERE = "from where the cursor is now"
+    FROM_THERE = "only from where the cursor was before"
+
+
+def is_repeated(
+    parts: PipelineResources, target: Target, reason: str, newest: Reset
+) -> Repeated | None:
+    """Whether a target, for the same reason, leads to where the newest reset did.
+
+    What is relative does so from where the cursor was before, all else from anywhere. None for what
+    leads elsewhere, or would leave the cursor where it is now.
+    """
+    if newest.reason != reason:
+        return None
+    snapshot, history, _ = parts.progress(parts.offsets.snapshot)
+    now = held_position(parts, snapshot, history, parts.committed_by_lane(history.sequence))
+    goes = _starts(target, now)
+    if goes == newest.starts:
+        return Repeated.FROM_HERE
+    if goes != _starts(_nowhere, now) and _starts(target, _before(parts, newest)) == newest.starts:
+        return Repeated.FROM_THERE
+    return None
+
+
+def _nowhere(_: HeldPosition) -> Mapping[TopicPartition, Destination]:
+    return {}
+
+
+def _starts(target: Target, where: HeldPosition) -> Mapping[TopicPartition, int]:
+    goes = {**keep_cursor(where.held), **target(where)}
+    return {partition: each.after.offsets.start for partition, each in goes.items()}
+
+
+def _before(parts: PipelineResources, found: Reset) -> HeldPosition:
+    """A pipeline as it stood when a reset was decided on, and Kafka as it is now."""
+    cursor = {
+        each.partition: cursor_at(each.after, each.before)
+        for each in found.cursor
+        if each.before is not None
+    }
+    return HeldPosition(parts, cursor, cursor, found.closed_at, found.cluster_id)

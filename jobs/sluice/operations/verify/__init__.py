@@ -1,0 +1,1 @@
+"""Verify: the proof that tables and Kafka agree."""

@@ -1,0 +1,86 @@
+"""Accepting: somebody decides that offsets which nothing explains are lost, and says why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sluice.errors import GapUnexplained, as_lines
+from sluice.offsets.batches import Batch, Lane
+from sluice.offsets.origin import Origin
+from sluice.offsets.ranges import OffsetRange, TopicPartition
+from sluice.offsets.receipts import Receipt
+from sluice.offsets.resets import LANES
+from sluice.progress.resources import PipelineResources
+from sluice.progress.unaltered import check_data_table
+from sluice.protocol.settle.counting import account
+from sluice.protocol.settle.gaps import UnexplainedGap
+from sluice.protocol.settle.write_receipts import explainer, write_receipts
+
+Unexplained = tuple[TopicPartition, UnexplainedGap]
+
+
+def accept_gaps(
+    parts: PipelineResources, gaps: Sequence[OffsetRange], reason: str, origin: Origin
+) -> list[Receipt]:
+    """Write the receipts that these gaps held back, with a loss row for each of them.
+
+    Raises GapUnexplained, nothing written, when one of them is none; and, as `settle` does, when
+    others are left.
+    """
+    snapshot, history, _ = parts.progress(parts.offsets.snapshot)
+    check_data_table(parts, snapshot, history.sequence)
+    due = [batch for lane in LANES for batch in _due(parts, lane)]
+    found = [each for batch in due for each in _unexplained(parts, batch)]
+    _require_all_match(parts.spec.pipeline, gaps, found)
+
+    def accept(partition: TopicPartition, gap: UnexplainedGap) -> str | None:
+        if any(_holds(each, partition, gap) for each in gaps):
+            return f"{gap.cause}; accepted by {origin.actor}: {reason}"
+        return None
+
+    return [
+        receipt for lane in LANES for receipt in write_receipts(parts, origin, lane, accept=accept)
+    ]
+
+
+def _due(parts: PipelineResources, lane: Lane) -> list[Batch]:
+    _, history, committed = parts.progress(parts.offsets.snapshot, lane)
+    return [batch for batch in history.batches if history.settled < batch.number <= committed]
+
+
+def _unexplained(parts: PipelineResources, batch: Batch) -> list[Unexplained]:
+    """The gaps of a batch that nothing explains, of all its partitions; nothing is written."""
+    found: list[Unexplained] = []
+
+    def note(partition: TopicPartition, gap: UnexplainedGap) -> str:
+        found.append((partition, gap))
+        return "looked at"
+
+    account(batch, parts.data, parts.quarantine, explainer(parts), note)
+    return found
+
+
+def _require_all_match(
+    pipeline: str,
+    gaps: Sequence[OffsetRange],
+    found: Sequence[Unexplained],
+) -> None:
+    others = [each for each in gaps if not any(_holds(each, *gap) for gap in found)]
+    if others:
+        raise GapUnexplained(
+            as_lines(
+                [
+                    *(f"{each}: expected an unexplained gap there, found none" for each in others),
+                    f"{pipeline}: unexplained in batches without a receipt:"
+                    f" {'' if found else 'nothing'}",
+                    *(f"{partition} {gap}" for partition, gap in found),
+                    "Nothing was written. Name those that are to be recorded as lost.",
+                ]
+            )
+        )
+
+
+def _holds(accepted: OffsetRange, partition: TopicPartition, gap: UnexplainedGap) -> bool:
+    return (
+        accepted.partition == partition and accepted.start <= gap.start and gap.end <= accepted.end
+    )

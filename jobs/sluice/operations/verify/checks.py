@@ -1,0 +1,159 @@
+"""Checks: whether the tables and Kafka agree, partition by partition. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from sluice.offsets.ranges import OffsetRange, TopicPartition, merged, without
+from sluice.offsets.row_offsets import Mask, Offsets, Rows
+from sluice.progress.evidence import CommittedRange, Evidence
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Violation:
+    """An invariant that does not hold, where, and what was expected and found."""
+
+    invariant: str
+    partition: TopicPartition
+    expected: str
+    found: str
+
+    def __str__(self) -> str:
+        return f"{self.invariant}: {self.partition}: expected {self.expected}, found {self.found}"
+
+
+INVARIANTS = ("complete", "unique", "tiled", "no phantom", "accounted")
+
+
+def check(evidence: Evidence) -> list[Violation]:
+    """Everything that is wrong with one partition; nothing where all invariants hold."""
+    found: list[Violation] = []
+    for invariant, problems in zip(
+        INVARIANTS,
+        (
+            _complete(evidence),
+            _unique(evidence),
+            _tiled(evidence),
+            _no_phantom(evidence),
+            _accounted(evidence),
+        ),
+        strict=True,
+    ):
+        found += [Violation(invariant, evidence.partition, *each) for each in problems]
+    return found
+
+
+Problems = Iterator[tuple[str, str]]
+
+
+def _complete(evidence: Evidence) -> Problems:
+    wanted = evidence.visible[_within(evidence.visible, _ranges(evidence))]
+    missing = np.setdiff1d(wanted, np.union1d(evidence.stored.offsets, evidence.excused))
+    if len(missing):
+        yield "every record that Kafka shows", f"{len(missing)} missing: {_some(missing)}"
+
+
+def _unique(evidence: Evidence) -> Problems:
+    offsets, counts = np.unique(evidence.stored.offsets, return_counts=True)
+    repeated = offsets[counts > 1]
+    if len(repeated):
+        yield "one row for an offset", f"{len(repeated)} offsets repeated: {_some(repeated)}"
+
+
+def _tiled(evidence: Evidence) -> Problems:
+    forward = sorted(
+        (read for read in evidence.reads if read.forward), key=lambda read: read.generation
+    )
+    began = False
+    for generation, reads in groupby(forward, key=lambda read: read.generation):
+        cursor = evidence.openings.get(generation)
+        for read in reads:
+            if cursor is None and began:
+                yield f"a reset that says where {read.batch} starts", f"none, and {read.offsets}"
+            if cursor is not None and not _joins(cursor, read.offsets, evidence.lost):
+                yield f"a range that starts at {cursor}", str(read.offsets)
+            cursor, began = read.offsets.end, True
+
+
+def _joins(cursor: int, offsets: OffsetRange, lost: Sequence[OffsetRange]) -> bool:
+    """Whether a range begins at the cursor, or behind nothing but recorded losses."""
+    if offsets.start < cursor:
+        return False
+    hole = OffsetRange(offsets.partition, cursor, offsets.start)
+    return not without([hole], lost)
+
+
+def _no_phantom(evidence: Evidence) -> Problems:
+    rows, ranges = evidence.stored, _ranges(evidence)
+    inside = _within(rows.offsets, ranges)
+    outside = rows.offsets[~inside]
+    if len(outside):
+        named = ", ".join(f"[{each.start}, {each.end})" for each in ranges)
+        yield f"rows of {named or 'nothing'} only", f"{len(outside)} others: {_some(outside)}"
+    strange = rows.offsets[inside & ~_own(rows, evidence.reads)]
+    if len(strange):
+        yield "rows of the batches that read them", f"{len(strange)} others: {_some(strange)}"
+    if evidence.compacts:
+        return  # Records may leave such a topic after they were read.
+    held = rows.offsets[_within(rows.offsets, evidence.readable)]
+    unseen = np.setdiff1d(held, evidence.visible)
+    if len(unseen):
+        yield "only records that Kafka shows", f"{len(unseen)} others: {_some(unseen)}"
+
+
+def _accounted(evidence: Evidence) -> Problems:
+    records, gone = _counts(evidence.data, evidence), _counts(evidence.gone, evidence)
+    refused = _counts(evidence.put_aside, evidence)
+    for place, read in enumerate(evidence.reads):
+        offsets = read.offsets
+        found = [line.planned.offsets for line in read.receipts]
+        if found != ([offsets] if read.due else []):
+            named = ", ".join(map(str, found)) or "none"
+            wanted = f"one receipt for {offsets}" if read.due else "no receipt"
+            yield f"{wanted} of {read.batch}", named
+            continue
+        for line in read.receipts:
+            for stated, there, what in (
+                (line.records, int(records[place] + gone[place]), "records"),
+                (line.quarantined, int(refused[place]), "quarantined"),
+            ):
+                fewer = there < stated and evidence.read_again(place)
+                if there != stated and not fewer:
+                    expected = f"{stated} {what} of {read.batch} in {offsets}, as in its receipt"
+                    yield expected, f"{there} rows"
+
+
+def _counts(rows: Rows, evidence: Evidence) -> Offsets:
+    """How many of the rows are each read's, by its place."""
+    return np.bincount(rows.reads[rows.reads >= 0], minlength=len(evidence.reads))
+
+
+def _own(rows: Rows, reads: Sequence[CommittedRange]) -> Mask:
+    """Which rows lie in the range of the batch that they name; -1 takes the last, empty range."""
+    starts = np.array([read.offsets.start for read in reads] + [0], dtype=np.int64)
+    ends = np.array([read.offsets.end for read in reads] + [0], dtype=np.int64)
+    own: Mask = (rows.offsets >= starts[rows.reads]) & (rows.offsets < ends[rows.reads])
+    return own
+
+
+def _ranges(evidence: Evidence) -> list[OffsetRange]:
+    return merged([read.offsets for read in evidence.reads])
+
+
+def _within(offsets: Offsets, ranges: Sequence[OffsetRange]) -> Mask:
+    """Which offsets lie in one of the ranges; these ascend and do not touch."""
+    starts = np.array([each.start for each in ranges] + [np.iinfo(np.int64).max], dtype=np.int64)
+    ends = np.array([each.end for each in ranges] + [-1], dtype=np.int64)
+    inside: Mask = offsets < ends[np.searchsorted(starts, offsets, side="right") - 1]
+    return inside
+
+
+def _some(offsets: Offsets) -> str:
+    shown = ", ".join(str(offset) for offset in offsets[:_SHOWN])
+    return f"{shown}{', …' if len(offsets) > _SHOWN else ''}"

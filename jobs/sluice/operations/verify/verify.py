@@ -1,0 +1,215 @@
+"""Verifying: hold Kafka, the data and quarantine tables and the receipts against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sluice.broker.reader import KafkaReader
+from sluice.offsets.partition_log import KafkaState
+from sluice.offsets.ranges import (
+    OffsetRange,
+    TopicIdPartition,
+    TopicPartition,
+    merged,
+    span_of,
+    without,
+)
+from sluice.offsets.row_offsets import NO_ROWS, Offsets
+from sluice.operations.verify.checks import Violation, check
+from sluice.progress.committed import Committed, read_committed
+from sluice.progress.evidence import CommittedRange, Evidence
+from sluice.progress.reads import evidence_of
+from sluice.progress.resources import PipelineResources
+from sluice.tables.coordinates import StoredCoordinates
+from sluice.tables.foreign_commits import TableCommit, may_have_deleted
+
+Progress = Callable[[OffsetRange, int], None]
+"""Called with what is read of a partition in all, and the offset that was reached."""
+
+
+@dataclass(frozen=True)
+class Deleted:
+    """A commit of others that deleted rows; None where it can no longer be told how many."""
+
+    version: int
+    operation: str
+    rows: int | None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was looked at, and everything that is wrong with it."""
+
+    batches: int
+    records: int
+    quarantined: int
+    compared: int
+    unsettled: tuple[str, ...]
+    lost: int
+    losses: int
+    skipped: int
+    deleted: tuple[Deleted, ...]
+    violations: tuple[Violation, ...]
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """What the tables hold of a pipeline, the data table at one version."""
+
+    committed: Committed
+    data: StoredCoordinates
+    quarantine: StoredCoordinates
+    deleted: Mapping[int, StoredCoordinates]
+
+
+def verify(parts: PipelineResources, progress: Progress) -> Verdict:
+    """Compare everything that is committed with what Kafka still holds.
+
+    Raises BrokerUnavailable when Kafka does not answer, TableRefused when the tables contradict
+    each other beyond comparison.
+    """
+    # Whatever lands from here on is left out: its version is above this one.
+    version = parts.data.version()
+    snapshot, history, _ = parts.progress(parts.offsets.snapshot)
+    committed = read_committed(parts, snapshot, history.sequence.generation, version)
+    deletions = {each: parts.data.removed(each.version) for each in _suspects(parts, version)}
+    tables = _Tables(
+        committed,
+        parts.data.coordinates(version=version),
+        parts.quarantine.coordinates(),
+        {each.version: rows for each, rows in deletions.items() if rows is not None},
+    )
+    state = parts.kafka.state(parts.spec)
+    places = _partitions(committed)
+    evidence = [_evidence(parts, *each, tables, state, progress) for each in places.items()]
+    return Verdict(
+        batches=len(committed.batches),
+        records=tables.data.count,
+        quarantined=sum(len(each.live.offsets) for each in evidence),
+        compared=sum(len(each.visible) for each in evidence),
+        unsettled=tuple(str(each.batch) for each in committed.batches if not each.settled),
+        lost=span_of(each.offsets for each in committed.losses),
+        losses=len(committed.losses),
+        skipped=_skipped(committed),
+        deleted=tuple(_deleted(deletions)),
+        violations=(
+            *(violation for each in evidence for violation in check(each)),
+            *_strays(tables.data, places),
+        ),
+    )
+
+
+def _skipped(committed: Committed) -> int:
+    """The offsets that resets have passed over, and that no batch has read."""
+    read = [planned for landed in committed.batches for planned in landed.batch.ranges]
+    left: list[OffsetRange] = []
+    for reset in committed.resets.by_generation.values():
+        for moved in (each for each in reset.cursor if each.skipped):
+            end = moved.after.offsets.start
+            passed = OffsetRange(moved.partition, end - moved.skipped, end)
+            same = [each.offsets for each in read if each.topic_id == moved.after.topic_id]
+            left += without([passed], same)
+    return span_of(merged(left))
+
+
+def _suspects(parts: PipelineResources, version: int | None) -> list[TableCommit]:
+    commits = parts.data.require_no_foreign_commits(parts.spec.pipeline)
+    seen = [each for each in commits if version is not None and each.version <= version]
+    return may_have_deleted(parts.spec.pipeline, seen)
+
+
+def _deleted(deletions: Mapping[TableCommit, StoredCoordinates | None]) -> Iterator[Deleted]:
+    for commit, rows in deletions.items():
+        if rows is None or rows.count:
+            count = None if rows is None else rows.count
+            yield Deleted(commit.version, commit.operation, count)
+
+
+def _strays(data: StoredCoordinates, known: Iterable[TopicIdPartition]) -> Iterator[Violation]:
+    """Rows of partitions that no batch has read."""
+    for place in sorted(data.places.keys() - set(known)):
+        offsets, _ = data.places[place]
+        where = TopicPartition(f"topic id {place.topic_id or 'unknown'} ", place.partition)
+        found = f"{len(offsets)} rows of a partition that none has read"
+        yield Violation("no phantom", where, "rows of committed batches only", found)
+
+
+def _partitions(committed: Committed) -> dict[TopicIdPartition, TopicPartition]:
+    return {
+        TopicIdPartition(each.topic_id, each.offsets.partition.partition): each.offsets.partition
+        for landed in committed.batches
+        for each in landed.batch.ranges
+    }
+
+
+def _evidence(
+    parts: PipelineResources,
+    place: TopicIdPartition,
+    partition: TopicPartition,
+    tables: _Tables,
+    state: KafkaState,
+    progress: Progress,
+) -> Evidence:
+    committed = tables.committed
+    known = evidence_of(committed, place, tables.quarantine)
+    readable = _readable(known.reads, place, partition, state)
+    return replace(
+        known,
+        partition=partition,
+        openings=_openings(committed, place, partition),
+        lost=[
+            loss.offsets
+            for loss in committed.losses
+            if (loss.topic_id, loss.offsets.partition) == (place.topic_id, partition)
+            and loss.dropped_from is None
+        ],
+        readable=readable,
+        visible=_visible(parts, readable, progress),
+        data=tables.data.rows(place, known.batches),
+        deleted={at: rows.rows(place, known.batches) for at, rows in tables.deleted.items()},
+        compacts=bool(readable) and parts.kafka.compacts(partition.topic),
+    )
+
+
+def _openings(
+    committed: Committed, place: TopicIdPartition, partition: TopicPartition
+) -> dict[int, int]:
+    openings: dict[int, int] = {}
+    for generation, reset in committed.resets.by_generation.items():
+        after = reset.by_partition.get(partition)
+        if after is not None and after.topic_id == place.topic_id:
+            openings[generation] = after.offsets.start
+    return openings
+
+
+def _readable(
+    reads: Sequence[CommittedRange],
+    place: TopicIdPartition,
+    partition: TopicPartition,
+    state: KafkaState,
+) -> list[OffsetRange]:
+    """What Kafka still holds of the ranges; nothing when the topic is not the same any more."""
+    log = state.logs.get(partition)
+    if log is None or log.topic_id != place.topic_id:
+        return []
+    return [
+        OffsetRange(partition, max(each.start, log.log_start_offset), each.end)
+        for each in merged([read.offsets for read in reads])
+        if each.end > log.log_start_offset
+    ]
+
+
+def _visible(
+    parts: PipelineResources, wanted: Iterable[OffsetRange], progress: Progress
+) -> Offsets:
+    found = [NO_ROWS.offsets]
+    for each in wanted:
+        for offsets in KafkaReader(parts.client).offsets(each):
+            if offsets:
+                found.append(np.array(offsets, dtype=np.int64))
+                progress(each, offsets[-1] + 1)
+        progress(each, each.end)
+    return np.concatenate(found)

@@ -1,0 +1,176 @@
+"""The pipeline: plan, ingest, settle. What DAG tasks, the command line and the tests all call.
+
+    plan     make the ranges of the next batches durable, or adopt those that are not committed yet
+             (`backfill` plans what is read once more, in a lane of its own)
+    ingest   land them in order, one data commit each
+    settle   write receipts for what is committed; then mirror the cursor to the consumer group
+
+Each verb may be called again after a crash at any line: whether a batch is committed is decided by
+the data table's transaction version alone, which is read again before and after every write.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from sluice.broker.client_settings import ClientSettings
+from sluice.errors import BackfillClosed
+from sluice.lake.port import Lake, Upkeep
+from sluice.offsets.batches import BatchReference
+from sluice.offsets.notation import Positions
+from sluice.offsets.origin import Origin
+from sluice.offsets.quarantined import Drop, RecordFilter
+from sluice.offsets.ranges import OffsetRange
+from sluice.offsets.resets import Reset
+from sluice.operations.backfill.dry_run import dry_run_backfill
+from sluice.operations.backfill.plan_backfill import plan_backfill
+from sluice.operations.backfill.selection import Selection
+from sluice.operations.maintain import Maintained, maintain
+from sluice.operations.quarantine.drop import OpenUpkeep, drop, preview_drop
+from sluice.operations.reset.close_generation import finish_reset, preview_reset, reset
+from sluice.operations.reset.preview import Preview
+from sluice.operations.reset.skip import preview_skip, skip
+from sluice.operations.reset.skip_rules import Skip
+from sluice.operations.reset.targets import Target
+from sluice.operations.verify.accept_gaps import accept_gaps
+from sluice.progress.resources import PipelineResources
+from sluice.protocol.ingest.land_batches import ingest
+from sluice.protocol.plan.dry_run import dry_run
+from sluice.protocol.plan.outlook import Outlook
+from sluice.protocol.plan.write_plan import PlannedWork, plan
+from sluice.protocol.settle.write_receipts import Settlement, settle
+from sluice.settings import Settings, connection_extra
+from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec.spec_files import find_spec
+from sluice.tables.warehouse import Warehouse
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """One pipeline with its verbs."""
+
+    parts: PipelineResources
+
+    def plan(self, run_id: str, actor: str) -> BatchReference:
+        """Decide and write down what the run works on; falsy when there is nothing new."""
+        return plan(self.parts, self._after_any_reset(run_id, actor))
+
+    def backfill(self, asked: Selection, run_id: str, actor: str) -> PlannedWork:
+        """Write down which offsets below the cursor are read again, as far as Kafka has them."""
+        return plan_backfill(self.parts, asked, self._after_any_reset(run_id, actor))
+
+    def outlook(self, asked: Selection | None = None) -> Outlook:
+        """What a run would do: of reading what is new, or of reading again. Writes nothing."""
+        return dry_run_backfill(self.parts, asked) if asked else dry_run(self.parts)
+
+    def outstanding(self, work: BatchReference) -> BatchReference:
+        """Those of the batches that are not committed yet. Takes milliseconds, no JVM.
+
+        Of a generation that a reset has closed there is nothing left: what is to be read forward
+        is planned anew. Raises BackfillClosed for what was to be read again, and was not.
+        """
+        committed = self.parts.committed(work.sequence)
+        left = replace(work, batches=tuple(n for n in work.batches if n > committed))
+        if not left or not self.parts.data.closed(work.sequence):
+            return left
+        if work.sequence.lane == "backfill":
+            raise BackfillClosed(
+                f"{left}: a reset has closed them, and they were not read again. If they still are"
+                " to be, ask again: clear the whole run, or give the command once more."
+            )
+        log.info("%s: superseded by a reset, which closed its generation", left)
+        return replace(work, batches=())
+
+    def ingest(self, work: BatchReference, lake: Lake) -> None:
+        """Land the batches that are not committed yet."""
+        ingest(self.parts, work, lake)
+
+    def preview_reset(self, target: Target) -> Preview:
+        """What a reset would do; nothing is written."""
+        return preview_reset(self.parts, target)
+
+    def reset(
+        self,
+        target: Target,
+        reason: str,
+        run_id: str,
+        actor: str,
+        as_previewed: str | None = None,
+    ) -> Reset:
+        """Close the generation and open the next one where the target says."""
+        return reset(self.parts, target, reason, _origin(run_id, actor), as_previewed)
+
+    def preview_skip(self, positions: Positions, reason: str, actor: str) -> Skip:
+        """How single offsets would be passed over; nothing is written."""
+        return preview_skip(self.parts, positions, reason, actor)
+
+    def skip(
+        self,
+        positions: Positions,
+        reason: str,
+        run_id: str,
+        actor: str,
+        as_previewed: str | None = None,
+    ) -> Skip:
+        """Pass over single offsets: a loss record of each, and a plan around them."""
+        origin = self._after_any_reset(run_id, actor)
+        return skip(self.parts, positions, reason, origin, as_previewed)
+
+    def accept_gaps(
+        self, gaps: Sequence[OffsetRange], reason: str, run_id: str, actor: str
+    ) -> Settlement:
+        """Record offsets that nothing explains as lost, and write the receipts they held back."""
+        written = accept_gaps(self.parts, gaps, reason, _origin(run_id, actor))
+        return Settlement(tuple(written))
+
+    def preview_drop(self, choice: RecordFilter) -> Drop:
+        """What dropping quarantined records would do; nothing is written."""
+        return preview_drop(self.parts, choice)
+
+    def drop(
+        self, choice: RecordFilter, reason: str, run_id: str, actor: str, open_upkeep: OpenUpkeep
+    ) -> Drop:
+        """Record quarantined records as lost, and take them out of the table."""
+        return drop(self.parts, choice, reason, _origin(run_id, actor), open_upkeep)
+
+    def maintain(self, upkeep: Upkeep, run_id: str, actor: str) -> Maintained:
+        """Take dead weight out of the tables; no row that counts is touched."""
+        return maintain(self.parts, upkeep, _origin(run_id, actor))
+
+    def settle(self, run_id: str, actor: str, work: BatchReference | None = None) -> Settlement:
+        """Write all receipts that are due and mirror the cursor; tell those of the work, too."""
+        return settle(self.parts, _origin(run_id, actor), work)
+
+    def _after_any_reset(self, run_id: str, actor: str) -> Origin:
+        """Finish a reset that was interrupted, before anything is planned."""
+        origin = _origin(run_id, actor)
+        finish_reset(self.parts, origin)
+        return origin
+
+
+def open_pipeline(
+    spec: PipelineSpec, settings: Settings, kafka_extra: Mapping[str, Any]
+) -> Pipeline:
+    """The pipeline of a spec and its Kafka connection's `extra`; nothing is contacted yet."""
+    client = ClientSettings.from_extra(spec.kafka, kafka_extra)
+    return Pipeline(PipelineResources.of(spec, Warehouse(settings.warehouse), client))
+
+
+def find_pipeline(name: str, environment: Mapping[str, str]) -> Pipeline:
+    """The pipeline of that name, by what an environment says of specs, tables and connections.
+
+    Raises SpecError or SettingsError; nothing is contacted yet.
+    """
+    settings = Settings.from_environment(environment)
+    spec = find_spec(settings.pipelines, name)
+    return open_pipeline(spec, settings, connection_extra(spec.kafka, environment))
+
+
+def _origin(run_id: str, actor: str) -> Origin:
+    return Origin(run_id, actor, datetime.now(UTC))

@@ -1,1 +1,0 @@
-"""Planning: offset ranges, what differs from the log that was read, which batches come next."""

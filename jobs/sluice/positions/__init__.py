@@ -1,0 +1,1 @@
+"""Where reading begins: for `start`, and for resets."""

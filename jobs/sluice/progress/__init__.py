@@ -1,0 +1,1 @@
+"""How far a pipeline is, and whether its tables can be trusted."""

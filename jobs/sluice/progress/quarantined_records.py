@@ -1,0 +1,165 @@
+"""Quarantined: the rows of the quarantine table, and which of them count. Kafka is not asked.
+
+A row counts until a later batch has a row of the same offset, or had one that was dropped. So a
+batch over offsets that Kafka no longer held takes nothing away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from sluice.offsets.history import History
+from sluice.offsets.notation import parse_batch
+from sluice.offsets.quarantined import QuarantinedRecord, RecordState
+from sluice.offsets.ranges import TopicIdPartition, TopicPartition
+from sluice.progress.committed import SequenceEnd, read_committed, sequence_ends
+from sluice.progress.evidence import Evidence
+from sluice.progress.reads import evidence_of
+from sluice.progress.resources import PipelineResources
+from sluice.tables.coordinates import group_coordinates
+from sluice.tables.delta_log import COORDINATES
+from sluice.tables.offsets_table import OffsetsSnapshot
+from sluice.tables.rows import read_rows
+
+_COLUMNS = [*COORDINATES.names, "_topic", "error", "quarantined_at"]
+_ORDER = [(name, "ascending") for name in COORDINATES.names]
+
+
+@dataclass(frozen=True)
+class Quarantined:
+    """All rows, in the order of their coordinates, as of one version of the offsets table."""
+
+    snapshot: OffsetsSnapshot
+    history: History
+    rows: tuple[QuarantinedRecord, ...]
+
+    def of(self, *states: RecordState) -> list[QuarantinedRecord]:
+        """Those in one of the states."""
+        return [each for each in self.rows if each.state in states]
+
+
+def read_quarantined(parts: PipelineResources) -> Quarantined:
+    """Read the rows and tell which of them count. Takes no JVM."""
+    # What lands from here on is not seen: its rows count as waiting, and stay.
+    version = parts.data.version()
+    snapshot, history, _ = parts.progress(parts.offsets.snapshot)
+    if not parts.quarantine.exists():
+        return Quarantined(snapshot, history, ())
+    newest = history.sequence.generation
+    committed = read_committed(parts, snapshot, newest, version)
+    lines = read_rows(parts.tables.quarantine(parts.spec.table), _COLUMNS).sort_by(_ORDER)
+    stored = group_coordinates(lines)
+    found = {place: evidence_of(committed, place, stored) for place in stored.places}
+    evidence = _with_newer_rows(parts, found)
+    # Sorted by place before, so that the places come in the order of the rows.
+    marks = [mark for each in evidence.values() for mark in _marks(each)]
+    ends = sequence_ends(parts, newest)
+    return Quarantined(
+        snapshot,
+        history,
+        tuple(_row(line, *mark, ends) for line, mark in zip(lines.to_pylist(), marks, strict=True)),
+    )
+
+
+def _with_newer_rows(
+    parts: PipelineResources, known: Mapping[TopicIdPartition, Evidence]
+) -> Mapping[TopicIdPartition, Evidence]:
+    """The same with the rows of the data table that later batches over the offsets have."""
+    again: set[int] = set()
+    for each in known.values():
+        rows = each.quarantined
+        later = (rows.reads >= 0) & (each.newest_read(rows.offsets) > rows.reads)
+        again.update(rows.offsets[later].tolist())
+    if not again:
+        return known
+    data = group_coordinates(
+        read_rows(parts.tables.data(parts.spec.table), COORDINATES.names, again)
+    )
+    return {
+        place: replace(each, data=data.rows(place, each.batches)) for place, each in known.items()
+    }
+
+
+Mark = tuple[RecordState, int | None]
+
+
+def _marks(evidence: Evidence) -> Iterator[Mark]:
+    """For each row its state, and the version of the data table that superseded it."""
+    rows = evidence.quarantined
+    newest = evidence.newest_row(rows.offsets)
+    masks = (rows.reads >= 0, evidence.forgotten, evidence.superseded)
+    for committed, forgotten, superseded, by in zip(*masks, newest, strict=True):
+        if not committed:
+            yield RecordState.WAITING, None
+        elif forgotten:
+            yield RecordState.DROPPED, None
+        elif superseded:
+            yield RecordState.SUPERSEDED, evidence.reads[by].version
+        else:
+            yield RecordState.LIVE, None
+
+
+def _row(
+    line: Mapping[str, Any],
+    state: RecordState,
+    superseded_in: int | None,
+    ends: Sequence[SequenceEnd],
+) -> QuarantinedRecord:
+    if state is RecordState.WAITING and _undone(line["_batch"], ends):
+        state = RecordState.UNDONE
+    return QuarantinedRecord(
+        partition=TopicPartition(line["_topic"], line["_partition"]),
+        offset=line["_offset"],
+        topic_id=line["_topic_id"],
+        batch=line["_batch"],
+        error=line["error"],
+        quarantined_at=line["quarantined_at"],
+        state=state,
+        superseded_in=superseded_in,
+    )
+
+
+def _undone(batch: str, ends: Sequence[SequenceEnd]) -> bool:
+    """Whether the batch can never be committed any more: its sequence was closed below it."""
+    try:
+        sequence, number = parse_batch(ends[0].sequence.pipeline, batch)
+    except ValueError:
+        return False
+    return any(each.closed and each.sequence == sequence and number > each.last for each in ends)
+
+
+@dataclass(frozen=True)
+class Record:
+    """A quarantined record as it came."""
+
+    row: QuarantinedRecord
+    timestamp: datetime
+    key: bytes | None
+    headers: tuple[tuple[str, bytes | None], ...]
+    value: bytes | None
+
+
+def read_records(parts: PipelineResources, rows: Sequence[QuarantinedRecord]) -> list[Record]:
+    """The records of some rows, in the same order; without those that are gone by now."""
+    if not rows:
+        return []
+    columns = [*COORDINATES.names, "_timestamp", "_key", "_headers", "value"]
+    uri = parts.tables.quarantine(parts.spec.table)
+    found = {
+        tuple(line[name] for name in COORDINATES.names): line
+        for line in read_rows(uri, columns, {row.offset for row in rows}).to_pylist()
+    }
+    return [
+        Record(
+            row,
+            line["_timestamp"],
+            line["_key"],
+            tuple((each["key"], each["value"]) for each in line["_headers"] or ()),
+            line["value"],
+        )
+        for row in rows
+        if (line := found.get((row.topic_id, row.partition.partition, row.offset, row.batch)))
+    ]

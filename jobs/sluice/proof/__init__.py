@@ -1,1 +1,0 @@
-"""Proof: every offset accounted for, every row held against Kafka."""

@@ -1,0 +1,1 @@
+"""The protocol, a folder a step: plan, ingest, settle."""

@@ -1,0 +1,1 @@
+"""Step 2: land planned batches in order, one data commit each."""

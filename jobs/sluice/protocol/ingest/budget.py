@@ -1,0 +1,63 @@
+"""The budget: how many records of a batch may be undecodable before it fails."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sluice.errors import TooManyQuarantined, as_lines
+from sluice.lake.port import BatchAttempt, QuarantineResult
+from sluice.offsets.quarantined import QuarantinedRecord, RecordState
+from sluice.progress.quarantined_records import read_quarantined
+from sluice.progress.resources import PipelineResources
+
+
+@dataclass(frozen=True)
+class QuarantineRatio:
+    """How many of a batch's records were undecodable, against what the spec allows."""
+
+    batch: str
+    records: int
+    quarantined: int
+
+    @property
+    def ratio(self) -> float:
+        """The undecodable part of all records; 0 for a batch without any."""
+        total = self.records + self.quarantined
+        return self.quarantined / total if total else 0.0
+
+
+def require_within_budget(
+    parts: PipelineResources, reading: BatchAttempt, found: QuarantineResult
+) -> None:
+    """What was in quarantine before is no news: the budget is for what was not.
+
+    Raises TooManyQuarantined with samples and the next move.
+    """
+    allowed = parts.spec.quarantine.max_ratio
+    news = _news(parts, reading) if reading.replaces else found.undecodable
+    if news <= allowed * found.records:
+        return
+    raise TooManyQuarantined(
+        as_lines(
+            [
+                f"{reading}: {news} of {found.records} records are undecodable"
+                f"{', and were not before' if reading.replaces else ''}; allowed: {allowed:.2%}"
+                " (quarantine.max_ratio). Nothing was committed. Samples:",
+                *found.samples,
+                f"`sluice quarantine list {parts.spec.pipeline}` shows all reasons. Mend the"
+                " schema in the spec, or raise quarantine.max_ratio, and run again.",
+            ]
+        )
+    )
+
+
+def _news(parts: PipelineResources, reading: BatchAttempt) -> int:
+    """How many offsets the attempt has put aside that no earlier batch had put aside."""
+    rows = read_quarantined(parts).rows
+    known = {_place(row) for row in rows if row.state in (RecordState.LIVE, RecordState.DROPPED)}
+    mine = {_place(row) for row in rows if row.batch == str(reading.batch)}
+    return len(mine - known)
+
+
+def _place(row: QuarantinedRecord) -> tuple[str, int, int]:
+    return row.topic_id, row.partition.partition, row.offset

@@ -1,0 +1,48 @@
+"""Waiting: which offsets an open transaction keeps from being planned, and since when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from sluice.broker.reader import KafkaReader
+from sluice.offsets.lag import Lag, lags
+from sluice.offsets.partition_log import KafkaState
+from sluice.offsets.ranges import TopicPartition
+from sluice.progress.resources import PipelineResources
+
+
+def held_back_partitions(parts: PipelineResources) -> list[str]:
+    """A sentence for every partition that an open transaction holds back, as Kafka is now."""
+    logs = parts.kafka.state(parts.spec).logs
+    since = KafkaReader(parts.client).open_since(logs)
+    found = lags({}, logs, {}, datetime.now(UTC), since)
+    return [each.waiting for each in found if each.waiting]
+
+
+def read_lags(
+    parts: PipelineResources, cursor: Mapping[TopicPartition, int], state: KafkaState
+) -> list[Lag]:
+    """The lag of every partition that the cursor or the cluster knows, in order."""
+    starts = {each: cursor.get(each, log.log_start_offset) for each, log in state.logs.items()}
+    behind = {
+        each: start for each, start in starts.items() if start < state.logs[each].last_stable_offset
+    }
+    reader = KafkaReader(parts.client)
+    return lags(
+        cursor,
+        state.logs,
+        reader.timestamps(behind),
+        datetime.now(UTC),
+        reader.open_since(state.logs),
+        parts.kafka.retentions({each.topic for each in behind}),
+    )
+
+
+def unknown_times(found: list[Lag]) -> list[str]:
+    """A sentence for every topic whose records are also deleted by size."""
+    sized = {e.partition.topic for e in found if e.records and e.retention and e.retention.by_size}
+    return [
+        f"{topic}: time to loss is unknown: retention.bytes is set, and no clock tells size"
+        for topic in sorted(sized)
+    ]

@@ -1,0 +1,238 @@
+"""Findings: how the log differs from the one that the cursor belongs to. Here are all the texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from sluice.errors import DataLost, ResetNeeded, SettingsError, as_lines
+from sluice.offsets.batches import Batch, PlannedRange
+from sluice.offsets.losses import Loss
+from sluice.offsets.partition_log import KafkaState, PartitionLog
+from sluice.offsets.ranges import OffsetRange, TopicPartition
+from sluice.spec.pipeline_spec import PipelineSpec
+
+# Next moves, of a pipeline and a topic.
+_OTHER_LOG = (
+    "Bring the right copy of the log back; or `sluice reset {pipeline} --to-earliest --topic"
+    " {topic}` reads this one from its start, and replaces the rows of all that it reads."
+)
+_CREATED_ANEW = (
+    "Bring the topic back; or `sluice reset {pipeline} --to-earliest --topic {topic}` goes on with"
+    " the new one."
+)
+_GONE = (
+    "Bring the topic back; or, when it is gone for good, take it out of `topics`, or name it in"
+    " `except_topics`: the other topics go on, and it keeps its place."
+)
+_GONE_PINNED = (
+    f"{_GONE} This batch was planned before: `sluice reset {{pipeline}} --shift-by 0` drops the"
+    " plan."
+)
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """The log is not the one that was read before."""
+
+    partition: TopicPartition
+    expected: str
+    found: str
+    next_move: str = _OTHER_LOG
+
+    def __str__(self) -> str:
+        return f"{self.partition}: expected {self.expected}, found {self.found}"
+
+
+Finding = Loss | Contradiction
+
+
+def compare(last: PlannedRange, log: PartitionLog | None) -> Finding | None:
+    """Hold a partition's last planned range against its log as it is now; None when they agree."""
+    partition, cursor = last.offsets.partition, last.offsets.end
+    if log is None:
+        return _no_log(last, cursor, _GONE)
+    if log.topic_id != last.topic_id:
+        held = f"[{log.log_start_offset}, {log.end_offset})"
+        found = f"{log.topic_id} with {held}: the topic was deleted and created anew"
+        expected = f"topic id {last.topic_id} read up to {cursor}"
+        return Contradiction(partition, expected, found, _CREATED_ANEW)
+    if _went_back(last.leader_epoch, log.leader_epoch):
+        expected = f"leader epoch {last.leader_epoch} or later"
+        found = f"{log.leader_epoch}: the log was replaced by an older copy"
+        return Contradiction(partition, expected, found)
+    if cursor > log.end_offset:
+        missing = cursor - log.end_offset
+        found = f"end offset {log.end_offset}, {missing} less: the log was truncated"
+        return Contradiction(partition, f"an end offset of at least {cursor}", found)
+    if cursor < log.log_start_offset:
+        lost = OffsetRange(partition, cursor, log.log_start_offset)
+        return Loss(lost, log.topic_id, "retention or deleted records")
+    return None
+
+
+def compare_start(partition: TopicPartition, start: int, log: PartitionLog) -> Loss | None:
+    """A start that another system's position gave may lie below what Kafka still holds."""
+    if start >= log.log_start_offset:
+        return None
+    lost = OffsetRange(partition, start, log.log_start_offset)
+    return Loss(lost, log.topic_id, "gone before the first batch was planned")
+
+
+def compare_newcomer(partition: TopicPartition, log: PartitionLog) -> Loss | None:
+    """A partition that was added to a topic already read begins at 0, if nothing is gone by now."""
+    if log.log_start_offset == 0:
+        return None
+    lost = OffsetRange(partition, 0, log.log_start_offset)
+    return Loss(lost, log.topic_id, "gone before the new partition was first seen")
+
+
+def compare_topics(spec: PipelineSpec, known: Iterable[str], state: KafkaState) -> None:
+    """Raises SettingsError when a topic was never there, or nothing matches the pattern."""
+    there = {partition.topic for partition in state.logs} | set(known)
+    absent = [topic for topic in spec.topics or () if topic not in there]
+    if absent:
+        raise SettingsError(
+            f"topics: expected {', '.join(absent)} on the cluster, found no such topic."
+            " Create it, or correct `topics` in the spec."
+        )
+    if not there:
+        raise SettingsError(
+            f"topic_pattern: no topic on the cluster matches {spec.topic_pattern!r}."
+            " Create one, or correct `topic_pattern` in the spec."
+        )
+
+
+def compare_cluster(expected: str, state: KafkaState) -> None:
+    """Raises ResetNeeded when the address now leads to another cluster."""
+    if expected != state.cluster_id:
+        raise ResetNeeded(
+            f"cluster: expected {expected}, found {state.cluster_id} behind the same connection."
+            " Point the connection to the cluster that was read before."
+        )
+
+
+def readable_ranges(batch: Batch, state: KafkaState, record: bool) -> list[OffsetRange]:
+    """The ranges of an adopted batch as far as Kafka still holds them.
+
+    Raises ResetNeeded when a log is another one by now, DataLost when retention has reached a range
+    and losses are not to be recorded.
+    """
+    asked = [each for each in batch.ranges if each.offsets.span]
+    compare_cluster(batch.cluster_id, state)
+    findings = [_compare_pinned(each, state.logs.get(each.offsets.partition)) for each in asked]
+    lost = losses(batch.sequence.pipeline, [each for each in findings if each], record)
+    starts = {loss.offsets.partition: loss.offsets.end for loss in lost}
+    return [
+        OffsetRange(
+            each.offsets.partition,
+            starts.get(each.offsets.partition, each.offsets.start),
+            each.offsets.end,
+        )
+        for each in asked
+    ]
+
+
+def losses(pipeline: str, findings: list[Finding], record: bool) -> tuple[Loss, ...]:
+    """The losses to record. Raises ResetNeeded or, unless losses are to be recorded, DataLost."""
+    contradictions = [each for each in findings if isinstance(each, Contradiction)]
+    if contradictions:
+        moves = dict.fromkeys(
+            each.next_move.format(pipeline=pipeline, topic=each.partition.topic)
+            for each in contradictions
+        )
+        raise ResetNeeded(as_lines([*map(str, contradictions), *moves]))
+    lost = tuple(each for each in findings if isinstance(each, Loss))
+    if lost and not record:
+        count = sum(each.offsets.span for each in lost)
+        decide = (
+            f"{count} offsets are gone. `on_data_loss: record` in the spec goes on from the log"
+            " start and leaves a loss row for each."
+        )
+        raise DataLost(as_lines([*map(str, lost), decide]))
+    return lost
+
+
+def _compare_pinned(planned: PlannedRange, log: PartitionLog | None) -> Finding | None:
+    offsets = planned.offsets
+    if log is None:
+        return _no_log(planned, offsets.start, _GONE_PINNED)
+    finding = compare(planned, log)
+    if isinstance(finding, Contradiction):
+        return finding
+    if log.log_start_offset <= offsets.start:
+        return None
+    lost = OffsetRange(offsets.partition, offsets.start, min(log.log_start_offset, offsets.end))
+    return Loss(lost, log.topic_id, "retention or deleted records, after planning")
+
+
+def _no_log(last: PlannedRange, cursor: int, next_move: str) -> Contradiction:
+    unread = max(0, last.last_stable_offset - cursor)
+    found = f"no such partition, {unread} offsets up to its last known end were not read"
+    return Contradiction(
+        last.offsets.partition, f"a log to go on with at {cursor}", found, next_move
+    )
+
+
+def _went_back(before: int | None, now: int | None) -> bool:
+    return before is not None and now is not None and now < before
+
+
+Fingerprints = Mapping[TopicPartition, str | None]
+
+
+def ends_held(batch: Batch, state: KafkaState) -> Mapping[TopicPartition, int]:
+    """The ends of a batch's ranges, where the log still holds the record before them."""
+    return {
+        each.offsets.partition: each.offsets.end
+        for each in batch.ranges
+        if (log := state.logs.get(each.offsets.partition)) is not None
+        and log.topic_id == each.topic_id
+        and log.log_start_offset < each.offsets.end <= log.end_offset
+    }
+
+
+def compare_fingerprints(
+    ends: Mapping[TopicPartition, int], expected: Fingerprints, found: Fingerprints
+) -> Iterator[Contradiction]:
+    """Where the record batch before a range's end is another one now. Unknown contradicts nothing.
+
+    What the offsets and the leader epoch cannot tell: a log that moved back and grew again.
+    """
+    for partition, end in sorted(ends.items()):
+        before, now = expected.get(partition), found.get(partition)
+        if before is not None and now is not None and before != now:
+            yield Contradiction(
+                partition,
+                f"record batch {before} before offset {end}",
+                f"{now}: the log was replaced by another copy that has grown over what was read",
+            )
+
+
+def require_same_topics(batch: Batch, state: KafkaState) -> None:
+    """Raises ResetNeeded when a topic was created anew since the batch was planned.
+
+    Asked after reading: Spark reads by name, and a new topic may have answered. A topic that is
+    gone has answered nothing.
+    """
+    contradictions = [
+        Contradiction(each.offsets.partition, f"topic id {each.topic_id}", log.topic_id)
+        for each in batch.ranges
+        if each.offsets.span
+        and (log := state.logs.get(each.offsets.partition)) is not None
+        and log.topic_id != each.topic_id
+    ]
+    if contradictions:
+        raise ResetNeeded(
+            as_lines(
+                [
+                    *map(str, contradictions),
+                    f"{batch}: committed, but the topic was deleted and created anew before its"
+                    " receipt: the batch may hold records of the new topic under the old topic's"
+                    " id, so it gets no receipt. Look at its rows (`_batch`). RESTORE the data"
+                    " table to the version before it; then `sluice reset"
+                    f" {batch.sequence.pipeline} --to-earliest --topic"
+                    f" {contradictions[0].partition.topic}` goes on with the new topic.",
+                ]
+            )
+        )

@@ -1,0 +1,41 @@
+"""Fingerprinting: what a batch's ranges end with is kept in its commit, and compared by the next.
+
+The offsets table has no column for it, and needs none: every commit lists every partition.
+"""
+
+from __future__ import annotations
+
+from sluice.broker.batch_probes import read_fingerprints
+from sluice.offsets.batches import Batch
+from sluice.offsets.partition_log import KafkaState
+from sluice.progress.resources import PipelineResources
+from sluice.protocol.plan.log_changes import Fingerprints, compare_fingerprints, ends_held, losses
+
+
+def take_fingerprints(parts: PipelineResources, batch: Batch, state: KafkaState) -> Fingerprints:
+    """The fingerprint of the record before each range's end, to be taken before the batch is read.
+
+    Unknown on a topic that compacts: the cleaner writes its record batches anew.
+    """
+    held = ends_held(batch, state)
+    steady = {topic for topic in {e.topic for e in held} if not parts.kafka.compacts(topic)}
+    wanted = {partition: end for partition, end in held.items() if partition.topic in steady}
+    return read_fingerprints(parts.client.settings, wanted)
+
+
+def require_same_log(parts: PipelineResources, last: Batch, state: KafkaState) -> None:
+    """Hold the log against the last committed batch. Raises ResetNeeded when it is another copy."""
+    expected = parts.data.fingerprints(last)
+    held = {each: end for each, end in ends_held(last, state).items() if expected.get(each)}
+    if not held:
+        return
+    found = read_fingerprints(parts.client.settings, held)
+    losses(
+        last.sequence.pipeline,
+        [
+            each
+            for each in compare_fingerprints(held, expected, found)
+            if not parts.kafka.compacts(each.partition.topic)
+        ],
+        record=True,
+    )

@@ -1,0 +1,157 @@
+"""Planning: which batches come next. Pure: everything it needs was gathered before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from sluice.offsets.batches import Batch, Mode, PlannedRange
+from sluice.offsets.history import History
+from sluice.offsets.losses import Loss, Skipped
+from sluice.offsets.partition_log import KafkaState
+from sluice.offsets.plan import Plan
+from sluice.offsets.ranges import OffsetRange, TopicPartition
+from sluice.protocol.plan.cutting import cut, cut_around
+from sluice.protocol.plan.log_changes import (
+    Finding,
+    compare,
+    compare_cluster,
+    compare_newcomer,
+    compare_start,
+    compare_topics,
+    losses,
+)
+from sluice.spec.pipeline_spec import PipelineSpec
+
+TargetRanges = Mapping[TopicPartition, OffsetRange]
+
+
+def plan_first(
+    spec: PipelineSpec,
+    history: History,
+    state: KafkaState,
+    starts: Mapping[TopicPartition, int],
+) -> Plan:
+    """Plan a pipeline without history from its resolved start positions.
+
+    There is always a batch, if need be an empty one: it makes the start of every partition durable.
+    Raises SettingsError when a topic does not exist, DataLost when a start is below the log start.
+    """
+    compare_topics(spec, (), state)
+    gone = [compare_start(each, start, state.logs[each]) for each, start in starts.items()]
+    lost = losses(spec.pipeline, [each for each in gone if each], spec.on_data_loss == "record")
+    target = _target({**starts, **_ends(lost)}, state)
+    pieces = _pieces(spec, target) or [_nothing(target)]
+    return Plan(_batches(pieces, history, state), lost, start_recorded(spec))
+
+
+def start_recorded(spec: PipelineSpec) -> str:
+    """How the first plan's rows say where the pipeline began."""
+    return f"start: {spec.start}"
+
+
+def plan_next(
+    spec: PipelineSpec, history: History, state: KafkaState, skips: Sequence[Skipped] = ()
+) -> Plan:
+    """Plan what came since the last batch, up to the LSO. A new partition starts at its beginning.
+
+    Around offsets that are to be skipped, and at least up to them: these are losses like others.
+    Raises ResetNeeded or DataLost, one line per partition, when the log does not go on from there.
+    """
+    compare_cluster(history.cluster_id, state)
+    compare_topics(spec, (each.topic for each in history.cursor), state)
+    lost = losses(
+        spec.pipeline, list(_findings(spec, history, state)), spec.on_data_loss == "record"
+    )
+    starts = {each: log.log_start_offset for each, log in state.logs.items()}
+    starts |= {each: last.offsets.end for each, last in history.cursor.items()}
+    starts |= _ends(lost)
+    target = _target(starts, state)
+    if skips:
+        holes = [each.offsets for each in skips]
+        pieces = cut_around(list(target.values()), holes, spec.max_records_per_batch)
+    else:
+        pieces = _pieces(spec, target)
+    if lost and not pieces:
+        pieces = [_nothing(target)]
+    return Plan(_batches(pieces, history, state), (*lost, *skips))
+
+
+def _findings(spec: PipelineSpec, history: History, state: KafkaState) -> Iterable[Finding]:
+    known_topics = {each.topic for each in history.cursor}
+    for partition in sorted(history.cursor.keys() | state.logs.keys()):
+        last, log = history.cursor.get(partition), state.logs.get(partition)
+        finding = None
+        if last is not None and log is None and _given_up(last, history, state):
+            continue
+        if last is not None and spec.selects(partition.topic):
+            finding = compare(last, log)
+        elif last is None and log is not None and partition.topic in known_topics:
+            finding = compare_newcomer(partition, log)
+        if finding is not None:
+            yield finding
+
+
+def _given_up(last: PlannedRange, history: History, state: KafkaState) -> bool:
+    """Whether a reset has gone on with the topic created anew, which has fewer partitions."""
+    topic = last.offsets.partition.topic
+    new = {log.topic_id for each, log in state.logs.items() if each.topic == topic}
+    known = {at.topic_id for each, at in history.cursor.items() if each.topic == topic}
+    return bool((new & known) - {last.topic_id})
+
+
+def _ends(lost: Iterable[Loss]) -> dict[TopicPartition, int]:
+    return {loss.offsets.partition: loss.offsets.end for loss in lost}
+
+
+def _target(starts: Mapping[TopicPartition, int], state: KafkaState) -> TargetRanges:
+    # A topic that the spec no longer names has no log here; it keeps its place.
+    ends = {each: log.last_stable_offset for each, log in state.logs.items()}
+    return {
+        partition: OffsetRange(partition, start, max(start, ends.get(partition, start)))
+        for partition, start in sorted(starts.items())
+    }
+
+
+def _pieces(spec: PipelineSpec, target: TargetRanges) -> list[tuple[OffsetRange, ...]]:
+    return cut(list(target.values()), spec.max_records_per_batch, spec.max_batches_per_run)
+
+
+def _nothing(target: TargetRanges) -> tuple[OffsetRange, ...]:
+    return tuple(each.first(0) for each in target.values())
+
+
+def _batches(
+    pieces: Iterable[tuple[OffsetRange, ...]], history: History, state: KafkaState
+) -> tuple[Batch, ...]:
+    planned = [tuple(_planned(each, history, state) for each in piece) for piece in pieces]
+    return tuple(
+        Batch(
+            sequence=history.sequence,
+            number=number,
+            mode=_mode(ranges, history),
+            cluster_id=state.cluster_id,
+            ranges=ranges,
+        )
+        for number, ranges in enumerate(planned, start=history.planned + 1)
+    )
+
+
+def _mode(ranges: Iterable[PlannedRange], history: History) -> Mode:
+    """A blind append, unless some of the offsets were committed before a reset."""
+    again = any(
+        each.offsets.span
+        and each.offsets.start < history.reached.get((each.topic_id, each.offsets.partition), 0)
+        for each in ranges
+    )
+    return "replace" if again else "append"
+
+
+def _planned(offsets: OffsetRange, history: History, state: KafkaState) -> PlannedRange:
+    last, log = history.cursor.get(offsets.partition), state.logs.get(offsets.partition)
+    if log is None:
+        return replace(history.cursor[offsets.partition], offsets=offsets)
+    planned = PlannedRange.of(offsets, log)
+    if planned.leader_epoch is None and last is not None:
+        planned = replace(planned, leader_epoch=last.leader_epoch)
+    return planned

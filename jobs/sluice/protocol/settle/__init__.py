@@ -1,0 +1,1 @@
+"""Step 3: write the receipts of what is committed."""

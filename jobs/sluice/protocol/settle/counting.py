@@ -1,0 +1,70 @@
+"""Counting: what became of every offset of a committed batch."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from sluice.offsets.batches import Batch, PlannedRange
+from sluice.offsets.losses import Loss
+from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition
+from sluice.offsets.receipts import GapCount, PartitionCount, Receipt, Span, receipt_without_gaps
+from sluice.offsets.row_offsets import Offsets
+from sluice.protocol.settle.gaps import Gaps, UnexplainedGap, missing_ranges
+from sluice.tables.delta_log import DeltaLog
+
+log = logging.getLogger(__name__)
+
+# What Kafka's own log says of missing offsets.
+Explain = Callable[[TopicPartition, list[Span]], Gaps]
+# Why an unexplained gap is taken as lost; None where nobody has decided so.
+Accept = Callable[[TopicPartition, UnexplainedGap], str | None]
+
+
+def account(
+    batch: Batch, data: DeltaLog, quarantine: DeltaLog, explain: Explain, accept: Accept
+) -> Receipt:
+    """Count a committed batch, from the very commit it landed in.
+
+    The usual batch has a row for every offset, which that commit's own row count shows: a partition
+    cannot have more rows than offsets, so that none is short when the sum is right. Only otherwise
+    the batch's coordinates are read back, and only missing offsets are looked up in Kafka's log.
+    (A commit that replaces rows may count others that it only moved.)
+    Raises GapUnexplained unless every unexplained gap is accepted as lost.
+    """
+    landing = data.landing(batch)
+    if landing.rows == batch.span and batch.mode == "append":
+        return receipt_without_gaps(batch, landing.version)
+    rows, refused = data.coordinates(batch, landing.version), quarantine.coordinates(batch)
+    counted: list[PartitionCount] = []
+    losses: list[Loss] = []
+    for planned in batch.ranges:
+        place = TopicIdPartition(planned.topic_id, planned.offsets.partition.partition)
+        landed, quarantined = rows.offsets(place), refused.offsets(place)
+        missing = _missing(planned.offsets, landed, quarantined)
+        gaps = explain(planned.offsets.partition, missing) if missing else Gaps(GapCount())
+        reasons = [accept(planned.offsets.partition, gap) for gap in gaps.unexplained]
+        if all(reasons):
+            losses += _losses(planned, gaps, reasons)
+            count = gaps.as_lost()
+        else:
+            count = gaps.require_explained(planned.offsets.partition)
+        counted.append(PartitionCount(planned, len(landed), len(quarantined), count))
+    return Receipt(batch, tuple(counted), landing.version, tuple(losses))
+
+
+def _missing(offsets: OffsetRange, landed: Offsets, quarantined: Offsets) -> list[Span]:
+    if len(landed) + len(quarantined) == offsets.span:
+        return []
+    present = np.sort(np.concatenate([landed, quarantined]))
+    return missing_ranges((offsets.start, offsets.end), present)
+
+
+def _losses(planned: PlannedRange, gaps: Gaps, reasons: Iterable[str | None]) -> list[Loss]:
+    partition, topic_id = planned.offsets.partition, planned.topic_id
+    return [
+        Loss(OffsetRange(partition, gap.start, gap.end), topic_id, reason or gap.cause)
+        for gap, reason in zip(gaps.unexplained, reasons, strict=True)
+    ]

@@ -1,0 +1,197 @@
+"""Gaps: the offsets of a batch that have no row, and what the log itself says about each of them.
+
+Explained: `control` (a transaction marker), `aborted` (a record of an aborted transaction) and
+`compacted` (no longer in a topic that compacts). Everything else is unexplained and stops the
+line; `lost` is counted only once somebody has decided so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import NamedTuple, SupportsInt
+
+from sluice.errors import GapUnexplained
+from sluice.offsets.log_page import AbortedTransaction, LogPage, RecordBatch
+from sluice.offsets.ranges import TopicPartition
+from sluice.offsets.receipts import GapCount, Span
+
+_RANGES_NAMED = 20
+
+
+class Kind(StrEnum):
+    """What explains a gap."""
+
+    CONTROL = "control"
+    ABORTED = "aborted"
+    COMPACTED = "compacted"
+
+
+class Cause(StrEnum):
+    """What is known of a gap that nothing explains."""
+
+    PRESENT = "present in the log but not in the table"
+    ABSENT = "not in the log, and the topic does not compact"
+    DELETED = "below the log start: what was there can no longer be told"
+    BEYOND = "beyond the end of the log"
+
+
+@dataclass(frozen=True)
+class UnexplainedGap:
+    """Offsets `[start, end)` without a row that the log does not account for."""
+
+    start: int
+    end: int
+    cause: Cause
+
+    def __str__(self) -> str:
+        return f"[{self.start}, {self.end}) {self.cause}"
+
+    @property
+    def span(self) -> int:
+        """Offsets covered."""
+        return self.end - self.start
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """The missing offsets of a range: those explained, counted; the others, one by one."""
+
+    explained: GapCount
+    unexplained: tuple[UnexplainedGap, ...] = ()
+
+    def as_lost(self) -> GapCount:
+        """The counts once it is decided that what is unexplained is lost."""
+        return self.explained + GapCount(lost=sum(gap.span for gap in self.unexplained))
+
+    def require_explained(self, partition: TopicPartition) -> GapCount:
+        """The counts by kind. Raises GapUnexplained, naming the ranges, if any is unexplained."""
+        if not self.unexplained:
+            return self.explained
+        named = [f"{partition} {gap}" for gap in self.unexplained[:_RANGES_NAMED]]
+        if more := len(self.unexplained) - len(named):
+            named.append(f"… and {more} more ranges")
+        raise GapUnexplained(
+            f"{partition}: {sum(gap.span for gap in self.unexplained)} offsets have no row and"
+            f" nothing in the log explains why; expected 0:\n" + "\n".join(named) + "\n"
+            "Find the cause. Then `sluice verify PIPELINE --accept-gap '"
+            f"{partition} [{self.unexplained[0].start}, {self.unexplained[0].end})'"
+            " --reason …`, for each of them, records the loss and goes on;"
+            " `on_data_loss: record` in the spec does so for every one to come."
+        )
+
+
+class _Stretch(NamedTuple):
+    start: int
+    end: int
+    verdict: Kind | Cause
+
+
+def missing_ranges(span: Span, present: Iterable[SupportsInt]) -> list[Span]:
+    """The offsets of `span` that are not in `present`, as ascending ranges.
+
+    `present` ascends; repeated offsets hide nothing. An array of millions takes about a second.
+    """
+    expected, end = span
+    missing = []
+    for found in map(int, present):
+        if found >= end:
+            break
+        if found > expected:
+            missing.append((expected, found))
+        expected = max(expected, found + 1)
+    if expected < end:
+        missing.append((expected, end))
+    return missing
+
+
+def explain(missing: Sequence[Span], pages: Iterable[LogPage], *, compacts: bool) -> Gaps:
+    """What the log says about the missing offsets of one partition.
+
+    The pages ascend and cover at least the missing ranges; they are read one at a time.
+    Raises ValueError when a missing offset is on no page.
+    """
+    log = (stretch for page in pages for stretch in _stretches(page, compacts))
+    counted = dict.fromkeys(Kind, 0)
+    unexplained: list[UnexplainedGap] = []
+    for start, end, verdict in _overlaps(missing, log):
+        if isinstance(verdict, Kind):
+            counted[verdict] += end - start
+        elif unexplained and (unexplained[-1].end, unexplained[-1].cause) == (start, verdict):
+            unexplained[-1] = replace(unexplained[-1], end=end)
+        else:
+            unexplained.append(UnexplainedGap(start, end, verdict))
+    return Gaps(
+        GapCount(counted[Kind.CONTROL], counted[Kind.ABORTED], counted[Kind.COMPACTED]),
+        tuple(unexplained),
+    )
+
+
+def _overlaps(missing: Iterable[Span], log: Iterable[_Stretch]) -> Iterator[_Stretch]:
+    """The missing offsets, cut where the verdict changes."""
+    spans = iter(missing)
+    span = next(spans, None)
+    for stretch in log:
+        while span and span[0] < stretch.end:
+            if span[0] < stretch.start:
+                raise ValueError(f"[{span[0]}, {span[1]}) was not read from the log")
+            upto = min(span[1], stretch.end)
+            yield _Stretch(span[0], upto, stretch.verdict)
+            span = (upto, span[1]) if upto < span[1] else next(spans, None)
+    if span:
+        raise ValueError(f"[{span[0]}, {span[1]}) was not read from the log")
+
+
+def _stretches(page: LogPage, compacts: bool) -> Iterator[_Stretch]:
+    """The page from start to end, each stretch with what a missing offset there would mean."""
+    aborted = _AbortedProducers(page.aborted)
+    reached = page.start
+    for batch in page.batches:
+        yield from _between(reached, batch.base_offset, page, compacts)
+        start = max(reached, batch.base_offset)
+        yield from _within(batch, start, aborted.covers(batch), compacts)
+        reached = max(reached, batch.next_offset)
+    yield from _between(reached, page.end, page, compacts)
+
+
+def _between(start: int, end: int, page: LogPage, compacts: bool) -> Iterator[_Stretch]:
+    """Offsets that are in no batch."""
+    if start >= end:
+        return
+    kept = min(max(start, page.log_start_offset), end)
+    stable = min(max(kept, page.last_stable_offset), end)
+    yield _Stretch(start, kept, Cause.DELETED)
+    yield _Stretch(kept, stable, Kind.COMPACTED if compacts else Cause.ABSENT)
+    yield _Stretch(stable, end, Cause.BEYOND)
+
+
+def _within(batch: RecordBatch, start: int, aborted: bool, compacts: bool) -> Iterator[_Stretch]:
+    """Offsets of a batch, from `start` on."""
+    reached, end = start, batch.next_offset
+    if batch.is_control or aborted:
+        yield _Stretch(start, end, Kind.CONTROL if batch.is_control else Kind.ABORTED)
+        return
+    for hole in missing_ranges((start, end), batch.offsets):
+        yield _Stretch(reached, hole[0], Cause.PRESENT)
+        yield _Stretch(*hole, Kind.COMPACTED if compacts else Cause.ABSENT)
+        reached = hole[1]
+    yield _Stretch(reached, end, Cause.PRESENT)
+
+
+class _AbortedProducers:
+    """Whose batches are aborted, while the batches of a page go by in order.
+
+    A producer has one transaction at a time, so its next marker ends the aborted one.
+    """
+
+    def __init__(self, aborted: Iterable[AbortedTransaction]) -> None:
+        self._ahead = sorted(aborted, key=lambda each: each.first_offset, reverse=True)
+        self._open: set[int] = set()
+
+    def covers(self, batch: RecordBatch) -> bool:
+        while self._ahead and self._ahead[-1].first_offset < batch.next_offset:
+            self._open.add(self._ahead.pop().producer_id)
+        if batch.is_control:
+            self._open.discard(batch.producer_id)
+        return batch.is_transactional and batch.producer_id in self._open

@@ -1,0 +1,1 @@
+"""Airflow: operators, hooks, task bodies and forms. The only importer of airflow."""

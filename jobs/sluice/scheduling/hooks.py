@@ -1,0 +1,125 @@
+"""Tasks that are a spark-submit of a file in `jobs/`, with a driver that ends with its task."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
+from airflow.sdk.exceptions import (
+    AirflowException,
+)
+from airflow.sdk.log import mask_secret
+
+from sluice.errors import SettingsError, SparkFailed
+from sluice.lake.job_errors import REFUSED, reported_error
+from sluice.scheduling.deployment import PROJECT, project_settings
+from sluice.scheduling.process_family import die_with_parent, end_family, watching_parent
+
+if TYPE_CHECKING:
+    from airflow.sdk import Connection
+
+
+class JobRefused(SparkFailed):
+    """The job said that another attempt would fail the same way."""
+
+    retryable = False
+
+
+class DriverHook(SparkSubmitHook):
+    """spark-submit in client mode, with an environment of its own and an end that can be read."""
+
+    def __init__(self, *, environment: Mapping[str, str], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._environment = dict(environment)
+        self._reported: str | None = None
+        self._ended = False
+        self._refuse_cluster_mode()
+
+    def _refuse_cluster_mode(self) -> None:
+        modes = (self._connection["deploy_mode"], self._conf.get("spark.submit.deployMode"))
+        if "cluster" in modes:
+            # There the provider hands environment variables on as --conf: secrets would be in argv.
+            raise SettingsError(
+                f"{self._conn_id}: deploy-mode: found 'cluster', allowed: 'client' (or absent)."
+                " The driver takes the Kafka secrets from the environment of its task."
+            )
+
+    def submit(self, application: str = "", **kwargs: Any) -> None:
+        """Run the application. Raises SparkFailed, or JobRefused when a retry is of no use."""
+        if self._ended:
+            raise SparkFailed("The task was told to stop before Spark was started.")
+        try:
+            super().submit(application, env=self._environment, preexec_fn=die_with_parent, **kwargs)
+        except AirflowException:
+            if self._submit_sp is None:
+                raise
+            # The provider's text repeats the command, which the log shows already.
+            raise self._failure() from None
+        finally:
+            if self._submit_sp is not None:
+                self._submit_sp.stdout.close()
+        if self._ended:
+            raise self._failure()
+
+    def on_kill(self) -> None:
+        """End the JVM and its Python driver; nothing of them is left when this returns."""
+        self._ended = True
+        if self._submit_sp is not None:
+            end_family(self._submit_sp)
+            self.log.info("Ended spark-submit (pid %s) and all below it", self._submit_sp.pid)
+
+    def _failure(self) -> SparkFailed:
+        code = self._submit_sp.returncode if self._submit_sp is not None else None
+        if self._ended:
+            return SparkFailed("Spark was stopped because its task was. The next attempt goes on.")
+        said = self._reported or f"see the driver's lines above{self._submit_log_tail}"
+        kind = JobRefused if code == REFUSED else SparkFailed
+        return kind(f"The Spark job ended with {_ending(code)}: {said}")
+
+    def _process_spark_submit_log(self, itr: Iterator[Any]) -> None:
+        with watching_parent(self.on_kill):
+            super()._process_spark_submit_log(self._noting_errors(itr))
+
+    def _noting_errors(self, lines: Iterable[str]) -> Iterator[str]:
+        for line in lines:
+            self._reported = reported_error(line) or self._reported
+            yield line
+
+
+def driver_environment(kafka: Connection) -> dict[str, str]:
+    """This process's environment without Airflow's own secrets, and with one connection."""
+    for value in kafka.extra_dejson.values():
+        # A librdkafka name such as ssl.key.pem does not look secret to Airflow's masker.
+        if isinstance(value, str) and "\n" in value:
+            mask_secret(value)
+    settings = project_settings()
+    ours = {name: text for name, text in os.environ.items() if not _is_airflows(name)}
+    return {
+        **ours,
+        f"AIRFLOW_CONN_{kafka.conn_id.upper()}": kafka.as_json(),
+        "SLUICE_WAREHOUSE": settings.warehouse,
+        "SLUICE_PIPELINES": str(settings.pipelines),
+        "PYTHONPATH": _first(str(PROJECT / "jobs"), ours.get("PYTHONPATH")),
+        # The task's own interpreter: spark-submit is beside it, and the driver runs in it.
+        "PATH": _first(str(Path(sys.executable).parent), ours.get("PATH")),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+    }
+
+
+def _is_airflows(name: str) -> bool:
+    return name.startswith(("AIRFLOW_", "_AIRFLOW_"))
+
+
+def _first(folder: str, others: str | None) -> str:
+    return os.pathsep.join([folder, *([others] if others else [])])
+
+
+def _ending(code: int | None) -> str:
+    if code is not None and code < 0:
+        return f"signal {-code}"
+    return f"exit code {code}"

@@ -1,0 +1,129 @@
+"""The maintenance task of a pipeline: a spark-submit of `jobs/maintain.py`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
+from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+from airflow.sdk.exceptions import (
+    AirflowRescheduleException,
+    AirflowSkipException,
+)
+
+from sluice.offsets.batches import BatchReference
+from sluice.scheduling.deployment import PROJECT
+from sluice.scheduling.tasks import connection, failing_for_good, pipeline_of, planned_work
+from sluice.spec.pipeline_spec import PipelineSpec
+
+if TYPE_CHECKING:
+    from airflow.sdk import Context
+from sluice.scheduling.run_params import require_known_params
+from sluice.scheduling.tasks import actor_of
+
+if TYPE_CHECKING:
+    from airflow.sdk import Context
+from sluice.scheduling.hooks import DriverHook, driver_environment
+from sluice.scheduling.run_params import PIPELINES
+
+JOBS = PROJECT / "jobs"
+# How long a backfill stands back, so that an ingest of fresh data gets the turn.
+TURN = timedelta(seconds=15)
+
+
+class DriverOperator(SparkSubmitOperator):
+    """Runs a job of ours for one pipeline; what is told to it is the subclass's to say."""
+
+    # Nothing is rendered: what the job is told, it is told at run time, and nothing can leak.
+    template_fields = ()
+
+    def __init__(self, *, job: str, spec: PipelineSpec, **kwargs: Any) -> None:
+        super().__init__(
+            application=str(JOBS / job), conn_id="spark_default", durable=False, **kwargs
+        )
+        self.spec = spec
+
+    def on_kill(self) -> None:
+        """End Spark; a hook must not be made here, in the middle of a signal."""
+        if self._hook is not None:
+            self._hook.on_kill()
+
+    def tell_spark(self, name: str, arguments: list[str]) -> None:
+        """Name the application and its command line, before it is submitted."""
+        from sluice.lake.session import spark_conf
+
+        self.name = f"sluice {name}"
+        self.application_args = arguments
+        self.conf = {**spark_conf(self.spec)}
+
+    def _get_hook(self) -> SparkSubmitHook:
+        # The provider takes a missing connection for `--master yarn`; this names it instead.
+        connection(self._conn_id)
+        return DriverHook(
+            environment=driver_environment(connection(self.spec.kafka)),
+            conf=self.conf,
+            conn_id=self._conn_id,
+            name=self.name,
+            application_args=self.application_args,
+        )
+
+
+class IngestOperator(DriverOperator):
+    """Read the planned batches with Spark; skipped when there are none."""
+
+    def __init__(self, *, spec: PipelineSpec, **kwargs: Any) -> None:
+        super().__init__(job="ingest.py", spec=spec, **kwargs)
+
+    def execute(self, context: Context) -> None:
+        """Submit what is still to do of the planned batches."""
+        with failing_for_good():
+            work = planned_work(context["ti"])
+            if not work:
+                raise AirflowSkipException(f"{self.spec.pipeline}: nothing new to read")
+            left = pipeline_of(self.spec).outstanding(work)
+            if not left:
+                self.log.info("%s: nothing is left to commit; Spark is not needed", work)
+                return
+            self.tell_spark(str(left), arguments(left))
+            super().execute(context)
+            if pipeline_of(self.spec).outstanding(left):
+                self.log.info("Fresh data goes first; the rest of the backfill comes after it")
+                raise AirflowRescheduleException(datetime.now(UTC) + TURN)  # type: ignore[no-untyped-call]
+
+
+def arguments(work: BatchReference) -> list[str]:
+    """The job's command line: the reference that XCom carries, spelled out."""
+    reference = work.as_dict()
+    batches = ",".join(str(number) for number in reference["batches"])
+    return [
+        *("--pipeline", str(reference["pipeline"])),
+        *("--lane", str(reference["lane"])),
+        *("--generation", str(reference["generation"])),
+        *("--batches", batches),
+    ]
+
+
+class MaintainOperator(DriverOperator):
+    """Maintain one pipeline's tables with Spark; skipped when the run is about others."""
+
+    def __init__(self, *, spec: PipelineSpec, **kwargs: Any) -> None:
+        super().__init__(job="maintain.py", spec=spec, **kwargs)
+
+    def execute(self, context: Context) -> None:
+        """Submit the job."""
+        with failing_for_good():
+            require_known_params(context["params"], (PIPELINES,))
+        if self.spec.pipeline not in context["params"][PIPELINES]:
+            raise AirflowSkipException(f"{self.spec.pipeline}: not among the run's pipelines")
+        run = context["dag_run"]
+        with failing_for_good():
+            self.tell_spark(
+                f"maintenance of {self.spec.pipeline}",
+                [
+                    f"--pipeline={self.spec.pipeline}",
+                    f"--run-id={run.run_id}",
+                    f"--actor={actor_of(run)}",
+                ],
+            )
+            super().execute(context)

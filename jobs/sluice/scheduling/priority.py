@@ -1,0 +1,28 @@
+"""Turns: of the ingest tasks that wait for a pipeline's one place, fresh data's go first.
+
+Airflow else takes the one with the oldest date, which is always a backfill's: of several backfill
+runs, those that make way for fresh data would make way for each other only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from airflow.task.priority_strategy import PriorityWeightStrategy
+
+if TYPE_CHECKING:
+    from airflow.models.taskinstance import TaskInstance
+
+
+BACKFILL_RUN = "backfill__"
+
+
+class FreshFirst(PriorityWeightStrategy):
+    """Two for the first try in a run that is no backfill, otherwise one.
+
+    A backfill may also clear a run of another kind and take it over: that is no first try.
+    """
+
+    def get_weight(self, ti: TaskInstance) -> int:
+        """The weight of a task instance, when it is made and whenever it is cleared."""
+        return 1 if ti.try_number or str(ti.run_id).startswith(BACKFILL_RUN) else 2

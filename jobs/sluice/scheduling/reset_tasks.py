@@ -1,0 +1,67 @@
+"""Resets from the Airflow UI: the two tasks, `preview` and `execute`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk.exceptions import AirflowSkipException
+
+from sluice.errors import SettingsError
+from sluice.scheduling.deployment import project_settings
+from sluice.scheduling.reset_form import where_to
+from sluice.scheduling.tasks import actor_of, failing_for_good, pipeline_of
+from sluice.spec.spec_files import read_specs
+
+if TYPE_CHECKING:
+    from sluice.pipeline import Pipeline
+
+log = logging.getLogger(__name__)
+
+PREVIEW, EXECUTE = "preview", "execute"
+
+
+def preview(params: Any = None, dag_run: Any = None) -> dict[str, str]:
+    """Show what the reset would do; hand its id on, which stands for the whole decision."""
+    with failing_for_good():
+        pipeline, where = _opened(params), where_to(params)
+        if isinstance(where, Mapping):
+            found = pipeline.preview_skip(where, params["reason"], actor_of(dag_run))
+            shown, told = found.preview, found.told
+        else:
+            would_do = pipeline.preview_reset(where)
+            shown, told = would_do.reset.preview, would_do.told
+    for line in told.splitlines():
+        log.info("%s", line)
+    log.info("%s: preview %s; nothing was changed", params["pipeline"], shown)
+    return {"pipeline": params["pipeline"], "preview": shown}
+
+
+def execute(params: Any = None, dag_run: Any = None, ti: Any = None) -> None:
+    """Do what the preview has shown, and nothing else; skipped unless the run is to execute."""
+    if not params["execute"]:
+        raise AirflowSkipException("only a preview; nothing was changed")
+    shown = params["as_previewed"] or ti.xcom_pull(task_ids=PREVIEW)["preview"]
+    reason, origin = params["reason"].strip(), (dag_run.run_id, actor_of(dag_run))
+    with failing_for_good():
+        if not reason:
+            raise SettingsError("reason: needed to execute: it is recorded with the reset.")
+        pipeline, where = _opened(params), where_to(params)
+        if isinstance(where, Mapping):
+            pipeline.skip(where, reason, *origin, as_previewed=shown)
+        else:
+            pipeline.reset(where, reason, *origin, as_previewed=shown)
+    log.info("%s: done, as preview %s has shown", params["pipeline"], shown)
+
+
+def _opened(params: Mapping[str, Any]) -> Pipeline:
+    """The pipeline that was chosen. Raises SettingsError when its spec is gone by now."""
+    accepted = read_specs(project_settings().pipelines).accepted.values()
+    for spec in accepted:
+        if spec.pipeline == params["pipeline"]:
+            return pipeline_of(spec)
+    raise SettingsError(
+        f"pipeline: expected one of {', '.join(sorted(each.pipeline for each in accepted))}, found"
+        f" {params['pipeline']!r}: its spec is gone, or refused by now."
+    )

@@ -1,0 +1,128 @@
+"""The parameters of a pipeline's runs: what the trigger form offers, and what a run is then for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk import Param
+
+if TYPE_CHECKING:
+    pass
+from collections.abc import Mapping
+
+from sluice.errors import SettingsError
+
+if TYPE_CHECKING:
+    from sluice.operations.backfill.selection import Selection
+
+
+PIPELINES = "pipelines"
+
+
+def maintenance_params(pipelines: Iterable[str]) -> dict[str, Param]:
+    """What the trigger form offers."""
+    names = sorted(pipelines)
+    return {
+        PIPELINES: Param(
+            names,
+            type="array",
+            items={"type": "string", "enum": names},
+            examples=names,
+            uniqueItems=True,
+            minItems=1,
+            maxItems=len(names),
+            title="Pipelines",
+            description="Whose tables are maintained. Scheduled runs take all of them.",
+        )
+    }
+
+
+BACKFILL = "backfill"
+DRY_RUN = "dry_run"
+REPROCESS = ("reprocess_from", "reprocess_to", "reprocess_ranges", "reprocess_batches")
+_READ_AGAIN = "Read again, below the cursor"
+MOMENT: Mapping[str, Any] = {
+    "type": ["null", "string"],
+    # The format chooses the form's field; Airflow checks none of it.
+    "format": "date-time",
+    "pattern": r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$",
+    "maxLength": 64,
+}
+_LIST: Mapping[str, Any] = {"type": ["null", "array"], "maxItems": 1000, "section": _READ_AGAIN}
+_RANGE = r"^[A-Za-z0-9._-]{1,249}\[\d{1,9}\] \[\d{1,18}, \d{1,18}\)$"
+_BATCH = r"^(forward|backfill)-[1-9]\d{0,8}-[1-9]\d{0,17}$"
+
+
+def run_params() -> dict[str, Param]:
+    """Typed and bounded; a run without any of them reads what is new."""
+    return {
+        DRY_RUN: Param(
+            False,
+            type="boolean",
+            title="Dry run",
+            description="Show what the run would read in the log of `plan`, and write nothing.",
+        ),
+        "reprocess_from": Param(
+            None,
+            **MOMENT,
+            section=_READ_AGAIN,
+            title="From",
+            description="Read the records of a time window again and replace their rows: from the"
+            " first record at or after this moment …",
+        ),
+        "reprocess_to": Param(
+            None,
+            **MOMENT,
+            section=_READ_AGAIN,
+            title="To",
+            description="… to the first record at or after this one.",
+        ),
+        "reprocess_ranges": Param(
+            None,
+            **_LIST,
+            items={"type": "string", "pattern": _RANGE},
+            title="Offset ranges",
+            description="Or read offsets again, a range a line: `flights[0] [120, 180)`. The end is"
+            " the first offset that is not read.",
+        ),
+        "reprocess_batches": Param(
+            None,
+            **_LIST,
+            items={"type": "string", "pattern": _BATCH},
+            title="Batches",
+            description="Or read whole batches again, a name a line: `forward-1-42`.",
+        ),
+    }
+
+
+def asked_by(dag_run: Any, params: Mapping[str, Any]) -> Selection | None:
+    """What a run is to read again; None where it reads what is new. Raises SettingsError."""
+    from sluice.operations.backfill.selection import parse_selection, time_window
+
+    require_known_params(params, run_params())
+    given = {name: params[name] for name in REPROCESS if params[name]}
+    if dag_run.run_type.value == BACKFILL:
+        if given:
+            raise SettingsError(
+                f"a backfill run reads its own interval; found {', '.join(given)} beside it."
+                " Leave these out, or trigger a run by hand."
+            )
+        return time_window(dag_run.data_interval_start, dag_run.data_interval_end)
+    if not given:
+        return None
+    start, end, ranges, batches = (given.get(name) for name in REPROCESS)
+    return parse_selection(start, end, ranges or (), batches or ())
+
+
+def require_known_params(params: Mapping[str, Any], allowed: Iterable[str]) -> None:
+    """Airflow lets unknown ones pass: a mistyped name would be as if it had been left out.
+
+    Raises SettingsError.
+    """
+    allowed = list(allowed)
+    unknown = sorted(params.keys() - set(allowed))
+    if unknown:
+        raise SettingsError(
+            f"params: found {', '.join(unknown)}, allowed: {', '.join(allowed)}. Nothing was done."
+        )

@@ -1,0 +1,115 @@
+"""The tasks around Spark: `plan` before it and `settle` behind it, and what their errors mean."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk import Asset, Connection
+from airflow.sdk.exceptions import (
+    AirflowFailException,
+    AirflowNotFoundException,
+    AirflowSkipException,
+)
+
+from sluice.errors import SettingsError, SluiceError
+from sluice.offsets.batches import BatchReference
+from sluice.scheduling.deployment import project_settings
+from sluice.scheduling.run_params import DRY_RUN, asked_by
+from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.tables.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from sluice.pipeline import Pipeline
+
+log = logging.getLogger(__name__)
+
+PLAN = "plan"
+
+
+@contextmanager
+def failing_for_good() -> Iterator[None]:
+    """The one place where Sluice's errors become Airflow's: fail, or let the task be retried."""
+    try:
+        yield
+    except SluiceError as error:
+        if error.retryable:
+            raise
+        raise AirflowFailException(str(error)) from error
+
+
+def connection(conn_id: str) -> Connection:
+    """An Airflow connection. Raises SettingsError when it is not defined."""
+    try:
+        found: Connection = Connection.get(conn_id)
+    except AirflowNotFoundException:
+        raise SettingsError(
+            f"The Airflow connection {conn_id!r} is not defined. Add it under Admin → Connections."
+        ) from None
+    return found
+
+
+def pipeline_of(spec: PipelineSpec) -> Pipeline:
+    """Open the spec's pipeline with the settings and the Kafka connection of this deployment."""
+    # Kept out of the module's head: it brings deltalake and confluent_kafka with it.
+    from sluice.pipeline import open_pipeline
+
+    return open_pipeline(spec, project_settings(), connection(spec.kafka).extra_dejson)
+
+
+def planned_work(ti: Any) -> BatchReference:
+    """What the `plan` task of a task instance's run found to do."""
+    return BatchReference.from_dict(ti.xcom_pull(task_ids=PLAN))
+
+
+def actor_of(dag_run: Any) -> str:
+    """Who started the run: a person's name, else what kind of run it is."""
+    return f"airflow:{dag_run.triggering_user_name or dag_run.run_type.value}"
+
+
+def data_table(spec: PipelineSpec) -> Asset:
+    """The pipeline's data table, as other DAGs may wait for it."""
+    uri = Warehouse(project_settings().warehouse).data(spec.table)
+    return Asset(uri if "://" in uri else Path(uri).as_uri())
+
+
+def plan_with(spec: PipelineSpec) -> Callable[..., dict[str, Any]]:
+    """The body of `plan`."""
+
+    def plan(dag_run: Any = None, params: Any = None) -> dict[str, Any]:
+        """Write down the offset ranges to read, or adopt those that were left unfinished."""
+        with failing_for_good():
+            pipeline, asked = pipeline_of(spec), asked_by(dag_run, params)
+            if params[DRY_RUN]:
+                for line in pipeline.outlook(asked).lines:
+                    log.info("%s", line)
+                raise AirflowSkipException(f"{spec.pipeline}: a dry run; nothing was written")
+            origin = (dag_run.run_id, actor_of(dag_run))
+            work = pipeline.backfill(asked, *origin).work if asked else pipeline.plan(*origin)
+        log.info("%s: planned %s", spec.pipeline, work)
+        return work.as_dict()
+
+    return plan
+
+
+def settle_with(spec: PipelineSpec, table: Asset) -> Callable[..., None]:
+    """The body of `settle`; skipped, and thus without an asset event, when nothing landed."""
+
+    def settle(
+        dag_run: Any = None, params: Any = None, outlet_events: Any = None, ti: Any = None
+    ) -> None:
+        """Write the receipts of what the table's log shows as committed; tell who waits for it."""
+        if params[DRY_RUN]:
+            raise AirflowSkipException(f"{spec.pipeline}: a dry run; nothing was written")
+        with failing_for_good():
+            pipeline, work = pipeline_of(spec), planned_work(ti)
+            settlement = pipeline.settle(dag_run.run_id, actor_of(dag_run), work)
+        if not settlement.events:
+            raise AirflowSkipException(f"{spec.pipeline}: every committed batch has its receipt")
+        outlet_events[table].extra = {"pipeline": spec.pipeline, "batches": settlement.events}
+        log.info("%s: settled %s batch(es)", spec.pipeline, len(settlement.events))
+
+    return settle

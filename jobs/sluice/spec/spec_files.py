@@ -1,0 +1,157 @@
+"""Spec files: a folder of specs, read and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from sluice.errors import SpecError, as_lines
+from sluice.spec.formats import JsonFormat, RawFormat
+from sluice.spec.pipeline_spec import PipelineSpec, Quarantine
+from sluice.spec.starts import (
+    DeltaIngest,
+    StartCheckpoint,
+    StartDeltaIngest,
+    StartGroup,
+    StartOffsets,
+    StartTimestamp,
+)
+from sluice.strict_model import Model
+
+
+def load_spec(path: Path) -> PipelineSpec:
+    """Read a spec. Raises SpecError, one line per finding: file, key path, found, allowed."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            given = yaml.load(file, Loader=yaml.CSafeLoader)
+    except (OSError, ValueError, yaml.YAMLError) as problem:
+        raise SpecError(f"{path}: cannot be read as YAML: {problem}") from None
+    if not isinstance(given, dict):
+        raise SpecError(f"{path}: expected the keys of a spec, found {type(given).__name__}")
+    try:
+        return PipelineSpec.model_validate(given)
+    except ValidationError as problem:
+        raise SpecError(as_lines(_finding(path, each) for each in problem.errors())) from None
+
+
+def spec_files(folder: Path) -> list[Path]:
+    """The spec files of a folder, by name."""
+    return sorted([*folder.glob("*.yaml"), *folder.glob("*.yml")])
+
+
+def find_spec(folder: Path, pipeline: str) -> PipelineSpec:
+    """The pipeline's spec. Raises SpecError when it is bad, or in no file of the folder."""
+    files = sorted(spec_files(folder), key=lambda path: path.stem != pipeline)
+    known: list[str] = []
+    refused: list[str] = []
+    for path in files:
+        try:
+            spec = load_spec(path)
+        except SpecError as problem:
+            if path.stem == pipeline:
+                raise
+            refused.append(str(problem))
+            continue
+        if spec.pipeline == pipeline:
+            return spec
+        known.append(spec.pipeline)
+    found = ", ".join(sorted(known)) or "none"
+    raise SpecError(
+        as_lines(
+            [
+                f"{folder}: expected a spec of a pipeline {pipeline!r}, found pipelines: {found}."
+                " SLUICE_PIPELINES names the folder of specs.",
+                *refused,
+            ]
+        )
+    )
+
+
+_PARTS: Mapping[tuple[str, ...], type[Model]] = {
+    ("quarantine",): Quarantine,
+    ("format", "json"): JsonFormat,
+    ("format", "raw"): RawFormat,
+    ("start", "timestamp"): StartTimestamp,
+    ("start", "offsets"): StartOffsets,
+    ("start", "group"): StartGroup,
+    ("start", "checkpoint"): StartCheckpoint,
+    ("start", "delta_ingest"): StartDeltaIngest,
+    ("start", "delta_ingest", "delta_ingest"): DeltaIngest,
+}
+
+
+def _finding(path: Path, error: Any) -> str:
+    location = [str(part) for part in error["loc"]]
+    # The second part of these names the chosen kind, which is not a key of the file.
+    key = location[:1] + location[2:] if location[:1] in (["format"], ["start"]) else location
+    if error["type"] == "invalid_key":
+        key = [*location[:-1], repr(error["input"])]
+    where = f"{path}: {'.'.join(key)}".removesuffix(": ")
+    if error["type"] in ("extra_forbidden", "invalid_key"):
+        model = _PARTS.get(tuple(location[:-1]), PipelineSpec)
+        allowed = [field.alias or name for name, field in model.model_fields.items()]
+        return f"{where}: unknown key; allowed: {', '.join(allowed)}"
+    if error["type"] == "missing":
+        return f"{where}: missing"
+    message = error["msg"].removeprefix("Value error, ")
+    # Spark's configuration may hold what is secret.
+    shown = bool(location) and location[0] != "spark"
+    found = f"found {error['input']!r}; " if shown else ""
+    return f"{where}: {found}{message[:1].lower()}{message[1:]}"
+
+
+@dataclass(frozen=True)
+class SpecFolder:
+    """The specs of a folder by their file, and what is wrong with the others."""
+
+    accepted: Mapping[Path, PipelineSpec]
+    refused: tuple[SpecError, ...] = ()
+
+
+def read_specs(folder: Path) -> SpecFolder:
+    """Read every spec of the folder; a bad one is set aside and does not hinder the others."""
+    accepted: dict[Path, PipelineSpec] = {}
+    refused: list[SpecError] = []
+    if not folder.is_dir():
+        refused.append(SpecError(f"{folder}: no such folder. Set SLUICE_PIPELINES to the specs'."))
+    # A file that has its pipeline's name goes first: a copy of it must not push it aside.
+    for path, outcome in sorted(_outcomes(folder), key=_claim):
+        if isinstance(outcome, SpecError):
+            refused.append(outcome)
+        elif owner := _holder(accepted, outcome.pipeline):
+            refused.append(
+                SpecError(
+                    f"{path}: pipeline: found {outcome.pipeline!r}, which {owner.name} has already;"
+                    " allowed: a name that no other file of the folder uses"
+                )
+            )
+        else:
+            accepted[path] = outcome
+    return SpecFolder(dict(sorted(accepted.items())), tuple(refused))
+
+
+def _outcomes(folder: Path) -> Iterator[tuple[Path, PipelineSpec | SpecError]]:
+    for path in spec_files(folder):
+        try:
+            spec = load_spec(path)
+        except SpecError as error:
+            yield path, error
+        except Exception as problem:
+            # Whatever a file breaks, it must not take the other pipelines down with it.
+            yield path, SpecError(f"{path}: {type(problem).__name__}: {problem}")
+        else:
+            yield path, spec
+
+
+def _claim(read: tuple[Path, PipelineSpec | SpecError]) -> tuple[bool, Path]:
+    path, outcome = read
+    return isinstance(outcome, SpecError) or outcome.pipeline != path.stem, path
+
+
+def _holder(accepted: Mapping[Path, PipelineSpec], pipeline: str) -> Path | None:
+    return next((path for path, spec in accepted.items() if spec.pipeline == pipeline), None)

@@ -1,0 +1,140 @@
+"""Commits of any Delta table, with the transaction ids that they carry."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pyarrow.parquet as pq
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError, TableNotFoundError
+from deltalake.fs import DeltaStorageHandler
+from pyarrow.fs import FileSelector, PyFileSystem
+
+from sluice.errors import SettingsError, TableRefused
+from sluice.tables.foreign_commits import RESTORE, TRANSACTION_RETENTION, TableCommit
+
+# The most of a commit, and nothing that is asked for here.
+_ROWS = (b'{"add":', b'{"remove":')
+
+
+def commits_after(table: DeltaTable, version: int) -> list[TableCommit]:
+    """The commits above a version, the oldest first, without those that log cleanup removed."""
+    if version >= table.version():
+        return []
+    files = PyFileSystem(DeltaStorageHandler(table.table_uri))
+    return [
+        _commit(table, number, actions)
+        for number in range(version + 1, table.version() + 1)
+        if (actions := _read(files, number)) is not None
+    ]
+
+
+def _read(files: PyFileSystem, version: int) -> list[dict[str, Any]] | None:
+    # DeltaTable.history() has no transaction ids: the log's own files do.
+    try:
+        with files.open_input_stream(f"_delta_log/{version:020d}.json") as stream:
+            lines = stream.read().splitlines()
+    except FileNotFoundError:
+        return None
+    return [json.loads(line) for line in lines if not line.startswith(_ROWS)]
+
+
+def _commit(table: DeltaTable, version: int, actions: list[dict[str, Any]]) -> TableCommit:
+    info: dict[str, Any] = next(
+        (each["commitInfo"] for each in actions if "commitInfo" in each), {}
+    )
+    operation = info.get("operation", "commit without a name")
+    restored = None
+    if operation == RESTORE:
+        restored = _restored(table, version, info.get("operationParameters") or {})
+    writers = tuple(each["txn"]["appId"] for each in actions if "txn" in each)
+    return TableCommit(version, operation, restored, writers)
+
+
+def _restored(table: DeltaTable, version: int, parameters: dict[str, Any]) -> int:
+    stated = parameters.get("version")
+    if stated not in (None, "", "null"):
+        return int(stated)
+    # Restored by timestamp: the newest older version with the very same files.
+    try:
+        now = _files(table, version)
+        return next(each for each in range(version - 1, -1, -1) if _files(table, each) == now)
+    except (DeltaError, StopIteration):
+        raise TableRefused(
+            f"{table.table_uri}: version {version} is a RESTORE to a version that the table's log"
+            " no longer holds, so that what it undid cannot be told. RESTORE the table to version"
+            f" {version - 1}."
+        ) from None
+
+
+def _files(table: DeltaTable, version: int) -> set[str]:
+    return set(DeltaTable(table.table_uri, version=version).file_uris())
+
+
+# Of one file, or of several parts.
+_CHECKPOINT = re.compile(r"(\d{20})\.checkpoint(?:\.\d{10}\.(\d{10}))?\.parquet")
+
+
+def transaction_versions(uri: str) -> Mapping[str, int]:
+    """The newest version of every transaction id, read only.
+
+    Raises SettingsError where there is no table, or where its versions do not tell what it holds.
+    """
+    try:
+        table = DeltaTable(uri)
+        if TRANSACTION_RETENTION in table.metadata().configuration:
+            raise SettingsError(
+                f"{uri}: expected no property {TRANSACTION_RETENTION}, which makes Delta forget"
+                " transactions. Say where to start with `start: {offsets: …}`."
+            )
+        found = {name: table.transaction_version(name) for name in _names(table)}
+    except TableNotFoundError:
+        raise SettingsError(
+            f"{uri}: expected a Delta table, found none. Correct `table`."
+        ) from None
+    except (DeltaError, OSError) as problem:
+        raise SettingsError(f"{uri}: its log cannot be read: {problem}. Correct it.") from problem
+    return {name: version for name, version in found.items() if version is not None}
+
+
+def _names(table: DeltaTable) -> set[str]:
+    # delta-rs tells the version of an id that is asked for; which ids there are, only the log does.
+    version, names = _checkpoint(table)
+    commits = commits_after(table, version)
+    if len(commits) < table.version() - version:
+        raise SettingsError(
+            f"{table.table_uri}: expected every commit behind a checkpoint, or from the first on,"
+            " found a log with holes. Say where to start with `start: {offsets: …}`."
+        )
+    for commit in commits:
+        if commit.restored is not None:
+            raise SettingsError(
+                f"{table.table_uri}: version {commit.version} is a RESTORE, which keeps the"
+                " transactions although rows are gone. Say where to start with"
+                " `start: {offsets: …}`."
+            )
+        names |= set(commit.writers)
+    return names
+
+
+def _checkpoint(table: DeltaTable) -> tuple[int, set[str]]:
+    """The version of the newest whole checkpoint, and the ids in it; -1 where there is none."""
+    files = PyFileSystem(DeltaStorageHandler(table.table_uri))
+    there: dict[int, dict[str, int]] = {}
+    for each in files.get_file_info(FileSelector("_delta_log")):
+        if (found := _CHECKPOINT.fullmatch(each.base_name)) and int(found[1]) <= table.version():
+            there.setdefault(int(found[1]), {})[each.path] = int(found[2] or 1)
+    whole = [version for version, paths in there.items() if len(paths) >= max(paths.values())]
+    if not whole:
+        return -1, set()
+    newest = max(whole)
+    return newest, {name for path in there[newest] for name in _written_in(files, path)}
+
+
+def _written_in(files: PyFileSystem, path: str) -> Iterator[str]:
+    with files.open_input_file(path) as file:
+        rows = pq.ParquetFile(file).read(columns=["txn"])["txn"].to_pylist()
+    yield from (row["appId"] for row in rows if row and row["appId"])

@@ -1,0 +1,71 @@
+"""Stored rows: the coordinates of a table's rows, grouped by partition and topic id."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sluice.offsets.ranges import TopicIdPartition
+from sluice.offsets.row_offsets import NO_ROWS, Offsets, Rows
+
+
+@dataclass(frozen=True)
+class StoredCoordinates:
+    """Offsets of a table's rows by place, and for each the number of its `_batch` in `names`."""
+
+    names: Sequence[str]
+    places: Mapping[TopicIdPartition, tuple[Offsets, Offsets]]
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return sum(len(offsets) for offsets, _ in self.places.values())
+
+    def offsets(self, place: TopicIdPartition) -> Offsets:
+        """The offsets of a partition's rows, in no order."""
+        return self.places[place][0] if place in self.places else NO_ROWS.offsets
+
+    def rows(self, place: TopicIdPartition, batches: Sequence[str]) -> Rows:
+        """A partition's rows, each with the place of its batch among these; -1 for any other."""
+        if place not in self.places:
+            return NO_ROWS
+        known = {batch: number for number, batch in enumerate(batches)}
+        numbers = np.array([known.get(name, -1) for name in self.names], dtype=np.int64)
+        offsets, names = self.places[place]
+        return Rows(offsets, numbers[names])
+
+
+def group_coordinates(coordinates: pa.Table) -> StoredCoordinates:
+    """Group rows by place, all in one pass. A coordinate that is null becomes -1."""
+    ids, topic_ids = _encoded(coordinates["_topic_id"])
+    names, batches = _encoded(coordinates["_batch"])
+    partitions, offsets = (_numbers(coordinates[name]) for name in ("_partition", "_offset"))
+    order = np.lexsort((partitions, topic_ids))
+    topic_ids, partitions = topic_ids[order], partitions[order]
+    offsets, batches = offsets[order], batches[order]
+    changes = np.flatnonzero((np.diff(topic_ids) != 0) | (np.diff(partitions) != 0)) + 1
+    starts = [0, *changes.tolist()] if len(order) else []
+    ends = [*starts[1:], len(order)]
+    places = {
+        TopicIdPartition(ids[topic_ids[start]], int(partitions[start])): (
+            offsets[start:end],
+            batches[start:end],
+        )
+        for start, end in zip(starts, ends, strict=bool(starts))
+    }
+    return StoredCoordinates(names, places)
+
+
+def _encoded(column: pa.ChunkedArray) -> tuple[list[str], Offsets]:
+    encoded = pc.fill_null(column, "").dictionary_encode().combine_chunks()
+    numbers: Offsets = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    return encoded.dictionary.to_pylist(), numbers
+
+
+def _numbers(column: pa.ChunkedArray) -> Offsets:
+    numbers: Offsets = pc.fill_null(column, -1).to_numpy().astype(np.int64)
+    return numbers

@@ -1,0 +1,65 @@
+"""Fencing: a commit to the data table after which nothing of a closed generation can land."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from deltalake import CommitProperties, DeltaTable, Transaction
+from deltalake.exceptions import CommitFailedError, DeltaError
+
+from sluice.errors import CommitConflict, CommitFailed
+from sluice.offsets.batches import BatchSequence
+
+# The highest version of a transaction id: Delta skips every later write of the same id.
+FENCE = 2**63 - 1
+# Table features with which delta-rs 1.6 commits; it names no list of its own.
+FENCEABLE = frozenset(
+    {
+        "appendOnly",
+        "changeDataFeed",
+        "checkConstraints",
+        "columnMapping",
+        "deletionVectors",
+        "generatedColumns",
+        "invariants",
+        "timestampNtz",
+        "v2Checkpoint",
+        "variantType",
+        "variantType-preview",
+    }
+)
+
+
+class Fencing:
+    """The data table at one version: what a reset is decided on, and commits its fence against."""
+
+    def __init__(self, table: DeltaTable) -> None:
+        self._table = table
+
+    @property
+    def version(self) -> int:
+        """The table's version."""
+        return int(self._table.version())
+
+    def last(self, sequence: BatchSequence) -> int:
+        """The sequence's last batch at this version; FENCE where it is closed already."""
+        return self._table.transaction_version(sequence.app_id) or 0
+
+    def close(self, sequences: Iterable[BatchSequence]) -> None:
+        """Close the sequences in one empty commit.
+
+        Raises Overtaken when a batch of theirs, or another fence, landed since this version;
+        CommitFailed when it should be tried again.
+        """
+        fences = [Transaction(each.app_id, FENCE) for each in sequences]
+        try:
+            self._table.create_write_transaction(
+                [],
+                "append",
+                self._table.schema(),
+                commit_properties=CommitProperties(app_transactions=fences),
+            )
+        except CommitFailedError as problem:
+            raise CommitConflict(str(problem)) from None
+        except (DeltaError, OSError) as problem:
+            raise CommitFailed(f"data table: {problem}. Run the reset again.") from problem

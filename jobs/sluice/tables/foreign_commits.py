@@ -1,0 +1,133 @@
+"""Alterations: what others did to the data table, which of it stops the line, what it undid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sluice.errors import ResetNeeded, TableRefused
+from sluice.offsets.batches import Batch
+from sluice.offsets.ranges import merged
+
+RESTORE = "RESTORE"
+_REPLACED = ("CREATE OR REPLACE", "REPLACE TABLE")
+_KEEPS_ROWS = (RESTORE, "OPTIMIZE", "REORG", "VACUUM")
+# The table property with which Delta forgets which batches are committed.
+TRANSACTION_RETENTION = "delta.setTransactionRetentionDuration"
+
+
+@dataclass(frozen=True)
+class TableCommit:
+    """One commit of the data table's log.
+
+    `restored` is the version that a RESTORE went back to; `writers` are the transaction ids that
+    the commit carries.
+    """
+
+    version: int
+    operation: str
+    restored: int | None = None
+    writers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class LandedBatch:
+    """A committed batch and the version of the data table that it landed in."""
+
+    batch: Batch
+    version: int
+
+
+def require_no_foreign_commits(
+    table: str, pipeline: str, commits: Sequence[TableCommit], properties: Mapping[str, str]
+) -> None:
+    """Refuse a table that is not the one that Sluice has been writing, or has a second writer.
+
+    OPTIMIZE, VACUUM, added columns and deleted rows are no reason, nor is what a RESTORE has taken
+    back. Raises TableRefused.
+    """
+    now = max((each.version for each in commits), default=0)
+    for commit in (each for each in commits if _in_effect(each.version, now, commits)):
+        found = _refusal(pipeline, commit)
+        if found:
+            did = f"{table}: version {commit.version} is a {commit.operation}"
+            raise TableRefused(f"{did}: {found}")
+    if TRANSACTION_RETENTION in properties:
+        raise TableRefused(
+            f"{table}: expected no property {TRANSACTION_RETENTION}, found"
+            f" {properties[TRANSACTION_RETENTION]!r}: it makes Delta forget which batches are"
+            " committed."
+            f" ALTER TABLE … UNSET TBLPROPERTIES ('{TRANSACTION_RETENTION}'), and run again."
+        )
+
+
+def _refusal(pipeline: str, commit: TableCommit) -> str:
+    if commit.operation.startswith(_REPLACED):
+        return (
+            "expected the table that Sluice created, found another in its place. RESTORE the table"
+            f" to version {commit.version - 1}, and run again; or choose a new `table` and"
+            " `pipeline`."
+        )
+    if commit.operation == "CLONE":
+        return (
+            "expected the table that Sluice created, found a copy, which has no record of the"
+            " batches in it. Put the original back, or choose a new `table` and `pipeline`."
+        )
+    foreign = [each for each in commit.writers if not each.startswith(f"sluice:{pipeline}:")]
+    if foreign:
+        return (
+            f"expected transaction ids of pipeline {pipeline} only, found {foreign[0]!r}: another"
+            " writer. Let it write to a table of its own, RESTORE this one to version"
+            f" {commit.version - 1}, and run again."
+        )
+    return ""
+
+
+def may_have_deleted(pipeline: str, commits: Sequence[TableCommit]) -> list[TableCommit]:
+    """The commits of others, still in effect, that may have taken rows out of the table."""
+    now = max((each.version for each in commits), default=0)
+    return [
+        each
+        for each in commits
+        if each.version > 0
+        and not each.operation.startswith(_KEEPS_ROWS)
+        and not any(writer.startswith(f"sluice:{pipeline}:") for writer in each.writers)
+        and _in_effect(each.version, now, commits)
+    ]
+
+
+def undone_by_restore(
+    landed: Iterable[LandedBatch], commits: Sequence[TableCommit]
+) -> list[LandedBatch]:
+    """The batches whose rows a RESTORE has taken out of the table, in order."""
+    now = max((each.version for each in commits), default=0)
+    return [
+        each for each in landed if not _in_effect(each.version, max(now, each.version), commits)
+    ]
+
+
+def require_all_there(
+    table: str, pipeline: str, undone: Sequence[LandedBatch], commits: Sequence[TableCommit]
+) -> None:
+    """Raises ResetNeeded with the batches that a RESTORE has undone, and the way on from there."""
+    if not undone:
+        return
+    restore = [each for each in commits if each.restored is not None][-1]
+    names = ", ".join(str(each.batch) for each in undone)
+    read = merged(planned.offsets for each in undone for planned in each.batch.ranges)
+    ranges = ", ".join(map(str, read))
+    raise ResetNeeded(
+        f"{table}: version {restore.version} is a RESTORE to version {restore.restored}: expected"
+        f" the rows of every committed batch, found {names} undone: {ranges}."
+        f" `sluice reset {pipeline} --to-table` shows how they are read again, and with --execute"
+        f" makes it so; or RESTORE the table to version {restore.version - 1}."
+    )
+
+
+def _in_effect(version: int, at: int, commits: Sequence[TableCommit]) -> bool:
+    """Whether what one version did is still there at another, after every RESTORE in between."""
+    restores = [each for each in commits if version < each.version <= at]
+    for restore in sorted(restores, key=lambda each: each.version, reverse=True):
+        if restore.restored is not None:
+            return _in_effect(version, restore.restored, commits)
+    return version <= at

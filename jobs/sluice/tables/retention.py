@@ -1,0 +1,68 @@
+"""Retention: how long files stay that a table does not name any more. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from deltalake import DeltaTable
+from deltalake.fs import DeltaStorageHandler
+from pyarrow.fs import FileType, PyFileSystem
+
+from sluice.errors import SettingsError
+from sluice.settings import LONGEST_RUN
+
+PROPERTY = "delta.deletedFileRetentionDuration"
+DEFAULT = timedelta(days=7)
+_UNITS = ("weeks", "days", "hours", "minutes", "seconds", "milliseconds", "microseconds")
+_PART = re.compile(rf"'?(\d{{1,9}})'?\s+({'|'.join(unit[:-1] for unit in _UNITS)})s?")
+_WHOLE = re.compile(rf"(?:interval\s+)?{_PART.pattern}(?:\s+{_PART.pattern})*")
+
+
+def retention(table: str, written: str | None) -> timedelta:
+    """A table's retention, as its property has it. Raises SettingsError where VACUUM is not safe.
+
+    Readers, RESTORE and running ingests rely on it: it is never shortened here.
+    """
+    found = DEFAULT if written is None else _parsed(table, written)
+    if found < LONGEST_RUN:
+        hours = LONGEST_RUN // timedelta(hours=1)
+        raise SettingsError(
+            f"{table}: {PROPERTY}: expected at least {hours} hours, as long as a run may last,"
+            f" found {written!r}: VACUUM would delete what a run has just written."
+            f" ALTER TABLE … SET TBLPROPERTIES ('{PROPERTY}' = 'interval 7 days')."
+        )
+    return found
+
+
+def _parsed(table: str, written: str) -> timedelta:
+    text = written.strip().lower()
+    if not _WHOLE.fullmatch(text):
+        raise SettingsError(
+            f"{table}: {PROPERTY}: expected an interval such as 'interval 7 days', found"
+            f" {written!r}. ALTER TABLE … SET TBLPROPERTIES ('{PROPERTY}' = 'interval 7 days')."
+        )
+    return sum(
+        (timedelta(**{f"{unit}s": int(number)}) for number, unit in _PART.findall(text)),
+        timedelta(),
+    )
+
+
+def retention_of(uri: str) -> timedelta:
+    """The table's retention. Raises SettingsError where it is too short."""
+    return retention(uri, DeltaTable(uri).metadata().configuration.get(PROPERTY))
+
+
+def older_than(uri: str, versions: Iterable[int], moment: datetime) -> frozenset[int]:
+    """Those of the versions that were committed before a moment; a cleaned-up log is older."""
+    wanted = sorted(set(versions))
+    if not wanted:
+        return frozenset()
+    files = PyFileSystem(DeltaStorageHandler(DeltaTable(uri).table_uri))
+    found = files.get_file_info([f"_delta_log/{version:020d}.json" for version in wanted])
+    return frozenset(
+        version
+        for version, file in zip(wanted, found, strict=True)
+        if file.type == FileType.NotFound or file.mtime < moment
+    )

@@ -1,0 +1,61 @@
+"""Rows of the data and quarantine tables, read with delta-rs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+import pyarrow as pa
+import pyarrow.dataset as pads
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError, DeltaProtocolError
+
+from sluice.errors import TableRefused
+
+
+def dataset(table: DeltaTable) -> pads.Dataset:
+    """The rows of a table. Raises TableRefused where it has a feature that delta-rs cannot read."""
+    try:
+        return table.to_pyarrow_dataset()
+    except DeltaProtocolError as problem:
+        raise TableRefused(
+            f"{table.table_uri}: expected table features that delta-rs reads, found others:"
+            f" {problem}. ALTER TABLE … DROP FEATURE takes one away; then run again."
+        ) from problem
+
+
+def read_rows(uri: str, columns: Sequence[str], offsets: Collection[int] | None = None) -> pa.Table:
+    """Some columns of a table's rows, or of those with one of these offsets, of any partition.
+
+    The log's statistics leave out the files of other offsets.
+    """
+    rows = dataset(DeltaTable(uri))
+    wanted = None
+    if offsets is not None:
+        if not offsets:
+            return rows.schema.empty_table().select(list(columns))
+        within = (pads.field("_offset") >= min(offsets)) & (pads.field("_offset") <= max(offsets))
+        wanted = within & pads.field("_offset").isin(list(offsets))
+    return rows.to_table(columns=list(columns), filter=wanted)
+
+
+def removed_rows(
+    uri: str, version: int, columns: Sequence[str], keys: Sequence[str]
+) -> pa.Table | None:
+    """Columns of the rows before the version whose keys it did not only move, or change elsewhere.
+
+    None where the version's log or the files of the one before are gone: cleaned up or vacuumed.
+    """
+    try:
+        before, after = (dataset(DeltaTable(uri, version=each)) for each in (version - 1, version))
+        old = {each.path: each for each in before.get_fragments()}
+        new = {each.path: each for each in after.get_fragments()}
+        removed = _rows(before, (old[path] for path in old.keys() - new.keys()), columns)
+        added = _rows(after, (new[path] for path in new.keys() - old.keys()), columns)
+    except (DeltaError, FileNotFoundError):
+        return None
+    return removed.join(added.select(keys), list(keys), join_type="left anti")
+
+
+def _rows(table: pads.Dataset, files: Iterable[pads.Fragment], columns: Sequence[str]) -> pa.Table:
+    part = pads.FileSystemDataset(list(files), table.schema, table.format, table.filesystem)
+    return part.to_table(columns=list(columns))

@@ -1,0 +1,62 @@
+"""Storage: files and folders beside the tables, at a path or an object-store URI."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+from deltalake.exceptions import DeltaError
+from deltalake.fs import DeltaStorageHandler
+from pyarrow.fs import FileSelector, PyFileSystem
+
+from sluice.errors import SettingsError
+
+
+class Folder:
+    """Reads with the credentials that the tables are read with."""
+
+    def __init__(self, uri: str) -> None:
+        self._uri = uri
+        try:
+            self._files = PyFileSystem(DeltaStorageHandler(uri))
+        except (DeltaError, OSError) as problem:
+            raise SettingsError(
+                f"{uri}: expected a folder that can be read, found none: {problem}."
+                " Correct the path, or the credentials for it."
+            ) from problem
+
+    def __str__(self) -> str:
+        return self._uri
+
+    def names(self, inside: str) -> list[str]:
+        """The names of the files in a folder of it; none where there is no such folder."""
+        found = self._files.get_file_info(FileSelector(inside, allow_not_found=True))
+        return [each.base_name for each in found if each.is_file]
+
+    def text(self, path: str) -> str:
+        """What a file holds. Raises SettingsError when it is not there, or no text."""
+        try:
+            with self._files.open_input_stream(path) as stream:
+                return str(stream.read().decode())
+        except (OSError, ValueError) as problem:
+            raise SettingsError(
+                f"{self._uri}/{path}: expected a text file, which could not be read: {problem}."
+                " Bring the file back, or choose another `start`."
+            ) from problem
+
+
+def clear_leftovers(uri: str) -> None:
+    """Remove the empty folders at a local path, and what a log store was writing when it died.
+
+    Spark takes any folder that is not empty for the table, and would never create it. Nothing that
+    belongs to a table is removed: whoever is creating one at this moment tries again. An object
+    store has no folders.
+    """
+    if "://" in uri:
+        return
+    for unfinished in Path(uri).glob("_delta_log/.*.tmp*"):
+        unfinished.unlink(missing_ok=True)
+    for folder, _, _ in os.walk(uri, topdown=False):
+        with contextlib.suppress(OSError):
+            os.rmdir(folder)

@@ -1,0 +1,180 @@
+"""The demo: a year of flights from Kafka into Delta, by Airflow and Spark, with a kill in between.
+
+    python -m local.demo
+
+The runs: a first part of the year, the rest but December, nothing new; and December, in which
+Spark's JVM is killed in the middle of its write and the task is cleared. Then the tables are held
+against Kafka. Exit code 1 if any figure is off. No process is left behind, whatever happens.
+"""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import TypeVar
+
+import psutil
+from deltalake import DeltaTable
+from rich.console import Console
+from rich.progress import Progress
+
+from local.demo.flights import Record, create_flights_topic, produce, records, split
+from local.demo.report import Run, report
+from local.embedded.airflow_client import DagRun
+from local.embedded.airflow_processes import ROOT, Airflow
+from local.embedded.broker import Broker
+from local.embedded.guard import is_spark
+
+FOLDER = ROOT / "build" / "demo"
+DAG = "flights"
+SUMMER, DECEMBER = date(2013, 7, 1), date(2013, 12, 1)
+RUN_SECONDS = 600
+Found = TypeVar("Found")
+
+
+class Demo:
+    """A running stack, and what happened in it so far."""
+
+    def __init__(self, console: Console, broker: Broker, airflow: Airflow) -> None:
+        self._console = console
+        self._broker = broker
+        self._airflow = airflow
+        self._table = FOLDER / "warehouse" / "flights"
+        self._unread = 0
+        self.runs: list[Run] = []
+
+    def say(self, line: str) -> None:
+        """One line of progress."""
+        self._console.print(f"[dim]{time.strftime('%H:%M:%S')}[/]  {line}")
+
+    def produce(self, what: str, flights: list[Record]) -> None:
+        """Produce a part of the year, and wait until the broker has it."""
+        with Progress(console=self._console, transient=True) as progress:
+            task = progress.add_task(f"producing {what}", total=len(flights))
+            bootstrap = self._broker.bootstrap
+            self._unread += produce(
+                bootstrap, flights, lambda done: progress.update(task, completed=done)
+            )
+        self.say(f"produced {what}: {len(flights):,} records")
+
+    def first_run(self, name: str) -> None:
+        """Switch the DAG on: the scheduler itself starts the run that is due."""
+        client = self._airflow.client
+        client.wait_for_dag(DAG)
+        client.unpause(DAG)
+        self.say(f"switched on DAG {DAG}; the scheduler starts the run that is due")
+        runs = self._wait("waiting for the scheduler", lambda: client.runs(DAG), 60)
+        self._watch(name, runs[-1])
+
+    def run(self, name: str) -> None:
+        """Trigger a run, and wait until it is over."""
+        self._watch(name, self._airflow.client.trigger(DAG))
+
+    def killed_run(self, name: str) -> None:
+        """Kill Spark's JVM while a run writes its files; then clear the task."""
+        client = self._airflow.client
+        before, known = self._version(), self._files()
+        run = client.trigger(DAG)
+        self._wait("waiting for Spark to write", lambda: self._files() - known, RUN_SECONDS)
+        for jvm in self._jvms():
+            jvm.kill()
+        self.say(f"killed Spark's JVM: files written, table version still {self._version()}")
+        if self._version() != before:
+            raise RuntimeError("the JVM was killed too late: its commit had landed")
+        state = self._wait("waiting for Airflow to notice", lambda: self._ingest_failed(run), 120)
+        self.say(f"task ingest is {state}; clearing it")
+        client.clear(run, "ingest")
+        self._watch(name, run)
+
+    def _watch(self, name: str, run: DagRun) -> None:
+        jvms: set[int] = set()
+        with self._console.status(f"run: {name}") as status:
+
+            def look(_: DagRun) -> None:
+                jvms.update(jvm.pid for jvm in self._jvms())
+                states = (
+                    f"{e.task_id} {e.state}" for e in self._airflow.client.tasks(run).values()
+                )
+                status.update(f"run: {name}: {', '.join(states)}")
+
+            finished = self._airflow.client.wait_for_run(run, RUN_SECONDS, look)
+        tasks = self._airflow.client.tasks(run)
+        states = {
+            task_id: tasks[task_id].state or "none" for task_id in ("plan", "ingest", "settle")
+        }
+        seconds = finished.seconds or 0.0
+        self.runs.append(Run(name, self._unread, seconds, tasks["plan"].seconds, states, len(jvms)))
+        self._unread = 0
+        self.say(f"run: {name}: {finished.state} after {seconds:.1f} s, {len(jvms)} JVM started")
+        if finished.state != "success":
+            raise RuntimeError(f"{name}: {self._airflow.client.log(run, 'ingest')[-3000:]}")
+
+    def _wait(self, what: str, look: Callable[[], Found], seconds: float) -> Found:
+        deadline = time.monotonic() + seconds
+        with self._console.status(what):
+            while not (found := look()):
+                if time.monotonic() > deadline:
+                    raise TimeoutError(f"{what}: not after {seconds:.0f} s")
+                time.sleep(0.05)
+        return found
+
+    def _jvms(self) -> list[psutil.Process]:
+        return [member for member in self._airflow.family() if is_spark(member)]
+
+    def _files(self) -> set[Path]:
+        return set(self._table.glob("**/*.parquet"))
+
+    def _version(self) -> int:
+        return DeltaTable(self._table).version()
+
+    def _ingest_failed(self, run: DagRun) -> str | None:
+        state = self._airflow.client.tasks(run)["ingest"].state
+        return state if state in ("up_for_retry", "failed") else None
+
+
+def play(console: Console) -> bool:
+    """All of the demo; whether every figure is right."""
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    first, later = split(records(), SUMMER)
+    second, december = split(later, DECEMBER)
+    with Broker(FOLDER / "broker") as broker:
+        create_flights_topic(broker.bootstrap)
+        airflow = Airflow(FOLDER / "airflow", broker.bootstrap, warehouse=FOLDER / "warehouse")
+        console.print("Starting Airflow: api-server, scheduler, dag-processor, triggerer …")
+        with airflow:
+            demo = Demo(console, broker, airflow)
+            demo.say(f"Kafka at {broker.bootstrap}, Airflow at {airflow.url}")
+            demo.produce("January to June", first)
+            demo.first_run("first part")
+            demo.produce("July to November", second)
+            demo.run("the rest")
+            demo.run("nothing new")
+            demo.produce("December", december)
+            demo.killed_run("December, JVM killed")
+            return report(console, airflow.environment(), demo.runs)
+
+
+def main() -> int:
+    """Play the demo; Ctrl-C and SIGTERM end it in order."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    console = Console(highlight=False, soft_wrap=True)
+    started = time.monotonic()
+    try:
+        right = play(console)
+    except KeyboardInterrupt:
+        console.print("Stopped. Nothing is left running.")
+        return 130
+    console.print(
+        f"{'All figures are right' if right else '[red]A figure is off[/]'}"
+        f" after {time.monotonic() - started:.0f} s."
+    )
+    return 0 if right else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

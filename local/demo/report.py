@@ -1,0 +1,151 @@
+"""The demo's report: what was produced, what is stored, and whether that is the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from deltalake import DeltaTable
+from rich.console import Console
+from rich.table import Table
+
+from local.embedded.airflow_processes import ROOT
+
+ANALYST = """\
+SELECT carrier, round(avg(dep_delay), 2) AS mean_departure_delay, count(*) AS flights
+FROM flights GROUP BY carrier ORDER BY mean_departure_delay DESC, carrier"""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One DAG run: its name here, the records produced for it, and how it went."""
+
+    name: str
+    records: int
+    seconds: float
+    plan_seconds: float | None
+    states: Mapping[str, str]
+    jvms: int
+
+    @property
+    def idle_but_right(self) -> bool:
+        """With nothing new, ingest is skipped and no JVM is started; else it succeeds."""
+        expected = ("success", "success") if self.records else ("success", "skipped")
+        return (self.states["plan"], self.states["ingest"]) == expected and (
+            bool(self.records) == bool(self.jvms)
+        )
+
+
+def report(console: Console, environment: Mapping[str, str], runs: Sequence[Run]) -> bool:
+    """Print the report. Returns whether all of it is as it must be."""
+    table = DeltaTable(Path(environment["SLUICE_WAREHOUSE"]) / "flights")
+    flights = table.to_pyarrow_dataset()
+    history = _sluice(environment, "history", "flights", "-n", "1000")
+    verdict = _sluice(environment, "verify", "flights")
+    with duckdb.connect() as database:
+        database.register("flights", flights)
+        stored, distinct = database.execute(
+            "SELECT count(*), count(DISTINCT (_topic_id, _partition, _offset)) FROM flights"
+        ).fetchone() or (0, 0)
+        rows = dict(
+            database.execute("SELECT _partition, count(*) FROM flights GROUP BY 1").fetchall()
+        )
+        answer = database.execute(ANALYST).fetchall()
+    partitions = _print_partitions(console, history["batches"], rows)
+    _print_runs(console, runs)
+    console.print(_table("Mean departure delay by carrier, read with DuckDB", answer, _ANSWER))
+    produced = sum(run.records for run in runs)
+    figures = {
+        "records produced = rows stored": (produced, stored),
+        "duplicates": (0, stored - distinct),
+        "missing, of what Kafka shows": (0, verdict["compared"] - distinct),
+        "violations found by sluice verify": (0, len(verdict["violations"])),
+        "partitions whose ranges and rows differ": (0, partitions),
+        "runs that were not as expected": (0, sum(not run.idle_but_right for run in runs)),
+    }
+    rows_of_figures = [
+        (name, f"{expected:,}", f"{found:,}", "ok" if expected == found else "OFF")
+        for name, (expected, found) in figures.items()
+    ]
+    console.print(_table("Figures", rows_of_figures, ("figure", "expected", "found", "")))
+    _print_next(console)
+    return all(expected == found for expected, found in figures.values())
+
+
+_ANSWER = ("carrier", "mean delay, minutes", "flights")
+
+
+def _print_partitions(
+    console: Console, batches: Sequence[Mapping[str, Any]], rows: Mapping[int, int]
+) -> int:
+    """Print the committed ranges; returns how many partitions have other rows than ranges."""
+    listed = list(_by_partition(batches))
+    lines = [
+        (f"flights[{number}]", ", ".join(ranges), f"{records:,}", f"{rows.get(number, 0):,}")
+        for number, ranges, records in listed
+    ]
+    columns = ("partition", "committed ranges", "records", "rows")
+    console.print(_table("Committed offset ranges", lines, columns))
+    return sum(records != rows.get(number, 0) for number, _, records in listed)
+
+
+def _by_partition(batches: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, list[str], int]]:
+    lines = [line for batch in batches for line in batch["partitions"]]
+    for number in sorted({line["partition"] for line in lines}):
+        mine = [line for line in lines if line["partition"] == number]
+        ranges = [f"[{line['start']}, {line['end']})" for line in mine if line["records"]]
+        yield number, ranges, sum(line["records"] for line in mine)
+
+
+def _print_runs(console: Console, runs: Sequence[Run]) -> None:
+    lines = [
+        (
+            run.name,
+            f"{run.records:,}",
+            f"{run.seconds:.1f}",
+            f"{run.records / run.seconds:,.0f}" if run.records else "-",
+            f"{run.plan_seconds:.1f}" if run.plan_seconds else "-",
+            str(run.jvms),
+            *run.states.values(),
+        )
+        for run in runs
+    ]
+    columns = ("run", "records", "seconds", "records/s", "plan, s", "JVMs", *runs[0].states)
+    console.print(_table("DAG runs", lines, columns))
+
+
+def _print_next(console: Console) -> None:
+    console.print("Where to look next:")
+    console.print("  make up                  the same stack, kept running: Airflow's UI and login")
+    console.print(f"  {_shown('build/demo/warehouse')}     the tables of this demo")
+    console.print("  docs/tables.md           what is in them, with queries")
+    console.print("  docs/design.md           why the figures above are always right")
+
+
+def _shown(folder: str) -> str:
+    return os.path.relpath(ROOT / folder)
+
+
+def _table(title: str, rows: Sequence[Sequence[object]], columns: Sequence[str]) -> Table:
+    table = Table(title=title, title_justify="left")
+    for column in columns:
+        table.add_column(column)
+    for row in rows:
+        table.add_row(*map(str, row))
+    return table
+
+
+def _sluice(environment: Mapping[str, str], *arguments: str) -> Any:
+    command = [str(Path(sys.executable).parent / "sluice"), *arguments, "--json"]
+    # Exit code 1 of `verify` says that something is wrong, which its output says better.
+    done = subprocess.run(command, env=dict(environment), capture_output=True, text=True)
+    if not done.stdout:
+        raise RuntimeError(f"{' '.join(arguments)}: {done.stderr}")
+    return json.loads(done.stdout)

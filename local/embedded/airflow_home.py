@@ -1,0 +1,148 @@
+"""An AIRFLOW_HOME: configuration, login, secrets and a migrated database, in one folder."""
+
+from __future__ import annotations
+
+import base64
+import configparser
+import importlib.metadata
+import json
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from local.embedded.ports import free_port, is_free
+
+USER = "admin"
+SMALL_CORE = {"load_examples": "False", "executor": "LocalExecutor", "parallelism": "4"}
+# A person who edits a spec should see it soon; more often would eat one of two cores.
+QUICK_PARSING = {
+    "refresh_interval": "5",
+    "min_file_process_interval": "10",
+    "parsing_processes": "1",
+}
+
+
+@dataclass(frozen=True)
+class Login:
+    url: str
+    username: str
+    password: str
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """Made once per home: tokens and encrypted values stay valid across restarts."""
+
+    password: str
+    jwt: str
+    session: str
+    fernet: str
+
+    @classmethod
+    def of(cls, home: Path) -> Secrets:
+        path = home / "secrets.json"
+        if path.exists():
+            return cls(**json.loads(path.read_text(encoding="utf-8")))
+        made = cls(
+            password=secrets.token_urlsafe(9),
+            jwt=secrets.token_urlsafe(48),
+            session=secrets.token_urlsafe(24),
+            fernet=base64.urlsafe_b64encode(secrets.token_bytes(32)).decode(),
+        )
+        write_private(path, json.dumps(vars(made)))
+        return made
+
+
+def prepare_home(
+    home: Path,
+    root: Path,
+    environment: Mapping[str, str],
+    overrides: Mapping[str, Mapping[str, str]],
+) -> Login:
+    """Write the configuration (on the port of the last time, if free) and migrate the database."""
+    known, port = Secrets.of(home), stored_port(home) or free_port()
+    write_private(home / "passwords.json", json.dumps({USER: known.password}))
+    write_configuration(home, configuration(home, root, port, known), overrides)
+    migrate(home, root / "build" / "airflow", environment)
+    return Login(f"http://127.0.0.1:{port}", USER, known.password)
+
+
+def configuration(home: Path, root: Path, port: int, known: Secrets) -> dict[str, dict[str, str]]:
+    url = f"http://127.0.0.1:{port}"
+    address = {"host": "127.0.0.1", "port": str(port), "base_url": url}
+    return {
+        "core": {
+            "dags_folder": str(root / "dags"),
+            "plugins_folder": str(root / "plugins"),
+            "fernet_key": known.fernet,
+            "execution_api_server_url": f"{url}/execution/",
+            "simple_auth_manager_users": f"{USER}:admin",
+            "simple_auth_manager_passwords_file": str(home / "passwords.json"),
+            **SMALL_CORE,
+        },
+        "database": {"sql_alchemy_conn": f"sqlite:///{home / 'airflow.db'}"},
+        "api": {**address, "workers": "1", "secret_key": known.session},
+        "api_auth": {"jwt_secret": known.jwt},
+        "logging": {"base_log_folder": str(home / "logs")},
+        "dag_processor": QUICK_PARSING,
+        # How long a killed task's orphan may hold its supervisor by the open end of a pipe.
+        "workers": {"socket_cleanup_timeout": "10"},
+        "usage_data_collection": {"enabled": "False"},
+    }
+
+
+def write_configuration(
+    home: Path,
+    sections: Mapping[str, Mapping[str, str]],
+    overrides: Mapping[str, Mapping[str, str]],
+) -> None:
+    parser = configparser.RawConfigParser()
+    parser.read_dict(sections)
+    parser.read_dict(overrides)
+    path = home / "airflow.cfg"
+    write_private(path, "")
+    with path.open("w", encoding="utf-8") as file:
+        parser.write(file)
+
+
+def stored_port(home: Path) -> int | None:
+    parser = configparser.RawConfigParser()
+    parser.read(home / "airflow.cfg", encoding="utf-8")
+    port = parser.getint("api", "port", fallback=None)
+    return port if port is not None and is_free(port) else None
+
+
+def migrate(home: Path, cache: Path, environment: Mapping[str, str]) -> None:
+    """A migrated empty database is the same for every home of one Airflow version: made once."""
+    database = home / "airflow.db"
+    if database.exists():
+        return
+    template = cache / f"{importlib.metadata.version('apache-airflow-core')}.db"
+    if not template.exists():
+        command = [sys.executable, "-m", "airflow", "db", "migrate"]
+        done = subprocess.run(
+            command, env=dict(environment), capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise RuntimeError(f"`airflow db migrate` failed: {done.stdout}{done.stderr}")
+        cache.mkdir(parents=True, exist_ok=True)
+        copy(database, template)
+    else:
+        copy(template, database)
+
+
+def copy(source: Path, target: Path) -> None:
+    """Whole or not at all, whoever else copies at the same time."""
+    unfinished = target.with_name(f"{target.name}.{os.getpid()}")
+    shutil.copyfile(source, unfinished)
+    unfinished.replace(target)
+
+
+def write_private(path: Path, text: str) -> None:
+    path.touch(mode=0o600, exist_ok=True)
+    path.write_text(text, encoding="utf-8")

@@ -1,0 +1,170 @@
+"""A guarded process: a command whose whole family ends when it is told to, or when its owner dies.
+
+    python guard.py GRACE SETTLED COMMAND...
+
+The guard is the command's parent and adopts every orphan below it, so that a Spark JVM whose
+Airflow task was killed is still ours to end. SIGTERM (or the owner's death) asks the command to
+stop and kills what is left after GRACE seconds; SIGUSR1 kills the family at once. A command that
+ends by itself after SETTLED seconds (`inf`: never) is started again, as a service manager would.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+LINUX = sys.platform == "linux"
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """The owner's handle of a guarded command."""
+
+    process: subprocess.Popen[bytes]
+
+    @classmethod
+    def start(
+        cls,
+        command: list[str],
+        log: Path,
+        *,
+        grace: float = 20,
+        settled: float = math.inf,
+        env: dict[str, str] | None = None,
+        cwd: Path | None = None,
+    ) -> Guarded:
+        """Start the command in a session of its own; what it prints goes to the log file."""
+        guard = [sys.executable, "-P", __file__, str(grace), str(settled), *command]
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("ab") as out:
+            process = subprocess.Popen(
+                guard,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                env=env,
+                cwd=cwd,
+                start_new_session=True,
+            )
+        return cls(process)
+
+    @property
+    def running(self) -> bool:
+        return self.process.poll() is None
+
+    def family(self) -> list[psutil.Process]:
+        """The command and everything below it, without the guard."""
+        with contextlib.suppress(psutil.NoSuchProcess):
+            return psutil.Process(self.process.pid).children(recursive=True)
+        return []
+
+    def ask(self) -> None:
+        """Ask the command to stop, without waiting for it."""
+        if self.running:
+            self.process.send_signal(signal.SIGTERM)
+
+    def stop(self) -> None:
+        """Ask the command to stop, and wait until nothing of it is left."""
+        self.ask()
+        self.process.wait()
+
+    def kill(self) -> None:
+        """SIGKILL the command and everything below it, and wait until nothing of it is left."""
+        if self.running:
+            self.process.send_signal(signal.SIGUSR1)
+        self.process.wait()
+
+
+def prctl(option: int, value: int) -> None:
+    if LINUX:
+        ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
+
+
+def spawn(command: list[str]) -> int:
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        os.execvp(command[0], command)
+    except OSError as error:
+        print(f"{command[0]}: {error}", file=sys.stderr, flush=True)
+    os._exit(127)
+
+
+def reap(pid: int) -> int | None:
+    """Bury the dead, adopted ones included; the exit code once `pid` is among them."""
+    code = None
+    while True:
+        try:
+            dead, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return code
+        if not dead:
+            return code
+        if dead == pid:
+            code = os.waitstatus_to_exitcode(status)
+
+
+def end_family() -> None:
+    """SIGKILL until nobody is left: a process may have children between listing and killing."""
+    myself = psutil.Process()
+    while family := myself.children(recursive=True):
+        for member in family:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                member.kill()
+        reap(0)
+        time.sleep(0.02)
+
+
+def watch(pid: int, grace: float, owner: int, asked: set[int]) -> int:
+    """Wait for the command's end; returns its exit code, or minus the signal that ended it."""
+    deadline: float | None = None
+    while (code := reap(pid)) is None:
+        if deadline is None and (signal.SIGTERM in asked or os.getppid() != owner):
+            os.kill(pid, signal.SIGTERM)
+            deadline = time.monotonic() + grace
+        overdue = deadline is not None and time.monotonic() > deadline
+        if overdue or signal.SIGUSR1 in asked:
+            return -signal.SIGKILL
+        time.sleep(0.05)
+    return code
+
+
+def main(grace: str, settled: str, *command: str) -> int:
+    owner, asked = os.getppid(), set[int]()
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
+        signal.signal(number, lambda got, _: asked.add(got))
+    while True:
+        began = time.monotonic()
+        code = watch(spawn(list(command)), float(grace), owner, asked)
+        end_family()
+        if asked or os.getppid() != owner or time.monotonic() - began < float(settled):
+            return code if code >= 0 else 128 - code
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
+
+
+def is_spark(process: psutil.Process) -> bool:
+    """Whether it is Spark's JVM, not the script that starts it, nor that script's own JVM."""
+    try:
+        arguments = process.cmdline()
+    except psutil.NoSuchProcess:
+        return False
+    named = "org.apache.spark.deploy.SparkSubmit" in arguments
+    java = named and Path(arguments[0]).name == "java"
+    return java and "org.apache.spark.launcher.Main" not in arguments

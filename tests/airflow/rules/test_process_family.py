@@ -1,0 +1,39 @@
+"""A process family ends with the one that is responsible for it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+JOBS = Path(__file__).resolve().parents[3] / "jobs"
+
+CHILD = """
+import pathlib, sys, time
+sys.path.append({jobs!r})
+from sluice.scheduling.process_family import watching_parent
+with watching_parent(pathlib.Path({ended!r}).touch, pause=0.05):
+    pathlib.Path({started!r}).touch()
+    time.sleep(10)
+"""
+PARENT = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', {child!r}]).wait()"
+
+
+def appears(path: Path) -> bool:
+    deadline = time.monotonic() + 10
+    while not path.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return path.exists()
+
+
+def test_the_end_comes_when_the_supervisor_is_killed_and_not_before(tmp_path):
+    started, ended = tmp_path / "started", tmp_path / "ended"
+    child = CHILD.format(jobs=str(JOBS), started=str(started), ended=str(ended))
+    supervisor = subprocess.Popen([sys.executable, "-c", PARENT.format(child=child)])
+    assert appears(started)
+    time.sleep(0.3)
+    assert not ended.exists()
+    supervisor.kill()
+    supervisor.wait()
+    assert appears(ended)

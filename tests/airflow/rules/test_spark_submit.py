@@ -1,0 +1,206 @@
+"""The ingest task's process: what it is told, how it fails, how it is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import threading
+from pathlib import Path
+
+import psutil
+import pytest
+from airflow.sdk import Connection
+from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+from sluice.errors import BrokerUnavailable, ResetNeeded, SettingsError, SparkFailed
+from sluice.offsets.batches import BatchReference, BatchSequence
+from sluice.scheduling.hooks import DriverHook, JobRefused, driver_environment
+from sluice.scheduling.operators import IngestOperator, arguments
+from sluice.scheduling.process_family import end_family
+from sluice.scheduling.tasks import failing_for_good
+from sluice.spec.spec_files import load_spec
+
+from tests.worlds.pipelines import until
+
+SECRET = "not-for-anyone's-eyes"
+KAFKA = Connection(
+    conn_id="kafka_default",
+    conn_type="kafka",
+    extra=json.dumps({"bootstrap.servers": "broker:9092", "sasl.password": SECRET}),
+)
+WORK = BatchReference(BatchSequence("flights", "forward", 1), (42, 43))
+
+
+class FakeTaskInstance:
+    def __init__(self, reference):
+        self.reference = reference
+
+    def xcom_pull(self, task_ids):
+        assert task_ids == "plan"
+        return self.reference
+
+
+@pytest.fixture
+def spark(monkeypatch):
+    """The Spark connection, in the mode that the test asks for."""
+
+    def define(**extra):
+        value = {"conn_type": "spark", "host": "local[1]", "extra": extra}
+        monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(value))
+
+    define()
+    return define
+
+
+@pytest.fixture
+def submit(tmp_path, specs, spark):
+    """`submit(script)` makes the hook of a task whose spark-submit is that shell script."""
+
+    def make(script: str, **kwargs) -> DriverHook:
+        binary = tmp_path / "bin" / "spark-submit"
+        binary.parent.mkdir(exist_ok=True)
+        binary.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        binary.chmod(binary.stat().st_mode | stat.S_IXUSR)
+        environment = driver_environment(KAFKA)
+        environment["PATH"] = f"{binary.parent}{os.pathsep}{environment['PATH']}"
+        return DriverHook(environment=environment, application_args=arguments(WORK), **kwargs)
+
+    return make
+
+
+def test_the_job_is_told_the_reference_and_nothing_else():
+    assert arguments(WORK) == (
+        ["--pipeline", "flights", "--lane", "forward", "--generation", "1", "--batches", "42,43"]
+    )
+
+
+def test_the_secret_is_in_the_drivers_environment_and_nowhere_else(submit, tmp_path, caplog):
+    seen, command = tmp_path / "environment", tmp_path / "command"
+    submit(f'env > {seen}; echo "$0 $@" > {command}').submit("ingest.py")
+    assert SECRET in seen.read_text(encoding="utf-8")
+    assert "--batches 42,43" in command.read_text(encoding="utf-8")
+    assert SECRET not in command.read_text(encoding="utf-8")
+    assert SECRET not in caplog.text
+
+
+def test_the_driver_gets_one_connection_and_none_of_airflows_settings(specs, monkeypatch):
+    monkeypatch.setenv("AIRFLOW_CONN_SOMEBODY_ELSE", "{}")
+    monkeypatch.setenv("AIRFLOW__API_AUTH__JWT_SECRET", "x")
+    given = driver_environment(KAFKA)
+    assert [name for name in given if name.startswith("AIRFLOW_")] == ["AIRFLOW_CONN_KAFKA_DEFAULT"]
+    assert json.loads(given["AIRFLOW_CONN_KAFKA_DEFAULT"])["extra"]["sasl.password"] == SECRET
+    assert given["SLUICE_PIPELINES"] == str(specs)
+    assert given["PYTHONPATH"].split(os.pathsep)[0].endswith("/jobs")
+
+
+def test_cluster_mode_is_refused(submit, spark):
+    spark(**{"deploy-mode": "cluster"})
+    with pytest.raises(SettingsError, match="found 'cluster', allowed: 'client'"):
+        submit("exit 0")
+
+
+def test_cluster_mode_is_refused_in_the_configuration_too(submit):
+    with pytest.raises(SettingsError, match="found 'cluster'"):
+        submit("exit 0", conf={"spark.submit.deployMode": "cluster"})
+
+
+def test_a_failed_job_is_reported_in_its_own_words(submit):
+    with pytest.raises(SparkFailed, match=r"exit code 1: CommitFailed: flights\[0\] did not"):
+        submit("echo 'SLUICE-ERROR CommitFailed: flights[0] did not land'; exit 1").submit("x")
+
+
+def test_a_job_that_refuses_is_not_retried(submit):
+    with pytest.raises(JobRefused, match="exit code 3: TableRefused: altered") as raised:
+        submit("echo 'SLUICE-ERROR TableRefused: altered'; seq 1 100; exit 3").submit("x")
+    assert raised.value.retryable is False
+
+
+def test_a_job_that_dies_without_a_word_shows_its_last_lines(submit):
+    with pytest.raises(SparkFailed, match=r"(?s)signal 9.*the last line"):
+        submit("echo the last line; kill -9 $$").submit("x")
+
+
+def test_nothing_of_the_family_is_left_after_a_kill(submit, tmp_path):
+    child = tmp_path / "child"
+    # A JVM with a driver below it, both of which do not care about SIGTERM.
+    stubborn = (
+        f'trap "" TERM; sh -c \'trap "" TERM; echo $$ > {child}; while :; do sleep 0.1; done\''
+    )
+    hook = submit(f"{stubborn} & wait; sleep 60")
+    failure: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            hook.submit("x")
+        except SparkFailed as error:
+            failure.append(error)
+
+    running = threading.Thread(target=run)
+    running.start()
+    driver = process_of(child)
+    hook.on_kill()
+    running.join(timeout=10)
+    assert not driver.is_running() or driver.status() == psutil.STATUS_ZOMBIE
+    assert "stopped because its task was" in str(failure[0])
+
+
+def test_what_a_family_starts_while_it_is_ended_ends_too():
+    # Each of them starts another child as soon as it has lost one, and ignores SIGTERM.
+    restless = 'trap "" TERM; for i in $(seq 20); do (while :; do sleep 99; done) & done; wait'
+    with subprocess.Popen(["sh", "-c", restless], start_new_session=True, text=True) as child:
+        shells = psutil.Process(child.pid)
+        until(lambda: len(shells.children(recursive=True)) >= 40, "a large family", 10)
+        end_family(child, grace=1)
+        assert not [each for each in psutil.process_iter() if alive_in_session(each, child.pid)]
+
+
+def alive_in_session(process: psutil.Process, session: int) -> bool:
+    try:
+        return os.getsid(process.pid) == session and process.status() != psutil.STATUS_ZOMBIE
+    except (ProcessLookupError, psutil.NoSuchProcess):
+        return False
+
+
+def process_of(pid_file: Path) -> psutil.Process:
+    pid = until(lambda: pid_file.exists() and pid_file.read_text().strip(), f"{pid_file}", 10)
+    return psutil.Process(int(pid))
+
+
+def test_spark_is_not_started_after_a_kill(submit, tmp_path):
+    hook = submit(f"touch {tmp_path / 'started'}")
+    hook.on_kill()
+    with pytest.raises(SparkFailed):
+        hook.submit("x")
+    assert not (tmp_path / "started").exists()
+
+
+def test_a_kill_before_the_submit_is_harmless(write_spec):
+    operator = IngestOperator(task_id="ingest", spec=load_spec(write_spec("flights")))
+    operator.on_kill()
+
+
+def test_ingest_is_skipped_when_nothing_is_new(write_spec):
+    operator = IngestOperator(task_id="ingest", spec=load_spec(write_spec("flights")))
+    nothing = BatchReference(WORK.sequence).as_dict()
+    with pytest.raises(AirflowSkipException, match="nothing new"):
+        operator.execute({"ti": FakeTaskInstance(nothing)})
+
+
+def test_the_reference_holds_no_offsets():
+    assert WORK.as_dict() == {
+        "pipeline": "flights",
+        "lane": "forward",
+        "generation": 1,
+        "batches": [42, 43],
+    }
+
+
+def test_an_error_that_a_retry_cannot_mend_fails_the_task():
+    with pytest.raises(AirflowFailException, match="another log"), failing_for_good():
+        raise ResetNeeded("flights[0]: another log")
+
+
+def test_an_error_that_may_pass_is_left_to_the_retries():
+    with pytest.raises(BrokerUnavailable), failing_for_good():
+        raise BrokerUnavailable("no answer")

@@ -1,0 +1,215 @@
+"""The broker's data folder is replaced by an older copy of itself, which then lives on."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, OffsetSpec
+from sluice.broker.batch_probes import read_fingerprints
+from sluice.errors import ResetNeeded
+from sluice.offsets.ranges import TopicPartition as Partition
+from sluice.operations.reset.targets import to_earliest
+
+from local.embedded.broker import Broker
+from tests.oracle import KafkaTruth, read_truth
+from tests.worlds.pipelines import Installed, until
+from tests.worlds.records import admin, numbered, produce
+
+pytestmark = [pytest.mark.integration, pytest.mark.spark]
+
+Topic = Callable[..., str]
+Pipelines = Callable[..., Installed]
+
+
+@dataclass
+class Replaced:
+    """A pipeline that has read 20 records of a broker, of whose data a copy holds only 10."""
+
+    trips: Installed
+    broker: Broker
+    copy: Path
+    truth: KafkaTruth
+
+    @property
+    def epoch(self) -> int:
+        client = admin(self.broker.bootstrap)
+        asked = {TopicPartition(self.trips.topics[0], 0): OffsetSpec.latest()}
+        (answer,) = client.list_offsets(asked, request_timeout=15).values()
+        return answer.result(15).leader_epoch
+
+    @property
+    def epoch_read(self) -> int:
+        return self.trips.offsets("planned")[0]["leader_epoch"]
+
+    def put_back(self, starts: int = 1) -> None:
+        """Put the copy in the place of the data. Each start raises the leader epoch."""
+        self.broker.stop()
+        shutil.rmtree(self.broker.folder / "data")
+        shutil.copytree(self.copy, self.broker.folder / "data")
+        self.broker.start()
+        for _ in range(starts - 1):
+            self.broker.restart()
+
+    def grow(self, count: int) -> None:
+        produce(self.broker.bootstrap, self.trips.topics[0], numbered(count, first=1000))
+
+    def refuses(self, text: str) -> None:
+        """The next plan is refused, and the table holds what was read before."""
+        with pytest.raises(ResetNeeded, match=text):
+            self.trips.plan()
+        self.unharmed()
+
+    def unharmed(self, **expectations: bool) -> None:
+        assert self.trips.ranges("committed") == {"forward-1-1": {"[0]": (0, 20)}}
+        assert self.trips.judge(truth=self.truth, group=None, **expectations).facts.rows == 20
+
+
+@pytest.fixture
+def replaced(
+    own_broker: Broker, own_topic: Topic, pipeline: Pipelines, tmp_path: Path
+) -> Callable[..., Replaced]:
+    """`replaced(starts)` starts the original so often after the copy was made, then reads it."""
+
+    def make(starts: int = 1) -> Replaced:
+        trips = pipeline(own_topic())
+        trips.bootstrap = own_broker.bootstrap
+        produce(own_broker.bootstrap, trips.topics[0], numbered(10))
+        own_broker.stop()
+        copy = shutil.copytree(own_broker.folder / "data", tmp_path / "copy")
+        own_broker.start()
+        for _ in range(starts - 1):
+            own_broker.restart()
+        produce(own_broker.bootstrap, trips.topics[0], numbered(10, first=10))
+        trips.run()
+        truth = read_truth(own_broker.bootstrap, trips.topics)
+        return Replaced(trips, own_broker, copy, truth)
+
+    return make
+
+
+def test_an_older_copy_under_an_older_leader_epoch_is_refused(
+    replaced: Callable[..., Replaced],
+) -> None:
+    found = replaced(starts=2)
+    found.put_back()
+    found.grow(30)
+    assert found.epoch < found.epoch_read
+    found.refuses(r"\[0\]: expected leader epoch \d or later, found \d: .* an older copy")
+
+
+def test_an_older_copy_that_ends_below_the_cursor_is_refused(
+    replaced: Callable[..., Replaced],
+) -> None:
+    found = replaced()
+    found.put_back()
+    found.grow(4)
+    assert found.epoch == found.epoch_read
+    found.refuses(r"\[0\]: expected an end offset of at least 20, found end offset 14, 6 less")
+
+
+@pytest.mark.parametrize(
+    ("starts", "later", "count"),
+    [(1, False, 10), (1, False, 15), (2, True, 15)],
+    ids=["equal epoch, up to the cursor", "equal epoch, above it", "later epoch"],
+)
+def test_an_older_copy_that_has_grown_over_what_was_read_is_refused(
+    replaced: Callable[..., Replaced], starts: int, later: bool, count: int
+) -> None:
+    found = replaced()
+    found.put_back(starts)
+    found.grow(count)
+    assert (found.epoch > found.epoch_read) is later
+    found.refuses(
+        r"\[0\]: expected record batch \d+:\d+:[0-9a-f]{8} before offset 20, found"
+        r" \d+:\d+:[0-9a-f]{8}: the log was replaced by another copy that has grown over"
+    )
+
+
+def test_an_adopted_plan_is_held_against_the_log_before_it_is_read(
+    replaced: Callable[..., Replaced],
+) -> None:
+    found = replaced()
+    found.grow(5)
+    found.truth = read_truth(found.broker.bootstrap, found.trips.topics)
+    work = found.trips.plan()
+    found.put_back()
+    found.grow(25)
+    for _ in range(2):
+        with pytest.raises(ResetNeeded, match=r"before offset 20, found .* another copy"):
+            found.trips.ingest(work)
+    found.unharmed(caught_up=False)
+
+
+def test_a_copy_that_holds_all_that_was_read_is_gone_on_with(
+    replaced: Callable[..., Replaced], tmp_path: Path
+) -> None:
+    found = replaced()
+    found.broker.stop()
+    found.copy = shutil.copytree(found.broker.folder / "data", tmp_path / "newer")
+    found.broker.start()
+    found.grow(7)
+    found.put_back()
+    found.grow(5)
+    found.trips.run()
+    assert found.trips.ranges("committed")["forward-1-2"] == {"[0]": (20, 25)}
+    assert found.trips.judge().facts.rows == 25
+
+
+def test_a_topic_that_compacts_by_now_is_not_taken_for_a_copy(
+    topic: Topic, pipeline: Pipelines
+) -> None:
+    trips = pipeline(topic())
+    name, at = trips.topics[0], Partition(trips.topics[0], 0)
+    produce(trips.bootstrap, name, numbered(10))
+    trips.run()
+    remembered = read_truth(trips.bootstrap, [name])
+
+    def fingerprint() -> str | None:
+        return read_fingerprints({"bootstrap.servers": trips.bootstrap}, {at: 10})[at]
+
+    before = fingerprint()
+    start_compacting(trips.bootstrap, name)
+    produce(trips.bootstrap, name, numbered(1, first=10))
+    produce(trips.bootstrap, name, numbered(1, first=11), key=b"other")
+    until(lambda: nudged(trips) and fingerprint() != before, "a cleaned log")
+    trips.run()
+    assert trips.judge(remembered=remembered).facts.rows > 11
+
+
+def nudged(trips: Installed) -> bool:
+    """The active segment is never cleaned: another record lets it end."""
+    produce(trips.bootstrap, trips.topics[0], numbered(1), key=b"other")
+    return True
+
+
+def start_compacting(bootstrap: str, name: str) -> None:
+    settings = {
+        "cleanup.policy": "compact",
+        "segment.ms": "100",
+        "min.cleanable.dirty.ratio": "0.001",
+    }
+    entries = [
+        ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET)
+        for key, value in settings.items()
+    ]
+    asked = ConfigResource(ConfigResource.Type.TOPIC, name, incremental_configs=entries)
+    client = admin(bootstrap)
+    for future in client.incremental_alter_configs([asked]).values():
+        future.result(15)
+
+
+def test_a_reset_goes_on_with_the_copy(replaced: Callable[..., Replaced]) -> None:
+    found = replaced(starts=2)
+    found.put_back()
+    found.grow(30)
+    move = rf"`sluice reset trips --to-earliest --topic {found.trips.topics[0]}` reads this one"
+    with pytest.raises(ResetNeeded, match=move):
+        found.trips.plan()
+    found.trips.open().reset(to_earliest, "an older copy", "run", "pytest")
+    found.trips.run()
+    assert found.trips.judge().facts.rows == 40

@@ -1,0 +1,135 @@
+"""Zombies: a frozen run goes on after others have done its work; nothing is written twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import psutil
+import pytest
+from deltalake import DeltaTable
+from sluice.operations.reset.targets import to_earliest
+
+from tests.faults.striking import frozen
+from tests.worlds.pipelines import Installed, Run, until
+from tests.worlds.records import numbered, produce
+
+pytestmark = [pytest.mark.integration, pytest.mark.spark]
+
+LATER = 5
+JSON = {"type": "json", "schema": "id BIGINT"}
+
+Topic = Callable[..., str]
+Quarantine = tuple[int, list[dict[str, Any]]]
+Pipelines = Callable[..., Installed]
+Faulty = Callable[..., Installed]
+
+
+def more(trips: Installed, count: int, first: int = 0) -> None:
+    produce(trips.bootstrap, trips.topics[0], numbered(count, first))
+
+
+def test_a_frozen_commit_wakes_up_five_batches_later(faulty: Faulty) -> None:
+    trips = faulty()
+    more(trips, 10)
+    zombie, jvm = frozen(trips, "files written")
+    trips.run()
+    for number in range(LATER):
+        more(trips, 4, 10 + 4 * number)
+        trips.run()
+    landed, version, files = trips.ranges("committed"), trips.version(), live_files(trips)
+    assert len(landed) == 1 + LATER
+    jvm.resume()
+    done = zombie.end()
+    assert done.returncode == 0, done.stderr
+    assert "forward-1-1: superseded by version 1 of the data table" in done.stderr
+    assert trips.ranges("committed") == landed
+    assert (trips.version(), live_files(trips)) == (version, files)
+    assert trips.judge().facts.rows == 10 + 4 * LATER
+
+
+def test_a_zombie_of_a_closed_generation_cannot_land(faulty: Faulty) -> None:
+    trips = faulty()
+    more(trips, 10)
+    trips.run()
+    more(trips, 5, 10)
+    zombie, jvm = frozen(trips, "files written")
+    trips.open().reset(to_earliest, "a test", "run", "pytest")
+    trips.run()
+    version, files = trips.version(), live_files(trips)
+    assert {row["_batch"] for row in trips.rows()} == {"forward-2-1"}
+    jvm.resume()
+    done = zombie.end()
+    assert done.returncode == 0, done.stderr
+    assert "forward-1-2: superseded by a reset, which closed its generation at" in done.stderr
+    assert (trips.version(), live_files(trips)) == (version, files)
+    assert trips.judge().facts.rows == 15
+
+
+def live_files(trips: Installed) -> set[str]:
+    return set(DeltaTable(trips.data).file_uris())
+
+
+def test_a_frozen_driver_finds_its_later_batches_committed(
+    topic: Topic, pipeline: Pipelines
+) -> None:
+    """Only Python is frozen; its JVM ends the write that it is at."""
+    trips = pipeline(topic(), max_records_per_batch=2)
+    more(trips, 12)
+    zombie = trips.start("run")
+    first = trips.data / "_delta_log" / f"{1:020}.json"
+    until(first.exists, "the first batch", 120, pause=0.001)
+    driver = psutil.Process(zombie.process.pid)
+    driver.suspend()
+    until(lambda: driver.status() == psutil.STATUS_STOPPED, "a frozen driver")
+    trips.run()
+    landed = trips.ranges("committed")
+    assert len(landed) == 6
+    files = live_files(trips)
+    driver.resume()
+    done = zombie.end()
+    assert done.returncode == 0, done.stderr
+    assert (trips.ranges("committed"), live_files(trips)) == (landed, files)
+    assert trips.judge().facts.rows == 12
+
+
+@pytest.mark.parametrize("point", ["quarantine files written", "files written"])
+def test_a_zombie_leaves_the_quarantine_of_a_committed_batch_alone(
+    faulty: Faulty, point: str
+) -> None:
+    trips = faulty(format=JSON, quarantine={"max_ratio": 0.5})
+    produce(trips.bootstrap, trips.topics[0], [*numbered(4), b"{broken", *numbered(2)])
+    zombie, jvm = frozen(trips, point)
+    before = quarantine(trips)
+    trips.run()
+    after = quarantine(trips)
+    assert after != before, "the winner has written them anew"
+    comes_too_late(trips, zombie, jvm, after)
+
+
+def test_a_zombie_that_was_about_to_quarantine_finds_the_batch_committed(faulty: Faulty) -> None:
+    trips = faulty(format=JSON, quarantine={"max_ratio": 0.5})
+    produce(trips.bootstrap, trips.topics[0], [*numbered(4), b"{broken", *numbered(2)])
+    zombie, jvm = frozen(trips, "quarantine creation")
+    assert trips.rows() == []
+    trips.run()
+    after = quarantine(trips)
+    comes_too_late(trips, zombie, jvm, after)
+
+
+def comes_too_late(trips: Installed, zombie: Run, jvm: psutil.Process, after: Quarantine) -> None:
+    """It goes on, says who was first, and leaves the quarantine as the winner wrote it."""
+    assert [row["_offset"] for row in after[1]] == [4]
+    jvm.resume()
+    done = zombie.end()
+    assert done.returncode == 0, done.stderr
+    assert "forward-1-1: superseded by version" in done.stderr
+    assert quarantine(trips) == after
+    facts = trips.judge().facts
+    assert (facts.rows, facts.quarantined) == (6, 1)
+
+
+def quarantine(trips: Installed) -> Quarantine:
+    """The quarantine table's version and rows."""
+    table = DeltaTable(trips.warehouse / f"{trips.name}__quarantine")
+    return table.version(), trips.quarantined()

@@ -1,0 +1,164 @@
+"""The mutations: each breaks one rule of the protocol, and names what the oracle must then find."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """A piece of a source below `jobs/sluice/`, and what it is replaced by.
+
+    `scenario` shows the difference; `broken` are the invariants of which one at least must be red.
+    """
+
+    name: str
+    file: str
+    old: str
+    new: str
+    scenario: str
+    broken: frozenset[int]
+
+
+def _mutation(name: str, file: str, old: str, new: str, scenario: str, *broken: int) -> Mutation:
+    return Mutation(name, file, old, new, scenario, frozenset(broken))
+
+
+MUTATIONS = (
+    _mutation(
+        "plans up to the high watermark",
+        "broker/cluster.py",
+        "OffsetSpec.latest(), IsolationLevel.READ_COMMITTED)",
+        "OffsetSpec.latest())",
+        "an open transaction",
+        3,
+    ),
+    _mutation(
+        "plans anew instead of adopting",
+        "protocol/plan/write_plan.py",
+        "        unfinished = history.after(committed)\n",
+        "        unfinished = ()\n",
+        "a plan that was left",
+        1,
+        4,
+        10,
+    ),
+    _mutation(
+        "plans without compare-and-set",
+        "tables/offsets_table.py",
+        "if self._table is None or self._newest(app_id) != expected:",
+        "if self._table is None:",
+        "two planners",
+        3,
+    ),
+    _mutation(
+        "commits without a transaction id",
+        "lake/batch_commit.py",
+        '.option("txnAppId", batch.sequence.app_id)',
+        '.option("txnAppId", "sluice:other")',
+        "the same batch twice",
+        2,
+        4,
+    ),
+    _mutation(
+        "reads what was not committed",
+        "lake/kafka_source.py",
+        '"kafka.isolation.level": "read_committed"',
+        '"kafka.isolation.level": "read_uncommitted"',
+        "an aborted transaction",
+        7,
+    ),
+    _mutation(
+        "reads one record less",
+        "lake/kafka_source.py",
+        "{each: each.end for each in wanted}",
+        "{each: each.end - 1 for each in wanted}",
+        "plain records",
+        1,
+        4,
+    ),
+    _mutation(
+        "writes receipts unseen",
+        "protocol/settle/counting.py",
+        'if landing.rows == batch.span and batch.mode == "append":',
+        "if landing.rows <= batch.span:",
+        "an aborted transaction",
+        8,
+    ),
+    _mutation(
+        "takes markers for compacted records",
+        "protocol/settle/gaps.py",
+        "Kind.CONTROL if batch.is_control else Kind.ABORTED",
+        "Kind.COMPACTED",
+        "an aborted transaction",
+        8,
+    ),
+    _mutation(
+        "drops what it cannot decode",
+        "lake/batch_rows.py",
+        "return records.where(_error().isNotNull()).select(",
+        "return records.where(_error().isNull() & _error().isNotNull()).select(",
+        "a malformed record",
+        1,
+    ),
+    _mutation(
+        "appends what it reads again",
+        "lake/port.py",
+        'return self.batch.mode == "replace" and',
+        "return False and",
+        "a rewind",
+        2,
+    ),
+    _mutation(
+        "reads again above the cursor",
+        "operations/backfill/readable.py",
+        "        again, ahead = _split(rest, end)\n",
+        "        again, ahead = rest, rest.first(0)\n",
+        "a backfill",
+        2,
+        3,
+    ),
+    _mutation(
+        "resets without a fence",
+        "operations/reset/close_generation.py",
+        "            fencing.close(intended.closes)\n",
+        "            pass\n",
+        "a zombie after a reset",
+        2,
+        6,
+    ),
+    _mutation(
+        "passes over a loss in silence",
+        "protocol/plan/next_batches.py",
+        "return Plan(_batches(pieces, history, state), (*lost, *skips))",
+        "return Plan(_batches(pieces, history, state))",
+        "records that retention took",
+        3,
+        9,
+    ),
+    _mutation(
+        "goes on behind a RESTORE",
+        "progress/unaltered.py",
+        "    if any(each.restored is not None for each in commits):",
+        "    if False:",
+        "a restored table",
+        1,
+    ),
+    _mutation(
+        "takes a new topic for the old one",
+        "protocol/plan/log_changes.py",
+        "    if log.topic_id != last.topic_id:",
+        "    if False:",
+        "a topic created anew",
+        3,
+        9,
+    ),
+    _mutation(
+        "mirrors what is only planned",
+        "protocol/settle/write_receipts.py",
+        "history.cursor_at(committed).items()",
+        "history.cursor.items()",
+        "a plan that nobody has landed",
+        6,
+    ),
+)

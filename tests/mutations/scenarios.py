@@ -1,0 +1,242 @@
+"""Scenarios: what happens to a pipeline before the oracle judges it.
+
+    python -m tests.mutations.scenarios NAME BOOTSTRAP FOLDER
+
+Prints the broken invariants as JSON. It runs in a process of its own, so that a mutated package
+can take the place of ours. A product that notices its own mutation and stops is judged as well.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import uuid
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deltalake import DeltaTable
+
+from local.embedded.topics import create_topic
+from tests.oracle import read_truth
+from tests.worlds.pipelines import Installed
+from tests.worlds.records import (
+    delete_records,
+    delete_topic,
+    numbered,
+    produce,
+    send,
+    transactional,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Expectations = dict[str, Any]
+JSON = {"type": "json", "schema": "id BIGINT"}
+SCENARIOS: dict[str, Callable[[Installed], Expectations | None]] = {}
+
+
+def scenario(function: Callable[[Installed], Expectations | None]) -> None:
+    SCENARIOS[function.__name__.replace("_", " ")] = function
+
+
+def more(trips: Installed, count: int, first: int = 0) -> None:
+    produce(trips.bootstrap, trips.topics[0], numbered(count, first))
+
+
+@scenario
+def plain_records(trips: Installed) -> None:
+    more(trips, 10)
+    trips.run()
+
+
+@scenario
+def an_open_transaction(trips: Installed) -> Expectations:
+    more(trips, 3)
+    producer = transactional(trips.bootstrap)
+    send(producer, trips.topics[0], numbered(2, 3))
+    trips.plan()
+    return {"settled": False, "caught_up": False}
+
+
+@scenario
+def an_aborted_transaction(trips: Installed) -> None:
+    producer = transactional(trips.bootstrap)
+    send(producer, trips.topics[0], numbered(4))
+    producer.abort_transaction(30)
+    more(trips, 3)
+    trips.run()
+
+
+@scenario
+def a_plan_that_was_left(trips: Installed) -> None:
+    more(trips, 10)
+    trips.plan()
+    more(trips, 10, 10)
+    trips.ingest(trips.plan())
+    trips.run()
+
+
+@scenario
+def a_plan_that_nobody_has_landed(trips: Installed) -> Expectations:
+    more(trips, 10)
+    trips.run()
+    more(trips, 10, 10)
+    trips.plan()
+    trips.settle()
+    return {"caught_up": False}
+
+
+@scenario
+def two_planners(trips: Installed) -> Expectations:
+    from sluice.errors import CommitConflict
+    from sluice.offsets.origin import Origin
+    from sluice.protocol.plan.write_plan import preview_plan
+
+    more(trips, 10)
+    parts = trips.open().parts
+    snapshot, history, _ = parts.progress(parts.offsets.snapshot_to_write)
+    new = preview_plan(parts, history)
+    for _ in range(2):
+        with contextlib.suppress(CommitConflict):
+            snapshot.append_plan(new, Origin("run", "test", datetime.now(UTC)))
+            snapshot = parts.offsets.snapshot()
+    return {"settled": False, "caught_up": False}
+
+
+@scenario
+def the_same_batch_twice(trips: Installed) -> None:
+    more(trips, 10)
+    work = trips.plan()
+    for _ in range(2):
+        with contextlib.suppress(Exception):
+            trips.ingest(work)
+    trips.settle()
+
+
+@scenario
+def a_malformed_record(trips: Installed) -> None:
+    trips.write_spec(format=JSON, quarantine={"max_ratio": 0.5})
+    produce(trips.bootstrap, trips.topics[0], [*numbered(4), b"{broken"])
+    trips.run()
+
+
+@scenario
+def a_rewind(trips: Installed) -> None:
+    from sluice.operations.reset.targets import to_earliest
+
+    more(trips, 10)
+    trips.run()
+    trips.open().reset(to_earliest, "a scenario", "run", "test")
+    trips.run()
+
+
+@scenario
+def a_backfill(trips: Installed) -> None:
+    from sluice.operations.backfill.selection import offset_ranges
+
+    more(trips, 10)
+    trips.run()
+    more(trips, 5, 10)
+    everything = offset_ranges([f"{trips.topics[0]}[0] [0, 15)"])
+    trips.ingest(trips.open().backfill(everything, "test", "test").work)
+    trips.run()
+
+
+@scenario
+def a_zombie_after_a_reset(trips: Installed) -> None:
+    from sluice.lake.port import BatchAttempt
+    from sluice.lake.spark_lake import SparkLake
+    from sluice.operations.reset.targets import to_earliest
+
+    more(trips, 10)
+    trips.run()
+    more(trips, 5, 10)
+    work = trips.plan()
+    parts = trips.open().parts
+    _, history, _ = parts.progress(parts.offsets.snapshot)
+    batch = history.batch(work.batches[0])
+    trips.open().reset(to_earliest, "a scenario", "run", "test")
+    # A Spark application that was past all checks when the reset came.
+    lake = SparkLake(trips.session(), parts.client, parts.spec, parts.tables)
+    lake.land(BatchAttempt(batch, tuple(each.offsets for each in batch.ranges)))
+    trips.run()
+
+
+@scenario
+def records_that_retention_took(trips: Installed) -> Expectations:
+    more(trips, 10)
+    trips.run()
+    truth = read_truth(trips.bootstrap, trips.topics)
+    more(trips, 10, 10)
+    delete_records(trips.bootstrap, trips.topics[0], 15)
+    trips.write_spec(on_data_loss="record")
+    trips.run()
+    return {"remembered": truth}
+
+
+@scenario
+def a_restored_table(trips: Installed) -> None:
+    more(trips, 10)
+    trips.run()
+    more(trips, 10, 10)
+    DeltaTable(trips.data).restore(0)
+    with contextlib.suppress(Exception):
+        trips.run()
+    if trips.offsets("committed")[-1]["batch_id"] == 1:
+        from sluice.operations.reset.targets import to_table
+
+        trips.open().reset(to_table, "a scenario", "run", "test")
+        trips.run()
+
+
+@scenario
+def a_topic_created_anew(trips: Installed) -> Expectations:
+    name = trips.topics[0]
+    more(trips, 10)
+    trips.run()
+    truth = read_truth(trips.bootstrap, [name])
+    delete_topic(trips.bootstrap, name)
+    assert create_topic(trips.bootstrap, name, 1, {})
+    more(trips, 15)
+    with contextlib.suppress(Exception):
+        trips.run()
+    # What the new topic holds is not the pipeline's, as long as nobody has decided so.
+    noticed = len(trips.ranges()) == 1
+    return {"truth": truth} if noticed else {"remembered": truth}
+
+
+@cache
+def session() -> SparkSession:
+    from sluice.lake.session import open_session
+    from sluice.spec.pipeline_spec import PipelineSpec
+
+    named = {"version": 1, "pipeline": "tests", "table": "tests", "topics": ["none"]}
+    return open_session(PipelineSpec.model_validate({**named, "format": {"type": "raw"}}))
+
+
+def main(name: str, bootstrap: str, folder: str) -> None:
+    topic = f"mutation-{uuid.uuid4().hex[:12]}"
+    assert create_topic(bootstrap, topic, 1, {})
+    trips = Installed(Path(folder), bootstrap, [topic], session)
+    trips.write_spec()
+    stopped, expectations = None, None
+    try:
+        expectations = SCENARIOS[name](trips)
+    except Exception as problem:
+        stopped = f"{type(problem).__name__}: {problem}"
+    verdict = trips.verdict(**(expectations or {}))
+    found = {
+        "broken": sorted(verdict.invariants),
+        "verdict": str(verdict),
+        "stopped": stopped,
+    }
+    print(json.dumps(found), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

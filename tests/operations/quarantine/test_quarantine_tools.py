@@ -1,0 +1,180 @@
+"""The quarantine's tools: what is in it and why, and the decision to forget some of it."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from click.testing import CliRunner
+from sluice.cli import commands
+from sluice.offsets.quarantined import RecordFilter, RecordState
+from sluice.operations.reset.targets import to_earliest
+from sluice.progress.quarantined_records import read_quarantined
+
+from tests.worlds.pipelines import Installed, killed_at
+from tests.worlds.records import numbered, produce
+
+pytestmark = [pytest.mark.integration, pytest.mark.spark]
+
+Topic = Callable[..., str]
+Pipelines = Callable[..., Installed]
+
+FORM = {"type": "json", "schema": "id BIGINT"}
+WIDER = {"type": "json", "schema": "id STRING"}
+BROKEN, WORD, BYTES = b'{"id": 1', b'{"id": "one"}', b"\xff[/red]"
+
+
+@pytest.fixture
+def trips(topic: Topic, pipeline: Pipelines) -> Installed:
+    """Two partitions; offsets 10 to 13 of the first are malformed, and 5 of the second."""
+    made = pipeline(topic(2), format=FORM, quarantine={"max_ratio": 0.3})
+    send(made, 0, *numbered(10), BROKEN, WORD, WORD, BYTES)
+    send(made, 1, *numbered(5), WORD)
+    made.run()
+    return made
+
+
+def send(trips: Installed, partition: int, *values: bytes | None) -> None:
+    produce(trips.bootstrap, trips.topics[0], values, partition)
+
+
+def said(trips: Installed, command: str, *args: str, code: int = 0) -> str:
+    words = [*command.split(), trips.name, *args]
+    done = CliRunner().invoke(commands, words, env=trips.environment)
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+def answer(trips: Installed, command: str, *args: str) -> dict[str, object]:
+    found: dict[str, object] = json.loads(said(trips, command, *args, "--json"))
+    return found
+
+
+def reasons(trips: Installed, state: str = "reasons") -> dict[str, int]:
+    listed = answer(trips, "quarantine list")[state]
+    return {each["reason"]: each["records"] for each in listed}
+
+
+def states(trips: Installed) -> dict[RecordState, list[int]]:
+    """The offsets of the quarantine's rows, by what they count."""
+    found: dict[RecordState, list[int]] = {}
+    for row in read_quarantined(trips.open().parts).rows:
+        found.setdefault(row.state, []).append(row.offset)
+    return found
+
+
+@contextmanager
+def upkeep(trips: Installed) -> Iterator[object]:
+    from sluice.lake.upkeep import SparkUpkeep
+
+    yield SparkUpkeep(trips.session(), str(trips.warehouse / f"{trips.name}__quarantine"))
+
+
+def drop(trips: Installed, **choice: object) -> int:
+    done = trips.open().drop(
+        RecordFilter(**choice), "no use", "run", "pytest", lambda: upkeep(trips)
+    )
+    return len(done.chosen)
+
+
+def test_what_was_put_aside_is_listed_by_reason_and_shown(trips: Installed) -> None:
+    assert reasons(trips) == {
+        "id: not a BIGINT": 3,
+        "not one JSON object": 1,
+        "not strict UTF-8": 1,
+    }
+    found = answer(trips, "quarantine list")
+    assert (found["max_ratio"], found["records"], found["stale"]) == (0.3, 5, 0)
+    assert [(each["batch"], each["ratio"]) for each in found["batches"]] == [("forward-1-1", 0.25)]
+    first = found["reasons"][0]
+    assert first["partitions"] == [f"{trips.topics[0]}[{number}]" for number in (0, 1)]
+    assert first["sample"]["value"] == WORD.decode()
+    shown = said(trips, "quarantine list")
+    assert "quarantine.max_ratio: 30.00%" in shown
+    assert "forward-1-1 25.00%" in shown
+
+    records_are_shown_as_they_came(trips)
+    a_batch_over_budget_shows_what_it_met_and_counts_for_nothing(trips)
+
+
+def records_are_shown_as_they_came(trips: Installed) -> None:
+    first = f"{trips.topics[0]}[0]"
+    everything = answer(trips, "quarantine show")
+    assert everything["chosen"] == 5
+    (found,) = answer(trips, "quarantine show", "--at", f"{first}@13")["records"]
+    assert (found["value"], base64.b64decode(found["value_base64"])) == (None, BYTES)
+    assert (found["offset"], found["batch"], found["state"]) == (13, "forward-1-1", "live")
+    two = answer(trips, "quarantine show", "--reason-like", "BIGINT", "--limit", "2")
+    assert (two["chosen"], [each["offset"] for each in two["records"]]) == (3, [11, 12])
+    shown = said(trips, "quarantine show", "--at", f"{first}@10", "--at", f"{first}@13")
+    assert '{"id": 1' in shown
+    assert BYTES.hex() in shown
+    assert said(trips, "quarantine show", "--at", "nonsense", code=2)
+    assert answer(trips, "quarantine show", "--batch", "forward-1-2")["chosen"] == 0
+
+
+def a_batch_over_budget_shows_what_it_met_and_counts_for_nothing(trips: Installed) -> None:
+    send(trips, 0, WORD, WORD, *numbered(2))
+    work = trips.plan()
+    with pytest.raises(Exception, match=f"quarantine list {trips.name}"):
+        trips.ingest(work)
+    assert reasons(trips, "waiting") == {"id: not a BIGINT": 2}
+    assert sum(reasons(trips).values()) == 5
+    assert answer(trips, "quarantine show", "--batch", "forward-1-2")["chosen"] == 2
+    assert drop(trips, batch="forward-1-2") == 0
+    trips.write_spec(quarantine={"max_ratio": 1})
+    trips.run()
+    assert sum(reasons(trips).values()) == 7
+    assert trips.judge().facts.quarantined == 7
+
+
+def test_what_is_dropped_leaves_a_record_and_goes(trips: Installed) -> None:
+    first = f"{trips.topics[0]}[0]"
+    preview = said(trips, "quarantine drop", "--reason-like", "bigint")
+    assert f"{first} [11, 13) of forward-1-1" in preview
+    assert "Nothing was changed" in preview
+    said(trips, "quarantine drop", code=2)
+    said(trips, "quarantine drop", "--all", "--execute", code=2)
+    assert trips.offsets("loss") == []
+    # Killed between its two steps: the decision stands, and the rows count no more.
+    killed = ["--reason-like", "bigint", "--execute", "--reason", "a test"]
+    assert trips.sluice("quarantine drop", *killed, **killed_at("drop recorded")).returncode < 0
+    recorded = trips.offsets("loss")
+    ranges = [(row["partition"], row["start_offset"], row["end_offset"]) for row in recorded]
+    assert sorted(ranges) == [(0, 11, 13), (1, 5, 6)]
+    assert {row["batch"] for row in recorded} == {"forward-1-1"}
+    assert all(row["reason"].startswith("dropped from quarantine by ") for row in recorded)
+    assert states(trips) == {RecordState.LIVE: [10, 13], RecordState.DROPPED: [11, 12, 5]}
+    assert "FAILED" not in said(trips, "verify")
+    # Whoever comes next completes it, and nothing is told twice.
+    assert drop(trips, reason_like="bigint") == 0
+    assert states(trips) == {RecordState.LIVE: [10, 13]}
+    assert trips.offsets("loss") == recorded
+    send(trips, 0, *numbered(3))
+    trips.run()
+    assert "lost: 3 offsets in 2 loss records" in said(trips, "status")
+    assert "FAILED" not in said(trips, "verify")
+    facts = trips.judge(dropped=frozenset({(0, 11), (0, 12), (1, 5)})).facts
+    assert (facts.rows, facts.quarantined) == (18, 2)
+
+    a_dropped_record_that_is_read_again_counts_again(trips)
+
+
+def a_dropped_record_that_is_read_again_counts_again(trips: Installed) -> None:
+    trips.open().reset(to_earliest, "a mended schema", "run", "pytest")
+    trips.write_spec(quarantine={"max_ratio": 1})
+    trips.run()
+    # The old batch's rows are superseded, and too young to go: a RESTORE brings them back.
+    assert states(trips)[RecordState.LIVE] == [10, 11, 12, 13, 5]
+    assert drop(trips, positions=[(row.partition, row.offset) for row in live(trips)[1:2]]) == 1
+    dropped = frozenset({(0, 11), (0, 12), (1, 5)})
+    assert "FAILED" not in said(trips, "verify")
+    assert states(trips)[RecordState.LIVE] == [10, 12, 13, 5]
+    trips.judge(dropped=dropped)
+
+
+def live(trips: Installed) -> list:
+    return read_quarantined(trips.open().parts).of(RecordState.LIVE)

@@ -1,0 +1,243 @@
+"""What others do to the data table: some of it stops the line, with the way back; some does not."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+
+import pytest
+from deltalake import CommitProperties, DeltaTable, Transaction
+from sluice.errors import ResetNeeded, TableRefused
+from sluice.operations.reset.targets import Target, shift_by, to_earliest, to_latest, to_table
+
+from tests.worlds.pipelines import Installed, killed_at
+from tests.worlds.records import numbered, produce
+
+pytestmark = [pytest.mark.integration, pytest.mark.spark]
+
+Topic = Callable[..., str]
+Pipelines = Callable[..., Installed]
+RETENTION = "delta.setTransactionRetentionDuration"
+
+
+@pytest.fixture
+def trips(topic: Topic, pipeline: Pipelines) -> Installed:
+    """A pipeline that has landed two batches of ten records."""
+    made = pipeline(topic())
+    for number in range(2):
+        more(made, 10 * number)
+        made.run()
+    return made
+
+
+def more(trips: Installed, first: int) -> None:
+    produce(trips.bootstrap, trips.topics[0], numbered(10, first))
+
+
+def sql(trips: Installed, statement: str) -> None:
+    trips.session().sql(statement.format(t=f"delta.`{trips.data}`")).collect()
+
+
+def refused(trips: Installed, *texts: str) -> None:
+    """Neither planning nor settling goes on, and nothing was written."""
+    before = len(trips.rows("_sluice/offsets"))
+    more(trips, 20)
+    for verb in (trips.plan, trips.settle):
+        with pytest.raises(TableRefused) as problem:
+            verb()
+        for text in texts:
+            assert text in str(problem.value)
+    assert len(trips.rows("_sluice/offsets")) == before
+
+
+def exact(trips: Installed, rows: int, *altered: int) -> None:
+    trips.run()
+    assert trips.judge(altered=frozenset(altered)).facts.rows == rows
+
+
+def test_create_or_replace_is_refused_until_it_is_taken_back(trips: Installed) -> None:
+    version = trips.version()
+    rows = trips.session().range(3).writeTo(f"delta.`{trips.data}`")
+    rows.using("delta").createOrReplace()
+    refused(
+        trips,
+        f"version {version + 1} is a CREATE OR REPLACE TABLE",
+        f"RESTORE the table to version {version}",
+    )
+    sql(trips, f"RESTORE TABLE {{t}} TO VERSION AS OF {version}")
+    exact(trips, 30, version + 1)
+
+
+def test_a_clone_is_refused(trips: Installed) -> None:
+    original = trips.folder / "original"
+    trips.data.rename(original)
+    trips.session().sql(f"CREATE TABLE delta.`{trips.data}` SHALLOW CLONE delta.`{original}`")
+    refused(trips, "is a CLONE", "Put the original back")
+    shutil.rmtree(trips.data)
+    original.rename(trips.data)
+    exact(trips, 30)
+
+
+def test_a_table_dropped_and_created_anew_is_refused(trips: Installed) -> None:
+    aside = trips.folder / "aside"
+    trips.data.rename(aside)
+    sql(
+        trips,
+        "CREATE TABLE {t} (value BINARY) USING delta TBLPROPERTIES ('sluice.pipeline' = 'trips')",
+    )
+    refused(trips, "expected a last committed batch", "created anew")
+    shutil.rmtree(trips.data)
+    aside.rename(trips.data)
+    exact(trips, 30)
+
+
+def test_a_second_writer_is_refused_until_its_commit_is_taken_back(trips: Installed) -> None:
+    version = trips.version()
+    foreign = CommitProperties(app_transactions=[Transaction("a-streaming-query", 7)])
+    table = DeltaTable(trips.data)
+    table.create_write_transaction([], "append", table.schema(), commit_properties=foreign)
+    refused(trips, f"version {version + 1}", "'a-streaming-query'", "another writer")
+    sql(trips, f"RESTORE TABLE {{t}} TO VERSION AS OF {version}")
+    exact(trips, 30)
+
+
+def test_transaction_ids_that_expire_are_refused(trips: Installed) -> None:
+    sql(trips, f"ALTER TABLE {{t}} SET TBLPROPERTIES ('{RETENTION}' = 'interval 1 days')")
+    refused(trips, RETENTION, "'interval 1 days'", "UNSET TBLPROPERTIES")
+    sql(trips, f"ALTER TABLE {{t}} UNSET TBLPROPERTIES ('{RETENTION}')")
+    exact(trips, 30)
+
+
+def test_a_restore_by_timestamp_is_understood(trips: Installed) -> None:
+    first = trips.offsets("committed")[0]["data_version"]
+    at = trips.session().sql(f"DESCRIBE HISTORY delta.`{trips.data}`")
+    stamp = at.where(f"version = {first}").collect()[0]["timestamp"]
+    sql(trips, f"RESTORE TABLE {{t}} TO TIMESTAMP AS OF '{stamp}'")
+    with pytest.raises(ResetNeeded, match="found forward-1-2 undone"):
+        trips.plan()
+    trips.open().reset(to_table, "a test", "run", "pytest")
+    exact(trips, 20)
+
+
+def test_a_plan_made_before_a_restore_does_not_land_after_it(trips: Installed) -> None:
+    more(trips, 20)
+    work = trips.plan()
+    sql(trips, "RESTORE TABLE {t} TO VERSION AS OF 1")
+    with pytest.raises(ResetNeeded, match="forward-1-2 undone"):
+        trips.ingest(work)
+    assert len(trips.rows()) == 10
+    trips.open().reset(to_table, "a test", "run", "pytest")
+    exact(trips, 30)
+
+
+def test_maintenance_and_added_columns_are_no_reason_to_stop(trips: Installed) -> None:
+    sql(trips, "OPTIMIZE {t}")
+    sql(trips, "ALTER TABLE {t} ADD COLUMNS (note STRING)")
+    more(trips, 20)
+    trips.run()
+    trips.session().conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
+    sql(trips, "VACUUM {t} RETAIN 0 HOURS")
+    more(trips, 30)
+    exact(trips, 40)
+
+
+def test_deleted_rows_are_told_from_lost_ones(trips: Installed) -> None:
+    sql(trips, "DELETE FROM {t} WHERE _offset IN (3, 4, 15)")
+    more(trips, 20)
+    trips.run()
+    done = trips.sluice("verify")
+    assert done.returncode == 0, done.stderr
+    assert "3 rows deleted by others" in done.stdout
+    verdict = trips.sluice("verify", "--json")
+    assert '"DELETE"' in verdict.stdout
+
+
+def laid_out(topic: Topic, pipeline: Pipelines, **layout: list[str]) -> Installed:
+    trips = pipeline(topic(), format={"type": "json", "schema": "id BIGINT, city STRING"}, **layout)
+    values = [b'{"id": 1, "city": "Bonn"}', b'{"id": 2, "city": "Lima"}', None]
+    produce(trips.bootstrap, trips.topics[0], values)
+    trips.run()
+    return trips
+
+
+def test_a_partitioned_table_is_reset(topic: Topic, pipeline: Pipelines) -> None:
+    trips = laid_out(topic, pipeline, partition_by=["city"])
+    trips.open().reset(to_earliest, "a test", "run", "pytest")
+    exact(trips, 3)
+    assert {row["_batch"] for row in trips.rows()} == {"forward-2-1"}
+
+
+def test_a_clustered_table_cannot_be_reset_and_goes_on(topic: Topic, pipeline: Pipelines) -> None:
+    trips = laid_out(topic, pipeline, cluster_by=["city"])
+    with pytest.raises(TableRefused, match=r"found .*clustering"):
+        trips.open().reset(to_earliest, "a test", "run", "pytest")
+    assert trips.offsets("reset_intended") == []
+    exact(trips, 3)
+
+
+@pytest.mark.parametrize("moves", [shift_by(0), to_latest], ids=["stays", "skips"])
+def test_a_restore_behind_a_reset_is_noticed(trips: Installed, moves: Target) -> None:
+    """The new generation has no batch yet: what the restore took away is of the one before."""
+    more(trips, 20)
+    held = trips.version()
+    trips.open().reset(moves, "a test", "run", "pytest")
+    assert held is not None
+    DeltaTable(trips.data).restore(held - 1)
+    with pytest.raises(ResetNeeded, match=r"found forward-1-2 undone: .*\[10, 20\)"):
+        trips.plan()
+    trips.open().reset(to_table, "a test", "run", "pytest")
+    assert trips.plan().sequence.generation == 3
+    exact(trips, 30)
+
+
+def test_a_reset_that_cannot_be_finished_after_a_restore_gives_way(trips: Installed) -> None:
+    killed = trips.sluice(
+        *("reset", "--shift-by", "0", "--execute", "--reason", "a test"),
+        **killed_at("reset intended"),
+    )
+    assert len(trips.offsets("reset_intended")) == 2, killed.stderr
+    version = trips.version()
+    assert version is not None
+    DeltaTable(trips.data).restore(version - 1)
+    with pytest.raises(ResetNeeded, match="Reset --to-table first"):
+        trips.plan()
+    done = trips.open().reset(to_table, "back", "run", "pytest")
+    assert done.closed_at == {"forward": 1, "backfill": 0}
+    exact(trips, 20)
+
+
+def test_after_a_restore_that_was_dealt_with_a_reset_goes_on_from_its_own_opening(
+    trips: Installed,
+) -> None:
+    version = trips.version()
+    assert version is not None
+    DeltaTable(trips.data).restore(version - 1)
+    trips.open().reset(to_table, "a test", "run", "pytest")
+    trips.run()
+    more(trips, 20)
+    trips.open().reset(to_latest, "a test", "run", "pytest")
+    stays = trips.open().reset(shift_by(0), "another", "run", "pytest")
+    assert [(each.before, each.after.offsets.start) for each in stays.cursor] == [(30, 30)]
+    more(trips, 30)
+    trips.run()
+    assert trips.ranges()["forward-4-1"] == {"[0]": (30, 40)}
+    assert trips.judge().facts.rows == 30
+
+
+@pytest.mark.parametrize("feature", ["rowTracking", "allowColumnDefaults"])
+def test_a_feature_that_delta_rs_does_not_write_refuses_a_reset_and_nothing_else(
+    trips: Installed, feature: str
+) -> None:
+    sql(trips, f"ALTER TABLE {{t}} SET TBLPROPERTIES ('delta.feature.{feature}' = 'supported')")
+    with pytest.raises(TableRefused, match=f"delta-rs writes, found .*{feature}.* DROP FEATURE"):
+        trips.open().reset(to_earliest, "a test", "run", "pytest")
+    assert trips.offsets("reset_intended") == []
+    more(trips, 20)
+    exact(trips, 30)
+
+
+def test_rows_that_delta_rs_cannot_read_stop_the_line_with_the_feature(trips: Installed) -> None:
+    property = "delta.enableDeletionVectors"
+    sql(trips, f"ALTER TABLE {{t}} SET TBLPROPERTIES ('{property}' = 'true')")
+    with pytest.raises(TableRefused, match=r"delta-rs reads, found .*deletionVectors.*DROP"):
+        trips.open().preview_reset(to_earliest)

@@ -1,0 +1,93 @@
+"""Offset ranges are half-open, and what is cut off one end is left at the other."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sluice.offsets.notation import parse_range
+from sluice.offsets.ranges import OffsetRange, TopicPartition, span_of
+
+from tests.unit.builders import offsets, partition
+
+starts = st.integers(0, 10**12)
+spans = st.integers(0, 10**6)
+
+
+@pytest.mark.parametrize(("start", "end"), [(-1, 0), (-1, 5), (5, 4), (1, 0)])
+def test_what_is_no_offset_range_is_refused_by_name(start: int, end: int) -> None:
+    with pytest.raises(ValueError, match=rf"flights\[2\] \[{start}, {end}\) is not"):
+        offsets(start, end, 2)
+
+
+@pytest.mark.parametrize(("start", "end", "span"), [(0, 0, 0), (7, 7, 0), (0, 1, 1), (3, 10, 7)])
+def test_the_end_is_not_part_of_the_range(start: int, end: int, span: int) -> None:
+    assert offsets(start, end).span == span
+
+
+def test_ranges_are_written_with_their_partition() -> None:
+    assert str(partition(3)) == "flights[3]"
+    assert str(offsets(5, 9, 3)) == "flights[3] [5, 9)"
+
+
+def test_ranges_are_values() -> None:
+    assert offsets(1, 2) == offsets(1, 2)
+    assert len({offsets(1, 2), offsets(1, 2), offsets(1, 3)}) == 2
+    with pytest.raises(AttributeError):
+        offsets(1, 2).end = 3  # type: ignore[misc]
+
+
+def test_ranges_sort_by_topic_then_partition_then_start() -> None:
+    ordered = [offsets(9, 9, 0, "a"), offsets(0, 1, 2), offsets(4, 5, 2), offsets(0, 1, 10)]
+    assert sorted({*ordered}) == ordered
+
+
+def test_a_range_follows_only_one_of_its_own_partition_that_ends_where_it_starts() -> None:
+    later = offsets(5, 9)
+    assert later.follows(offsets(0, 5))
+    assert later.follows(offsets(5, 5))
+    assert not later.follows(offsets(0, 4))
+    assert not later.follows(offsets(0, 6))
+    assert not later.follows(offsets(0, 5, 1))
+    assert not later.follows(offsets(0, 5, 0, "other"))
+
+
+@given(starts, spans, spans)
+def test_what_is_taken_and_what_is_left_tile_the_range(start: int, span: int, wanted: int) -> None:
+    whole = offsets(start, start + span)
+    taken = whole.first(wanted)
+    rest = whole.after(taken)
+    assert taken.start == whole.start
+    assert taken.span == min(wanted, span)
+    assert rest.follows(taken)
+    assert rest.end == whole.end
+    assert taken.span + rest.span == whole.span
+
+
+@given(st.lists(st.tuples(starts, spans)))
+def test_the_span_of_several_ranges_is_the_sum_of_theirs(pairs: list[tuple[int, int]]) -> None:
+    ranges = [
+        OffsetRange(TopicPartition("t", at), start, start + span)
+        for at, (start, span) in enumerate(pairs)
+    ]
+    assert span_of(ranges) == sum(span for _, span in pairs)
+
+
+@given(starts, spans, st.integers(0, 999), st.from_regex(r"[A-Za-z0-9._-]+", fullmatch=True))
+def test_a_range_reads_back_as_it_is_written(start: int, span: int, at: int, topic: str) -> None:
+    written = OffsetRange(TopicPartition(topic, at), start, start + span + 1)
+    assert parse_range(str(written)) == written
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "flights[0]", "flights[0] [5, 8]", "flights [5, 8)", "flights[0] [8, 5)", "a b[0] [5, 8)"],
+)
+def test_what_is_not_written_like_a_range_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is not an offset range"):
+        parse_range(text)
+
+
+def test_an_empty_range_names_nothing() -> None:
+    with pytest.raises(ValueError, match="its end is the next offset"):
+        parse_range("flights[0] [5, 5)")

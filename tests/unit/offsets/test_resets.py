@@ -1,0 +1,155 @@
+"""Resets: which one opens a generation, where it closed the one before, and what was reached."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sluice.errors import PreviewOutdated, TableRefused
+from sluice.offsets.origin import Origin
+from sluice.offsets.resets import CursorMove, Recorded, Reset, Resets, require_as_previewed
+from sluice.protocol.plan.next_batches import plan_next
+from sluice.tables.reset_rows import read_resets, reset_rows
+
+from tests.unit.builders import (
+    CLUSTER,
+    TOPIC_ID,
+    history,
+    log,
+    offsets,
+    partition,
+    planned,
+    sequence,
+    spec,
+    state,
+)
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def moved(before: int | None, after: int, number: int = 0) -> CursorMove:
+    return CursorMove(planned(offsets(after, after, number)), before)
+
+
+def reset(*cursor: CursorMove, generation: int = 2, closed: int = 3, **more: object) -> Reset:
+    closed_at = {"forward": closed, "backfill": 0}
+    made = Reset("flights", generation, closed_at, cursor, CLUSTER, 9, "a reason")
+    return replace(made, **more)
+
+
+def rows(*events: Reset) -> list[dict]:
+    origins = [Origin("run", "me", AT + timedelta(seconds=n)) for n in range(len(events))]
+    return [row for each, at in zip(events, origins, strict=True) for row in reset_rows(each, at)]
+
+
+@given(st.randoms(use_true_random=False))
+def test_resets_are_read_back_from_rows_in_any_order(random: Random) -> None:
+    first = reset(moved(9, 4), moved(None, 0, 1))
+    written = rows(first, replace(first, done=True), reset(moved(7, 0), generation=3, closed=1))
+    found = read_resets("flights", random.sample(written, len(written)))
+    assert found.by_generation[2] == replace(first, done=True)
+    assert found.newest == reset(moved(7, 0), generation=3, closed=1)
+
+
+def test_of_several_intentions_the_latest_counts_unless_one_was_done() -> None:
+    early, late = reset(moved(9, 4), closed=3), reset(moved(12, 4), closed=4)
+    assert read_resets("flights", rows(early, late)).newest == late
+    done = replace(early, done=True)
+    assert read_resets("flights", rows(early, done, late)).newest == done
+
+
+def test_who_asked_for_a_reset_is_known_also_when_others_finish_it() -> None:
+    first = reset(moved(9, 4))
+    (asked,), (done,) = rows(first)[:1], rows(replace(first, done=True))[:1]
+    found = read_resets("flights", [asked, done | {"actor": "a scheduled run"}]).by_generation[2]
+    assert (found.done, found.recorded) == (True, Recorded("me", AT))
+
+
+def test_a_move_is_a_skip_or_a_rewind_or_neither() -> None:
+    moves = [moved(4, 9), moved(9, 4), moved(5, 5), moved(None, 7)]
+    assert [(each.skipped, each.again) for each in moves] == [(5, 0), (0, 5), (0, 0), (0, 0)]
+    assert [reset(each).stays for each in moves] == [False, False, True, True]
+
+
+def test_what_was_clipped_is_said() -> None:
+    cut = CursorMove(planned(offsets(90, 90), log_start=10), 50, asked=120)
+    assert cut.clipping == ("flights[0]: asked for 120, Kafka can be read from 10 to 90: 90 it is")
+    assert moved(9, 4).clipping is None
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"generation": 3},
+        {"closed_at": {"forward": 4, "backfill": 0}},
+        {"closed_at": {"forward": 3, "backfill": 1}},
+        {"cursor": (moved(9, 5),)},
+        {"cursor": (moved(8, 4),)},
+        {"cursor": (moved(9, 4), moved(0, 0, 1))},
+        {"cursor": (CursorMove(planned(offsets(4, 4), topic_id="another"), 9),)},
+    ],
+    ids=str,
+)
+def test_a_preview_names_one_decision(other: dict) -> None:
+    shown = reset(moved(9, 4))
+    same = replace(shown, reason="another", data_version=12, done=True)
+    assert same.preview == shown.preview
+    assert replace(shown, **other).preview != shown.preview
+    require_as_previewed(shown.preview, same.preview, "")
+    with pytest.raises(PreviewOutdated, match=f"expected {shown.preview}, found .*:\n  9 → 5"):
+        require_as_previewed(shown.preview, replace(shown, **other).preview, "  9 → 5")
+
+
+def test_a_row_for_each_partition_and_lane_with_cursors_on_the_forward_ones() -> None:
+    found = rows(reset(moved(9, 4), moved(5, 5, 1)))
+    by_lane = {(row["lane"], row["partition"]): row for row in found}
+    assert len(found) == len(by_lane) == 4
+    assert (by_lane["forward", 0]["cursor_before"], by_lane["forward", 0]["cursor_after"]) == (9, 4)
+    assert "cursor_before" not in by_lane["backfill", 0]
+    assert {(row["generation"], row["event"]) for row in found} == {(2, "reset_intended")}
+    assert [by_lane[lane, 1]["closed_at"] for lane in ("forward", "backfill")] == [3, 0]
+
+
+def test_a_closed_sequence_ends_where_the_reset_says() -> None:
+    known = Resets({2: reset(moved(9, 4))})
+    assert known.closed_at(sequence()) == 3
+    assert known.closed_at(sequence(lane="backfill")) == 0
+    with pytest.raises(TableRefused, match="expected the reset that closed it"):
+        known.closed_at(sequence(generation=2))
+
+
+def test_reached_is_the_furthest_that_any_generation_before_came() -> None:
+    known = Resets({2: reset(moved(9, 4)), 3: reset(moved(6, 0), moved(2, 0, 1), generation=3)})
+    assert known.reached(1) == {}
+    assert known.reached(2) == {(TOPIC_ID, partition()): 9}
+    assert known.reached(3) == {(TOPIC_ID, partition()): 9, (TOPIC_ID, partition(1)): 2}
+
+
+@pytest.mark.parametrize(
+    ("after", "reached", "mode"), [(4, 9, "replace"), (9, 9, "append"), (12, 9, "append")]
+)
+def test_a_batch_replaces_where_some_of_it_was_committed_before(
+    after: int, reached: int, mode: str
+) -> None:
+    opening = reset(moved(9, after))
+    before = replace(
+        history(),
+        sequence=sequence(generation=2),
+        opening=opening,
+        reached={(TOPIC_ID, partition()): reached},
+    )
+    assert before
+    plan = plan_next(spec(), before, state(log(0, 20)))
+    assert [(str(each), each.mode) for each in plan.batches] == [("forward-2-1", mode)]
+    assert plan.batches[0].ranges[0].offsets == offsets(after, 20)
+
+
+def test_a_topic_created_anew_counts_from_the_start_and_replaces_nothing() -> None:
+    anew = CursorMove(planned(offsets(0, 0), topic_id="another"), 9)
+    before = replace(history(), opening=reset(anew), reached={(TOPIC_ID, partition()): 9})
+    plan = plan_next(spec(), before, state(log(0, 20, topic_id="another")))
+    assert plan.batches[0].mode == "append"

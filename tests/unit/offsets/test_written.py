@@ -1,0 +1,110 @@
+"""Written forms: what people and Kafka's own tool write is read; anything else is refused."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sluice.offsets.notation import (
+    Scope,
+    parse_duration,
+    parse_moment,
+    parse_positions,
+    parse_positions_file,
+    parse_scope,
+    parse_shift,
+)
+from sluice.offsets.ranges import TopicPartition
+
+FLIGHTS = [TopicPartition("flights", number) for number in range(3)]
+
+
+def test_positions_are_topic_partition_and_offset() -> None:
+    found = parse_positions(["flights[0]=120", " flights[2]=0 "])
+    assert found == {FLIGHTS[0]: 120, FLIGHTS[2]: 0}
+    assert parse_positions(["my.topic-1_x[7]@9"], "@") == {TopicPartition("my.topic-1_x", 7): 9}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["flights=120", "flights[0]", "flights[0]@1", "flights[0]=-1", "flights[x]=1", "[0]=1", ""],
+)
+def test_what_is_no_position_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(ValueError, match=r"no position; expected for example flights\[0\]=120"):
+        parse_positions([text])
+
+
+def test_a_position_is_given_once() -> None:
+    with pytest.raises(ValueError, match=r"flights\[0\] is given twice: 1 and 2"):
+        parse_positions(["flights[0]=1", "flights[0]=2"])
+    with pytest.raises(ValueError, match="no position"):
+        parse_positions([])
+
+
+def test_a_file_is_as_kafkas_tool_exports_it() -> None:
+    found = parse_positions_file('"flights",0,120\nflights, 1, 7\r\n\n')
+    assert found == {FLIGHTS[0]: 120, FLIGHTS[1]: 7}
+
+
+@pytest.mark.parametrize("line", ["group,flights,0,120", "topic,partition,offset", "flights,0,-1"])
+def test_a_line_of_another_form_is_named(line: str) -> None:
+    with pytest.raises(ValueError, match=r"line 2: .* expected for example flights,0,120"):
+        parse_positions_file(f"flights,0,1\n{line}\n")
+
+
+def test_a_scope_is_a_topic_or_some_of_its_partitions() -> None:
+    whole, some = parse_scope("flights"), parse_scope("flights:0,2")
+    assert [each in whole for each in FLIGHTS] == [True, True, True]
+    assert [each in some for each in FLIGHTS] == [True, False, True]
+    assert TopicPartition("others", 0) not in whole
+    assert (whole.named, some.named) == ([], [FLIGHTS[0], FLIGHTS[2]])
+    assert (str(whole), str(some)) == ("flights", "flights:0,2")
+    for text in ("flights:", "flights:a", "flights:1,", "a b", ""):
+        with pytest.raises(ValueError, match="no topic"):
+            parse_scope(text)
+    assert parse_scope("x:2,2") == Scope("x", frozenset({2}))
+
+
+@pytest.mark.parametrize(
+    ("text", "hour"),
+    [
+        ("2026-11-01T06:00:00.000", 6),
+        ("2026-11-01T06:00:00Z", 6),
+        ("2026-11-01T06:00:00+02:00", 4),
+        ("2026-11-01", 0),
+    ],
+)
+def test_a_moment_is_in_utc_unless_it_says_otherwise(text: str, hour: int) -> None:
+    assert parse_moment(text) == datetime(2026, 11, 1, hour, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("PT1H", timedelta(hours=1)),
+        ("P1DT2H30M", timedelta(days=1, hours=2, minutes=30)),
+        ("P7D", timedelta(days=7)),
+        ("PT0.5S", timedelta(milliseconds=500)),
+        ("PT0S", timedelta()),
+    ],
+)
+def test_a_duration_is_of_days_hours_minutes_and_seconds(text: str, expected: timedelta) -> None:
+    assert parse_duration(text) == expected
+
+
+@pytest.mark.parametrize("text", ["P", "PT", "P1DT", "P1M", "P1Y", "1H", "PT-1H", "-PT1H", "PT1H2"])
+def test_what_is_no_duration_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="no duration; expected for example PT1H"):
+        parse_duration(text)
+
+
+def test_a_shift_is_a_number_with_or_without_a_sign() -> None:
+    assert [parse_shift(each) for each in ("5", "+5", "-500", "0")] == [5, 5, -500, 0]
+    for text in ("", "1.5", "five", "- 5", "1_000"):
+        with pytest.raises(ValueError, match="no number of offsets"):
+            parse_shift(text)
+
+
+def test_what_is_no_moment_is_refused() -> None:
+    with pytest.raises(ValueError, match="no moment"):
+        parse_moment("yesterday")

@@ -1,0 +1,184 @@
+"""Every invariant that does not hold is named, with the partition, expected and found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sluice.offsets.receipts import GapCount, PartitionCount
+from sluice.offsets.row_offsets import NO_ROWS
+from sluice.operations.verify.checks import INVARIANTS, check
+from sluice.progress.evidence import Evidence
+
+from tests.unit.builders import offsets, partition, planned
+from tests.unit.exact import EXACT, array, found_in, read, rows, with_, without
+
+
+def broken(**changes: Any) -> list[str]:
+    return found_in(replace(EXACT, **changes))
+
+
+def test_what_is_exact_has_no_violation() -> None:
+    assert check(EXACT) == []
+
+
+def test_a_partition_where_nothing_ever_was_is_exact() -> None:
+    nothing = {"data": NO_ROWS, "quarantined": NO_ROWS, "visible": array([]), "readable": []}
+    assert broken(reads=[read(1, 0, 0)], **nothing) == []
+    assert broken(reads=[], **nothing) == []
+
+
+def test_a_hole_that_is_recorded_as_lost_is_no_hole() -> None:
+    holed = replace(
+        EXACT,
+        reads=[EXACT.reads[0], read(2, 12, 20, refused=1)],
+        readable=[offsets(12, 20)],
+        visible=array(range(12, 20)),
+        data=without(EXACT.data, 10, 11),
+    )
+    assert found_in(holed) == ["tiled"]
+    assert found_in(replace(holed, lost=[offsets(10, 12)])) == []
+
+
+def test_a_hole_of_several_recorded_losses_is_no_hole_either() -> None:
+    holed = replace(
+        EXACT,
+        reads=[EXACT.reads[0], read(2, 12, 20, refused=1)],
+        readable=[offsets(12, 20)],
+        visible=array(range(12, 20)),
+        data=without(EXACT.data, 10, 11),
+    )
+    assert found_in(replace(holed, lost=[offsets(10, 11), offsets(11, 12)])) == []
+    assert found_in(replace(holed, lost=[offsets(11, 12)])) == ["tiled"]
+
+
+def test_a_settled_batch_without_a_receipt_is_not_accounted() -> None:
+    first, second = EXACT.reads
+    assert broken(reads=[first, replace(second, receipts=[])]) == ["accounted"]
+    assert broken(reads=[first, replace(second, receipts=[], due=False)]) == []
+
+
+def test_a_missing_row_is_incomplete_and_not_as_accounted() -> None:
+    (incomplete, unaccounted) = check(replace(EXACT, data=without(EXACT.data, 7)))
+    assert str(incomplete) == (
+        "complete: flights[0]: expected every record that Kafka shows, found 1 missing: 7"
+    )
+    assert unaccounted.invariant == "accounted"
+    assert "9 records of forward-1-1 in flights[0] [0, 10)" in unaccounted.expected
+    assert unaccounted.found == "8 rows"
+
+
+def test_a_missing_row_that_kafka_no_longer_holds_is_still_not_as_accounted() -> None:
+    assert broken(data=without(EXACT.data, 1)) == ["accounted"]
+
+
+def test_a_repeated_row_is_not_unique() -> None:
+    assert broken(data=with_(EXACT.data, (0, [7]))) == ["unique", "accounted"]
+
+
+def test_a_row_that_is_in_quarantine_as_well_is_not_unique() -> None:
+    assert broken(quarantined=rows((1, [15, 16]))) == ["unique", "accounted"]
+
+
+@pytest.mark.parametrize("second", [(11, 20), (9, 20)], ids=["hole", "overlap"])
+def test_ranges_that_do_not_touch_do_not_tile(second: tuple[int, int]) -> None:
+    reads = [read(1, 0, 10, due=False), read(2, *second, due=False)]
+    data = EXACT.data if second[0] == 9 else without(EXACT.data, 10)
+    found = check(replace(EXACT, reads=reads, data=data))
+    assert [each.invariant for each in found] == ["tiled"]
+    assert "a range that starts at 10" in found[0].expected
+    assert f"flights[0] [{second[0]}, 20)" in found[0].found
+
+
+@pytest.mark.parametrize("place", [-1, 0, 1])
+@pytest.mark.parametrize("beyond", [-1, 20, 99])
+def test_a_row_outside_the_ranges_is_a_phantom(beyond: int, place: int) -> None:
+    assert broken(data=with_(EXACT.data, (place, [beyond])))[0] == "no phantom"
+
+
+def test_a_row_of_no_committed_batch_is_a_phantom() -> None:
+    (strange, short) = check(replace(EXACT, data=with_(without(EXACT.data, 7), (-1, [7]))))
+    assert (strange.invariant, strange.found) == ("no phantom", "1 others: 7")
+    assert short.invariant == "accounted"
+
+
+def test_rows_that_name_each_other_s_batches_are_phantoms() -> None:
+    swapped = with_(without(EXACT.data, 7, 17), (0, [17]), (1, [7]))
+    assert broken(data=swapped) == ["no phantom"]
+
+
+def test_a_row_that_kafka_does_not_show_is_a_phantom_unless_the_topic_compacts() -> None:
+    unseen = EXACT.visible[EXACT.visible != 8]
+    assert broken(visible=unseen) == ["no phantom"]
+    assert broken(visible=unseen, compacts=True) == []
+
+
+def test_a_receipt_with_other_counts_is_not_accounted() -> None:
+    wrong = PartitionCount(planned(offsets(10, 20)), 8, 2, GapCount())
+    found = check(replace(EXACT, reads=[EXACT.reads[0], replace(EXACT.reads[1], receipts=[wrong])]))
+    assert [(each.invariant, each.found) for each in found] == [
+        ("accounted", "9 rows"),
+        ("accounted", "1 rows"),
+    ]
+
+
+def test_a_receipt_that_is_there_twice_is_not_accounted() -> None:
+    first, second = EXACT.reads
+    twice = replace(second, receipts=[*second.receipts, *second.receipts])
+    assert broken(reads=[first, twice]) == ["accounted"]
+
+
+def test_a_receipt_over_other_offsets_than_planned_is_not_accounted() -> None:
+    first, second = EXACT.reads
+    shifted = PartitionCount(planned(offsets(11, 20)), 8, 1, GapCount())
+    assert broken(reads=[first, replace(second, receipts=[shifted])]) == ["accounted"]
+
+
+def test_only_a_few_of_many_offsets_are_named() -> None:
+    (found, *_) = check(replace(EXACT, data=NO_ROWS))
+    assert found.found == "14 missing: 5, 6, 7, 8, 9, …"
+
+
+FAULTS = {"drop": "complete", "double": "unique", "foreign": "no phantom"}
+
+
+@given(st.data())
+def test_no_fault_in_any_exact_partition_goes_unseen(data: st.DataObject) -> None:
+    start, cuts = data.draw(st.integers(0, 50)), data.draw(st.lists(st.integers(0, 9), min_size=1))
+    bounds = [start]
+    for each in cuts:
+        bounds.append(bounds[-1] + each)
+    ranges = [offsets(a, b) for a, b in pairwise(bounds)]
+    every = list(range(start, bounds[-1]))
+    refused = data.draw(st.sets(st.sampled_from(every))) if every else set()
+    reads = []
+    for number, each in enumerate(ranges, start=1):
+        bad = sum(each.start <= at < each.end for at in refused)
+        reads.append(read(number, each.start, each.end, refused=bad))
+    whole = rows(*((place, range(each.start, each.end)) for place, each in enumerate(ranges)))
+    aside = np.isin(whole.offsets, sorted(refused))
+    exact = Evidence(
+        partition=partition(),
+        reads=reads,
+        readable=[offsets(start, bounds[-1])] if every else [],
+        visible=array(every),
+        data=whole.only(~aside),
+        quarantined=whole.only(aside),
+    )
+    assert check(exact) == []
+    if kept := sorted(set(every) - refused):
+        at = data.draw(st.sampled_from(kept))
+        faults = {
+            "drop": without(exact.data, at),
+            "double": exact.data.and_(exact.data.only(exact.data.offsets == at)),
+            "foreign": with_(exact.data, (-1, [bounds[-1]])),
+        }
+        for fault, invariant in FAULTS.items():
+            found = {each.invariant for each in check(replace(exact, data=faults[fault]))}
+            assert invariant in found
+            assert found <= set(INVARIANTS)

@@ -1,0 +1,93 @@
+"""What a run may take is estimated from something real, or unknown; what is left is counted."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from sluice.offsets.batch_sizes import BatchSizes
+from sluice.offsets.batches import Batch
+from sluice.offsets.lag import Lag
+from sluice.protocol.plan.outlook import Basis, Estimate, Outlook
+
+from tests.unit.builders import batch, offsets, partition
+
+NOW = datetime(2013, 1, 2, 12, tzinfo=UTC)
+SIZES = BatchSizes(ranges=4, rows=1000, size=50_000, files=8)
+SAMPLES = {partition(0): 100.0, partition(1): 2.5}
+RANGES = [offsets(0, 10), offsets(0, 20, 1), offsets(7, 7, 2)]
+
+
+@pytest.mark.parametrize(
+    ("basis", "expected"),
+    [
+        (Basis(SAMPLES, SIZES, split=False), Estimate(1050, 1500, 4)),
+        (Basis(SAMPLES, None, split=False), Estimate(1050, None, 2)),
+        (Basis(SAMPLES, None, split=True), Estimate(1050, None, None)),
+        (Basis({partition(0): 100.0}, SIZES, split=True), Estimate(None, 1500, 4)),
+    ],
+    ids=["all known", "no batch yet", "no batch yet, partitioned", "a partition without sample"],
+)
+def test_an_estimate_goes_by_samples_and_the_newest_batches_or_is_unknown(
+    basis: Basis, expected: Estimate
+) -> None:
+    assert basis.estimate(RANGES) == expected
+
+
+def test_nothing_takes_nothing() -> None:
+    assert Basis({}, None, split=False).estimate([offsets(7, 7)]) == Estimate(0, None, 0)
+    assert Basis({}, SIZES, split=True).estimate([]) == Estimate(0, 0, 0)
+
+
+def lag(number: int, cursor: int, stable: int, end: int | None = None) -> Lag:
+    end = stable if end is None else end
+    return Lag(partition(number), cursor, stable, end, None, NOW, log_start_offset=0)
+
+
+def outlook(*batches: Batch, lags: tuple[Lag, ...], **more: object) -> Outlook:
+    basis = Basis(SAMPLES, SIZES, split=False)
+    told: dict[str, object] = {"adopted": (), "losses": (), "notes": (), **more}
+    return Outlook(
+        "flights", planned=batches, lags=lags, basis=basis, max_records_per_batch=10, **told
+    )
+
+
+def test_what_is_left_for_later_runs_is_counted_in_offsets_and_batches() -> None:
+    ahead = outlook(
+        batch(offsets(0, 6), offsets(0, 4, 1)),
+        batch(offsets(6, 6), offsets(4, 14, 1), number=2),
+        lags=(lag(0, 0, 7), lag(1, 0, 34)),
+    )
+    assert [ahead.left(each) for each in ahead.lags] == [1, 20]
+    assert (ahead.offsets, ahead.later, ahead.batches_later) == (20, 21, 3)
+    assert list(ahead.remarks) == ["left for later runs: 21 offsets, 3 batches"]
+
+
+def test_the_outlook_reads_as_plain_text() -> None:
+    lags = (lag(0, 0, 6, 8), lag(1, 3, 3))
+    ahead = outlook(batch(offsets(0, 6), offsets(3, 3, 1)), lags=lags, notes=("A note.",))
+    assert list(ahead.lines) == [
+        "flights: would be planned: 1 batch, 6 offsets, about 600 B in Kafka, 300 B and 2 files in"
+        " the table (estimated)",
+        "forward-1-1 (append): flights[0] [0, 6): 6 offsets",
+        "flights[0]: cursor 0, Kafka holds [0, 6), time to loss unknown",
+        "flights[1]: cursor 3, Kafka holds [0, 3), all read",
+        "flights[0]: 2 offsets held back by an open transaction since an unknown time (offset 6)",
+        "A note.",
+    ]
+
+
+def test_an_adopted_plan_is_told_from_a_new_one_and_nothing_from_both() -> None:
+    adopted = outlook(lags=(), adopted=(batch(offsets(0, 6)),))
+    assert "planned before, not committed yet: 1 batch, 6 offsets, about" in adopted.summary
+    both = outlook(batch(offsets(6, 9), number=2), lags=(), adopted=(batch(offsets(0, 6)),))
+    assert "1 batch, 6 offsets; would be planned: 1 batch, 3 offsets, about" in both.summary
+    nothing = outlook(lags=(lag(0, 6, 6),))
+    assert (nothing.summary, list(nothing.remarks)) == ("flights: nothing new", [])
+
+
+def test_reading_again_leaves_nothing_for_later_and_begins_where_it_reads() -> None:
+    again = outlook(batch(offsets(2, 4)), lags=(lag(0, 2, 9),), reads_again=True)
+    assert (again.later, again.batches_later) == (0, 0)
+    assert "flights[0]: read again from 2, Kafka holds [0, 9), time to loss unknown" in again.lines
+    assert outlook(lags=(), reads_again=True).summary == "flights: nothing to read again"

@@ -1,0 +1,63 @@
+"""Whether a log is the one that was read is told by record batches and topic ids."""
+
+from __future__ import annotations
+
+import pytest
+from sluice.errors import ResetNeeded
+from sluice.protocol.plan.log_changes import compare_fingerprints, ends_held, require_same_topics
+
+from tests.unit.builders import TOPIC_ID, batch, log, offsets, partition, state
+
+AT = partition()
+
+
+def test_only_what_the_log_still_holds_can_be_asked_about() -> None:
+    whole = batch(*(offsets(10, 40, number) for number in range(6)), offsets(0, 0, 6))
+    logs = [log(0, 40), log(39, 90), log(40, 90), log(0, 30, 40), log(0, 39), log(0, 0)]
+    assert ends_held(whole, state(*logs)) == {partition(0): 40, partition(1): 40, partition(3): 40}
+
+
+def test_the_ends_of_another_topic_are_not_asked_about() -> None:
+    assert ends_held(batch(offsets(10, 40)), state(log(0, 90, topic_id="new"))) == {}
+    assert ends_held(batch(offsets(10, 40)), state()) == {}
+
+
+def test_another_record_batch_contradicts_the_one_that_was_read() -> None:
+    (found,) = compare_fingerprints({AT: 40}, {AT: "30:3:00c0ffee"}, {AT: "38:3:0badcafe"})
+    assert str(found) == (
+        "flights[0]: expected record batch 30:3:00c0ffee before offset 40, found 38:3:0badcafe:"
+        " the log was replaced by another copy that has grown over what was read"
+    )
+
+
+@pytest.mark.parametrize(
+    ("expected", "found"),
+    [
+        ({AT: "30:3:00c0ffee"}, {AT: "30:3:00c0ffee"}),
+        ({AT: None}, {AT: "30:3:00c0ffee"}),
+        ({}, {AT: "30:3:00c0ffee"}),
+        ({AT: "30:3:00c0ffee"}, {AT: None}),
+        ({AT: "30:3:00c0ffee"}, {}),
+    ],
+    ids=["the same", "not taken", "none stored", "not shown", "not asked"],
+)
+def test_the_same_or_unknown_contradicts_nothing(
+    expected: dict[object, str | None], found: dict[object, str | None]
+) -> None:
+    assert list(compare_fingerprints({AT: 40}, expected, found)) == []
+
+
+def test_a_topic_created_anew_after_reading_is_named() -> None:
+    whole = batch(offsets(10, 40, 0), offsets(5, 5, 1), number=7)
+    with pytest.raises(ResetNeeded) as refused:
+        require_same_topics(whole, state(log(topic_id="new"), log(topic_id="new")))
+    text = str(refused.value)
+    assert f"flights[0]: expected topic id {TOPIC_ID}, found new" in text
+    assert "flights[1]" not in text
+    assert "forward-1-7: committed, but" in text
+
+
+def test_the_same_topic_or_none_at_all_is_no_new_topic() -> None:
+    whole = batch(offsets(10, 40))
+    require_same_topics(whole, state(log()))
+    require_same_topics(whole, state())

@@ -1,0 +1,47 @@
+"""Compaction: topics that Kafka's log cleaner thins out, and the wait until it has done so."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
+
+from tests.oracle import read_truth
+from tests.worlds.records import admin, produce
+
+COMPACTED = {
+    "cleanup_policy": "compact",
+    "segment_ms": 100,
+    "min_cleanable_dirty_ratio": 0.001,
+    "delete_retention_ms": 0,
+}
+
+NOT_YET = {"min_compaction_lag_ms": 3_600_000}
+
+
+def let_compact(bootstrap: str, topic: str) -> None:
+    """The cleaner may come to a topic that was made with NOT_YET."""
+    entry = ConfigEntry("min.compaction.lag.ms", "0", incremental_operation=AlterConfigOpType.SET)
+    asked = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
+    client = admin(bootstrap)
+    client.incremental_alter_configs([asked], request_timeout=15)[asked].result(20)
+
+
+def compact(bootstrap: str, topics: Sequence[str]) -> None:
+    """Roll the segments, and wait until the cleaner has taken records out and is done."""
+
+    def sizes() -> list[int]:
+        found = read_truth(bootstrap, topics).partitions.values()
+        return [len(next(each for each in found if each.topic == name).offsets) for name in topics]
+
+    history = [sizes()]
+    for number in range(30):
+        for name in topics if number < 2 else []:
+            produce(bootstrap, name, [b"roll"], key=b"roll-%d" % number)
+        time.sleep(1.5)
+        history.append(sizes())
+        shrunk = all(now < first for now, first in zip(history[-1], history[0], strict=True))
+        if shrunk and history[-1] == history[-2]:
+            return
+    raise AssertionError(f"the cleaner did not come: {history}")

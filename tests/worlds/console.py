@@ -1,0 +1,75 @@
+"""A console: commands of `sluice` in one process, so that a JVM is started once for all of them."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tests.worlds.pipelines import Installed, Run
+
+# A reply has a line of its own; whatever else comes to stdout, as of the JVM, goes to stderr.
+ANSWERING = """
+import contextlib, io, json, os, sys
+from sluice.cli import main
+
+def answer(asked):
+    os.environ.update(asked["environment"])
+    os.chdir(asked["folder"])
+    sys.argv = asked["words"]
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        with contextlib.redirect_stderr(io.StringIO()) as errors:
+            try:
+                main()
+            except SystemExit as ended:
+                return {"code": ended.code, "said": said.getvalue(), "errors": errors.getvalue()}
+
+replies = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)
+for line in sys.stdin:
+    print(json.dumps(answer(json.loads(line))), file=replies, flush=True)
+"""
+ID = "$ID"
+_PREVIEWED = re.compile(r"--as-previewed (\S+) exactly")
+
+
+@dataclass
+class Console:
+    """What an operator types, and is answered, about one pipeline."""
+
+    run: Run
+    about: Installed
+    previewed: str = ""
+
+    def does(self, words: str | Sequence[str]) -> str:
+        """Run a command, which ends well. `$ID` stands for what the preview before it has shown."""
+        code, said, errors = self._asked(words)
+        assert code == 0, f"{words}: {said}{errors}"
+        if found := _PREVIEWED.search(said):
+            self.previewed = found[1]
+        return said
+
+    def refuses(self, words: str | Sequence[str]) -> str:
+        """Run a command that ends with exit code 1. Returns why."""
+        code, said, errors = self._asked(words)
+        assert code == 1, f"{words}: {said}{errors}"
+        return errors
+
+    def _asked(self, words: str | Sequence[str]) -> tuple[int, str, str]:
+        typed = shlex.split(words) if isinstance(words, str) else words
+        line = {
+            "words": [self.previewed if word == ID else word for word in typed],
+            "environment": self.about.environment,
+            "folder": str(self.about.folder),
+        }
+        console = self.run.process
+        assert console.stdin
+        assert console.stdout
+        console.stdin.write(json.dumps(line) + "\n")
+        console.stdin.flush()
+        reply = console.stdout.readline()
+        assert reply, f"{words}: the console has ended: {self.run.stderr.read_text()}"
+        found = json.loads(reply)
+        return found["code"], found["said"], found["errors"]

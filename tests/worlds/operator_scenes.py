@@ -1,0 +1,394 @@
+"""Scenes: the state in which each recipe of docs/operations.md begins, and what must follow.
+
+A scene is a generator: it prepares, and goes on after each block of its recipe with what the
+commands have printed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+from sluice.operations.backfill.selection import parse_selection
+
+from local.embedded.broker import Broker
+from local.embedded.topics import create_topic
+from tests.operations.verify.test_accepted_gaps import HOUR_MS, lost
+from tests.oracle import read_truth
+from tests.worlds.console import Console
+from tests.worlds.pipelines import Installed
+from tests.worlds.records import delete_records, delete_topic, produce, produce_at, set_group
+
+Said = list[str]
+Scene = Generator[None, Said, None]
+
+DAY = datetime(2024, 1, 5, tzinfo=UTC)
+FOREVER = 2**63 - 1
+RUN = "sluice run flights"
+DELAYS = {"type": "json", "schema": "carrier STRING, dep_delay DOUBLE"}
+TIMES = {"type": "json", "schema": "carrier STRING, time_hour TIMESTAMP"}
+
+
+def stamp(hour: float) -> int:
+    """Milliseconds of a moment on that day, as Kafka stamps records."""
+    return int((DAY + timedelta(hours=hour)).timestamp() * 1000)
+
+
+def departures(count: int, **more: object) -> list[bytes]:
+    """Records of departures, with further fields."""
+    record = {"carrier": "UA", "dep_delay": 4, "dest": "SFO", **more}
+    return [json.dumps(record).encode()] * count
+
+
+@dataclass
+class Stage:
+    """The pipeline `flights`, its operator's console, and the broker."""
+
+    flights: Installed
+    console: Console
+    broker: Broker
+
+    def topic(self, partitions: int = 2, name: str = "flights", **config: object) -> None:
+        settings = {key.replace("_", "."): str(value) for key, value in config.items()}
+        settings = {"retention.ms": "-1", **settings}
+        assert create_topic(self.broker.bootstrap, name, partitions, settings)
+
+    def send(
+        self, values: Iterable[bytes], partition: int = 0, hour: int = 0, topic: str = "flights"
+    ) -> None:
+        """One record an hour."""
+        for number, value in enumerate(values, hour):
+            produce(self.broker.bootstrap, topic, [value], partition, timestamp=stamp(number))
+
+    def filled(self) -> None:
+        """Ten records from midnight on, and in the other partition four from four o'clock on."""
+        self.topic()
+        self.send(departures(10))
+        self.send(departures(4), 1, hour=4)
+
+    def landed(self, **keys: Any) -> None:
+        self.filled()
+        self.flights.write_spec(**keys)
+        self.console.does(RUN)
+
+    def landed_from(self, values: list[bytes], **keys: Any) -> None:
+        """One partition with these."""
+        self.topic(1)
+        self.send(values)
+        self.flights.write_spec(**keys)
+        self.console.does(RUN)
+
+    def batch(self, name: str) -> dict[str, tuple[int, int]]:
+        return self.flights.ranges("committed")[name]
+
+
+def look(stage: Stage) -> Scene:
+    stage.landed()
+    stage.send(departures(2), hour=10)
+    before = sorted(stage.flights.warehouse.rglob("*"))
+    status, plan, history, verify = yield
+    assert sorted(stage.flights.warehouse.rglob("*")) == before
+    assert "time to loss" in status
+    assert "would be planned: 1 batch, 2 offsets" in plan
+    assert "forward-1-1" in history
+    assert "FAILED" not in verify
+    stage.flights.judge(caught_up=False)
+
+
+def backfill_a_window(stage: Stage) -> Scene:
+    stage.landed()
+    dry, done = yield
+    assert "would be planned: 1 batch, 4 offsets" in dry
+    assert "backfill-1-1: 4 records" in done
+    assert stage.batch("backfill-1-1") == {"[0]": (6, 8), "[1]": (2, 4)}
+    assert stage.flights.judge().facts.rows == 14
+
+
+def read_again_after_a_mended_schema(stage: Stage) -> Scene:
+    stage.landed(format=DELAYS)
+    yield
+    batch, ranges, window, _ = yield
+    assert "14 offsets" in batch
+    assert "6 offsets" in ranges
+    assert "4 offsets" in window
+    assert {(row["dest"], row["_batch"]) for row in stage.flights.rows()} == {
+        ("SFO", "backfill-1-1")
+    }
+    assert stage.flights.judge().facts.rows == 14
+
+
+def planned_only(stage: Stage) -> None:
+    """A backfill that somebody has stopped before it landed anything."""
+    stage.landed()
+    wanted = parse_selection("2024-01-05T06Z", "2024-01-05T08Z")
+    assert stage.flights.open().backfill(wanted, "run", "somebody").work
+
+
+def unfinished_backfill(stage: Stage) -> Scene:
+    planned_only(stage)
+    status, done = yield
+    assert "to be read again, not committed yet: backfill-1-1. The next backfill" in status
+    assert "backfill-1-1: 4 records" in done
+    assert sorted(stage.flights.ranges()) == ["backfill-1-1", "forward-1-1"]
+    assert stage.flights.judge().facts.rows == 14
+
+
+def unfinished_backfill_given_up(stage: Stage) -> Scene:
+    planned_only(stage)
+    yield
+    assert "not committed yet" not in stage.console.does("sluice status flights")
+    assert "nothing new" in stage.console.does(RUN)
+    assert stage.flights.judge().facts.rows == 14
+
+
+def move_the_cursor(stage: Stage) -> Scene:
+    stage.landed()
+    (stage.flights.folder / "offsets.csv").write_text("flights,0,3\nflights,1,4\n")
+    set_group(stage.broker.bootstrap, "hourly_report", "flights", 4)
+    previews = yield
+    assert all("Nothing was changed" in each for each in previews)
+    assert stage.flights.offsets("reset_intended") == []
+    shown, done = yield
+    assert "rows replaced" in shown
+    assert "generation 2, done" in done
+    stage.console.does(RUN)
+    assert stage.batch("forward-2-1") == {"[0]": (6, 10), "[1]": (2, 4)}
+    assert "the prices were wrong" in stage.console.does("sluice history flights")
+    assert stage.flights.judge().facts.rows == 14
+
+
+def record_that_stops_the_line(stage: Stage) -> Scene:
+    stage.topic(1, message_timestamp_after_max_ms=FOREVER)
+    # Spark cannot hold such a timestamp.
+    produce_at(stage.broker.bootstrap, "flights", [stamp(0), stamp(1), FOREVER, stamp(3)])
+    assert "SparkFailed" in stage.console.refuses(RUN)
+    yield
+    yield
+    assert "forward-2-3: not committed" in stage.console.refuses(RUN)
+    (plan, *_) = yield
+    assert re.search(r"forward-2-3 .*\b2 .*\b3 .*\b1 ", plan)
+    stage.console.does(RUN)
+    (loss,) = stage.flights.offsets("loss")
+    assert loss["reason"].endswith("its timestamp is in the year 292278994")
+    assert stage.flights.judge(skipped=frozenset({(0, 2)})).facts.rows == 3
+
+
+def new_pipeline(stage: Stage) -> Scene:
+    stage.filled()
+    set_group(stage.broker.bootstrap, "hourly_report", "flights", 4)
+    earliest, _, moment, offsets, group = yield
+    assert "1 batch, 14 offsets" in earliest
+    assert "1 batch, 6 offsets" in moment
+    assert "1 batch, 8 offsets" in offsets
+    assert "1 batch, 10 offsets" in group
+    yield
+    assert stage.batch("forward-1-1") == {"[0]": (4, 10), "[1]": (0, 4)}
+    assert stage.flights.judge(from_earliest=False).facts.rows == 10
+
+
+def streaming_query(stage: Stage) -> Scene:
+    stage.filled()
+    meta, ends = '{"batchWatermarkMs":0,"conf":{}}', '{"flights":{"0":7,"1":4}}'
+    left = {"offsets/0": f"v1\n{meta}\n{ends}", "commits/0": 'v1\n{"nextBatchWatermarkMs":0}'}
+    for name, text in left.items():
+        file = stage.flights.folder / "old" / "checkpoint" / name
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+    yield
+    yield from takes_over(stage)
+
+
+def kafka_delta_ingest(stage: Stage) -> Scene:
+    stage.filled()
+    last = {"ingest-0": 6, "ingest-1": 3}
+    written = CommitProperties(app_transactions=[Transaction(*each) for each in last.items()])
+    table = stage.flights.folder / "old" / "flights"
+    write_deltalake(table, pa.table({"carrier": ["UA"]}), commit_properties=written)
+    yield
+    yield from takes_over(stage)
+
+
+def takes_over(stage: Stage) -> Scene:
+    """The other system has read all but the last three records of partition 0."""
+    plan, _ = yield
+    assert "1 batch, 3 offsets" in plan
+    assert stage.batch("forward-1-1") == {"[0]": (7, 10), "[1]": (4, 4)}
+    assert stage.flights.judge(from_earliest=False).facts.rows == 3
+
+
+def changed_start(stage: Stage) -> Scene:
+    stage.landed()
+    stage.send(departures(2), hour=10)
+    stage.flights.write_spec(start="latest")
+    assert "`start: latest` has no effect any more" in stage.console.does("sluice plan flights")
+    yield
+    stage.console.does(RUN)
+    assert "skipped: 2 offsets by resets" in stage.console.does("sluice verify flights")
+    assert stage.flights.judge().facts.rows == 14
+
+
+def topic_is_gone(stage: Stage) -> Scene:
+    stage.topic(1, "flights.old")
+    stage.send(departures(3), topic="flights.old")
+    stage.landed(topic_pattern="flights.*")
+    stage.send(departures(2), topic="flights.old", hour=3)
+    stage.send(departures(2), hour=10)
+    before = read_truth(stage.broker.bootstrap, ["flights", "flights.old"])
+    assert stage.flights.plan()
+    delete_topic(stage.broker.bootstrap, "flights.old")
+    refused = stage.console.refuses(RUN)
+    assert "flights.old[0]: " in refused
+    assert "no such partition" in refused
+    assert "--shift-by 0" in refused
+    yield
+    assert "This batch was planned before" in stage.console.refuses(RUN)
+    yield
+    stage.console.does(RUN)
+    assert stage.flights.judge(remembered=before, caught_up=False).facts.rows == 19
+
+
+def topic_created_anew(stage: Stage) -> Scene:
+    stage.landed()
+    before = read_truth(stage.broker.bootstrap, ["flights"])
+    delete_topic(stage.broker.bootstrap, "flights")
+    stage.topic()
+    stage.send(departures(3))
+    assert "created anew" in stage.console.refuses("sluice plan flights")
+    yield
+    stage.console.does(RUN)
+    assert len({row["_topic_id"] for row in stage.flights.rows()}) == 2
+    # A group knows topics by name alone.
+    verdict = stage.flights.judge(remembered=before, caught_up=False, group=None)
+    assert verdict.facts.rows == 17
+
+
+def quarantine(stage: Stage) -> Scene:
+    values = [*departures(2), *departures(2, dep_delay="late"), b"{broken"]
+    stage.landed_from(values, format=DELAYS, quarantine={"max_ratio": 1})
+    listed, everything, late, batch, one = yield
+    assert "dep_delay: not a DOUBLE" in listed
+    assert "quarantine.max_ratio: 100.00%" in listed
+    assert all(text.count("late") >= 2 for text in (everything, late, batch))
+    (record,) = json.loads(one)["records"]
+    assert record["offset"] == 2
+    assert stage.flights.judge().facts.quarantined == 3
+
+
+def too_many_malformed(stage: Stage) -> Scene:
+    stage.topic(1)
+    stage.send([*departures(2), *departures(4, dep_delay="late")])
+    stage.flights.write_spec(format=DELAYS)
+    refused = stage.console.refuses(RUN)
+    assert "TooManyQuarantined" in refused
+    assert "4 of 6 records are undecodable; allowed: 1.00%" in refused
+    listed, shown = yield
+    assert "planned and not committed" in listed
+    assert "late" in shown
+    yield
+    stage.console.does(RUN)
+    assert stage.flights.judge().facts.quarantined == 4
+
+
+def replayed(stage: Stage) -> Scene:
+    values = [*departures(1), *departures(2, time_hour=1704434400), b"{broken", *departures(1)]
+    stage.landed_from(values, format=TIMES, quarantine={"max_ratio": 1})
+    yield
+    dry, done = yield
+    assert "1 batch, 2 offsets" in dry
+    assert "backfill-1-1: 2 records" in done
+    assert json.loads(stage.console.does("sluice quarantine list flights --json"))["records"] == 1
+    facts = stage.flights.judge(timestamp_unit="s").facts
+    assert (facts.rows, facts.quarantined) == (4, 1)
+
+
+def dropped(stage: Stage) -> Scene:
+    values = [*departures(2), b"{broken", *departures(1, dep_delay="late")]
+    stage.landed_from(values, format=DELAYS, quarantine={"max_ratio": 1})
+    shown, done = yield
+    assert "flights[0] [2, 3) of forward-1-1" in shown
+    assert "1 records dropped, and recorded as lost" in done
+    (loss,) = stage.flights.offsets("loss")
+    assert loss["reason"].endswith("test messages of the producer")
+    facts = stage.flights.judge(dropped=frozenset({(0, 2)})).facts
+    assert (facts.rows, facts.quarantined) == (2, 1)
+
+
+def restored(stage: Stage) -> Scene:
+    stage.landed()
+    version = stage.flights.version()
+    stage.send(departures(5), hour=10)
+    stage.console.does(RUN)
+    DeltaTable(stage.flights.data).restore(version)
+    assert "found forward-1-2 undone" in stage.console.refuses(RUN)
+    yield
+    stage.console.does(RUN)
+    assert stage.batch("forward-2-1") == {"[0]": (10, 15), "[1]": (4, 4)}
+    assert stage.flights.judge().facts.rows == 19
+
+
+def records_lost(stage: Stage) -> Scene:
+    stage.landed_from(departures(5))
+    stage.send(departures(4), hour=5)
+    before = read_truth(stage.broker.bootstrap, ["flights"])
+    delete_records(stage.broker.bootstrap, "flights", 7)
+    refused = stage.console.refuses(RUN)
+    assert "expected to go on at 5, found the log starting at 7: 2 offsets lost" in refused
+    yield
+    plan, _, status = yield
+    assert "2 offsets lost" in plan
+    assert "lost: 2 offsets in 1 loss records" in status
+    assert stage.flights.judge(remembered=before).facts.rows == 7
+
+
+def unexplained_gap(stage: Stage) -> Scene:
+    stage.topic(1, segment_ms=HOUR_MS // 2)
+    for hour in range(3):
+        values, at = departures(5), stamp(hour)
+        produce(stage.broker.bootstrap, "flights", values, timestamp=at)
+    before = lost(stage.flights, stage.broker)
+    assert "5 offsets have no row and nothing in the log" in stage.console.refuses(RUN)
+    (verified,) = yield
+    assert "lost: 5 offsets in 1 loss records" in verified
+    assert "nothing new" in stage.console.does(RUN)
+    assert stage.flights.judge(remembered=before).facts.rows == 10
+
+
+def maintained(stage: Stage) -> Scene:
+    stage.landed()
+    stage.send(departures(2), hour=10)
+    stage.console.does(RUN)
+    (said,) = yield
+    assert "removed from the quarantine" in said
+    assert len(DeltaTable(stage.flights.data).file_uris()) == 1
+    assert stage.flights.judge().facts.rows == 16
+
+
+SCENES: dict[str, Callable[[Stage], Scene]] = {
+    "Look": look,
+    "Backfill a time window": backfill_a_window,
+    "Read again after a mended schema": read_again_after_a_mended_schema,
+    "An unfinished backfill": unfinished_backfill,
+    "Give an unfinished backfill up": unfinished_backfill_given_up,
+    "Move the cursor": move_the_cursor,
+    "A record that stops the line": record_that_stops_the_line,
+    "Where a new pipeline begins": new_pipeline,
+    "Take over from a streaming query": streaming_query,
+    "Take over from kafka-delta-ingest": kafka_delta_ingest,
+    "A changed start": changed_start,
+    "A topic is gone": topic_is_gone,
+    "A topic was created anew": topic_created_anew,
+    "Look into the quarantine": quarantine,
+    "Too many malformed records": too_many_malformed,
+    "Replay quarantined records": replayed,
+    "Drop quarantined records": dropped,
+    "The table was restored": restored,
+    "Kafka has lost records": records_lost,
+    "A gap that nothing explains": unexplained_gap,
+    "Maintenance": maintained,
+}
