@@ -12,8 +12,6 @@ import os
 
 import click
 from sluice.lake.job_errors import reporting_errors
-from sluice.lake.session import close_session, open_session
-from sluice.lake.spark_lake import SparkLake
 from sluice.offsets.batches import BatchReference
 from sluice.pipeline import find_pipeline
 
@@ -37,12 +35,8 @@ def main(pipeline: str, lane: str, generation: int, batches: str) -> None:
 def ingest(work: BatchReference) -> None:
     """Open the pipeline and a Spark session, and land the batches."""
     pipeline = find_pipeline(work.pipeline, os.environ)
-    parts = pipeline.parts
-    spark = open_session(parts.spec)
-    try:
-        pipeline.ingest(work, SparkLake(spark, parts.client, parts.spec, parts.tables))
-    finally:
-        close_session(spark)
+    with pipeline.open_lake() as lake:
+        pipeline.ingest(work, lake)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ import os
 
 import click
 from sluice.lake.job_errors import reporting_errors
-from sluice.lake.upkeep import upkeep_of
 from sluice.pipeline import find_pipeline
 
 log = logging.getLogger("sluice.maintain")
@@ -26,10 +25,8 @@ log = logging.getLogger("sluice.maintain")
 def main(pipeline: str, run_id: str, actor: str) -> None:
     """Maintain the pipeline's tables; all else is found in the environment."""
     with reporting_errors("sluice.maintain"):
-        opening = find_pipeline(pipeline, os.environ)
-        with upkeep_of(opening.parts.spec, opening.parts.tables) as upkeep:
-            done = opening.maintain(upkeep, run_id, actor)
-        for line in done.told:
+        done = find_pipeline(pipeline, os.environ).maintain(run_id, actor)
+        for line in done.summary:
             log.info("%s: %s", pipeline, line)
 
 

@@ -1,25 +1,33 @@
-"""The pipeline: plan, ingest, settle. What DAG tasks, the command line and the tests all call.
+"""The pipeline: the protocol as a script, and the one door for DAGs, command line and tests.
 
     plan     make the ranges of the next batches durable, or adopt those that are not committed yet
              (`backfill` plans what is read once more, in a lane of its own)
     ingest   land them in order, one data commit each
     settle   write receipts for what is committed; then mirror the cursor to the consumer group
 
-Each verb may be called again after a crash at any line: whether a batch is committed is decided by
+    pipeline = find_pipeline("flights", os.environ)
+    while work := pipeline.plan(run_id, actor):
+        with pipeline.open_lake() as lake:
+            pipeline.ingest(work, lake)
+        pipeline.settle(run_id, actor)
+
+Each step may be called again after a crash at any line: whether a batch is committed is decided by
 the data table's transaction version alone, which is read again before and after every write.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sluice.broker.client_settings import ClientSettings
 from sluice.errors import BackfillClosed
 from sluice.lake.port import Lake, Upkeep
+from sluice.lake.session import own_session
 from sluice.offsets.batches import BatchReference
 from sluice.offsets.notation import Positions
 from sluice.offsets.origin import Origin
@@ -29,14 +37,24 @@ from sluice.offsets.resets import Reset
 from sluice.operations.backfill.dry_run import dry_run_backfill
 from sluice.operations.backfill.plan_backfill import plan_backfill
 from sluice.operations.backfill.selection import Selection
+from sluice.operations.history import PipelineHistory, read_history
 from sluice.operations.maintain import Maintained, maintain
-from sluice.operations.quarantine.drop import OpenUpkeep, drop, preview_drop
+from sluice.operations.quarantine.drop import drop, preview_drop
+from sluice.operations.quarantine.listing import (
+    ChosenRecords,
+    QuarantineListing,
+    choose_records,
+    list_quarantine,
+)
 from sluice.operations.reset.close_generation import finish_reset, preview_reset, reset
 from sluice.operations.reset.preview import Preview
 from sluice.operations.reset.skip import preview_skip, skip
 from sluice.operations.reset.skip_rules import Skip
 from sluice.operations.reset.targets import Target
+from sluice.operations.status import PipelineStatus, read_status
 from sluice.operations.verify.accept_gaps import accept_gaps
+from sluice.operations.verify.verify import Progress, Verdict, verify
+from sluice.progress.lane_state import sequence_end
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.ingest.land_batches import ingest
 from sluice.protocol.plan.dry_run import dry_run
@@ -48,26 +66,41 @@ from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.spec.spec_files import find_spec
 from sluice.tables.warehouse import Warehouse
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """One pipeline with its verbs."""
+    """One pipeline: the protocol's steps first, then what people ask for."""
 
-    parts: PipelineResources
+    resources: PipelineResources
+    open_spark: Callable[[PipelineSpec], AbstractContextManager[SparkSession]] = own_session
+
+    @property
+    def spec(self) -> PipelineSpec:
+        """The pipeline's spec."""
+        return self.resources.spec
+
+    # 1 plan
 
     def plan(self, run_id: str, actor: str) -> BatchReference:
         """Decide and write down what the run works on; falsy when there is nothing new."""
-        return plan(self.parts, self._after_any_reset(run_id, actor))
+        return plan(self.resources, self._after_any_reset(run_id, actor))
 
-    def backfill(self, asked: Selection, run_id: str, actor: str) -> PlannedWork:
+    def backfill(self, selection: Selection, run_id: str, actor: str) -> PlannedWork:
         """Write down which offsets below the cursor are read again, as far as Kafka has them."""
-        return plan_backfill(self.parts, asked, self._after_any_reset(run_id, actor))
+        return plan_backfill(self.resources, selection, self._after_any_reset(run_id, actor))
 
-    def outlook(self, asked: Selection | None = None) -> Outlook:
+    def dry_run(self, selection: Selection | None = None) -> Outlook:
         """What a run would do: of reading what is new, or of reading again. Writes nothing."""
-        return dry_run_backfill(self.parts, asked) if asked else dry_run(self.parts)
+        if selection is None:
+            return dry_run(self.resources)
+        return dry_run_backfill(self.resources, selection)
+
+    # 2 ingest
 
     def outstanding(self, work: BatchReference) -> BatchReference:
         """Those of the batches that are not committed yet. Takes milliseconds, no JVM.
@@ -75,9 +108,9 @@ class Pipeline:
         Of a generation that a reset has closed there is nothing left: what is to be read forward
         is planned anew. Raises BackfillClosed for what was to be read again, and was not.
         """
-        committed = self.parts.committed(work.sequence)
-        left = replace(work, batches=tuple(n for n in work.batches if n > committed))
-        if not left or not self.parts.data.closed(work.sequence):
+        end = sequence_end(self.resources, work.sequence)
+        left = replace(work, batches=tuple(n for n in work.batches if n > end.last))
+        if not left or not end.closed:
             return left
         if work.sequence.lane == "backfill":
             raise BackfillClosed(
@@ -89,11 +122,46 @@ class Pipeline:
 
     def ingest(self, work: BatchReference, lake: Lake) -> None:
         """Land the batches that are not committed yet."""
-        ingest(self.parts, work, lake)
+        ingest(self.resources, work, lake)
+
+    @contextmanager
+    def open_lake(self) -> Iterator[Lake]:
+        """Start Spark for `ingest`; it is stopped at the end. Raises SparkFailed."""
+        from sluice.lake.spark_lake import SparkLake
+
+        with self.open_spark(self.spec) as spark:
+            yield SparkLake(spark, self.resources.client, self.spec, self.resources.tables)
+
+    # 3 settle
+
+    def settle(self, run_id: str, actor: str, work: BatchReference | None = None) -> Settlement:
+        """Write all receipts that are due and mirror the cursor; tell those of the work, too."""
+        return settle(self.resources, _origin(run_id, actor), work)
+
+    # What people ask for
+
+    def status(self) -> PipelineStatus:
+        """Where the cursor is, and how far it is behind."""
+        return read_status(self.resources)
+
+    def history(self, newest: int) -> PipelineHistory:
+        """The newest batches, resets and losses."""
+        return read_history(self.resources, newest)
+
+    def verify(self, progress: Progress) -> Verdict:
+        """Compare everything that is committed with what Kafka still holds."""
+        return verify(self.resources, progress)
+
+    def accept_gaps(
+        self, gaps: Sequence[OffsetRange], reason: str, run_id: str, actor: str
+    ) -> Settlement:
+        """Record offsets that nothing explains as lost, and write the receipts they held back."""
+        written = accept_gaps(self.resources, gaps, reason, _origin(run_id, actor))
+        return Settlement(tuple(written))
 
     def preview_reset(self, target: Target) -> Preview:
         """What a reset would do; nothing is written."""
-        return preview_reset(self.parts, target)
+        return preview_reset(self.resources, target)
 
     def reset(
         self,
@@ -104,11 +172,11 @@ class Pipeline:
         as_previewed: str | None = None,
     ) -> Reset:
         """Close the generation and open the next one where the target says."""
-        return reset(self.parts, target, reason, _origin(run_id, actor), as_previewed)
+        return reset(self.resources, target, reason, _origin(run_id, actor), as_previewed)
 
     def preview_skip(self, positions: Positions, reason: str, actor: str) -> Skip:
         """How single offsets would be passed over; nothing is written."""
-        return preview_skip(self.parts, positions, reason, actor)
+        return preview_skip(self.resources, positions, reason, actor)
 
     def skip(
         self,
@@ -120,37 +188,40 @@ class Pipeline:
     ) -> Skip:
         """Pass over single offsets: a loss record of each, and a plan around them."""
         origin = self._after_any_reset(run_id, actor)
-        return skip(self.parts, positions, reason, origin, as_previewed)
+        return skip(self.resources, positions, reason, origin, as_previewed)
 
-    def accept_gaps(
-        self, gaps: Sequence[OffsetRange], reason: str, run_id: str, actor: str
-    ) -> Settlement:
-        """Record offsets that nothing explains as lost, and write the receipts they held back."""
-        written = accept_gaps(self.parts, gaps, reason, _origin(run_id, actor))
-        return Settlement(tuple(written))
+    def list_quarantine(self) -> QuarantineListing:
+        """The quarantined records by cause."""
+        return list_quarantine(self.resources)
+
+    def choose_records(self, choice: RecordFilter, limit: int) -> ChosenRecords:
+        """Quarantined records as they came."""
+        return choose_records(self.resources, choice, limit)
 
     def preview_drop(self, choice: RecordFilter) -> Drop:
         """What dropping quarantined records would do; nothing is written."""
-        return preview_drop(self.parts, choice)
+        return preview_drop(self.resources, choice)
 
-    def drop(
-        self, choice: RecordFilter, reason: str, run_id: str, actor: str, open_upkeep: OpenUpkeep
-    ) -> Drop:
-        """Record quarantined records as lost, and take them out of the table."""
-        return drop(self.parts, choice, reason, _origin(run_id, actor), open_upkeep)
+    def drop(self, choice: RecordFilter, reason: str, run_id: str, actor: str) -> Drop:
+        """Record quarantined records as lost, and take them out of the table with Spark."""
+        return drop(self.resources, choice, reason, _origin(run_id, actor), self._open_upkeep)
 
-    def maintain(self, upkeep: Upkeep, run_id: str, actor: str) -> Maintained:
-        """Take dead weight out of the tables; no row that counts is touched."""
-        return maintain(self.parts, upkeep, _origin(run_id, actor))
+    def maintain(self, run_id: str, actor: str) -> Maintained:
+        """Take dead weight out of the tables with Spark; no row that counts is touched."""
+        with self._open_upkeep() as upkeep:
+            return maintain(self.resources, upkeep, _origin(run_id, actor))
 
-    def settle(self, run_id: str, actor: str, work: BatchReference | None = None) -> Settlement:
-        """Write all receipts that are due and mirror the cursor; tell those of the work, too."""
-        return settle(self.parts, _origin(run_id, actor), work)
+    @contextmanager
+    def _open_upkeep(self) -> Iterator[Upkeep]:
+        from sluice.lake.upkeep import SparkUpkeep
+
+        with self.open_spark(self.spec) as spark:
+            yield SparkUpkeep(spark, self.resources.tables.quarantine(self.spec.table))
 
     def _after_any_reset(self, run_id: str, actor: str) -> Origin:
         """Finish a reset that was interrupted, before anything is planned."""
         origin = _origin(run_id, actor)
-        finish_reset(self.parts, origin)
+        finish_reset(self.resources, origin)
         return origin
 
 

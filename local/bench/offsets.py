@@ -20,6 +20,7 @@ from rich.progress import track
 from sluice.offsets.origin import Origin
 from sluice.offsets.receipts import receipt_without_gaps
 from sluice.pipeline import Pipeline, open_pipeline
+from sluice.progress.lane_state import read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.settings import Settings
 from sluice.spec.pipeline_spec import PipelineSpec
@@ -76,7 +77,7 @@ def _produce(bootstrap: str, partitions: int, each: int) -> None:
 
 def _run(pipeline: Pipeline, batches: int) -> None:
     """Plan for real, claim the commits, and write the receipts one by one, as settling does."""
-    parts, now = pipeline.parts, Origin("bench", "bench", datetime.now(UTC))
+    parts, now = pipeline.resources, Origin("bench", "bench", datetime.now(UTC))
     work = pipeline.plan("bench", "bench")
     assert len(work.batches) == batches, work
     _commit(parts, work.sequence.app_id, work.batches[-1])
@@ -103,9 +104,9 @@ def _commit(parts: PipelineResources, app_id: str, number: int) -> None:
 
 
 def _timings(pipeline: Pipeline) -> dict[str, float]:
-    parts = pipeline.parts
+    parts = pipeline.resources
     verbs = {
-        "history and cursor (status)": lambda: parts.progress(parts.offsets.snapshot),
+        "history and cursor (status)": lambda: read_unchecked(parts),
         "plan": lambda: pipeline.plan("bench", "bench"),
         "plan, adopting": lambda: pipeline.plan("bench", "bench"),
     }

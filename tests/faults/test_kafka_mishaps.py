@@ -184,7 +184,7 @@ def is_java(pid: int) -> bool:
 
 def answers(trips: Installed) -> bool:
     """Whether the broker has noticed that it is awake."""
-    parts = trips.open().parts
+    parts = trips.open().resources
     try:
         return bool(parts.kafka.state(parts.spec).logs)
     except BrokerUnavailable:

@@ -11,10 +11,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from confluent_kafka import Consumer
 from sluice.offsets.batches import BatchReference
-from sluice.offsets.history import History
 from sluice.offsets.origin import Origin
 from sluice.operations.reset.close_generation import decide_reset
 from sluice.operations.reset.targets import to_earliest
+from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.protocol.plan.write_plan import preview_plan
 
 from tests.worlds.pipelines import PLANNING_ALONE, Installed, killed_at, until
@@ -95,11 +95,10 @@ def test_a_batch_that_lands_during_a_reset_is_counted(trips: Installed) -> None:
     killed = trips.sluice(*SHIFTING, **killed_at("reset intended"))
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     # What a task that knows nothing of it was doing just then: the plan is there, the batch lands.
-    parts = trips.open().parts
-    _, history, _ = parts.progress(parts.offsets.snapshot)
-    assert history.sequence.generation == 1
+    lane = read_unchecked(trips.open().resources)
+    assert lane.generation == 1
     produce(trips.bootstrap, trips.topics[0], numbered(5, 20))
-    land_as_before(trips, history)
+    land_as_before(trips, lane)
     trips.run()
     closed = {row["lane"]: row["closed_at"] for row in trips.offsets("reset_done")}
     assert closed == {"forward": 3, "backfill": 0}
@@ -107,11 +106,11 @@ def test_a_batch_that_lands_during_a_reset_is_counted(trips: Installed) -> None:
     assert trips.judge().facts.rows == 25
 
 
-def land_as_before(trips: Installed, history: History) -> None:
-    parts = trips.open().parts
-    new = preview_plan(parts, history)
+def land_as_before(trips: Installed, lane: LaneState) -> None:
+    parts = trips.open().resources
+    new = preview_plan(parts, lane)
     parts.offsets.snapshot().append_plan(new, Origin("run", "pytest", datetime.now(UTC)))
-    trips.ingest(BatchReference(history.sequence, (3,)))
+    trips.ingest(BatchReference(lane.sequence, (3,)))
 
 
 def test_an_unfinished_plan_of_a_closed_generation_is_dead(trips: Installed) -> None:
@@ -168,7 +167,7 @@ def test_a_skip_as_previewed_is_completed_by_the_same_command(trips: Installed) 
 
 def test_the_intention_that_was_written_last_is_the_one_that_counts(trips: Installed) -> None:
     """Whatever the clocks of their writers say; one command that starts over has one time."""
-    parts = trips.open().parts
+    parts = trips.open().resources
     intended = decide_reset(parts, to_earliest, "a test")
     now = datetime.now(UTC)
     for forward, at in ((1, now), (2, now), (3, now - timedelta(hours=1))):

@@ -35,9 +35,9 @@ MUTATIONS = (
     ),
     _mutation(
         "plans anew instead of adopting",
-        "protocol/plan/write_plan.py",
-        "        unfinished = history.after(committed)\n",
-        "        unfinished = ()\n",
+        "progress/lane_state.py",
+        "        return self.history.after(self.committed)\n",
+        "        return ()\n",
         "a plan that was left",
         1,
         4,
@@ -80,8 +80,8 @@ MUTATIONS = (
     _mutation(
         "writes receipts unseen",
         "protocol/settle/counting.py",
-        'if landing.rows == batch.span and batch.mode == "append":',
-        "if landing.rows <= batch.span:",
+        'if commit.rows == batch.span and batch.mode == "append":',
+        "if commit.rows <= batch.span:",
         "an aborted transaction",
         8,
     ),
@@ -121,7 +121,7 @@ MUTATIONS = (
     _mutation(
         "resets without a fence",
         "operations/reset/close_generation.py",
-        "            fencing.close(intended.closes)\n",
+        "            _require_fencing(lane).close(intended.closes)\n",
         "            pass\n",
         "a zombie after a reset",
         2,
@@ -156,8 +156,8 @@ MUTATIONS = (
     _mutation(
         "mirrors what is only planned",
         "protocol/settle/write_receipts.py",
-        "history.cursor_at(committed).items()",
-        "history.cursor.items()",
+        "    cursor = lane.positions\n",
+        "    cursor = {each: at.offsets.end for each, at in lane.history.cursor.items()}\n",
         "a plan that nobody has landed",
         6,
     ),

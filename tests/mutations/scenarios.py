@@ -95,12 +95,13 @@ def a_plan_that_nobody_has_landed(trips: Installed) -> Expectations:
 def two_planners(trips: Installed) -> Expectations:
     from sluice.errors import CommitConflict
     from sluice.offsets.origin import Origin
+    from sluice.progress.lane_state import read_unchecked
     from sluice.protocol.plan.write_plan import preview_plan
 
     more(trips, 10)
-    parts = trips.open().parts
-    snapshot, history, _ = parts.progress(parts.offsets.snapshot_to_write)
-    new = preview_plan(parts, history)
+    parts = trips.open().resources
+    lane = read_unchecked(parts, to_write=True)
+    new, snapshot = preview_plan(parts, lane), lane.snapshot
     for _ in range(2):
         with contextlib.suppress(CommitConflict):
             snapshot.append_plan(new, Origin("run", "test", datetime.now(UTC)))
@@ -150,20 +151,19 @@ def a_backfill(trips: Installed) -> None:
 @scenario
 def a_zombie_after_a_reset(trips: Installed) -> None:
     from sluice.lake.port import BatchAttempt
-    from sluice.lake.spark_lake import SparkLake
     from sluice.operations.reset.targets import to_earliest
+    from sluice.progress.lane_state import read_unchecked
 
     more(trips, 10)
     trips.run()
     more(trips, 5, 10)
     work = trips.plan()
-    parts = trips.open().parts
-    _, history, _ = parts.progress(parts.offsets.snapshot)
-    batch = history.batch(work.batches[0])
-    trips.open().reset(to_earliest, "a scenario", "run", "test")
+    pipeline = trips.open()
+    batch = read_unchecked(pipeline.resources).history.batch(work.batches[0])
+    pipeline.reset(to_earliest, "a scenario", "run", "test")
     # A Spark application that was past all checks when the reset came.
-    lake = SparkLake(trips.session(), parts.client, parts.spec, parts.tables)
-    lake.land(BatchAttempt(batch, tuple(each.offsets for each in batch.ranges)))
+    with pipeline.open_lake() as lake:
+        lake.land(BatchAttempt(batch, tuple(each.offsets for each in batch.ranges)))
     trips.run()
 
 

@@ -39,6 +39,8 @@ FOLDERS = (
     "protocol.ingest",
     "protocol.settle",
     "operations.maintain",
+    "operations.status",
+    "operations.history",
     "operations.backfill",
     "operations.reset",
     "operations.quarantine",

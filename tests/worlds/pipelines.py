@@ -10,7 +10,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 SLUICE = Path(sys.executable).with_name("sluice")
 PLANNING_ALONE = """
 import json, sys
-from sluice.cli.caller import here, opened
-pipeline, origin = opened(sys.argv[1]), here()
+from sluice.cli.caller import current_user, open_named
+pipeline, origin = open_named(sys.argv[1]), current_user()
 print("ready", flush=True)
 for _ in sys.stdin:
     print(json.dumps(pipeline.plan(origin.run_id, origin.actor).as_dict()), flush=True)
@@ -43,8 +43,9 @@ JAVA_TUNING = {
 }
 SETTLING_ALONE = """
 import sys
-from sluice.cli.caller import here, opened
-opened(sys.argv[1]).settle(here().run_id, here().actor)
+from sluice.cli.caller import current_user, open_named
+origin = current_user()
+open_named(sys.argv[1]).settle(origin.run_id, origin.actor)
 """
 
 Found = TypeVar("Found")
@@ -185,18 +186,16 @@ class Installed:
     # In this process
 
     def open(self) -> Pipeline:
-        return find_pipeline(self.name, self.environment)
+        found = find_pipeline(self.name, self.environment)
+        return replace(found, open_spark=lambda spec: contextlib.nullcontext(self.session()))
 
     def plan(self) -> BatchReference:
         return self.open().plan("test", "pytest")
 
     def ingest(self, work: BatchReference) -> None:
-        from sluice.lake.spark_lake import SparkLake
-
         pipeline = self.open()
-        parts = pipeline.parts
-        lake = SparkLake(self.session(), parts.client, parts.spec, parts.tables)
-        pipeline.ingest(work, lake)
+        with pipeline.open_lake() as lake:
+            pipeline.ingest(work, lake)
 
     def settle(self) -> Settlement:
         return self.open().settle("test", "pytest")

@@ -1,50 +1,47 @@
-"""Landing from the command line: ingest and settle in this process, Spark started when needed."""
+"""The runner: ingest and settle in this process, Spark started when needed."""
 
 from __future__ import annotations
 
 import logging
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import ExitStack, contextmanager
+from typing import Any
 
 import click
 
-from sluice.offsets.batches import BatchReference
-from sluice.offsets.origin import Caller
-from sluice.pipeline import Pipeline
-from sluice.protocol.settle.write_receipts import Settlement
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 from sluice.cli.caller import current_user, open_named
 from sluice.cli.output import print_json
 from sluice.cli.views.outlook import print_outlook
-from sluice.operations.backfill.dry_run import dry_run_backfill
+from sluice.lake.port import Lake
+from sluice.offsets.batches import BatchReference
+from sluice.offsets.origin import Caller
 from sluice.operations.backfill.selection import Selection
+from sluice.pipeline import Pipeline
+from sluice.protocol.settle.write_receipts import Settlement
 
-# For a forward batch of somebody else, which goes first.
+# For a forward batch of another run, which goes first.
 _PAUSE_SECONDS = 5.0
 
 
 @contextmanager
 def running(opening: Pipeline, origin: Caller, as_json: bool) -> Iterator[Runner]:
     """What lands work; Spark is stopped at the end, if it was started."""
-    session = Runner(opening, origin, as_json)
-    try:
-        yield session
-    finally:
-        session.stop()
+    with ExitStack() as at_the_end:
+        yield Runner(opening, origin, as_json, at_the_end)
 
 
 class Runner:
     """Lands work and settles it, and says so: on stderr where stdout is for JSON."""
 
-    def __init__(self, opening: Pipeline, origin: Caller, as_json: bool) -> None:
+    def __init__(
+        self, opening: Pipeline, origin: Caller, as_json: bool, at_the_end: ExitStack
+    ) -> None:
         self._opening = opening
         self._origin = origin
         self._as_json = as_json
-        self._session: SparkSession | None = None
+        self._at_the_end = at_the_end
+        self._lake: Lake | None = None
         self.events: list[dict[str, Any]] = []
         # A work of many batches takes long: each is told when it is read and when it is committed.
         logging.getLogger("sluice.protocol.ingest.land_batches").setLevel(logging.INFO)
@@ -63,24 +60,13 @@ class Runner:
         self._settle()
 
     def say(self, line: str) -> None:
-        """Say how far it is."""
-        click.echo(f"{self._opening.parts.spec.pipeline}: {line}", err=self._as_json)
-
-    def stop(self) -> None:
-        """Stop Spark, if it was started."""
-        if self._session is not None:
-            from sluice.lake.session import close_session
-
-            close_session(self._session)
+        """Report progress."""
+        click.echo(f"{self._opening.spec.pipeline}: {line}", err=self._as_json)
 
     def _ingest(self, work: BatchReference) -> None:
-        from sluice.lake.session import open_session
-        from sluice.lake.spark_lake import SparkLake
-
-        parts = self._opening.parts
-        self._session = self._session or open_session(parts.spec)
-        lake = SparkLake(self._session, parts.client, parts.spec, parts.tables)
-        self._opening.ingest(work, lake)
+        if self._lake is None:
+            self._lake = self._at_the_end.enter_context(self._opening.open_lake())
+        self._opening.ingest(work, self._lake)
 
     def _settle(self) -> None:
         settled = self._opening.settle(self._origin.run_id, self._origin.actor)
@@ -99,7 +85,7 @@ def read_again(pipeline: str, wanted: Selection, dry_run: bool, as_json: bool) -
     """Plan, ingest and settle what is wanted, or show the plan."""
     opening, origin = open_named(pipeline), current_user()
     if dry_run:
-        print_outlook(dry_run_backfill(opening.parts, wanted), as_json)
+        print_outlook(opening.dry_run(wanted), as_json)
         return
     with running(opening, origin, as_json) as lands:
         planned = opening.backfill(wanted, origin.run_id, origin.actor)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,3 +94,13 @@ def open_session(spec: PipelineSpec) -> SparkSession:
         # Spark's own handler asks the JVM to cancel, in the middle of another call to it.
         signal.signal(signal.SIGINT, interrupted)
     return session
+
+
+@contextmanager
+def own_session(spec: PipelineSpec) -> Iterator[SparkSession]:
+    """A session for one pipeline, stopped at the end. Raises SparkFailed."""
+    spark = open_session(spec)
+    try:
+        yield spark
+    finally:
+        close_session(spark)

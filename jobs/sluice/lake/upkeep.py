@@ -11,22 +11,9 @@ from pyspark.sql import functions as F
 from sluice.errors import CommitConflict, SparkFailed
 from sluice.lake.batch_commit import naming_conflicts
 from sluice.lake.port import Compacted
-from sluice.lake.session import close_session, open_session
 from sluice.offsets.quarantined import BatchOffsets
-from sluice.spec.pipeline_spec import PipelineSpec
-from sluice.tables.warehouse import Warehouse
 
 _STRETCHES = "batch STRING, topic_id STRING, number INT, first BIGINT, behind BIGINT"
-
-
-@contextmanager
-def upkeep_of(spec: PipelineSpec, tables: Warehouse) -> Iterator[SparkUpkeep]:
-    """Start Spark for a pipeline's tables, and stop it afterwards."""
-    spark = open_session(spec)
-    try:
-        yield SparkUpkeep(spark, tables.quarantine(spec.table))
-    finally:
-        close_session(spark)
 
 
 @contextmanager

@@ -17,9 +17,9 @@ from sluice.lake.port import Compacted, Upkeep
 from sluice.offsets.origin import Origin
 from sluice.offsets.quarantined import QuarantinedRecord, RecordState, batch_offsets
 from sluice.offsets.resets import LANES
+from sluice.progress.lanes import read_lane
 from sluice.progress.quarantined_records import read_quarantined
 from sluice.progress.resources import PipelineResources
-from sluice.progress.unaltered import check_data_table
 from sluice.protocol.settle.write_receipts import write_receipts
 from sluice.tables.retention import older_than, retention_of
 
@@ -36,8 +36,8 @@ class Maintained:
     left: tuple[str, ...] = ()
 
     @property
-    def told(self) -> list[str]:
-        """It as sentences."""
+    def summary(self) -> list[str]:
+        """A summary, one line per action."""
         lines = [f"{self.settled} receipts written"] if self.settled else []
         lines.append(f"{self.removed} rows that do not count removed from the quarantine")
         lines += [f"{uri}: {each}" for uri, each in self.compacted.items()]
@@ -50,9 +50,8 @@ def maintain(parts: PipelineResources, upkeep: Upkeep, origin: Origin) -> Mainta
     Raises what `settle` raises, and SettingsError for a table whose retention is too short; then
     nothing was taken away.
     """
-    snapshot, history, _ = parts.progress(parts.offsets.snapshot)
-    check_data_table(parts, snapshot, history.sequence)
-    settled = [each for lane in LANES for each in write_receipts(parts, origin, lane)]
+    lane = read_lane(parts)
+    settled = [each for name in LANES for each in write_receipts(parts, origin, name)]
     tables = _tables(parts)
     for uri in tables:
         retention_of(uri)
@@ -68,7 +67,7 @@ def maintain(parts: PipelineResources, upkeep: Upkeep, origin: Origin) -> Mainta
         except CommitConflict as crossed:
             done = _left(done, uri, crossed)
         upkeep.vacuum(uri)
-    if history:
+    if lane.history:
         parts.offsets.maintain(parts.spec.pipeline)
     return done
 

@@ -11,17 +11,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sluice.offsets.history import History
 from sluice.offsets.notation import parse_batch
 from sluice.offsets.quarantined import QuarantinedRecord, RecordState
 from sluice.offsets.ranges import TopicIdPartition, TopicPartition
-from sluice.progress.committed import SequenceEnd, read_committed, sequence_ends
+from sluice.progress.committed import read_committed, sequence_ends
 from sluice.progress.evidence import Evidence
+from sluice.progress.lane_state import LaneState, SequenceEnd, read_unchecked
 from sluice.progress.reads import evidence_of
 from sluice.progress.resources import PipelineResources
 from sluice.tables.coordinates import group_coordinates
 from sluice.tables.delta_log import COORDINATES
-from sluice.tables.offsets_table import OffsetsSnapshot
 from sluice.tables.rows import read_rows
 
 _COLUMNS = [*COORDINATES.names, "_topic", "error", "quarantined_at"]
@@ -30,10 +29,9 @@ _ORDER = [(name, "ascending") for name in COORDINATES.names]
 
 @dataclass(frozen=True)
 class Quarantined:
-    """All rows, in the order of their coordinates, as of one version of the offsets table."""
+    """All rows, in the order of their coordinates, as of one state of the forward lane."""
 
-    snapshot: OffsetsSnapshot
-    history: History
+    lane: LaneState
     rows: tuple[QuarantinedRecord, ...]
 
     def of(self, *states: RecordState) -> list[QuarantinedRecord]:
@@ -44,22 +42,19 @@ class Quarantined:
 def read_quarantined(parts: PipelineResources) -> Quarantined:
     """Read the rows and tell which of them count. Takes no JVM."""
     # What lands from here on is not seen: its rows count as waiting, and stay.
-    version = parts.data.version()
-    snapshot, history, _ = parts.progress(parts.offsets.snapshot)
+    lane = read_unchecked(parts)
     if not parts.quarantine.exists():
-        return Quarantined(snapshot, history, ())
-    newest = history.sequence.generation
-    committed = read_committed(parts, snapshot, newest, version)
+        return Quarantined(lane, ())
+    committed = read_committed(lane)
     lines = read_rows(parts.tables.quarantine(parts.spec.table), _COLUMNS).sort_by(_ORDER)
     stored = group_coordinates(lines)
     found = {place: evidence_of(committed, place, stored) for place in stored.places}
     evidence = _with_newer_rows(parts, found)
     # Sorted by place before, so that the places come in the order of the rows.
     marks = [mark for each in evidence.values() for mark in _marks(each)]
-    ends = sequence_ends(parts, newest)
+    ends = sequence_ends(lane)
     return Quarantined(
-        snapshot,
-        history,
+        lane,
         tuple(_row(line, *mark, ends) for line, mark in zip(lines.to_pylist(), marks, strict=True)),
     )
 

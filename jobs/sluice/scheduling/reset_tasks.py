@@ -28,10 +28,10 @@ def preview(params: Any = None, dag_run: Any = None) -> dict[str, str]:
         pipeline, where = _opened(params), where_to(params)
         if isinstance(where, Mapping):
             found = pipeline.preview_skip(where, params["reason"], actor_of(dag_run))
-            shown, told = found.preview, found.told
+            shown, told = found.preview, found.summary
         else:
             would_do = pipeline.preview_reset(where)
-            shown, told = would_do.reset.preview, would_do.told
+            shown, told = would_do.reset.preview, would_do.summary
     for line in told.splitlines():
         log.info("%s", line)
     log.info("%s: preview %s; nothing was changed", params["pipeline"], shown)

@@ -84,7 +84,7 @@ def plan_with(spec: PipelineSpec) -> Callable[..., dict[str, Any]]:
         with failing_for_good():
             pipeline, asked = pipeline_of(spec), asked_by(dag_run, params)
             if params[DRY_RUN]:
-                for line in pipeline.outlook(asked).lines:
+                for line in pipeline.dry_run(asked).lines:
                     log.info("%s", line)
                 raise AirflowSkipException(f"{spec.pipeline}: a dry run; nothing was written")
             origin = (dag_run.run_id, actor_of(dag_run))

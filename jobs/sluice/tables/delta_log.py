@@ -1,8 +1,10 @@
-"""The log of the data and quarantine tables, read with delta-rs: what has been committed."""
+"""The log of the data and quarantine tables, read with delta-rs: what has been committed.
+
+A snapshot is one version of it. Where the protocol needs newer facts, it takes another one.
+"""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -21,7 +23,6 @@ from sluice.tables.fence import FENCE, FENCEABLE, Fencing
 from sluice.tables.foreign_commits import TableCommit, require_no_foreign_commits
 from sluice.tables.rows import dataset, removed_rows
 
-log = logging.getLogger(__name__)
 # The table property that names the pipeline a table belongs to.
 OWNER = "sluice.pipeline"
 COORDINATES = pa.schema(
@@ -36,67 +37,81 @@ KEYS = ["_topic_id", "_partition", "_offset"]
 
 
 class DeltaLog:
-    """What a table's own log says; every call reads it anew."""
+    """A data or quarantine table's log, as it is whenever a snapshot is taken."""
 
     def __init__(self, uri: str) -> None:
-        self._uri = uri
+        self.uri = uri
+
+    def snapshot(self) -> DeltaSnapshot:
+        """The table as it is now. Raises CommitUnknown where its log is unreadable."""
+        return DeltaSnapshot(self.uri, _table_at(self.uri))
+
+    def exists(self) -> bool:
+        """Whether there is a table now."""
+        return self.snapshot().version is not None
+
+
+class DeltaSnapshot:
+    """A table at one version; of a table that is not there yet, everything is empty."""
+
+    def __init__(self, uri: str, table: DeltaTable | None) -> None:
+        self.uri = uri
+        self._table = table
+
+    @property
+    def version(self) -> int | None:
+        """The table's version; None while there is no table."""
+        return None if self._table is None else int(self._table.version())
 
     def committed(self, sequence: BatchSequence) -> int:
         """The number of the last committed batch of a sequence, 0 when there is none.
 
         This is the commit rule: nothing else decides. FENCE for a sequence that a reset has closed.
-        Raises CommitUnknown where it is unreadable, TableRefused where the table is not this
-        pipeline's.
+        Raises TableRefused where the table is not this pipeline's.
         """
-        table = self._table()
-        if table is None:
+        if self._table is None:
             return 0
-        self._require_owner(table, sequence.pipeline)
-        return table.transaction_version(sequence.app_id) or 0
+        self._require_owner(self._table, sequence.pipeline)
+        return self._table.transaction_version(sequence.app_id) or 0
 
     def closed(self, sequence: BatchSequence) -> bool:
         """Whether a reset's fence stands, so that nothing of the sequence can land any more."""
         return self.committed(sequence) == FENCE
 
     def fencing(self) -> Fencing | None:
-        """The table as it is now, to close generations from; None while there is no table.
+        """This version, to close generations from; None while there is no table.
 
         Raises TableRefused for a table that delta-rs does not write, such as a clustered one.
         """
-        table = self._table()
-        if table is None:
+        if self._table is None:
             return None
-        if unknown := sorted({*(table.protocol().writer_features or [])} - FENCEABLE):
+        if unknown := sorted({*(self._table.protocol().writer_features or [])} - FENCEABLE):
             raise TableRefused(
-                f"{self._uri}: expected table features that delta-rs writes, found"
+                f"{self.uri}: expected table features that delta-rs writes, found"
                 f" {', '.join(unknown)}: the generation cannot be closed. ALTER TABLE … DROP"
                 " FEATURE takes one away; or read the topic again with a new pipeline into a new"
                 " table."
             )
-        return Fencing(table)
+        return Fencing(self._table)
 
     def require_no_foreign_commits(self, pipeline: str, since: int = -1) -> list[TableCommit]:
-        """The commits above a version, if nothing of them says that the table is not ours any more.
+        """The commits above a version, if none of them says that the table is another one by now.
 
         Raises TableRefused with what was done to it, and the way back.
         """
-        table = self._table()
-        if table is None:
+        if self._table is None:
             return []
-        commits = commits_after(table, since)
-        require_no_foreign_commits(self._uri, pipeline, commits, table.metadata().configuration)
+        commits = commits_after(self._table, since)
+        properties = self._table.metadata().configuration
+        require_no_foreign_commits(self.uri, pipeline, commits, properties)
         return commits
 
-    def exists(self) -> bool:
-        """Whether there is a table."""
-        return self._table() is not None
-
-    def landing(self, batch: Batch) -> BatchCommit:
-        """Find the commit of a committed batch. Raises TableRefused when the log has lost it."""
-        commit = self._commit_of(batch)
+    def commit_of(self, batch: Batch) -> BatchCommit:
+        """The commit of a committed batch. Raises TableRefused when the log has lost it."""
+        commit = self._find(batch)
         if commit is None:
             raise TableRefused(
-                f"{self._uri}: batch {batch} is committed, but its commit is no longer in the"
+                f"{self.uri}: batch {batch} is committed, but its commit is no longer in the"
                 " table's log, so that no receipt can be written. Raise"
                 " `delta.logRetentionDuration` and settle batches before it ends."
             )
@@ -105,14 +120,14 @@ class DeltaLog:
 
     def fingerprints(self, batch: Batch) -> Mapping[TopicPartition, str]:
         """Those of a batch's commit, where known; none when the log has lost the commit."""
-        commit = self._commit_of(batch)
+        commit = self._find(batch)
         return {} if commit is None else fingerprints_of(commit)
 
     def coordinates(
         self, batch: Batch | None = None, version: int | None = None
     ) -> StoredCoordinates:
-        """The coordinates of every row, or of a batch's rows; at a version, or now."""
-        table = self._table(version)
+        """The coordinates of every row, or of a batch's rows; at this version, or an older one."""
+        table = self._table if version is None else _table_at(self.uri, version)
         if table is None:
             return group_coordinates(COORDINATES.empty_table())
         mine = None if batch is None else pads.field("_batch") == str(batch)
@@ -120,36 +135,29 @@ class DeltaLog:
 
     def rows_from(self, topic_id: str, partition: TopicPartition, offset: int) -> int:
         """How many rows a partition has from an offset on; the statistics leave out most files."""
-        table = self._table()
-        if table is None:
+        if self._table is None:
             return 0
         wanted = (
             (pads.field("_topic_id") == topic_id)
             & (pads.field("_partition") == partition.partition)
             & (pads.field("_offset") >= offset)
         )
-        return int(dataset(table).count_rows(filter=wanted))
-
-    def version(self) -> int | None:
-        """The table's version; None while there is no table."""
-        table = self._table()
-        return None if table is None else int(table.version())
+        return int(dataset(self._table).count_rows(filter=wanted))
 
     def removed(self, version: int) -> StoredCoordinates | None:
         """The coordinates that a version took away; None where that can no longer be told."""
-        rows = removed_rows(self._uri, version, COORDINATES.names, KEYS)
+        rows = removed_rows(self.uri, version, COORDINATES.names, KEYS)
         return None if rows is None else group_coordinates(rows)
 
-    def _commit_of(self, batch: Batch) -> Mapping[str, Any] | None:
+    def _find(self, batch: Batch) -> Mapping[str, Any] | None:
         wanted = (batch.sequence.app_id, batch.number)
         return next((each for each in self._commits() if batch_of(each) == wanted), None)
 
     def _commits(self) -> Iterator[Mapping[str, Any]]:
         # Newest first. The batch is nearly always among the last few: the whole log is rarely read.
-        table = self._table()
-        if table is not None:
-            yield from table.history(limit=10)
-            yield from table.history()[10:]
+        if self._table is not None:
+            yield from self._table.history(limit=10)
+            yield from self._table.history()[10:]
 
     def _require_owner(self, table: DeltaTable, pipeline: str) -> None:
         owner = table.metadata().configuration.get(OWNER)
@@ -157,14 +165,15 @@ class DeltaLog:
             self.require_no_foreign_commits(pipeline)
             found = f"{owner!r}" if owner else "none: Sluice did not create it"
             raise TableRefused(
-                f"{self._uri}: expected property {OWNER} = {pipeline!r}, found"
+                f"{self.uri}: expected property {OWNER} = {pipeline!r}, found"
                 f" {found}. Move it away, or choose a new `table` in the spec."
             )
 
-    def _table(self, version: int | None = None) -> DeltaTable | None:
-        try:
-            return DeltaTable(self._uri, version=version)
-        except TableNotFoundError:
-            return None
-        except (DeltaError, OSError) as problem:
-            raise CommitUnknown(f"{self._uri}: its log cannot be read: {problem}") from problem
+
+def _table_at(uri: str, version: int | None = None) -> DeltaTable | None:
+    try:
+        return DeltaTable(uri, version=version)
+    except TableNotFoundError:
+        return None
+    except (DeltaError, OSError) as problem:
+        raise CommitUnknown(f"{uri}: its log cannot be read: {problem}") from problem

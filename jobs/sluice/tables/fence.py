@@ -48,7 +48,7 @@ class Fencing:
     def close(self, sequences: Iterable[BatchSequence]) -> None:
         """Close the sequences in one empty commit.
 
-        Raises Overtaken when a batch of theirs, or another fence, landed since this version;
+        Raises CommitConflict when a batch of theirs, or another fence, landed since this version;
         CommitFailed when it should be tried again.
         """
         fences = [Transaction(each.app_id, FENCE) for each in sequences]

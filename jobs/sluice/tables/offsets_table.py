@@ -81,7 +81,7 @@ class OffsetsSnapshot:
 
     def history(self, sequence: BatchSequence, resets: Resets) -> History:
         """One lane of a generation, as far as the next decision needs it."""
-        planned = self._newest(sequence.app_id)
+        planned = self.planned(sequence)
         settled = self._newest(sequence.receipts_app_id)
         return History(
             sequence=sequence,
@@ -91,6 +91,10 @@ class OffsetsSnapshot:
             opening=resets.by_generation.get(sequence.generation),
             reached=resets.reached(sequence.generation),
         )
+
+    def planned(self, sequence: BatchSequence) -> int:
+        """The number of the last planned batch of a sequence, 0 when there is none."""
+        return self._newest(sequence.app_id)
 
     def resets(self, pipeline: str) -> Resets:
         """Every reset of the pipeline; the statistics leave out all files without one."""
@@ -132,7 +136,7 @@ class OffsetsSnapshot:
         return self._read(wanted)
 
     def append_reset(self, reset: Reset, origin: Origin) -> None:
-        """Record a reset as intended, or as done. Raises Overtaken or CommitFailed.
+        """Record a reset as intended, or as done. Raises CommitConflict or CommitFailed.
 
         Which one is the later is told by their times: each is later than those before it, whatever
         the clock of its writer says, and how long ago its command began.
@@ -145,19 +149,19 @@ class OffsetsSnapshot:
         self._append(rows, app_id, before, before + 1)
 
     def append_plan(self, plan: Plan, origin: Origin) -> None:
-        """Make new batches durable, all in one commit. Raises Overtaken or CommitFailed."""
+        """Make new batches durable, all in one commit. Raises CommitConflict or CommitFailed."""
         first, last = plan.batches[0], plan.batches[-1]
         rows = plan_rows(plan, origin)
         self._append(rows, first.sequence.app_id, first.number - 1, last.number)
 
     def append_receipt(self, receipt: Receipt, origin: Origin) -> None:
-        """Write a batch's receipt, once. Raises Overtaken or CommitFailed."""
+        """Write a batch's receipt, once. Raises CommitConflict or CommitFailed."""
         batch = receipt.batch
         rows = receipt_rows(receipt, origin)
         self._append(rows, batch.sequence.receipts_app_id, batch.number - 1, batch.number)
 
     def append_drop(self, drop: Drop, origin: Origin) -> None:
-        """Record what is dropped from quarantine. Raises Overtaken or CommitFailed."""
+        """Record what is dropped from quarantine. Raises CommitConflict or CommitFailed."""
         app_id = f"sluice:{drop.sequence.pipeline}:drops"
         before = self._newest(app_id)
         self._append(drop_rows(drop, origin), app_id, before, before + 1)

@@ -186,7 +186,9 @@ def test_replayed_records_leave_the_quarantine_with_the_commit_that_brings_them(
     topic: Topic, pipeline: Pipelines
 ) -> None:
     def aside() -> list[int]:
-        return [row.offset for row in read_quarantined(visits.open().parts).of(RecordState.LIVE)]
+        return [
+            row.offset for row in read_quarantined(visits.open().resources).of(RecordState.LIVE)
+        ]
 
     strict = {"type": "json", "schema": "id INT, `when` TIMESTAMP"}
     visits = pipeline(topic(), format=strict, quarantine={"max_ratio": 1.0})
@@ -260,7 +262,7 @@ def test_a_restore_that_undoes_a_backfill_is_noticed_and_made_good(trips: Instal
     with pytest.raises(ResetNeeded, match=r"found backfill-1-1 undone.*--to-table"):
         trips.plan()
     with pytest.raises(ResetNeeded, match=r"found backfill-1-1 undone.*--to-table"):
-        trips.open().outlook(hours(1, 2))
+        trips.open().dry_run(hours(1, 2))
     done = trips.open().reset(to_table, "a test", "run", "pytest")
     assert done.closed_at == {"forward": 2, "backfill": 0}
     assert [(each.before, each.after.offsets.start) for each in done.cursor] == [(16, 16)] * 2
@@ -273,7 +275,7 @@ def test_a_restore_that_undoes_a_backfill_is_noticed_and_made_good(trips: Instal
 def test_a_reset_that_closes_a_backfill_says_so_and_so_does_the_backfill(trips: Installed) -> None:
     found = plan(trips, hours(1, 2))
     preview = trips.open().preview_reset(shift_by(0))
-    assert "backfill-1-1: closed unread; they are not read again unless" in preview.told
+    assert "backfill-1-1: closed unread; they are not read again unless" in preview.summary
     trips.open().reset(shift_by(0), "a test", "run", "pytest")
     with pytest.raises(BackfillClosed, match=r"backfill-1-1: a reset has closed them.*ask again"):
         trips.open().outstanding(found.work)

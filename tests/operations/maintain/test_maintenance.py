@@ -36,15 +36,12 @@ def send(trips: Installed, *values: bytes) -> None:
 
 
 def maintain(trips: Installed) -> Maintained:
-    from sluice.lake.upkeep import SparkUpkeep
-
-    upkeep = SparkUpkeep(trips.session(), str(trips.warehouse / f"{trips.name}__quarantine"))
-    return trips.open().maintain(upkeep, "test", "pytest")
+    return trips.open().maintain("test", "pytest")
 
 
 def aside(trips: Installed) -> dict[str, RecordState]:
     """`batch@offset` → what the row counts."""
-    rows = read_quarantined(trips.open().parts).rows
+    rows = read_quarantined(trips.open().resources).rows
     return {f"{row.batch}@{row.offset}": row.state for row in rows}
 
 

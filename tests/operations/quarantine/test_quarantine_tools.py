@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import pytest
 from click.testing import CliRunner
@@ -61,22 +60,13 @@ def reasons(trips: Installed, state: str = "reasons") -> dict[str, int]:
 def states(trips: Installed) -> dict[RecordState, list[int]]:
     """The offsets of the quarantine's rows, by what they count."""
     found: dict[RecordState, list[int]] = {}
-    for row in read_quarantined(trips.open().parts).rows:
+    for row in read_quarantined(trips.open().resources).rows:
         found.setdefault(row.state, []).append(row.offset)
     return found
 
 
-@contextmanager
-def upkeep(trips: Installed) -> Iterator[object]:
-    from sluice.lake.upkeep import SparkUpkeep
-
-    yield SparkUpkeep(trips.session(), str(trips.warehouse / f"{trips.name}__quarantine"))
-
-
 def drop(trips: Installed, **choice: object) -> int:
-    done = trips.open().drop(
-        RecordFilter(**choice), "no use", "run", "pytest", lambda: upkeep(trips)
-    )
+    done = trips.open().drop(RecordFilter(**choice), "no use", "run", "pytest")
     return len(done.chosen)
 
 
@@ -177,4 +167,4 @@ def a_dropped_record_that_is_read_again_counts_again(trips: Installed) -> None:
 
 
 def live(trips: Installed) -> list:
-    return read_quarantined(trips.open().parts).of(RecordState.LIVE)
+    return read_quarantined(trips.open().resources).of(RecordState.LIVE)

@@ -9,7 +9,6 @@ import pytest
 from deltalake import DeltaTable
 from sluice.operations.reset.targets import to_earliest, to_table
 from sluice.operations.verify.verify import Verdict
-from sluice.operations.verify.verify import verify as compare
 
 from tests.worlds.pipelines import Installed
 from tests.worlds.records import numbered, produce
@@ -48,7 +47,7 @@ def more(trips: Installed, first: int) -> None:
 
 
 def verified(trips: Installed) -> Verdict:
-    return compare(trips.open().parts, lambda wanted, offset: None)
+    return trips.open().verify(lambda wanted, offset: None)
 
 
 def found(trips: Installed) -> list[str]:

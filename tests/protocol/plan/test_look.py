@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from sluice.errors import DataLost
-from sluice.protocol.plan.dry_run import dry_run
 from sluice.protocol.plan.outlook import Estimate, Outlook
 
 from local.embedded.broker import Broker
@@ -26,7 +25,7 @@ DAY = 24 * 3_600
 def seen(trips: Installed) -> Outlook:
     """What there is to see; and that looking has written nothing."""
     before = sorted(trips.warehouse.rglob("*"))
-    outlook = dry_run(trips.open().parts)
+    outlook = trips.open().dry_run()
     assert sorted(trips.warehouse.rglob("*")) == before
     return outlook
 
@@ -118,7 +117,7 @@ def test_plan_and_status_tell_what_holds_back_what_may_be_lost_and_a_start_witho
     trips.plan()
     delete_records(broker.bootstrap, name, 7)
     with pytest.raises(DataLost, match="found the log starting at 7: 2 offsets lost"):
-        dry_run(trips.open().parts)
+        trips.open().dry_run()
     trips.write_spec(on_data_loss="record")
     trips.run()
     trips.judge()

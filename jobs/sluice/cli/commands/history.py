@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Sequence
 
 import click
 
@@ -11,8 +11,6 @@ from sluice.cli.output import arguments, print_json, print_table
 from sluice.cli.views.resets import recorded_document, reset_document, reset_told
 from sluice.offsets.losses import Loss
 from sluice.offsets.receipts import Receipt
-from sluice.offsets.resets import Reset, Resets
-from sluice.progress.committed import losses_that_count, newest_receipts
 
 
 @click.command()
@@ -30,26 +28,21 @@ def history(pipeline: str, newest: int, as_json: bool) -> None:
 
     Losses are offsets that were passed over, or dropped from quarantine, with their causes.
     """
-    parts = open_named(pipeline).parts
-    snapshot, known, _ = parts.progress(parts.offsets.snapshot)
-    receipts = newest_receipts(parts, snapshot, known.sequence.generation, newest)
-    resets = _that_count(snapshot.resets(pipeline), known.sequence.generation)[-newest:]
-    lost = sorted(losses_that_count(parts, snapshot, known.sequence.generation), key=_when)
-    losses = lost[-newest:]
+    found = open_named(pipeline).history(newest)
     if as_json:
-        batches = [_batch(*each) for each in receipts]
-        moves = [reset_document(each) for each in resets]
-        gone = [_loss(each) for each in losses]
+        batches = [_batch(*each) for each in found.receipts]
+        moves = [reset_document(each) for each in found.resets]
+        gone = [_loss(each) for each in found.losses]
         print_json({"pipeline": pipeline, "batches": batches, "resets": moves, "losses": gone})
         return
-    _print_batches(pipeline, receipts)
-    for reset in resets:
+    _print_batches(pipeline, found.receipts)
+    for reset in found.resets:
         click.echo(f"generation {reset.generation}: {reset_told(reset)}")
-    for loss in losses:
+    for loss in found.losses:
         click.echo(f"lost: {loss.offsets}: {loss.cause} ({loss.recorded})")
 
 
-def _print_batches(pipeline: str, receipts: list[tuple[Receipt, bool]]) -> None:
+def _print_batches(pipeline: str, receipts: Sequence[tuple[Receipt, bool]]) -> None:
     print_table(
         f"{pipeline}: newest batches",
         (
@@ -70,17 +63,6 @@ def _print_batches(pipeline: str, receipts: list[tuple[Receipt, bool]]) -> None:
             for each, undone in receipts
         ],
     )
-
-
-def _that_count(resets: Resets, newest: int) -> list[Reset]:
-    """The resets in order, without one that was intended and never fenced."""
-    found = sorted(resets.by_generation.items())
-    return [reset for generation, reset in found if generation <= newest]
-
-
-def _when(loss: Loss) -> datetime:
-    assert loss.recorded is not None, "it was read back"
-    return loss.recorded.at
 
 
 def _loss(loss: Loss) -> dict[str, object]:

@@ -16,11 +16,8 @@ def maintain(pipeline: str, as_json: bool) -> None:
 
     Files stay as long as the tables' delta.deletedFileRetentionDuration says (7 days).
     """
-    from sluice.lake.upkeep import upkeep_of
-
     opening, origin = open_named(pipeline), current_user()
-    with upkeep_of(opening.parts.spec, opening.parts.tables) as upkeep:
-        done = opening.maintain(upkeep, origin.run_id, origin.actor)
+    done = opening.maintain(origin.run_id, origin.actor)
     if as_json:
         print_json(
             {
@@ -32,5 +29,5 @@ def maintain(pipeline: str, as_json: bool) -> None:
             }
         )
         return
-    for line in done.told:
+    for line in done.summary:
         click.echo(f"{pipeline}: {line}")

@@ -7,7 +7,6 @@ import click
 from sluice.cli.caller import open_named
 from sluice.cli.output import arguments
 from sluice.cli.views.outlook import print_outlook
-from sluice.protocol.plan.dry_run import dry_run
 
 
 @click.command()
@@ -17,4 +16,4 @@ def plan(pipeline: str, as_json: bool) -> None:
 
     Bytes and files are estimates.
     """
-    print_outlook(dry_run(open_named(pipeline).parts), as_json)
+    print_outlook(open_named(pipeline).dry_run(), as_json)

@@ -14,8 +14,7 @@ from sluice.offsets.notation import parse_range
 from sluice.offsets.ranges import OffsetRange
 from sluice.operations.verify.checks import INVARIANTS
 from sluice.operations.verify.verify import Deleted, Verdict
-from sluice.operations.verify.verify import verify as compare
-from sluice.progress.resources import PipelineResources
+from sluice.pipeline import Pipeline
 
 GapRanges = tuple[OffsetRange, ...]
 
@@ -47,7 +46,7 @@ def verify(pipeline: str, gaps: GapRanges, reason: str, as_json: bool) -> None:
         settled = opening.accept_gaps(gaps, reason, origin.run_id, origin.actor)
         for receipt in settled.receipts:
             click.echo(f"{pipeline}: {receipt.batch}: settled, {receipt.lost} lost", err=as_json)
-    verdict = _compared(opening.parts)
+    verdict = _compared(opening)
     if as_json:
         print_json(_document(pipeline, verdict))
     else:
@@ -55,7 +54,7 @@ def verify(pipeline: str, gaps: GapRanges, reason: str, as_json: bool) -> None:
     sys.exit(1 if verdict.violations else 0)
 
 
-def _compared(parts: PipelineResources) -> Verdict:
+def _compared(opening: Pipeline) -> Verdict:
     with Progress(console=Console(stderr=True), transient=True) as progress:
         tasks: dict[OffsetRange, TaskID] = {}
 
@@ -64,7 +63,7 @@ def _compared(parts: PipelineResources) -> Verdict:
                 tasks[wanted] = progress.add_task(str(wanted), total=wanted.span)
             progress.update(tasks[wanted], completed=offset - wanted.start)
 
-        return compare(parts, reached)
+        return opening.verify(reached)
 
 
 def _print(pipeline: str, verdict: Verdict) -> None:

@@ -46,9 +46,9 @@ def print_skip(found: Skip, as_json: bool) -> None:
         print_json(_skip_document(found))
         return
     if not found.plan:
-        click.echo(f"{found.pipeline}: skipped already, nothing to do:\n{found.told}")
+        click.echo(f"{found.pipeline}: skipped already, nothing to do:\n{found.summary}")
         return
-    click.echo(f"{found.pipeline}: {'done' if found.done else 'would be'}:\n{found.told}")
+    click.echo(f"{found.pipeline}: {'done' if found.done else 'would be'}:\n{found.summary}")
     if found.done:
         click.echo("The next run lands these batches.")
     else:

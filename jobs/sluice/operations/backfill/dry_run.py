@@ -5,7 +5,12 @@ from __future__ import annotations
 from sluice.operations.backfill.plan_backfill import preview_backfill
 from sluice.operations.backfill.selection import Selection
 from sluice.progress.resources import PipelineResources
-from sluice.protocol.plan.dry_run import _basis, _firsts, _interrupted, _ranges
+from sluice.protocol.plan.dry_run import (
+    estimate_basis,
+    first_offsets,
+    interrupted_reset,
+    non_empty_ranges,
+)
 from sluice.protocol.plan.lags import read_lags, unknown_times
 from sluice.protocol.plan.outlook import Outlook
 
@@ -13,19 +18,21 @@ from sluice.protocol.plan.outlook import Outlook
 def dry_run_backfill(parts: PipelineResources, asked: Selection) -> Outlook:
     """What reading again would do; raises what it would raise before it reads anything."""
     found = preview_backfill(parts, asked)
-    ranges = _ranges((*found.unfinished, *found.plan.batches))
+    ranges = non_empty_ranges((*found.unfinished, *found.plan.batches))
     state = parts.kafka.state(parts.spec)
-    reads = [each for each in read_lags(parts, _firsts(ranges), state) if each.cursor is not None]
+    reads = [
+        each for each in read_lags(parts, first_offsets(ranges), state) if each.cursor is not None
+    ]
     return Outlook(
         pipeline=parts.spec.pipeline,
         adopted=found.unfinished,
         planned=found.plan.batches,
         losses=(),
         lags=tuple(reads),
-        basis=_basis(parts, ranges, state),
+        basis=estimate_basis(parts, ranges, state),
         max_records_per_batch=parts.spec.max_records_per_batch,
         notes=(
-            *_interrupted(parts, parts.offsets.snapshot()),
+            *interrupted_reset(found.resets),
             *map(str, found.plan.left_out),
             *unknown_times(reads),
         ),

@@ -9,13 +9,14 @@ import logging
 from dataclasses import dataclass
 
 from sluice.offsets.batches import Batch
-from sluice.offsets.history import History
 from sluice.offsets.origin import Origin
 from sluice.offsets.plan import Plan
+from sluice.offsets.resets import Resets
 from sluice.operations.backfill.readable import clip_to_held, plan_reread, require_read_logs
 from sluice.operations.backfill.selection import Selection
+from sluice.progress.lane_state import LaneState, read_unchecked
+from sluice.progress.lanes import read_lane
 from sluice.progress.resources import PipelineResources
-from sluice.progress.unaltered import check_data_table
 from sluice.protocol.plan.log_identity import require_same_log
 from sluice.protocol.plan.write_plan import PlannedWork, write_plan
 
@@ -28,6 +29,7 @@ class ReadAgain:
 
     unfinished: tuple[Batch, ...]
     plan: Plan
+    resets: Resets
 
 
 def plan_backfill(parts: PipelineResources, asked: Selection, origin: Origin) -> PlannedWork:
@@ -37,10 +39,7 @@ def plan_backfill(parts: PipelineResources, asked: Selection, origin: Origin) ->
     first. Raises as `plan` does, and what the asked raises.
     """
 
-    def decide(lane: History, unfinished: tuple[Batch, ...]) -> Plan:
-        return _decide(parts, asked, lane, unfinished)
-
-    written = write_plan(parts, origin, "backfill", decide)
+    written = write_plan(parts, origin, "backfill", lambda lane: _decide(parts, asked, lane))
     for each in written.plan.left_out:
         log.warning("%s", each)
     return written
@@ -48,22 +47,18 @@ def plan_backfill(parts: PipelineResources, asked: Selection, origin: Origin) ->
 
 def preview_backfill(parts: PipelineResources, asked: Selection) -> ReadAgain:
     """What would be read again; nothing is written. Raises as `plan_backfill`."""
-    snapshot, lane, committed = parts.progress(parts.offsets.snapshot, "backfill")
-    check_data_table(parts, snapshot, lane.sequence)
-    unfinished = lane.after(committed)
-    return ReadAgain(unfinished, _decide(parts, asked, lane, unfinished))
+    lane = read_lane(parts, "backfill")
+    return ReadAgain(lane.unfinished, _decide(parts, asked, lane), lane.resets)
 
 
-def _decide(
-    parts: PipelineResources, asked: Selection, lane: History, unfinished: tuple[Batch, ...]
-) -> Plan:
-    _, forward, committed = parts.progress(parts.offsets.snapshot)
-    if not forward:
+def _decide(parts: PipelineResources, asked: Selection, lane: LaneState) -> Plan:
+    forward = read_unchecked(parts)
+    if not forward.history:
         log.warning("%s: nothing was read yet that could be read again", parts.spec.pipeline)
         return Plan(())
-    cursor, state = forward.cursor_at(committed), parts.kafka.state(parts.spec)
-    require_read_logs(forward, cursor, state)
-    if committed:
-        require_same_log(parts, forward.batch(committed), state)
-    found = clip_to_held(asked(parts, state), cursor, state)
-    return plan_reread(parts.spec, lane, unfinished, found, state)
+    state = parts.kafka.state(parts.spec)
+    require_read_logs(forward.history, forward.cursor, state)
+    if forward.last:
+        require_same_log(parts, forward.data, forward.last, state)
+    found = clip_to_held(asked(parts, state), forward.cursor, state)
+    return plan_reread(parts.spec, lane.history, lane.unfinished, found, state)

@@ -33,7 +33,7 @@ class RequestedRange:
 
     offsets: OffsetRange
     topic_id: str | None = None
-    but: str = ""
+    excluded_because: str = ""
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ def clip_to_held(wanted: Iterable[RequestedRange], cursor: Cursor, state: KafkaS
     ranges: list[OffsetRange] = []
     left_out: list[LeftOut] = []
     for each in wanted:
-        if each.but:
-            left_out.append(LeftOut(each.offsets, each.but))
+        if each.excluded_because:
+            left_out.append(LeftOut(each.offsets, each.excluded_because))
             continue
         offsets = each.offsets
         start, end = _held(each, state), _read(offsets.partition, cursor)

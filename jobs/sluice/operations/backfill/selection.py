@@ -14,6 +14,7 @@ from sluice.offsets.quarantined import RecordFilter, RecordState
 from sluice.offsets.ranges import OffsetRange, TopicPartition, merged, without
 from sluice.operations.backfill.readable import RequestedRange
 from sluice.progress.committed import losses_that_count
+from sluice.progress.lane_state import read_unchecked, sequence_end
 from sluice.progress.quarantined_records import read_quarantined
 from sluice.progress.resources import PipelineResources
 
@@ -76,16 +77,14 @@ def _without_skips(
     parts: PipelineResources, wanted: Iterable[RequestedRange]
 ) -> list[RequestedRange]:
     """What is wanted, around the offsets that somebody has decided to skip; these are named."""
-    snapshot, history, _ = parts.progress(parts.offsets.snapshot)
-    losses = losses_that_count(parts, snapshot, history.sequence.generation)
-    skips = recorded_skips(losses)
+    skips = recorded_skips(losses_that_count(read_unchecked(parts)))
     found: list[RequestedRange] = []
     for each in wanted:
         holes = [skip.offsets for skip in skips if skip.topic_id == each.topic_id]
         rest = without([each.offsets], holes)
         found += [replace(each, offsets=offsets) for offsets in rest]
         taken = without([each.offsets], rest)
-        found += [replace(each, offsets=offsets, but=_SKIPPED) for offsets in taken]
+        found += [replace(each, offsets=offsets, excluded_because=_SKIPPED) for offsets in taken]
     return found
 
 
@@ -111,8 +110,8 @@ def offset_ranges(ranges: Iterable[str]) -> Selection:
         raise SettingsError(f"offset range: {problem}") from None
 
     def ask(parts: PipelineResources, state: KafkaState) -> list[RequestedRange]:
-        parse_selection = {each.offsets.partition for each in wanted}
-        unknown = ", ".join(map(str, sorted(parse_selection - state.logs.keys())))
+        named = {each.offsets.partition for each in wanted}
+        unknown = ", ".join(map(str, sorted(named - state.logs.keys())))
         if unknown:
             raise SettingsError(
                 f"offset range: expected partitions of {parts.spec.pipeline}'s topics, found"
@@ -161,7 +160,7 @@ def _ranges_of(parts: PipelineResources, name: str) -> Iterator[RequestedRange]:
     except ValueError as problem:
         raise SettingsError(f"batch: {problem}") from None
     batches = parts.offsets.snapshot().batches(sequence, number, last=number)
-    if not batches or number > parts.committed(sequence):
+    if not batches or number > sequence_end(parts, sequence).last:
         raise SettingsError(
             f"batch: expected a committed batch of {parts.spec.pipeline}, found {name!r}."
             f" `sluice history {parts.spec.pipeline}` lists the newest."

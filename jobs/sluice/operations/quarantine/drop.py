@@ -26,10 +26,10 @@ from sluice.offsets.quarantined import (
 )
 from sluice.progress.quarantined_records import Quarantined, read_quarantined
 from sluice.progress.resources import PipelineResources
+from sluice.progress.retries import until_it_lands
 from sluice.progress.unaltered import check_data_table
 
 log = logging.getLogger(__name__)
-_ATTEMPTS = 10
 OpenUpkeep = Callable[[], AbstractContextManager[Upkeep]]
 
 
@@ -38,7 +38,7 @@ OpenUpkeep = Callable[[], AbstractContextManager[Upkeep]]
 
 def preview_drop(parts: PipelineResources, choice: RecordFilter) -> Drop:
     """What a drop would record and take away; nothing is written."""
-    return _decide(parts, read_quarantined(parts), choice, "")
+    return _decide(read_quarantined(parts), choice, "")
 
 
 def drop(
@@ -64,28 +64,27 @@ def drop(
 
 def _record(parts: PipelineResources, choice: RecordFilter, reason: str, origin: Origin) -> Drop:
     cause = f"dropped from quarantine by {origin.actor}: {reason}"
-    for _ in range(_ATTEMPTS):
+
+    def record() -> Drop:
         found = read_quarantined(parts)
-        decided = _decide(parts, found, choice, cause)
+        decided = _decide(found, choice, cause)
         if not decided.losses:
             return decided
-        try:
-            found.snapshot.append_drop(decided, origin)
-        except CommitConflict:
-            log.info("%s: somebody else has just dropped records", parts.spec.pipeline)
-            continue
+        found.lane.snapshot.append_drop(decided, origin)
         reach("drop recorded")
         return decided
-    raise CommitFailed(
-        f"{parts.spec.pipeline}: {_ATTEMPTS} times in a row another process dropped records."
-        " Run again when it is done."
+
+    return until_it_lands(
+        record,
+        f"{parts.spec.pipeline}: {{times}} another process dropped records. Run again when it is"
+        " done.",
     )
 
 
-def _decide(parts: PipelineResources, found: Quarantined, choice: RecordFilter, cause: str) -> Drop:
-    check_data_table(parts, found.snapshot, found.history.sequence)
+def _decide(found: Quarantined, choice: RecordFilter, cause: str) -> Drop:
+    check_data_table(found.lane)
     chosen = [row for row in found.rows if row in choice]
-    history = found.history
+    history = found.lane.history
     return decide_drop(history.sequence, history.cluster_id, found.rows, chosen, cause)
 
 

@@ -20,19 +20,19 @@ from sluice.errors import (
 )
 from sluice.failpoints import reach
 from sluice.offsets.origin import Origin
-from sluice.offsets.resets import LANES, CursorMove, Reset, require_as_previewed
+from sluice.offsets.resets import CursorMove, Reset, require_as_previewed
 from sluice.operations.reset.held_position import held_position
 from sluice.operations.reset.preview import Preview, affected_by
 from sluice.operations.reset.repeats import Repeated, is_repeated
 from sluice.operations.reset.targets import Target, as_intended
 from sluice.positions.position import keep_cursor, require_rows_below
+from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
+from sluice.progress.retries import until_it_lands
 from sluice.protocol.settle.write_receipts import mirror, write_receipts
 from sluice.tables.fence import Fencing
 
 log = logging.getLogger(__name__)
-
-_ATTEMPTS = 10
 
 
 def preview_reset(parts: PipelineResources, target: Target) -> Preview:
@@ -40,9 +40,9 @@ def preview_reset(parts: PipelineResources, target: Target) -> Preview:
 
     Raises SettingsError for a pipeline without a data table, and what the target raises.
     """
-    intended = decide_reset(parts, target, reason="")
-    _, history, _ = parts.progress(parts.offsets.snapshot)
-    return affected_by(parts, history, intended, parts.kafka.state(parts.spec).logs)
+    lane = read_unchecked(parts)
+    intended = _decide(parts, lane, target, reason="")
+    return affected_by(parts, lane, intended, parts.kafka.state(parts.spec).logs)
 
 
 def reset(
@@ -55,7 +55,7 @@ def reset(
     """Make it so. Raises as `preview_reset`, and CommitFailed when others were always faster.
 
     Raises PreviewOutdated when it would not do what the preview of that id has shown, or when
-    somebody else's interrupted reset had to be finished first.
+    an interrupted reset had to be finished first.
     """
     finished = _finish_if_possible(parts, origin)
     newest = parts.offsets.snapshot().resets(parts.spec.pipeline).newest
@@ -109,7 +109,7 @@ def finish_reset(parts: PipelineResources, origin: Origin) -> Reset | None:
     if pending is None or pending.done:
         return None
     log.warning("%s: finishing the reset to generation %d", pending.pipeline, pending.generation)
-    if parts.data.closed(pending.closes[0]):
+    if parts.data.snapshot().closed(pending.closes[0]):
         return _write_done(parts, origin)
     return start_generation(parts, as_intended(pending), pending.reason, origin)
 
@@ -122,56 +122,56 @@ def start_generation(
     as_previewed: str | None = None,
 ) -> Reset:
     """Close the generation and open the next one. Raises as `reset` does."""
-    for _ in range(_ATTEMPTS):
-        # Taken before deciding: of two resets the later one to write is decided on newer tables.
-        snapshot = parts.offsets.snapshot_to_write()
-        fencing = _fencing(parts)
-        intended = _decide(parts, target, reason, fencing)
+
+    def close() -> Reset:
+        nonlocal target, as_previewed
+        lane = read_unchecked(parts, to_write=True)
+        intended = _decide(parts, lane, target, reason)
         if as_previewed:
             require_as_previewed(as_previewed, intended.preview, _would_do(intended))
-        for lane, last in intended.closed_at.items():
-            write_receipts(parts, origin, lane, last)
+        for each, last in intended.closed_at.items():
+            write_receipts(parts, origin, each, last)
         try:
-            snapshot.append_reset(intended, origin)
-            # It is decided now: whoever goes on with it, after a crash or here, goes to this place.
+            lane.snapshot.append_reset(intended, origin)
+            # It is decided now: what goes on with it, after a crash or here, goes to this place.
             target, as_previewed = as_intended(intended), None
             reach("reset intended")
-            fencing.close(intended.closes)
+            _require_fencing(lane).close(intended.closes)
         except CommitConflict:
-            log.info("%s: somebody has committed meanwhile; starting over", parts.spec.pipeline)
-            if parts.data.closed(intended.closes[0]):
-                return _as_asked(intended, _write_done(parts, origin))
-            continue
-        reach("fence stands")
+            log.info("%s: another commit came in between; starting over", parts.spec.pipeline)
+            if not parts.data.snapshot().closed(intended.closes[0]):
+                raise
+        else:
+            reach("fence stands")
         return _as_asked(intended, _write_done(parts, origin))
-    raise CommitFailed(
-        f"{parts.spec.pipeline}: {_ATTEMPTS} times in a row a batch landed during the reset."
-        " Pause the DAG, and run the reset again."
+
+    return until_it_lands(
+        close,
+        f"{parts.spec.pipeline}: {{times}} a batch landed during the reset. Pause the DAG, and run"
+        " the reset again.",
     )
 
 
 def decide_reset(parts: PipelineResources, target: Target, reason: str) -> Reset:
     """What a reset would write down now. Raises as `preview_reset` does."""
-    return _decide(parts, target, reason, _fencing(parts))
+    return _decide(parts, read_unchecked(parts), target, reason)
 
 
-def _decide(parts: PipelineResources, target: Target, reason: str, fencing: Fencing) -> Reset:
-    snapshot, history, _ = parts.progress(parts.offsets.snapshot)
-    before = history.sequence
-    committed = {lane: fencing.last(replace(before, lane=lane)) for lane in LANES}
-    now = held_position(parts, snapshot, history, committed)
+def _decide(parts: PipelineResources, lane: LaneState, target: Target, reason: str) -> Reset:
+    fencing = _require_fencing(lane)
+    now = held_position(parts, lane)
     goes = {**keep_cursor(now.held), **target(now)}
     require_rows_below(goes, now.cursor, now.held)
     old = {partition: planned.offsets.end for partition, planned in now.cursor.items()}
     return Reset(
-        pipeline=before.pipeline,
-        generation=before.generation + 1,
+        pipeline=lane.pipeline,
+        generation=lane.generation + 1,
         closed_at=now.last,
         cursor=tuple(
             CursorMove(each.after, old.get(partition), each.asked)
             for partition, each in sorted(goes.items())
         ),
-        cluster_id=history.cluster_id,
+        cluster_id=lane.history.cluster_id,
         data_version=fencing.version,
         reason=reason,
     )
@@ -194,28 +194,27 @@ def _as_asked(intended: Reset, done: Reset) -> Reset:
 
 
 def _write_done(parts: PipelineResources, origin: Origin) -> Reset:
-    """Write down that the latest reset is done, unless somebody else has."""
-    for _ in range(_ATTEMPTS):
+    """Write down that the latest reset is done, unless another process has."""
+
+    def write() -> Reset:
         snapshot = parts.offsets.snapshot()
         newest = snapshot.resets(parts.spec.pipeline).newest
         assert newest is not None, "a fence without a reset"
         if newest.done:
             return newest
         done = replace(newest, done=True)
-        try:
-            snapshot.append_reset(done, origin)
-        except CommitConflict:
-            continue
+        snapshot.append_reset(done, origin)
         log.info("%s: generation %d is open", done.pipeline, done.generation)
         return done
-    raise CommitFailed(f"{parts.spec.pipeline}: the reset stands, unwritten. Run again.")
+
+    return until_it_lands(write, f"{parts.spec.pipeline}: the reset stands, unwritten. Run again.")
 
 
-def _fencing(parts: PipelineResources) -> Fencing:
-    fencing = parts.data.fencing()
+def _require_fencing(lane: LaneState) -> Fencing:
+    fencing = lane.data.fencing()
     if fencing is None:
         raise SettingsError(
-            f"{parts.spec.pipeline}: there is no data table yet, and so nothing to reset."
+            f"{lane.pipeline}: there is no data table yet, and so nothing to reset."
             " The first run creates it; until there is a plan, `start` in the spec decides."
         )
     return fencing

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import takewhile
@@ -14,10 +14,10 @@ from sluice.offsets.partition_log import Logs
 from sluice.offsets.resets import LANES
 from sluice.positions.position import cursor_at
 from sluice.progress.committed import landed_batches
+from sluice.progress.lane_state import LaneState
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.plan.log_changes import compare_cluster
 from sluice.tables.foreign_commits import LandedBatch, undone_by_restore
-from sluice.tables.offsets_table import OffsetsSnapshot
 
 
 @dataclass(frozen=True)
@@ -43,42 +43,38 @@ class HeldPosition:
         return state.logs
 
 
-def held_position(
-    parts: PipelineResources,
-    snapshot: OffsetsSnapshot,
-    history: History,
-    committed: Mapping[Lane, int],
-) -> HeldPosition:
+def held_position(parts: PipelineResources, lane: LaneState) -> HeldPosition:
     """Where a pipeline stands, by each lane's last committed batch and the data table's log.
 
     Raises SettingsError before its first plan, TableRefused when the table is not ours any more.
     """
-    cursor = _cursor(history, committed["forward"])
+    committed = lane.committed_by_lane
+    cursor = _cursor(lane.history, committed["forward"])
     if not cursor:
         raise SettingsError(
-            f"{parts.spec.pipeline}: nothing was planned yet, and so there is nothing to reset."
+            f"{lane.pipeline}: nothing was planned yet, and so there is nothing to reset."
             " Change `start` in the spec."
         )
-    cluster = history.cluster_id
-    commits = parts.data.require_no_foreign_commits(parts.spec.pipeline)
+    cluster = lane.history.cluster_id
+    commits = lane.data.require_no_foreign_commits(lane.pipeline)
     if all(each.restored is None for each in commits):
         return HeldPosition(parts, cursor, cursor, committed, cluster)
-    landed = landed_batches(parts, snapshot, history.sequence, committed)
+    landed = landed_batches(lane)
     undone = {each.version for each in undone_by_restore(landed, commits)}
     if not undone:
         return HeldPosition(parts, cursor, cursor, committed, cluster)
     held = list(takewhile(lambda each: each.version not in undone, landed))
-    last = {lane: _last(held, replace(history.sequence, lane=lane)) for lane in LANES}
+    last = {each: _last(held, replace(lane.sequence, lane=each)) for each in LANES}
     ends = {**cursor, **_ends(_forward(landed), _forward(held))}
     return HeldPosition(parts, cursor, ends, last, cluster)
 
 
-def _last(held: Iterable[LandedBatch], sequence: BatchSequence) -> int:
+def _last(held: Sequence[LandedBatch], sequence: BatchSequence) -> int:
     mine = [each.batch.number for each in held if each.batch.sequence == sequence]
     return max(mine, default=0)
 
 
-def _forward(landed: Iterable[LandedBatch]) -> list[LandedBatch]:
+def _forward(landed: Sequence[LandedBatch]) -> list[LandedBatch]:
     return [each for each in landed if each.batch.sequence.lane == "forward"]
 
 
@@ -93,7 +89,7 @@ def _cursor(history: History, committed: int) -> Cursor:
     }
 
 
-def _ends(landed: list[LandedBatch], held: list[LandedBatch]) -> Cursor:
+def _ends(landed: Sequence[LandedBatch], held: Sequence[LandedBatch]) -> Cursor:
     """Where the rows end that are held; partitions that came later start where they first did."""
     cursor = {
         partition: cursor_at(planned, planned.offsets.start)

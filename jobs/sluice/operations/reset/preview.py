@@ -11,6 +11,8 @@ from sluice.offsets.partition_log import Logs, PartitionLog
 from sluice.offsets.quarantined import RecordState
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.resets import CursorMove, Reset, closed_unread
+from sluice.progress.lane_state import LaneState
+from sluice.progress.lanes import unfinished_batches
 from sluice.progress.quarantined_records import read_quarantined
 from sluice.progress.resources import PipelineResources
 
@@ -42,7 +44,7 @@ class Preview:
     unfinished: tuple[Batch, ...]
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """All of it, a line for each partition."""
         moves = [self._line(each) for each in self.reset.cursor]
         return "\n".join([*moves, *self.remarks])
@@ -63,11 +65,11 @@ class Preview:
         )
 
 
-def affected_by(parts: PipelineResources, history: History, intended: Reset, logs: Logs) -> Preview:
+def affected_by(parts: PipelineResources, lane: LaneState, intended: Reset, logs: Logs) -> Preview:
     """Count what the reset affects; nothing is written."""
-    below = [each for each in intended.cursor if _reads_again(each, history)]
+    below = [each for each in intended.cursor if _reads_again(each, lane.history)]
     rows = {
-        each.partition: parts.data.rows_from(
+        each.partition: lane.data.rows_from(
             each.after.topic_id, each.partition, each.after.offsets.start
         )
         for each in below
@@ -81,7 +83,7 @@ def affected_by(parts: PipelineResources, history: History, intended: Reset, log
             )
             for each in intended.cursor
         },
-        parts.unfinished(),
+        unfinished_batches(parts),
     )
 
 

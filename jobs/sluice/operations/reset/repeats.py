@@ -10,6 +10,7 @@ from sluice.offsets.resets import Reset
 from sluice.operations.reset.held_position import HeldPosition, held_position
 from sluice.operations.reset.targets import Target
 from sluice.positions.position import Destination, cursor_at, keep_cursor
+from sluice.progress.lane_state import read_unchecked
 from sluice.progress.resources import PipelineResources
 
 
@@ -30,8 +31,7 @@ def is_repeated(
     """
     if newest.reason != reason:
         return None
-    snapshot, history, _ = parts.progress(parts.offsets.snapshot)
-    now = held_position(parts, snapshot, history, parts.committed_by_lane(history.sequence))
+    now = held_position(parts, read_unchecked(parts))
     goes = _starts(target, now)
     if goes == newest.starts:
         return Repeated.FROM_HERE

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from sluice.errors import CommitFailed
+from sluice.errors import CommitConflict
 from sluice.failpoints import reach
 from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.history import History
@@ -29,19 +29,15 @@ from sluice.operations.reset.skip_rules import (
     still_ahead,
 )
 from sluice.operations.reset.targets import to_table
+from sluice.progress.lane_state import LaneState
+from sluice.progress.lanes import read_lane, unfinished_batches
 from sluice.progress.resources import PipelineResources
-from sluice.progress.unaltered import check_data_table
+from sluice.progress.retries import until_it_lands
 from sluice.protocol.plan.write_plan import next_plan, write_plan
 from sluice.tables.offsets_rows import read_losses
 from sluice.tables.offsets_table import OffsetsSnapshot
 
 log = logging.getLogger(__name__)
-
-_ATTEMPTS = 10
-
-
-class _Changed(Exception):
-    """Somebody has planned meanwhile."""
 
 
 def preview_skip(parts: PipelineResources, positions: Positions, reason: str, actor: str) -> Skip:
@@ -49,25 +45,24 @@ def preview_skip(parts: PipelineResources, positions: Positions, reason: str, ac
 
     Raises SettingsError for offsets that cannot be skipped, and what a plan and a reset raise.
     """
-    snapshot, history, committed = parts.progress(parts.offsets.snapshot)
-    check_data_table(parts, snapshot, history.sequence)
-    told = {each.offsets: each for each in _recorded(snapshot, history.sequence)}
+    lane = read_lane(parts)
+    told = {each.offsets: each for each in _recorded(lane.snapshot, lane.sequence)}
     wanted = {at: offset for at, offset in positions.items() if one_offset(at, offset) not in told}
     if not wanted:
         known = tuple(told[one_offset(at, offset)] for at, offset in sorted(positions.items()))
-        return Skip(parts.spec.pipeline, Plan(()), known, done=True)
-    now = held_position(parts, snapshot, history, parts.committed_by_lane(history.sequence))
+        return Skip(lane.pipeline, Plan(()), known, done=True)
+    now = held_position(parts, lane)
     new = skip_losses(wanted, now.cursor, now.logs, actor, reason)
-    skips = merge_skips(still_ahead(_all_recorded(parts, snapshot, history), now.cursor), new)
+    skips = merge_skips(still_ahead(_all_recorded(lane), now.cursor), new)
     unfinished: tuple[Batch, ...] = ()
     intended = None
-    if history.after(committed):
-        unfinished = parts.unfinished()
+    if lane.unfinished:
+        unfinished = unfinished_batches(parts)
         named = ", ".join(f"{each.offsets.partition}@{each.offsets.start}" for each in new)
         intended = decide_reset(parts, to_table, f"skip of {named}: {reason}")
-        history = _opened(intended, snapshot)
-    plan = next_plan(parts, history, parts.kafka.state(parts.spec), skips)
-    return Skip(parts.spec.pipeline, plan, skips, unfinished, intended)
+        lane = _opened(intended, lane)
+    plan = next_plan(parts, lane, parts.kafka.state(parts.spec), skips)
+    return Skip(lane.pipeline, plan, skips, unfinished, intended)
 
 
 def skip(
@@ -81,58 +76,66 @@ def skip(
 
     Raises PreviewOutdated when it would not do what the preview of that id has shown.
     """
-    for _ in range(_ATTEMPTS):
+
+    def step() -> Skip:
+        nonlocal as_previewed
         found = preview_skip(parts, positions, reason, origin.actor)
         if found.done:
             return found
         if as_previewed:
-            require_as_previewed(as_previewed, found.preview, found.told)
+            require_as_previewed(as_previewed, found.preview, found.summary)
             as_previewed = None
         if found.reset is not None:
             start_generation(parts, to_table, found.reset.reason, origin)
             reach("skip fenced")
-            continue
-        try:
-            return replace(found, plan=_write_down(parts, found, origin), done=True)
-        except _Changed:
-            log.info("%s: somebody else has just planned; starting over", parts.spec.pipeline)
-    raise CommitFailed(
-        f"{parts.spec.pipeline}: {_ATTEMPTS} times in a row another process planned meanwhile."
-        " Pause the DAG, and run the skip again."
+            raise CommitConflict("the generation is a new one by now")
+        return replace(found, plan=_write_around(parts, found, origin), done=True)
+
+    return until_it_lands(
+        step,
+        f"{parts.spec.pipeline}: {{times}} another process planned meanwhile. Pause the DAG, and"
+        " run the skip again.",
     )
 
 
-def _write_down(parts: PipelineResources, found: Skip, origin: Origin) -> Plan:
+class _Changed(Exception):
+    """Another process has planned meanwhile."""
+
+
+def _write_around(parts: PipelineResources, found: Skip, origin: Origin) -> Plan:
     first = found.plan.batches[0]
 
-    def around(history: History, unfinished: tuple[Batch, ...]) -> Plan:
-        if unfinished or (history.sequence, history.planned + 1) != (first.sequence, first.number):
+    def around(lane: LaneState) -> Plan:
+        now = (lane.sequence, lane.history.planned + 1)
+        if lane.unfinished or now != (first.sequence, first.number):
             raise _Changed
-        return next_plan(parts, history, parts.kafka.state(parts.spec), found.skips)
+        return next_plan(parts, lane, parts.kafka.state(parts.spec), found.skips)
 
-    return write_plan(parts, origin, "forward", around).plan
+    try:
+        return write_plan(parts, origin, "forward", around).plan
+    except _Changed:
+        log.info("%s: another process has just planned; starting over", parts.spec.pipeline)
+        raise CommitConflict("another process has planned meanwhile") from None
 
 
 def _recorded(snapshot: OffsetsSnapshot, sequence: BatchSequence) -> list[Skipped]:
     return recorded_skips(read_losses(snapshot.rows(sequence, ["loss"])))
 
 
-def _all_recorded(
-    parts: PipelineResources, snapshot: OffsetsSnapshot, history: History
-) -> list[Skipped]:
+def _all_recorded(lane: LaneState) -> list[Skipped]:
     """The generation's skips, and those of generations that ended where this one goes on."""
-    resets, sequence = snapshot.resets(parts.spec.pipeline), history.sequence
-    found = _recorded(snapshot, sequence)
-    while (opening := resets.by_generation.get(sequence.generation)) and opening.stays:
+    sequence = lane.sequence
+    found = _recorded(lane.snapshot, sequence)
+    while (opening := lane.resets.by_generation.get(sequence.generation)) and opening.stays:
         sequence = replace(sequence, generation=sequence.generation - 1)
-        found += _recorded(snapshot, sequence)
+        found += _recorded(lane.snapshot, sequence)
     return found
 
 
-def _opened(intended: Reset, snapshot: OffsetsSnapshot) -> History:
-    """The generation as the reset will open it."""
+def _opened(intended: Reset, lane: LaneState) -> LaneState:
+    """The lane as the reset will open it: nothing is planned of it yet."""
     generation = intended.generation
-    known = snapshot.resets(intended.pipeline).by_generation
-    reached = Resets({**known, generation: intended}).reached(generation)
+    resets = Resets({**lane.resets.by_generation, generation: intended})
     sequence = BatchSequence(intended.pipeline, "forward", generation)
-    return History(sequence, opening=intended, reached=reached)
+    history = History(sequence, opening=intended, reached=resets.reached(generation))
+    return replace(lane, resets=resets, history=history, committed=0)

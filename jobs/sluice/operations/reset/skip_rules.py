@@ -44,7 +44,7 @@ class Skip:
         return preview_id(first.sequence.generation, first.number - 1, [*starts, *holes])
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """What it does, a line each."""
         lines = [f"  {each}" for each in self.skips]
         if self.reset is not None:

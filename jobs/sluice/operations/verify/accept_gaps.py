@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sluice.errors import GapUnexplained, as_lines
-from sluice.offsets.batches import Batch, Lane
+from sluice.offsets.batches import Batch
 from sluice.offsets.origin import Origin
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import LANES
+from sluice.progress.lanes import read_lane
 from sluice.progress.resources import PipelineResources
-from sluice.progress.unaltered import check_data_table
 from sluice.protocol.settle.counting import account
 from sluice.protocol.settle.gaps import UnexplainedGap
 from sluice.protocol.settle.write_receipts import explainer, write_receipts
+from sluice.tables.delta_log import DeltaSnapshot
 
 Unexplained = tuple[TopicPartition, UnexplainedGap]
 
@@ -27,10 +28,9 @@ def accept_gaps(
     Raises GapUnexplained, nothing written, when one of them is none; and, as `settle` does, when
     others are left.
     """
-    snapshot, history, _ = parts.progress(parts.offsets.snapshot)
-    check_data_table(parts, snapshot, history.sequence)
-    due = [batch for lane in LANES for batch in _due(parts, lane)]
-    found = [each for batch in due for each in _unexplained(parts, batch)]
+    lanes = [read_lane(parts, lane) for lane in LANES]
+    due = [(lane, batch) for lane in lanes for batch in lane.due]
+    found = [each for lane, batch in due for each in _unexplained(parts, lane.data, batch)]
     _require_all_match(parts.spec.pipeline, gaps, found)
 
     def accept(partition: TopicPartition, gap: UnexplainedGap) -> str | None:
@@ -43,12 +43,7 @@ def accept_gaps(
     ]
 
 
-def _due(parts: PipelineResources, lane: Lane) -> list[Batch]:
-    _, history, committed = parts.progress(parts.offsets.snapshot, lane)
-    return [batch for batch in history.batches if history.settled < batch.number <= committed]
-
-
-def _unexplained(parts: PipelineResources, batch: Batch) -> list[Unexplained]:
+def _unexplained(parts: PipelineResources, data: DeltaSnapshot, batch: Batch) -> list[Unexplained]:
     """The gaps of a batch that nothing explains, of all its partitions; nothing is written."""
     found: list[Unexplained] = []
 
@@ -56,7 +51,7 @@ def _unexplained(parts: PipelineResources, batch: Batch) -> list[Unexplained]:
         found.append((partition, gap))
         return "looked at"
 
-    account(batch, parts.data, parts.quarantine, explainer(parts), note)
+    account(batch, data, parts.quarantine.snapshot(), explainer(parts), note)
     return found
 
 

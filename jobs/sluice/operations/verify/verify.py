@@ -21,6 +21,7 @@ from sluice.offsets.row_offsets import NO_ROWS, Offsets
 from sluice.operations.verify.checks import Violation, check
 from sluice.progress.committed import Committed, read_committed
 from sluice.progress.evidence import CommittedRange, Evidence
+from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.reads import evidence_of
 from sluice.progress.resources import PipelineResources
 from sluice.tables.coordinates import StoredCoordinates
@@ -72,14 +73,13 @@ def verify(parts: PipelineResources, progress: Progress) -> Verdict:
     each other beyond comparison.
     """
     # Whatever lands from here on is left out: its version is above this one.
-    version = parts.data.version()
-    snapshot, history, _ = parts.progress(parts.offsets.snapshot)
-    committed = read_committed(parts, snapshot, history.sequence.generation, version)
-    deletions = {each: parts.data.removed(each.version) for each in _suspects(parts, version)}
+    lane = read_unchecked(parts)
+    committed = read_committed(lane)
+    deletions = {each: lane.data.removed(each.version) for each in _suspects(lane)}
     tables = _Tables(
         committed,
-        parts.data.coordinates(version=version),
-        parts.quarantine.coordinates(),
+        lane.data.coordinates(),
+        parts.quarantine.snapshot().coordinates(),
         {each.version: rows for each, rows in deletions.items() if rows is not None},
     )
     state = parts.kafka.state(parts.spec)
@@ -115,10 +115,9 @@ def _skipped(committed: Committed) -> int:
     return span_of(merged(left))
 
 
-def _suspects(parts: PipelineResources, version: int | None) -> list[TableCommit]:
-    commits = parts.data.require_no_foreign_commits(parts.spec.pipeline)
-    seen = [each for each in commits if version is not None and each.version <= version]
-    return may_have_deleted(parts.spec.pipeline, seen)
+def _suspects(lane: LaneState) -> list[TableCommit]:
+    commits = lane.data.require_no_foreign_commits(lane.pipeline)
+    return may_have_deleted(lane.pipeline, commits)
 
 
 def _deleted(deletions: Mapping[TableCommit, StoredCoordinates | None]) -> Iterator[Deleted]:

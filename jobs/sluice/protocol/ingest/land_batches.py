@@ -1,4 +1,4 @@
-"""Verb two: land planned batches in order, one data commit each."""
+"""Step 2: land planned batches in order, one data commit each."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from sluice.errors import CommitConflict, CommitFailed, SluiceError, SparkFailed
 from sluice.failpoints import reach
 from sluice.lake.port import BatchAttempt, Lake, Undecodable
 from sluice.offsets.batches import Batch, BatchReference, BatchSequence
+from sluice.progress.lane_state import read_unchecked, sequence_end
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import check_data_table
 from sluice.protocol.ingest.budget import require_within_budget
@@ -34,30 +35,31 @@ def ingest(parts: PipelineResources, work: BatchReference, lake: Lake) -> None:
     In the backfill lane at least one of them: it makes way for a forward batch that waits.
     Raises DataLost, ResetNeeded, TooManyQuarantined, SparkFailed, CommitFailed or CommitUnknown.
     """
-    snapshot, history, committed = parts.progress(parts.offsets.snapshot, work.sequence.lane)
-    if history.sequence != work.sequence:
-        log.warning("%s: superseded by %s: nothing to do", work, history.sequence)
+    lane = read_unchecked(parts, work.sequence.lane)
+    if lane.sequence != work.sequence:
+        log.warning("%s: superseded by %s: nothing to do", work, lane.sequence)
         return
-    check_data_table(parts, snapshot, history.sequence)
-    last = snapshot.receipts(work.sequence, newest=1)
+    check_data_table(lane)
+    last = lane.snapshot.receipts(work.sequence, newest=1)
     malformed_before = bool(last and last[-1].quarantined)
     prepared = False
     for number in work.batches:
-        if number <= committed:
+        if number <= lane.committed:
             log.info("%s: already committed, nothing to do", work.sequence.batch(number))
             continue
         if not prepared:
             reach("spark started")
             _prepare(parts, lake)
             prepared = True
-            if committed:
-                require_same_log(parts, history.batch(committed), parts.kafka.state(parts.spec))
+            if lane.last:
+                require_same_log(parts, lane.data, lane.last, parts.kafka.state(parts.spec))
+        batch = lane.history.batch(number)
         try:
-            malformed_before = _land(parts, history.batch(number), lake, malformed_before)
+            malformed_before = _land(parts, batch, lake, malformed_before)
         except _Superseded as closed:
             log.warning("%s", closed)
             return
-        require_same_topics(history.batch(number), parts.kafka.state(parts.spec))
+        require_same_topics(batch, parts.kafka.state(parts.spec))
         if number < work.batches[-1] and _makes_way(parts, work.sequence):
             return
 
@@ -66,8 +68,7 @@ def _makes_way(parts: PipelineResources, sequence: BatchSequence) -> bool:
     """Whether a batch of fresh data waits while this lane reads old data again; says so."""
     if sequence.lane == "forward":
         return False
-    _, forward, committed = parts.progress(parts.offsets.snapshot)
-    waiting = forward.after(committed)
+    waiting = read_unchecked(parts).unfinished
     if waiting:
         log.info("%s: %s goes first; the rest comes after it", sequence, waiting[0])
     return bool(waiting)
@@ -155,24 +156,24 @@ def _reading(parts: PipelineResources, batch: Batch) -> BatchAttempt:
 
 def _committed(parts: PipelineResources, batch: Batch) -> int:
     """The last committed batch. Raises _Superseded when a reset has closed the sequence before."""
-    committed = parts.committed(batch.sequence)
-    if committed < batch.number and parts.data.closed(batch.sequence):
+    end = sequence_end(parts, batch.sequence)
+    if end.last < batch.number and end.closed:
         raise _Superseded(
-            f"{batch}: superseded by a reset, which closed its generation at batch {committed}:"
+            f"{batch}: superseded by a reset, which closed its generation at batch {end.last}:"
             " nothing to do"
         )
-    return committed
+    return end.last
 
 
 def _superseded(parts: PipelineResources, reading: BatchAttempt) -> bool:
     """Whether it was another attempt that committed the batch; says so."""
-    landing = parts.data.landing(reading.batch)
-    if landing.attempt == reading.attempt:
+    landed = parts.data.snapshot().commit_of(reading.batch)
+    if landed.attempt == reading.attempt:
         return False
     log.warning(
         "%s: superseded by version %d of the data table, which another attempt committed",
         reading,
-        landing.version,
+        landed.version,
     )
     return True
 
@@ -181,7 +182,7 @@ def _write(
     parts: PipelineResources, reading: BatchAttempt, lake: Lake, malformed_before: bool
 ) -> bool:
     # What an earlier attempt has put aside may be decodable by now, with a mended schema.
-    put_aside = parts.quarantine.coordinates(reading.batch).count
+    put_aside = parts.quarantine.snapshot().coordinates(reading.batch).count
     if not malformed_before and not put_aside:
         try:
             lake.land(reading)

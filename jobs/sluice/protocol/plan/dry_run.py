@@ -1,4 +1,4 @@
-"""Look before you leap: what the next run would do. Reads only, from the tables and from Kafka."""
+"""A dry run: what the next run would do. Reads only, from the tables and from Kafka."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from sluice.offsets.batches import Batch
 from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.plan import Plan
 from sluice.offsets.ranges import OffsetRange, TopicPartition
+from sluice.offsets.resets import Resets
+from sluice.progress.lanes import read_lane
 from sluice.progress.resources import PipelineResources
-from sluice.progress.unaltered import check_data_table
 from sluice.protocol.plan.lags import read_lags, unknown_times
 from sluice.protocol.plan.log_changes import readable_ranges
 from sluice.protocol.plan.outlook import Basis, Outlook
@@ -26,39 +27,38 @@ log = logging.getLogger(__name__)
 
 def dry_run(parts: PipelineResources) -> Outlook:
     """What the next run would do; raises what it would raise before it reads anything."""
-    snapshot, history, committed = parts.progress(parts.offsets.snapshot)
-    check_data_table(parts, snapshot, history.sequence)
+    lane = read_lane(parts)
     state = parts.kafka.state(parts.spec)
-    unfinished = history.after(committed)
-    for batch in unfinished:
+    for batch in lane.unfinished:
         readable_ranges(batch, state, parts.records_losses)
-    new = Plan(()) if unfinished else next_plan(parts, history, state)
-    ranges = _ranges(unfinished or new.batches)
-    cursor = {each: at.offsets.end for each, at in history.cursor_at(committed).items()}
-    found = read_lags(parts, {**_firsts(ranges), **cursor}, state)
+    new = Plan(()) if lane.unfinished else next_plan(parts, lane, state)
+    ranges = non_empty_ranges(lane.unfinished or new.batches)
+    found = read_lags(parts, {**first_offsets(ranges), **lane.positions}, state)
     return Outlook(
         pipeline=parts.spec.pipeline,
-        adopted=unfinished,
+        adopted=lane.unfinished,
         planned=new.batches,
         losses=new.losses,
         lags=tuple(found),
-        basis=_basis(parts, ranges, state),
+        basis=estimate_basis(parts, ranges, state),
         max_records_per_batch=parts.spec.max_records_per_batch,
         notes=(
-            *_interrupted(parts, snapshot),
-            *_ineffective(parts, snapshot),
+            *interrupted_reset(lane.resets),
+            *_ineffective(parts, lane.snapshot),
             *unknown_times(found),
         ),
     )
 
 
-def _ranges(batches: Sequence[Batch]) -> list[OffsetRange]:
+def non_empty_ranges(batches: Sequence[Batch]) -> list[OffsetRange]:
+    """What the batches read."""
     return [
         planned.offsets for batch in batches for planned in batch.ranges if planned.offsets.span
     ]
 
 
-def _basis(parts: PipelineResources, ranges: list[OffsetRange], state: KafkaState) -> Basis:
+def estimate_basis(parts: PipelineResources, ranges: list[OffsetRange], state: KafkaState) -> Basis:
+    """What the estimates of some ranges go by."""
     return Basis(
         _samples(parts, ranges, state),
         batch_sizes(parts.tables.data(parts.spec.table)),
@@ -66,7 +66,8 @@ def _basis(parts: PipelineResources, ranges: list[OffsetRange], state: KafkaStat
     )
 
 
-def _firsts(ranges: list[OffsetRange]) -> Mapping[TopicPartition, int]:
+def first_offsets(ranges: list[OffsetRange]) -> Mapping[TopicPartition, int]:
+    """The first offset of each partition that is read."""
     return {each.partition: each.start for each in reversed(ranges)}
 
 
@@ -76,7 +77,7 @@ def _samples(
     held = [each for each in ranges if each.span and each.partition in state.logs]
     starts = {
         partition: max(start, state.logs[partition].log_start_offset)
-        for partition, start in _firsts(held).items()
+        for partition, start in first_offsets(held).items()
     }
     try:
         return read_samples(parts.client.settings, starts)
@@ -86,8 +87,9 @@ def _samples(
         return {}
 
 
-def _interrupted(parts: PipelineResources, snapshot: OffsetsSnapshot) -> Iterator[str]:
-    pending = snapshot.resets(parts.spec.pipeline).newest
+def interrupted_reset(resets: Resets) -> Iterator[str]:
+    """A note for a reset that the next run finishes first."""
+    pending = resets.newest
     if pending is not None and not pending.done:
         yield f"the reset to generation {pending.generation} was interrupted: finished before that"
 

@@ -10,6 +10,7 @@ from sluice.offsets.batches import Batch
 from sluice.offsets.partition_log import KafkaState
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.plan.log_changes import Fingerprints, compare_fingerprints, ends_held, losses
+from sluice.tables.delta_log import DeltaSnapshot
 
 
 def take_fingerprints(parts: PipelineResources, batch: Batch, state: KafkaState) -> Fingerprints:
@@ -23,9 +24,11 @@ def take_fingerprints(parts: PipelineResources, batch: Batch, state: KafkaState)
     return read_fingerprints(parts.client.settings, wanted)
 
 
-def require_same_log(parts: PipelineResources, last: Batch, state: KafkaState) -> None:
-    """Hold the log against the last committed batch. Raises ResetNeeded when it is another copy."""
-    expected = parts.data.fingerprints(last)
+def require_same_log(
+    parts: PipelineResources, data: DeltaSnapshot, last: Batch, state: KafkaState
+) -> None:
+    """Hold the log against the last committed batch. Raises ResetNeeded for another copy."""
+    expected = data.fingerprints(last)
     held = {each: end for each, end in ends_held(last, state).items() if expected.get(each)}
     if not held:
         return

@@ -1,4 +1,4 @@
-"""Verb one: make the next batches durable, or adopt those that nobody has committed yet."""
+"""Step 1: make the next batches durable, or adopt those that are not committed yet."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sluice.errors import CommitConflict, CommitFailed
+from sluice.errors import CommitConflict
 from sluice.failpoints import reach
 from sluice.offsets.batches import Batch, BatchReference, Lane
-from sluice.offsets.history import History
 from sluice.offsets.losses import Skipped
 from sluice.offsets.origin import Origin
 from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.plan import Plan
+from sluice.progress.lane_state import LaneState
+from sluice.progress.lanes import read_lane
 from sluice.progress.resources import PipelineResources
-from sluice.progress.unaltered import check_data_table
+from sluice.progress.retries import until_it_lands
 from sluice.protocol.plan.lags import held_back_partitions
 from sluice.protocol.plan.log_identity import require_same_log
 from sluice.protocol.plan.next_batches import plan_first, plan_next
@@ -23,19 +24,18 @@ from sluice.protocol.plan.start import Answers, start_without_effect
 
 log = logging.getLogger(__name__)
 
-_ATTEMPTS = 10
-# Decides what comes next in a lane: given its history, and what of it is not committed yet.
-Decide = Callable[[History, tuple[Batch, ...]], Plan]
+# Decides what comes next in a lane, as it is now.
+Decide = Callable[[LaneState], Plan]
 
 
 def plan(parts: PipelineResources, origin: Origin) -> BatchReference:
-    """Decide what the next run works on, and write new ranges down before anybody reads them.
+    """Decide what the next run works on, and write new ranges down before they are read.
 
     Raises SettingsError, BrokerUnavailable, DataLost, ResetNeeded, TableRefused or CommitFailed.
     """
 
-    def decide(history: History, unfinished: tuple[Batch, ...]) -> Plan:
-        return Plan(()) if unfinished else preview_plan(parts, history)
+    def decide(lane: LaneState) -> Plan:
+        return Plan(()) if lane.unfinished else preview_plan(parts, lane)
 
     work = write_plan(parts, origin, "forward", decide).work
     if ineffective := start_without_effect(parts, parts.offsets.snapshot()):
@@ -61,45 +61,47 @@ def write_plan(parts: PipelineResources, origin: Origin, lane: Lane, decide: Dec
     Raises what deciding raises, TableRefused, ResetNeeded or CommitFailed.
     """
     reach("before planning")
-    for _ in range(_ATTEMPTS):
-        snapshot, history, committed = parts.progress(parts.offsets.snapshot_to_write, lane)
-        check_data_table(parts, snapshot, history.sequence)
-        unfinished = history.after(committed)
-        new = decide(history, unfinished)
-        reach("offsets listed")
-        if new:
-            try:
-                snapshot.append_plan(new, origin)
-            except CommitConflict:
-                log.info("%s: somebody else has just planned; reading again", parts.spec.pipeline)
-                continue
-            reach("plan durable")
-        if unfinished:
-            log.info("%s: adopted, planned before and not committed yet", _named(unfinished))
-        _report(new)
-        return PlannedWork(_work(history, (*unfinished, *new.batches)), new)
-    raise CommitFailed(
-        f"{parts.spec.pipeline}: {_ATTEMPTS} times in a row another process changed the plan."
-        " Run again when it is done."
+    return until_it_lands(
+        lambda: _write(parts, origin, read_lane(parts, lane, to_write=True), decide),
+        f"{parts.spec.pipeline}: {{times}} another process changed the plan. Run again when it is"
+        " done.",
     )
 
 
-def preview_plan(parts: PipelineResources, history: History) -> Plan:
+def _write(
+    parts: PipelineResources, origin: Origin, lane: LaneState, decide: Decide
+) -> PlannedWork:
+    new = decide(lane)
+    reach("offsets listed")
+    if new:
+        try:
+            lane.snapshot.append_plan(new, origin)
+        except CommitConflict:
+            log.info("%s: another process has just planned; reading again", parts.spec.pipeline)
+            raise
+        reach("plan durable")
+    if lane.unfinished:
+        log.info("%s: adopted, planned before and not committed yet", _named(lane.unfinished))
+    _report(new)
+    return PlannedWork(_work(lane, (*lane.unfinished, *new.batches)), new)
+
+
+def preview_plan(parts: PipelineResources, lane: LaneState) -> Plan:
     """The plan that would be made now; nothing is written."""
-    return next_plan(parts, history, parts.kafka.state(parts.spec))
+    return next_plan(parts, lane, parts.kafka.state(parts.spec))
 
 
 def next_plan(
-    parts: PipelineResources, history: History, state: KafkaState, skips: Sequence[Skipped] = ()
+    parts: PipelineResources, lane: LaneState, state: KafkaState, skips: Sequence[Skipped] = ()
 ) -> Plan:
     """The plan that would be made of a state of Kafka; nothing is written."""
-    if history:
-        new = plan_next(parts.spec, history, state, skips)
-        if history.batches:
-            require_same_log(parts, history.batches[-1], state)
+    if lane.history:
+        new = plan_next(parts.spec, lane.history, state, skips)
+        if lane.history.batches:
+            require_same_log(parts, lane.data, lane.history.batches[-1], state)
         return new
     starts = parts.spec.start.resolve(state.logs, Answers(parts.kafka))
-    return plan_first(parts.spec, history, state, starts)
+    return plan_first(parts.spec, lane.history, state, starts)
 
 
 def _report(new: Plan) -> None:
@@ -111,8 +113,8 @@ def _report(new: Plan) -> None:
                 log.info("%s: planned %s", batch, planned.offsets)
 
 
-def _work(history: History, batches: Sequence[Batch]) -> BatchReference:
-    return BatchReference(history.sequence, tuple(batch.number for batch in batches))
+def _work(lane: LaneState, batches: Sequence[Batch]) -> BatchReference:
+    return BatchReference(lane.sequence, tuple(batch.number for batch in batches))
 
 
 def _named(batches: Sequence[Batch]) -> str:

@@ -13,7 +13,7 @@ from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition
 from sluice.offsets.receipts import GapCount, PartitionCount, Receipt, Span, receipt_without_gaps
 from sluice.offsets.row_offsets import Offsets
 from sluice.protocol.settle.gaps import Gaps, UnexplainedGap, missing_ranges
-from sluice.tables.delta_log import DeltaLog
+from sluice.tables.delta_log import DeltaSnapshot
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ Accept = Callable[[TopicPartition, UnexplainedGap], str | None]
 
 
 def account(
-    batch: Batch, data: DeltaLog, quarantine: DeltaLog, explain: Explain, accept: Accept
+    batch: Batch, data: DeltaSnapshot, quarantine: DeltaSnapshot, explain: Explain, accept: Accept
 ) -> Receipt:
     """Count a committed batch, from the very commit it landed in.
 
@@ -34,10 +34,10 @@ def account(
     (A commit that replaces rows may count others that it only moved.)
     Raises GapUnexplained unless every unexplained gap is accepted as lost.
     """
-    landing = data.landing(batch)
-    if landing.rows == batch.span and batch.mode == "append":
-        return receipt_without_gaps(batch, landing.version)
-    rows, refused = data.coordinates(batch, landing.version), quarantine.coordinates(batch)
+    commit = data.commit_of(batch)
+    if commit.rows == batch.span and batch.mode == "append":
+        return receipt_without_gaps(batch, commit.version)
+    rows, refused = data.coordinates(batch, commit.version), quarantine.coordinates(batch)
     counted: list[PartitionCount] = []
     losses: list[Loss] = []
     for planned in batch.ranges:
@@ -52,7 +52,7 @@ def account(
         else:
             count = gaps.require_explained(planned.offsets.partition)
         counted.append(PartitionCount(planned, len(landed), len(quarantined), count))
-    return Receipt(batch, tuple(counted), landing.version, tuple(losses))
+    return Receipt(batch, tuple(counted), commit.version, tuple(losses))
 
 
 def _missing(offsets: OffsetRange, landed: Offsets, quarantined: Offsets) -> list[Span]:

@@ -1,4 +1,4 @@
-"""Verb three: write the receipts of what is committed, then mirror the cursor."""
+"""Step 3: write the receipts of what is committed, then mirror the cursor."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from sluice.offsets.origin import Origin
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.receipts import Receipt, Span
 from sluice.offsets.resets import LANES
+from sluice.progress.lane_state import LaneState, read_unchecked
+from sluice.progress.lanes import read_lane
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import check_data_table
 from sluice.protocol.plan.log_changes import require_same_topics
@@ -49,8 +51,7 @@ def settle(
     Raises GapUnexplained before the receipt of a batch that does not add up; BrokerUnavailable,
     CommitFailed or CommitUnknown when it should be tried again.
     """
-    snapshot, history, _ = parts.progress(parts.offsets.snapshot)
-    check_data_table(parts, snapshot, history.sequence)
+    read_lane(parts)
     written = [receipt for lane in LANES for receipt in write_receipts(parts, origin, lane)]
     reach("before mirror")
     mirror(parts)
@@ -87,22 +88,24 @@ def write_receipts(
     if lane == "backfill":
         accept = _not_read_again(accept)
     written: list[Receipt] = []
-    while batch := _next_due(parts, lane, last):
+    while True:
+        state = read_unchecked(parts, lane)
+        batch = _next_due(state, last)
+        if batch is None:
+            return written
         reach("before receipt")
         if last is None:  # Otherwise a reset is under way, which is the decision about it.
             require_same_topics(batch, parts.kafka.state(parts.spec))
             # The receipt says that every commit below it was looked at.
-            check_data_table(parts, parts.offsets.snapshot(), batch.sequence)
-        receipt = _write_receipt(parts, batch, origin, accept)
+            check_data_table(state)
+        receipt = _write_receipt(parts, state, batch, origin, accept)
         if receipt is not None:
             written.append(receipt)
-    return written
 
 
-def _next_due(parts: PipelineResources, lane: Lane, last: int | None) -> Batch | None:
-    _, history, committed = parts.progress(parts.offsets.snapshot, lane)
-    due = committed if last is None else min(last, committed)
-    return history.batch(history.settled + 1) if history.settled < due else None
+def _next_due(state: LaneState, last: int | None) -> Batch | None:
+    due = state.due[0] if state.due else None
+    return None if due and last is not None and due.number > last else due
 
 
 def _not_read_again(otherwise: Accept) -> Accept:
@@ -125,14 +128,15 @@ def _refuse(partition: TopicPartition, gap: UnexplainedGap) -> str | None:
 
 
 def _write_receipt(
-    parts: PipelineResources, batch: Batch, origin: Origin, accept: Accept
+    parts: PipelineResources, state: LaneState, batch: Batch, origin: Origin, accept: Accept
 ) -> Receipt | None:
-    """Write one receipt; None when somebody else has written it meanwhile."""
-    receipt = account(batch, parts.data, parts.quarantine, explainer(parts), accept)
+    """Write one receipt; None when another process has written it meanwhile."""
+    quarantine = parts.quarantine.snapshot()
+    receipt = account(batch, state.data, quarantine, explainer(parts), accept)
     try:
-        parts.offsets.snapshot().append_receipt(receipt, origin)
+        state.snapshot.append_receipt(receipt, origin)
     except CommitConflict:
-        log.info("%s: somebody else has just settled it", batch)
+        log.info("%s: another process has just settled it", batch)
         return None
     _report(receipt)
     return receipt
@@ -150,12 +154,12 @@ def explainer(parts: PipelineResources) -> Explain:
 
 def mirror(parts: PipelineResources) -> None:
     """Set the consumer group to the end of what is committed: never ahead of the table."""
-    _, history, committed = parts.progress(parts.offsets.snapshot)
-    cursor = {each: at.offsets.end for each, at in history.cursor_at(committed).items()}
+    lane = read_unchecked(parts)
+    cursor = lane.positions
     if parts.spec.consumer_group is None or not cursor:
         return
     parts.kafka.mirror(parts.spec.consumer_group, cursor)
-    last = history.sequence.batch(committed)
+    last = lane.sequence.batch(lane.committed)
     log.info("%s: consumer group %s is at its end", last, parts.spec.consumer_group)
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 
 import click
 
 from sluice.cli.caller import current_user, open_named
 from sluice.cli.options import Position, chosen_records, everything_option, record_options
 from sluice.cli.output import arguments, print_json
-from sluice.lake.port import Upkeep
 from sluice.offsets.quarantined import Drop
 from sluice.offsets.ranges import span_of
 from sluice.operations.quarantine.error_groups import group_errors
-from sluice.progress.resources import PipelineResources
 
 
 @click.command()
@@ -42,8 +39,7 @@ def drop(
         raise click.UsageError("--execute needs --reason: it is recorded with the loss.")
     opening, origin = open_named(pipeline), current_user()
     if execute:
-        start = _starter(opening.parts)
-        found = opening.drop(choice, reason, origin.run_id, origin.actor, start)
+        found = opening.drop(choice, reason, origin.run_id, origin.actor)
     else:
         found = opening.preview_drop(choice)
     if as_json:
@@ -58,15 +54,6 @@ def drop(
         f"{pipeline}: {len(found.chosen):,} records {state}."
         f"{'' if found.done else ' Nothing was changed: --execute --reason … does it.'}"
     )
-
-
-def _starter(parts: PipelineResources) -> Callable[[], AbstractContextManager[Upkeep]]:
-    def start() -> AbstractContextManager[Upkeep]:
-        from sluice.lake.upkeep import upkeep_of
-
-        return upkeep_of(parts.spec, parts.tables)
-
-    return start
 
 
 def _document(found: Drop) -> dict[str, object]:

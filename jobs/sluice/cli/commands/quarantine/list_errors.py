@@ -9,15 +9,10 @@ import click
 from sluice.cli.caller import open_named
 from sluice.cli.output import arguments, print_json, print_table
 from sluice.cli.views.records import document_of, excerpt
-from sluice.offsets.quarantined import QuarantinedRecord, RecordState
-from sluice.operations.quarantine.error_groups import ErrorGroup, group_errors
-from sluice.progress.committed import newest_receipts
-from sluice.progress.quarantined_records import Quarantined, Record, read_quarantined, read_records
-from sluice.progress.resources import PipelineResources
-from sluice.protocol.ingest.budget import QuarantineRatio
-
-_BATCHES = 5
-_STALE = (RecordState.SUPERSEDED, RecordState.UNDONE, RecordState.DROPPED)
+from sluice.offsets.quarantined import QuarantinedRecord
+from sluice.operations.quarantine.error_groups import ErrorGroup
+from sluice.operations.quarantine.listing import QuarantineListing
+from sluice.progress.quarantined_records import Record
 
 Samples = Mapping[QuarantinedRecord, Record]
 
@@ -26,45 +21,39 @@ Samples = Mapping[QuarantinedRecord, Record]
 @arguments
 def list_reasons(pipeline: str, as_json: bool) -> None:
     """Show the quarantined records of PIPELINE by reason, and the budget `max_ratio`."""
-    parts = open_named(pipeline).parts
-    found = read_quarantined(parts)
-    live, waiting = (
-        group_errors(found.of(state)) for state in (RecordState.LIVE, RecordState.WAITING)
-    )
-    samples = read_records(parts, [each.sample for each in [*live, *waiting]])
-    shown = {each.row: each for each in samples}
-    budgets, stale = _budgets(parts, found), len(found.of(*_STALE))
+    opening = open_named(pipeline)
+    found, allowed = opening.list_quarantine(), opening.spec.quarantine.max_ratio
     if as_json:
-        print_json(
-            {
-                "pipeline": pipeline,
-                "max_ratio": parts.spec.quarantine.max_ratio,
-                "batches": [vars(each) | {"ratio": each.ratio} for each in budgets],
-                "records": sum(len(each.rows) for each in live),
-                "reasons": [_reason(each, shown) for each in live],
-                "waiting": [_reason(each, shown) for each in waiting],
-                "stale": stale,
-            }
-        )
+        print_json(_document(pipeline, allowed, found))
         return
-    if live:
-        _print_reasons(f"{pipeline}: in quarantine, by reason", live, shown)
+    if found.live:
+        _print_reasons(f"{pipeline}: in quarantine, by reason", found.live, found.samples)
     else:
         click.echo(f"{pipeline}: no record is in quarantine")
-    if waiting:
+    if found.waiting:
         title = "of batches that are planned and not committed; they do not count yet"
-        _print_reasons(f"{pipeline}: {title}", waiting, shown)
-    allowed = f"quarantine.max_ratio: {parts.spec.quarantine.max_ratio:.2%} of a batch's records"
-    newest = ", ".join(f"{each.batch} {each.ratio:.2%}" for each in budgets)
-    click.echo(f"{allowed}; newest batches: {newest or 'none'}")
-    if stale:
-        click.echo(f"{stale:,} rows that count no more; `sluice maintain {pipeline}` removes them")
+        _print_reasons(f"{pipeline}: {title}", found.waiting, found.samples)
+    newest = ", ".join(f"{each.batch} {each.ratio:.2%}" for each in found.ratios)
+    click.echo(
+        f"quarantine.max_ratio: {allowed:.2%} of a batch's records; newest batches:"
+        f" {newest or 'none'}"
+    )
+    if found.stale:
+        click.echo(
+            f"{found.stale:,} rows that count no more; `sluice maintain {pipeline}` removes them"
+        )
 
 
-def _budgets(parts: PipelineResources, found: Quarantined) -> list[QuarantineRatio]:
-    generation = found.history.sequence.generation
-    newest = newest_receipts(parts, found.snapshot, generation, _BATCHES)
-    return [QuarantineRatio(str(each.batch), each.records, each.quarantined) for each, _ in newest]
+def _document(pipeline: str, allowed: float, found: QuarantineListing) -> dict[str, object]:
+    return {
+        "pipeline": pipeline,
+        "max_ratio": allowed,
+        "batches": [vars(each) | {"ratio": each.ratio} for each in found.ratios],
+        "records": sum(len(each.rows) for each in found.live),
+        "reasons": [_reason(each, found.samples) for each in found.live],
+        "waiting": [_reason(each, found.samples) for each in found.waiting],
+        "stale": found.stale,
+    }
 
 
 def _print_reasons(title: str, reasons: Sequence[ErrorGroup], shown: Samples) -> None:

@@ -10,8 +10,7 @@ from sluice.cli.caller import open_named
 from sluice.cli.options import Position, record_options
 from sluice.cli.output import arguments, print_json, print_table
 from sluice.cli.views.records import document_of, excerpt
-from sluice.offsets.quarantined import RecordFilter, RecordState
-from sluice.progress.quarantined_records import read_quarantined, read_records
+from sluice.offsets.quarantined import RecordFilter
 
 
 @click.command()
@@ -36,20 +35,16 @@ def show(
 
     Records of a batch that is not committed are shown when --batch names it.
     """
-    parts = open_named(pipeline).parts
-    states = (RecordState.LIVE, RecordState.WAITING) if batch else (RecordState.LIVE,)
-    choice = RecordFilter(reason_like, batch, positions)
-    chosen = [row for row in read_quarantined(parts).of(*states) if row in choice]
-    records = read_records(parts, sorted(chosen)[:limit])
+    found = open_named(pipeline).choose_records(RecordFilter(reason_like, batch, positions), limit)
     if as_json:
-        documents = [document_of(each) for each in records]
-        print_json({"pipeline": pipeline, "chosen": len(chosen), "records": documents})
+        documents = [document_of(each) for each in found.records]
+        print_json({"pipeline": pipeline, "chosen": found.chosen, "records": documents})
         return
     print_table(
-        f"{pipeline}: {len(records):,} of {len(chosen):,} records",
+        f"{pipeline}: {len(found.records):,} of {found.chosen:,} records",
         ("record", "batch", "timestamp", "reason", "value"),
         [
             (str(each.row), each.row.batch, each.timestamp, each.row.error, excerpt(each.value))
-            for each in records
+            for each in found.records
         ],
     )

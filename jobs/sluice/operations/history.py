@@ -1,0 +1,44 @@
+"""History: the newest batches with their receipts, the newest resets and losses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sluice.offsets.losses import Loss
+from sluice.offsets.receipts import Receipt
+from sluice.offsets.resets import Reset, Resets
+from sluice.progress.committed import losses_that_count, newest_receipts
+from sluice.progress.lane_state import read_unchecked
+from sluice.progress.resources import PipelineResources
+
+
+@dataclass(frozen=True)
+class PipelineHistory:
+    """What happened last, the latest last; of each receipt also whether a reset undid its batch."""
+
+    receipts: tuple[tuple[Receipt, bool], ...]
+    resets: tuple[Reset, ...]
+    losses: tuple[Loss, ...]
+
+
+def read_history(parts: PipelineResources, newest: int) -> PipelineHistory:
+    """The newest so many of each kind. Kafka is not asked."""
+    lane = read_unchecked(parts)
+    losses = sorted(losses_that_count(lane), key=_when)
+    return PipelineHistory(
+        tuple(newest_receipts(lane, newest)),
+        tuple(_that_count(lane.resets, lane.generation)[-newest:]),
+        tuple(losses[-newest:]),
+    )
+
+
+def _that_count(resets: Resets, newest: int) -> list[Reset]:
+    """The resets in order, without one that was intended and never fenced."""
+    found = sorted(resets.by_generation.items())
+    return [reset for generation, reset in found if generation <= newest]
+
+
+def _when(loss: Loss) -> datetime:
+    assert loss.recorded is not None, "it was read back"
+    return loss.recorded.at

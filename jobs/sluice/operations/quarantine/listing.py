@@ -1,0 +1,63 @@
+"""Listing: the quarantined records by cause, a sample of each, and the newest batches' ratios."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sluice.offsets.quarantined import QuarantinedRecord, RecordFilter, RecordState
+from sluice.operations.quarantine.error_groups import ErrorGroup, group_errors
+from sluice.progress.committed import newest_receipts
+from sluice.progress.quarantined_records import Record, read_quarantined, read_records
+from sluice.progress.resources import PipelineResources
+from sluice.protocol.ingest.budget import QuarantineRatio
+
+_BATCHES = 5
+_STALE = (RecordState.SUPERSEDED, RecordState.UNDONE, RecordState.DROPPED)
+
+
+@dataclass(frozen=True)
+class QuarantineListing:
+    """Groups of records that count, and of batches not committed yet; `stale` rows count no more.
+
+    `samples` are the latest record of each group, where it is still there.
+    """
+
+    live: tuple[ErrorGroup, ...]
+    waiting: tuple[ErrorGroup, ...]
+    samples: Mapping[QuarantinedRecord, Record]
+    ratios: tuple[QuarantineRatio, ...]
+    stale: int
+
+
+@dataclass(frozen=True)
+class ChosenRecords:
+    """Records as they came, and how many were chosen in all."""
+
+    records: tuple[Record, ...]
+    chosen: int
+
+
+def list_quarantine(parts: PipelineResources) -> QuarantineListing:
+    """Group the quarantined records by cause. Takes no JVM; Kafka is not asked."""
+    found = read_quarantined(parts)
+    live, waiting = (
+        group_errors(found.of(state)) for state in (RecordState.LIVE, RecordState.WAITING)
+    )
+    samples = read_records(parts, [each.sample for each in [*live, *waiting]])
+    newest = newest_receipts(found.lane, _BATCHES)
+    return QuarantineListing(
+        tuple(live),
+        tuple(waiting),
+        {each.row: each for each in samples},
+        tuple(QuarantineRatio(str(e.batch), e.records, e.quarantined) for e, _ in newest),
+        len(found.of(*_STALE)),
+    )
+
+
+def choose_records(parts: PipelineResources, choice: RecordFilter, limit: int) -> ChosenRecords:
+    """The first records that a filter chooses; those of an uncommitted batch if it names one."""
+    waiting = [RecordState.WAITING] if choice.batch else []
+    rows = read_quarantined(parts).of(RecordState.LIVE, *waiting)
+    chosen = sorted(row for row in rows if row in choice)
+    return ChosenRecords(tuple(read_records(parts, chosen[:limit])), len(chosen))

@@ -1,0 +1,145 @@
+"""The state of a lane: the offsets table and the data table at versions that agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from sluice.errors import TableRefused
+from sluice.offsets.batches import Batch, BatchSequence, Cursor, Lane
+from sluice.offsets.history import History
+from sluice.offsets.ranges import TopicPartition
+from sluice.offsets.resets import LANES, Resets
+from sluice.progress.resources import PipelineResources
+from sluice.tables.delta_log import DeltaSnapshot
+from sluice.tables.fence import FENCE
+from sluice.tables.offsets_table import OffsetsSnapshot
+
+# Each repetition means that another process has planned and committed between two reads.
+_READINGS = 5
+
+
+@dataclass(frozen=True)
+class LaneState:
+    """One lane of the newest generation: what is planned of it, and what is committed.
+
+    `committed` numbers its last committed batch, 0 where there is none.
+    """
+
+    snapshot: OffsetsSnapshot
+    data: DeltaSnapshot
+    resets: Resets
+    history: History
+    committed: int
+
+    @property
+    def pipeline(self) -> str:
+        """The pipeline's name."""
+        return self.sequence.pipeline
+
+    @property
+    def sequence(self) -> BatchSequence:
+        """The lane's sequence of batches."""
+        return self.history.sequence
+
+    @property
+    def generation(self) -> int:
+        """The newest generation."""
+        return self.sequence.generation
+
+    @property
+    def unfinished(self) -> tuple[Batch, ...]:
+        """What is planned and not committed yet."""
+        return self.history.after(self.committed)
+
+    @property
+    def last(self) -> Batch | None:
+        """The last committed batch."""
+        return self.history.batch(self.committed) if self.committed else None
+
+    @property
+    def due(self) -> tuple[Batch, ...]:
+        """The committed batches that have no receipt yet, in order."""
+        waiting = self.history.after(self.history.settled)
+        return tuple(batch for batch in waiting if batch.number <= self.committed)
+
+    @property
+    def cursor(self) -> Cursor:
+        """Where each partition's next batch starts, by what is committed."""
+        return self.history.cursor_at(self.committed)
+
+    @property
+    def positions(self) -> Mapping[TopicPartition, int]:
+        """The cursor as offsets: the next one to read, by partition."""
+        return {partition: last.offsets.end for partition, last in self.cursor.items()}
+
+    @property
+    def committed_by_lane(self) -> Mapping[Lane, int]:
+        """The last committed batch of each lane of this generation."""
+        return {lane: self.committed_of(replace(self.sequence, lane=lane)) for lane in LANES}
+
+    def committed_of(self, sequence: BatchSequence) -> int:
+        """The last committed batch of any sequence: of a closed one, where it was closed."""
+        committed = self.data.committed(sequence)
+        return self.resets.closed_at(sequence) if committed == FENCE else committed
+
+
+@dataclass(frozen=True)
+class SequenceEnd:
+    """How far a sequence is committed; batches above `last` that landed were undone by a reset."""
+
+    sequence: BatchSequence
+    last: int
+    closed: bool
+
+
+def read_unchecked(
+    resources: PipelineResources, lane: Lane = "forward", *, to_write: bool = False
+) -> LaneState:
+    """A lane as it is now, whatever was done to the data table: for looking, and for resets.
+
+    Others may plan, commit and reset between the two reads: then both are read once more.
+    Raises TableRefused when plans, receipts and the data table contradict each other.
+    """
+    offsets = resources.offsets
+    for _ in range(_READINGS):
+        # In this order: a fence stands later than the row that says where it closes.
+        snapshot = offsets.snapshot_to_write() if to_write else offsets.snapshot()
+        data = resources.data.snapshot()
+        resets = snapshot.resets(resources.spec.pipeline)
+        newest = replace(_newest(resources.spec.pipeline, resets, data), lane=lane)
+        history = snapshot.history(newest, resets)
+        if all(data.committed(each) <= snapshot.planned(each) for each in _both_lanes(newest)):
+            break
+    committed = data.committed(newest)
+    try:
+        history.agree_with(committed, data.uri)
+    except TableRefused:
+        # What was done to the table says more than the numbers, where its log still tells it.
+        data.require_no_foreign_commits(resources.spec.pipeline)
+        raise
+    return LaneState(snapshot, data, resets, history, committed)
+
+
+def sequence_end(resources: PipelineResources, sequence: BatchSequence) -> SequenceEnd:
+    """How far a sequence is committed now."""
+    committed = resources.data.snapshot().committed(sequence)
+    if committed < FENCE:
+        return SequenceEnd(sequence, committed, closed=False)
+    resets = resources.offsets.snapshot().resets(sequence.pipeline)
+    return SequenceEnd(sequence, resets.closed_at(sequence), closed=True)
+
+
+def _both_lanes(sequence: BatchSequence) -> list[BatchSequence]:
+    return [replace(sequence, lane=lane) for lane in LANES]
+
+
+def _newest(pipeline: str, resets: Resets, data: DeltaSnapshot) -> BatchSequence:
+    """The forward lane of the newest generation: a reset counts once its fence stands."""
+    newest = resets.newest
+    if newest is None:
+        return BatchSequence(pipeline, "forward", 1)
+    closed = newest.closes[0]
+    if newest.done or data.closed(closed):
+        return replace(closed, generation=newest.generation)
+    return closed
