@@ -149,6 +149,15 @@ def test_every_folder_of_the_list_is_there_and_no_other() -> None:
     assert all(each in MODULES for each in (f"sluice.{name}" for name in PURE_MODULES))
 
 
+def test_the_design_lists_the_folders_in_the_same_order() -> None:
+    page = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+    listed = re.findall(
+        r"`([a-z_]+)/?`", "".join(re.findall(r"^\| (`.+?`) \|", page, re.MULTILINE))
+    )
+    known = list(dict.fromkeys(each.partition(".")[0] for each in FOLDERS))
+    assert [each for each in listed if each in known] == known
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_engine_is_imported_in_one_folder(engine: str) -> None:
     importing = {name for name, path in MODULES.items() if engine in packages(path)}
