@@ -58,8 +58,6 @@ class PlannedRange:
 
 
 Cursor = Mapping[TopicPartition, PlannedRange]
-
-
 """Where each partition stands: the last range planned of it, or an empty one there."""
 
 

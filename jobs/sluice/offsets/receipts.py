@@ -73,8 +73,6 @@ def receipt_without_gaps(batch: Batch, data_version: int) -> Receipt:
 
 
 Span = tuple[int, int]
-
-
 """Offsets `[start, end)` of a partition that the context names."""
 
 

@@ -31,8 +31,6 @@ from sluice.progress.unaltered import check_data_table
 
 log = logging.getLogger(__name__)
 OpenUpkeep = Callable[[], AbstractContextManager[Upkeep]]
-
-
 """Starts Spark: asked only when there are rows to take away."""
 
 
