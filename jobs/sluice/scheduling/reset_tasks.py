@@ -57,11 +57,10 @@ def execute(params: Any = None, dag_run: Any = None, ti: Any = None) -> None:
 
 def _opened(params: Mapping[str, Any]) -> Pipeline:
     """The pipeline that was chosen. Raises SettingsError when its spec is gone by now."""
-    accepted = read_specs(project_settings().pipelines).accepted.values()
-    for spec in accepted:
-        if spec.pipeline == params["pipeline"]:
-            return pipeline_of(spec)
-    raise SettingsError(
-        f"pipeline: expected one of {', '.join(sorted(each.pipeline for each in accepted))}, found"
-        f" {params['pipeline']!r}: its spec is gone, or refused by now."
-    )
+    specs = read_specs(project_settings().pipelines).by_pipeline
+    if params["pipeline"] not in specs:
+        raise SettingsError(
+            f"pipeline: expected one of {', '.join(sorted(specs))}, found {params['pipeline']!r}:"
+            " its spec is gone, or refused by now."
+        )
+    return pipeline_of(specs[params["pipeline"]])
