@@ -12,6 +12,7 @@ import click
 
 from sluice.offsets.batches import BatchReference
 from sluice.offsets.origin import Caller
+from sluice.offsets.quantities import format_count
 from sluice.pipeline import Pipeline
 from sluice.protocol.settle.write_receipts import Settlement
 
@@ -90,8 +91,9 @@ class Runner:
     def _report(self, settled: Settlement) -> None:
         for receipt in settled.receipts:
             self.say(
-                f"{receipt.batch}: {receipt.records:,} records, {receipt.quarantined:,}"
-                f" quarantined, {receipt.gaps:,} gaps, table version {receipt.data_version}"
+                f"{receipt.batch}: {format_count(receipt.records, 'record')},"
+                f" {receipt.quarantined:,} quarantined, {format_count(receipt.gaps, 'gap')},"
+                f" table version {receipt.data_version}"
             )
 
 

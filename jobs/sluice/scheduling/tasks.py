@@ -17,6 +17,8 @@ from airflow.sdk.exceptions import (
 
 from sluice.errors import SettingsError, SluiceError
 from sluice.offsets.batches import BatchReference
+from sluice.offsets.quantities import format_count
+from sluice.protocol.plan.outlook_text import lines_of
 from sluice.scheduling.deployment import project_settings
 from sluice.scheduling.run_params import DRY_RUN, asked_by
 from sluice.spec.pipeline_spec import PipelineSpec
@@ -84,7 +86,7 @@ def plan_with(spec: PipelineSpec) -> Callable[..., dict[str, Any]]:
         with failing_for_good():
             pipeline, asked = pipeline_of(spec), asked_by(dag_run, params)
             if params[DRY_RUN]:
-                for line in pipeline.outlook(asked).lines:
+                for line in lines_of(pipeline.outlook(asked)):
                     log.info("%s", line)
                 raise AirflowSkipException(f"{spec.pipeline}: a dry run; nothing was written")
             origin = (dag_run.run_id, actor_of(dag_run))
@@ -110,6 +112,7 @@ def settle_with(spec: PipelineSpec, table: Asset) -> Callable[..., None]:
         if not settlement.events:
             raise AirflowSkipException(f"{spec.pipeline}: every committed batch has its receipt")
         outlet_events[table].extra = {"pipeline": spec.pipeline, "batches": settlement.events}
-        log.info("%s: settled %s batch(es)", spec.pipeline, len(settlement.events))
+        settled = format_count(len(settlement.events), "batch", "batches")
+        log.info("%s: settled %s", spec.pipeline, settled)
 
     return settle

@@ -11,6 +11,7 @@ import pytest
 from sluice.errors import DataLost
 from sluice.protocol.plan.dry_run import dry_run
 from sluice.protocol.plan.outlook import Estimate, Outlook
+from sluice.protocol.plan.outlook_text import lines_of
 
 from local.embedded.broker import Broker
 from tests.worlds.pipelines import Installed
@@ -78,7 +79,7 @@ def test_the_outlook_of_a_pipeline_from_its_start_to_its_next_run(
     trips.run()
 
     nothing = seen(trips)
-    assert next(nothing.lines) == "trips: nothing new"
+    assert next(lines_of(nothing)) == "trips: nothing new"
     assert [each.time_to_loss for each in nothing.lags] == [None, None], "nothing to lose"
     assert trips.judge().facts.rows == 240
 

@@ -11,6 +11,7 @@ from sluice.cli.views.resets import reset_document, reset_told
 from sluice.offsets.history import History
 from sluice.offsets.lag import Lag
 from sluice.offsets.losses import Loss
+from sluice.offsets.quantities import format_count
 from sluice.offsets.ranges import span_of
 from sluice.progress.committed import losses_that_count
 from sluice.protocol.plan.lags import read_lags, unknown_times
@@ -70,11 +71,13 @@ def _print(
         click.echo(f"opened by a reset: {reset_told(history.opening)}")
     if losses:
         lost = span_of(each.offsets for each in losses)
-        click.echo(f"lost: {lost:,} offsets in {len(losses):,} loss records")
+        records = format_count(len(losses), "loss record")
+        click.echo(f"lost: {format_count(lost, 'offset')} in {records}")
     if unfinished:
         click.echo(f"planned, not committed yet: {unfinished}. The next run lands them.")
     if committed > history.settled:
-        click.echo(f"{committed - history.settled} batches without receipt. The next run settles.")
+        due = format_count(committed - history.settled, "batch", "batches")
+        click.echo(f"{due} without receipt. The next run settles.")
 
 
 def _row(lag: Lag) -> tuple[object, ...]:

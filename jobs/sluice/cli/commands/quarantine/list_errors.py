@@ -58,7 +58,7 @@ def list_reasons(pipeline: str, as_json: bool) -> None:
     newest = ", ".join(f"{each.batch} {each.ratio:.2%}" for each in budgets)
     click.echo(f"{allowed}; newest batches: {newest or 'none'}")
     if stale:
-        click.echo(f"{stale:,} rows that count no more; `sluice maintain {pipeline}` removes them")
+        click.echo(f"rows that count no more: {stale:,}; `sluice maintain {pipeline}` removes them")
 
 
 def _budgets(parts: PipelineResources, found: Quarantined) -> list[QuarantineRatio]:

@@ -10,6 +10,7 @@ from sluice.cli.caller import open_named
 from sluice.cli.options import Position, record_options
 from sluice.cli.output import arguments, print_json, print_table
 from sluice.cli.views.records import document_of, excerpt
+from sluice.offsets.quantities import format_count
 from sluice.offsets.quarantined import RecordFilter, RecordState
 from sluice.progress.quarantined_records import read_quarantined, read_records
 
@@ -46,7 +47,7 @@ def show(
         print_json({"pipeline": pipeline, "chosen": len(chosen), "records": documents})
         return
     print_table(
-        f"{pipeline}: {len(records):,} of {len(chosen):,} records",
+        f"{pipeline}: {len(records):,} of {format_count(len(chosen), 'record')}",
         ("record", "batch", "timestamp", "reason", "value"),
         [
             (str(each.row), each.row.batch, each.timestamp, each.row.error, excerpt(each.value))
