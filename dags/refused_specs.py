@@ -13,4 +13,4 @@ from sluice.spec.spec_files import read_specs
 refused = read_specs(project_settings().pipelines).refused
 
 if refused:
-    raise SpecError(as_lines(str(error) for error in refused))
+    raise SpecError(as_lines(map(str, refused.values())))

@@ -75,7 +75,7 @@ class Bench:
         ends = {str(number): self.records // PARTITIONS for number in range(PARTITIONS)}
         arguments = [self.bootstrap, TOPIC, json.dumps({TOPIC: ends}), str(table / "table")]
         schema = [SCHEMA] if self.form == "json" else []
-        job = [str(ROOT / "local" / "plain_job.py"), *arguments, *schema]
+        job = [str(Path(__file__).with_name("plain_job.py")), *arguments, *schema]
         return self._submit(job, conf, {}, table / "table")
 
     def _spec(self, folder: Path) -> PipelineSpec:

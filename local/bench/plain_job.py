@@ -1,6 +1,6 @@
 """The benchmark's yardstick: a plain fixed-range read and Delta append, with Spark's defaults.
 
-    spark-submit local/plain_job.py BOOTSTRAP TOPIC ENDS TABLE [SCHEMA]
+    spark-submit local/bench/plain_job.py BOOTSTRAP TOPIC ENDS TABLE [SCHEMA]
 
 With a schema the values go through `from_json`, without they are stored as they are.
 """

@@ -11,7 +11,6 @@ ends by itself after SETTLED seconds (`inf`: never) is started again, as a servi
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import math
 import os
 import signal
@@ -22,9 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
-
-LINUX = sys.platform == "linux"
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+from sluice.scheduling.process_family import adopt_orphans, die_with_parent, kill_family
 
 
 @dataclass(frozen=True)
@@ -86,9 +83,15 @@ class Guarded:
         self.process.wait()
 
 
-def prctl(option: int, value: int) -> None:
-    if LINUX:
-        ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
+def is_spark(process: psutil.Process) -> bool:
+    """Whether it is Spark's JVM, not the script that starts it, nor that script's own JVM."""
+    try:
+        arguments = process.cmdline()
+    except psutil.NoSuchProcess:
+        return False
+    named = "org.apache.spark.deploy.SparkSubmit" in arguments
+    java = named and Path(arguments[0]).name == "java"
+    return java and "org.apache.spark.launcher.Main" not in arguments
 
 
 def spawn(command: list[str]) -> int:
@@ -96,7 +99,7 @@ def spawn(command: list[str]) -> int:
     if pid:
         return pid
     try:
-        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        die_with_parent()
         os.execvp(command[0], command)
     except OSError as error:
         print(f"{command[0]}: {error}", file=sys.stderr, flush=True)
@@ -117,13 +120,10 @@ def reap(pid: int) -> int | None:
             code = os.waitstatus_to_exitcode(status)
 
 
-def end_family() -> None:
-    """SIGKILL until nobody is left: a process may have children between listing and killing."""
-    myself = psutil.Process()
-    while family := myself.children(recursive=True):
-        for member in family:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                member.kill()
+def kill_all_below() -> None:
+    """SIGKILL until nothing is left, and all of it is buried."""
+    myself = {psutil.Process()}
+    while kill_family(myself):
         reap(0)
         time.sleep(0.02)
 
@@ -144,27 +144,16 @@ def watch(pid: int, grace: float, owner: int, asked: set[int]) -> int:
 
 def main(grace: str, settled: str, *command: str) -> int:
     owner, asked = os.getppid(), set[int]()
-    prctl(PR_SET_CHILD_SUBREAPER, 1)
+    adopt_orphans()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
         signal.signal(number, lambda got, _: asked.add(got))
     while True:
         began = time.monotonic()
         code = watch(spawn(list(command)), float(grace), owner, asked)
-        end_family()
+        kill_all_below()
         if asked or os.getppid() != owner or time.monotonic() - began < float(settled):
             return code if code >= 0 else 128 - code
 
 
 if __name__ == "__main__":
     sys.exit(main(*sys.argv[1:]))
-
-
-def is_spark(process: psutil.Process) -> bool:
-    """Whether it is Spark's JVM, not the script that starts it, nor that script's own JVM."""
-    try:
-        arguments = process.cmdline()
-    except psutil.NoSuchProcess:
-        return False
-    named = "org.apache.spark.deploy.SparkSubmit" in arguments
-    java = named and Path(arguments[0]).name == "java"
-    return java and "org.apache.spark.launcher.Main" not in arguments

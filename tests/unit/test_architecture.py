@@ -76,6 +76,7 @@ PURE_MODULES = (
     "protocol.plan.log_changes",
     "protocol.plan.next_batches",
     "protocol.plan.outlook",
+    "protocol.plan.outlook_text",
     "protocol.settle.gaps",
     "operations.backfill.readable",
     "operations.reset.skip_rules",

@@ -312,7 +312,7 @@ def dropped(stage: Stage) -> Scene:
     stage.landed_from(values, format=DELAYS, quarantine={"max_ratio": 1})
     shown, done = yield
     assert "flights[0] [2, 3) of forward-1-1" in shown
-    assert "1 records dropped, and recorded as lost" in done
+    assert "1 record dropped, and recorded as lost" in done
     (loss,) = stage.flights.offsets("loss")
     assert loss["reason"].endswith("test messages of the producer")
     facts = stage.flights.judge(dropped=frozenset({(0, 2)})).facts
@@ -342,7 +342,7 @@ def records_lost(stage: Stage) -> Scene:
     yield
     plan, _, status = yield
     assert "2 offsets lost" in plan
-    assert "lost: 2 offsets in 1 loss records" in status
+    assert "lost: 2 offsets in 1 loss record\n" in status
     assert stage.flights.judge(remembered=before).facts.rows == 7
 
 
@@ -354,7 +354,7 @@ def unexplained_gap(stage: Stage) -> Scene:
     before = lost(stage.flights, stage.broker)
     assert "5 offsets have no row and nothing in the log" in stage.console.refuses(RUN)
     (verified,) = yield
-    assert "lost: 5 offsets in 1 loss records" in verified
+    assert "lost: 5 offsets in 1 loss record\n" in verified
     assert "nothing new" in stage.console.does(RUN)
     assert stage.flights.judge(remembered=before).facts.rows == 10
 

@@ -13,6 +13,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from sluice.offsets.quantities import format_duration
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -48,7 +50,7 @@ def _shown(value: object) -> str:
         case int():
             return f"{value:,}"
         case timedelta():
-            return str(timedelta(seconds=round(value.total_seconds())))
+            return format_duration(value)
         case _:
             # Text of others may look like markup.
             return escape(str(value))

@@ -16,6 +16,7 @@ from sluice.cli.views.outlook import print_outlook
 from sluice.lake.port import Lake
 from sluice.offsets.batches import BatchReference
 from sluice.offsets.origin import Caller
+from sluice.offsets.quantities import format_count
 from sluice.operations.backfill.selection import Selection
 from sluice.pipeline import Pipeline
 from sluice.protocol.settle.write_receipts import Settlement
@@ -76,8 +77,9 @@ class Runner:
     def _report(self, settled: Settlement) -> None:
         for receipt in settled.receipts:
             self.say(
-                f"{receipt.batch}: {receipt.records:,} records, {receipt.quarantined:,}"
-                f" quarantined, {receipt.gaps:,} gaps, table version {receipt.data_version}"
+                f"{receipt.batch}: {format_count(receipt.records, 'record')},"
+                f" {receipt.quarantined:,} quarantined, {format_count(receipt.gaps, 'gap')},"
+                f" table version {receipt.data_version}"
             )
 
 

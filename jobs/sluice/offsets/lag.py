@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sluice.offsets.partition_log import PartitionLog, Retention
+from sluice.offsets.quantities import format_count
 from sluice.offsets.ranges import TopicPartition
 
 
@@ -50,10 +51,9 @@ class Lag:
             return None
         since = self.held_back_since
         moment = f"{since:%Y-%m-%dT%H:%M:%SZ}" if since else "an unknown time"
-        offsets = "offset" if self.held_back == 1 else "offsets"
         return (
-            f"{self.partition}: {self.held_back:,} {offsets} held back by an open transaction"
-            f" since {moment} (offset {self.last_stable_offset})"
+            f"{self.partition}: {format_count(self.held_back, 'offset')} held back by an open"
+            f" transaction since {moment} (offset {self.last_stable_offset})"
         )
 
     @property

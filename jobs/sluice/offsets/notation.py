@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from pydantic import TypeAdapter, ValidationError
+
 from sluice.offsets.batches import BatchSequence, Lane
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 
@@ -46,9 +48,9 @@ _PARTITION, _OFFSET = r"(\d{1,9})", r"(\d{1,18})"
 _POSITION = re.compile(rf"{_TOPIC}\[{_PARTITION}\]([=@]){_OFFSET}")
 _LINE = re.compile(rf'"?{_TOPIC}"?\s*,\s*{_PARTITION}\s*,\s*{_OFFSET}')
 _SCOPE = re.compile(rf"{_TOPIC}(?::(\d{{1,9}}(?:,\d{{1,9}})*))?")
-_DURATION = re.compile(
-    r"P(?:(\d{1,6})D)?(?:T(?=\d)(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,9}(?:\.\d{1,6})?)S)?)?"
-)
+# Pydantic also takes months of 30 days, years of 365, weeks, signs, and `1 day`.
+_DURATION = re.compile(r"P(\d{1,6}D)?(T(?=\d)(\d{1,6}H)?(\d{1,6}M)?(\d{1,9}(\.\d{1,6})?S)?)?")
+_TIMEDELTA = TypeAdapter(timedelta)
 Positions = Mapping[TopicPartition, int]
 
 
@@ -129,11 +131,13 @@ def parse_moment(text: str) -> datetime:
 
 def parse_duration(text: str) -> timedelta:
     """Read `P1DT2H30M`: days, hours, minutes and seconds. Months and years have no one length."""
-    parts = _DURATION.fullmatch(text.strip())
-    if not parts or not any(parts.groups()):
-        raise ValueError(f"{text!r} is no duration; expected for example PT1H or P1DT2H30M")
-    days, hours, minutes, seconds = (float(each or 0) for each in parts.groups())
-    return timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+    form = _DURATION.fullmatch(text.strip())
+    try:
+        return _TIMEDELTA.validate_strings(form[0] if form else "")
+    except ValidationError:
+        raise ValueError(
+            f"{text!r} is no duration; expected for example PT1H or P1DT2H30M"
+        ) from None
 
 
 def _one_each(found: Iterable[tuple[TopicPartition, int]]) -> Positions:

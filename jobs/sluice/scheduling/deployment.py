@@ -1,4 +1,4 @@
-"""The deployment: the project's folder and its settings, wherever Airflow was started."""
+"""The deployment: the project's folder, its settings and connections, and how a pipeline opens."""
 
 from __future__ import annotations
 
@@ -6,16 +6,46 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from airflow.sdk import Connection
+from airflow.sdk.configuration import conf
+from airflow.sdk.exceptions import AirflowNotFoundException
+
+from sluice.errors import SettingsError
 from sluice.settings import Settings
+from sluice.spec.pipeline_spec import PipelineSpec
 
-PROJECT = Path(__file__).resolve().parents[3]
+if TYPE_CHECKING:
+    from sluice.pipeline import Pipeline
+
+# The folder with dags/, plugins/ and jobs/. This package may be installed somewhere else.
+PROJECT = Path(conf.get_mandatory_value("core", "plugins_folder")).resolve().parent
 
 
 def project_settings(environment: Mapping[str, str] = os.environ) -> Settings:
-    """The settings; relative paths are the project's."""
+    """The settings; relative paths are the project's, wherever Airflow was started."""
     settings = Settings.from_environment(environment)
     warehouse = settings.warehouse
     if "://" not in warehouse:
         warehouse = str(PROJECT / warehouse)
     return replace(settings, warehouse=warehouse, pipelines=PROJECT / settings.pipelines)
+
+
+def connection(conn_id: str) -> Connection:
+    """An Airflow connection. Raises SettingsError when it is not defined."""
+    try:
+        found: Connection = Connection.get(conn_id)
+    except AirflowNotFoundException:
+        raise SettingsError(
+            f"The Airflow connection {conn_id!r} is not defined. Add it under Admin → Connections."
+        ) from None
+    return found
+
+
+def pipeline_of(spec: PipelineSpec) -> Pipeline:
+    """Open the spec's pipeline with the settings and the Kafka connection of this deployment."""
+    # Kept out of the module's head: it brings deltalake and confluent_kafka with it.
+    from sluice.pipeline import open_pipeline
+
+    return open_pipeline(spec, project_settings(), connection(spec.kafka).extra_dejson)

@@ -1,4 +1,4 @@
-"""Tasks that are a spark-submit of a file in `jobs/`, with a driver that ends with its task."""
+"""The Spark driver of a task: its environment, its errors, and its end together with the task."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
-from airflow.sdk.exceptions import (
-    AirflowException,
-)
+from airflow.sdk.exceptions import AirflowException
 from airflow.sdk.log import mask_secret
 
 from sluice.errors import SettingsError, SparkFailed

@@ -1,4 +1,4 @@
-"""The maintenance task of a pipeline: a spark-submit of `jobs/maintain.py`."""
+"""Operators: the two tasks of a pipeline that are a spark-submit of a file in `jobs/`."""
 
 from __future__ import annotations
 
@@ -7,25 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
-from airflow.sdk.exceptions import (
-    AirflowRescheduleException,
-    AirflowSkipException,
-)
+from airflow.sdk.exceptions import AirflowRescheduleException, AirflowSkipException
 
 from sluice.offsets.batches import BatchReference
-from sluice.scheduling.deployment import PROJECT
-from sluice.scheduling.tasks import connection, failing_for_good, pipeline_of, planned_work
+from sluice.scheduling.deployment import PROJECT, connection, pipeline_of
+from sluice.scheduling.hooks import DriverHook, driver_environment
+from sluice.scheduling.run_params import PIPELINES, require_known_params
+from sluice.scheduling.tasks import actor_of, failing_for_good, planned_work
 from sluice.spec.pipeline_spec import PipelineSpec
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
-from sluice.scheduling.run_params import require_known_params
-from sluice.scheduling.tasks import actor_of
-
-if TYPE_CHECKING:
-    from airflow.sdk import Context
-from sluice.scheduling.hooks import DriverHook, driver_environment
-from sluice.scheduling.run_params import PIPELINES
 
 JOBS = PROJECT / "jobs"
 # How long a backfill stands back, so that an ingest of fresh data gets the turn.

@@ -1,4 +1,4 @@
-"""Turns: of the ingest tasks that wait for a pipeline's one place, fresh data's go first.
+"""Priority: of the ingest tasks that wait for a pipeline's one place, fresh data's go first.
 
 Airflow else takes the one with the oldest date, which is always a backfill's: of several backfill
 runs, those that make way for fresh data would make way for each other only.

@@ -1,4 +1,7 @@
-"""A process family: a child of ours with everything below it, and how it ends."""
+"""A process family: a process with everything below it, and how it ends.
+
+Knows nothing of Airflow: the guards of the embedded broker and of Airflow itself use it, too.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,8 @@ import psutil
 
 # The supervisor of a task sends SIGKILL to the whole group five seconds after SIGTERM.
 GRACE_SECONDS = 3.0
-PR_SET_PDEATHSIG = 1
+# Of Linux' <sys/prctl.h>; other systems have neither.
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
@@ -27,22 +31,33 @@ def end_family(child: subprocess.Popen[str], grace: float = GRACE_SECONDS) -> No
     except psutil.NoSuchProcess:
         return
     family = _send(signal.SIGTERM, _with_all_below({parent}))
-    if _all_gone(child, family, grace):
-        return
-    # Stopped first: who loses a child by SIGKILL could start another one before its own turn.
+    if not _all_gone(child, family, grace):
+        _all_gone(child, kill_family(family), grace)
+
+
+def kill_family(members: Set[psutil.Process]) -> set[psutil.Process]:
+    """SIGKILL to the members and all below them, never to our own process; returns which."""
+    # Stopped first: a parent that loses a child could start another one before its own turn.
+    myself = psutil.Process()
     stopped: set[psutil.Process] = set()
-    while running := _with_all_below(family) - stopped:
+    while running := _with_all_below(members) - stopped - {myself}:
         stopped |= _send(signal.SIGSTOP, running)
-    _all_gone(child, _send(signal.SIGKILL, stopped), grace)
+    return _send(signal.SIGKILL, stopped)
 
 
 def die_with_parent() -> None:
-    """To be called in a forked child (Linux): the kernel kills it when our task process is killed.
+    """To be called in a forked child (Linux): the kernel kills it when its parent dies.
 
-    Without it, an out-of-memory kill of the task would leave the JVM running.
+    Without it, an out-of-memory kill of a task would leave its JVM running.
     """
     if _LIBC is not None:
-        _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of every process below that loses its own (Linux)."""
+    if _LIBC is not None:
+        _LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 @contextmanager

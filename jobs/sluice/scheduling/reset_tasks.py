@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk.exceptions import AirflowSkipException
 
 from sluice.errors import SettingsError
-from sluice.scheduling.deployment import project_settings
+from sluice.scheduling.deployment import pipeline_of, project_settings
 from sluice.scheduling.reset_form import where_to
-from sluice.scheduling.tasks import actor_of, failing_for_good, pipeline_of
+from sluice.scheduling.tasks import actor_of, failing_for_good
 from sluice.spec.spec_files import read_specs
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ PREVIEW, EXECUTE = "preview", "execute"
 def preview(params: Any = None, dag_run: Any = None) -> dict[str, str]:
     """Show what the reset would do; hand its id on, which stands for the whole decision."""
     with failing_for_good():
-        pipeline, where = _opened(params), where_to(params)
+        pipeline, where = _chosen_pipeline(params), where_to(params)
         if isinstance(where, Mapping):
             found = pipeline.preview_skip(where, params["reason"], actor_of(dag_run))
             shown, told = found.preview, found.summary
@@ -47,7 +47,7 @@ def execute(params: Any = None, dag_run: Any = None, ti: Any = None) -> None:
     with failing_for_good():
         if not reason:
             raise SettingsError("reason: needed to execute: it is recorded with the reset.")
-        pipeline, where = _opened(params), where_to(params)
+        pipeline, where = _chosen_pipeline(params), where_to(params)
         if isinstance(where, Mapping):
             pipeline.skip(where, reason, *origin, as_previewed=shown)
         else:
@@ -55,13 +55,12 @@ def execute(params: Any = None, dag_run: Any = None, ti: Any = None) -> None:
     log.info("%s: done, as preview %s has shown", params["pipeline"], shown)
 
 
-def _opened(params: Mapping[str, Any]) -> Pipeline:
+def _chosen_pipeline(params: Mapping[str, Any]) -> Pipeline:
     """The pipeline that was chosen. Raises SettingsError when its spec is gone by now."""
-    accepted = read_specs(project_settings().pipelines).accepted.values()
-    for spec in accepted:
-        if spec.pipeline == params["pipeline"]:
-            return pipeline_of(spec)
-    raise SettingsError(
-        f"pipeline: expected one of {', '.join(sorted(each.pipeline for each in accepted))}, found"
-        f" {params['pipeline']!r}: its spec is gone, or refused by now."
-    )
+    specs = read_specs(project_settings().pipelines).by_pipeline
+    if params["pipeline"] not in specs:
+        raise SettingsError(
+            f"pipeline: expected one of {', '.join(sorted(specs))}, found {params['pipeline']!r}:"
+            " its spec is gone, or refused by now."
+        )
+    return pipeline_of(specs[params["pipeline"]])

@@ -1,21 +1,16 @@
-"""The parameters of a pipeline's runs: what the trigger form offers, and what a run is then for."""
+"""Run parameters: what the trigger forms of pipelines and maintenance offer, and how they read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Param
-
-if TYPE_CHECKING:
-    pass
-from collections.abc import Mapping
 
 from sluice.errors import SettingsError
 
 if TYPE_CHECKING:
     from sluice.operations.backfill.selection import Selection
-
 
 PIPELINES = "pipelines"
 
@@ -96,7 +91,7 @@ def run_params() -> dict[str, Param]:
     }
 
 
-def asked_by(dag_run: Any, params: Mapping[str, Any]) -> Selection | None:
+def selection_of(dag_run: Any, params: Mapping[str, Any]) -> Selection | None:
     """What a run is to read again; None where it reads what is new. Raises SettingsError."""
     from sluice.operations.backfill.selection import parse_selection, time_window
 

@@ -1,4 +1,4 @@
-"""The tasks around Spark: `plan` before it and `settle` behind it, and what their errors mean."""
+"""The tasks around Spark: `plan` before it, `settle` after it, and what their errors mean."""
 
 from __future__ import annotations
 
@@ -6,24 +6,19 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from airflow.sdk import Asset, Connection
-from airflow.sdk.exceptions import (
-    AirflowFailException,
-    AirflowNotFoundException,
-    AirflowSkipException,
-)
+from airflow.sdk import Asset
+from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
-from sluice.errors import SettingsError, SluiceError
+from sluice.errors import SluiceError
 from sluice.offsets.batches import BatchReference
-from sluice.scheduling.deployment import project_settings
-from sluice.scheduling.run_params import DRY_RUN, asked_by
+from sluice.offsets.quantities import format_count
+from sluice.protocol.plan.outlook_text import lines_of
+from sluice.scheduling.deployment import pipeline_of, project_settings
+from sluice.scheduling.run_params import DRY_RUN, selection_of
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.tables.warehouse import Warehouse
-
-if TYPE_CHECKING:
-    from sluice.pipeline import Pipeline
 
 log = logging.getLogger(__name__)
 
@@ -39,25 +34,6 @@ def failing_for_good() -> Iterator[None]:
         if error.retryable:
             raise
         raise AirflowFailException(str(error)) from error
-
-
-def connection(conn_id: str) -> Connection:
-    """An Airflow connection. Raises SettingsError when it is not defined."""
-    try:
-        found: Connection = Connection.get(conn_id)
-    except AirflowNotFoundException:
-        raise SettingsError(
-            f"The Airflow connection {conn_id!r} is not defined. Add it under Admin → Connections."
-        ) from None
-    return found
-
-
-def pipeline_of(spec: PipelineSpec) -> Pipeline:
-    """Open the spec's pipeline with the settings and the Kafka connection of this deployment."""
-    # Kept out of the module's head: it brings deltalake and confluent_kafka with it.
-    from sluice.pipeline import open_pipeline
-
-    return open_pipeline(spec, project_settings(), connection(spec.kafka).extra_dejson)
 
 
 def planned_work(ti: Any) -> BatchReference:
@@ -82,13 +58,16 @@ def plan_with(spec: PipelineSpec) -> Callable[..., dict[str, Any]]:
     def plan(dag_run: Any = None, params: Any = None) -> dict[str, Any]:
         """Write down the offset ranges to read, or adopt those that were left unfinished."""
         with failing_for_good():
-            pipeline, asked = pipeline_of(spec), asked_by(dag_run, params)
+            pipeline, selection = pipeline_of(spec), selection_of(dag_run, params)
             if params[DRY_RUN]:
-                for line in pipeline.dry_run(asked).lines:
+                for line in lines_of(pipeline.dry_run(selection)):
                     log.info("%s", line)
                 raise AirflowSkipException(f"{spec.pipeline}: a dry run; nothing was written")
             origin = (dag_run.run_id, actor_of(dag_run))
-            work = pipeline.backfill(asked, *origin).work if asked else pipeline.plan(*origin)
+            if selection:
+                work = pipeline.backfill(selection, *origin).work
+            else:
+                work = pipeline.plan(*origin)
         log.info("%s: planned %s", spec.pipeline, work)
         return work.as_dict()
 
@@ -110,6 +89,7 @@ def settle_with(spec: PipelineSpec, table: Asset) -> Callable[..., None]:
         if not settlement.events:
             raise AirflowSkipException(f"{spec.pipeline}: every committed batch has its receipt")
         outlet_events[table].extra = {"pipeline": spec.pipeline, "batches": settlement.events}
-        log.info("%s: settled %s batch(es)", spec.pipeline, len(settlement.events))
+        settled = format_count(len(settlement.events), "batch", "batches")
+        log.info("%s: settled %s", spec.pipeline, settled)
 
     return settle

@@ -44,32 +44,84 @@ def spec_files(folder: Path) -> list[Path]:
     return sorted([*folder.glob("*.yaml"), *folder.glob("*.yml")])
 
 
+@dataclass(frozen=True)
+class SpecFolder:
+    """The specs of a folder by their file, and what is wrong with its other files.
+
+    No two of the accepted are of the same pipeline.
+    """
+
+    accepted: Mapping[Path, PipelineSpec]
+    refused: Mapping[Path, SpecError]
+
+    @property
+    def by_pipeline(self) -> dict[str, PipelineSpec]:
+        """The accepted specs by the name of their pipeline."""
+        return {spec.pipeline: spec for spec in self.accepted.values()}
+
+
+def read_specs(folder: Path) -> SpecFolder:
+    """Read every spec of the folder; a bad one is set aside and does not hinder the others."""
+    accepted: dict[Path, PipelineSpec] = {}
+    refused: dict[Path, SpecError] = {}
+    if not folder.is_dir():
+        missing = SpecError(f"{folder}: no such folder. Set SLUICE_PIPELINES to the specs'.")
+        return SpecFolder({}, {folder: missing})
+    # A file that has its pipeline's name goes first: a copy of it must not push it aside.
+    for path, outcome in sorted(_outcomes(folder), key=_claim):
+        if isinstance(outcome, SpecError):
+            refused[path] = outcome
+        elif owner := _holder(accepted, outcome.pipeline):
+            refused[path] = SpecError(
+                f"{path}: pipeline: found {outcome.pipeline!r}, which {owner.name} has already;"
+                " allowed: a name that no other file of the folder uses"
+            )
+        else:
+            accepted[path] = outcome
+    return SpecFolder(dict(sorted(accepted.items())), refused)
+
+
 def find_spec(folder: Path, pipeline: str) -> PipelineSpec:
     """The pipeline's spec. Raises SpecError when it is bad, or in no file of the folder."""
-    files = sorted(spec_files(folder), key=lambda path: path.stem != pipeline)
-    known: list[str] = []
-    refused: list[str] = []
-    for path in files:
-        try:
-            spec = load_spec(path)
-        except SpecError as problem:
-            if path.stem == pipeline:
-                raise
-            refused.append(str(problem))
-            continue
-        if spec.pipeline == pipeline:
-            return spec
-        known.append(spec.pipeline)
-    found = ", ".join(sorted(known)) or "none"
+    found = read_specs(folder)
+    specs = found.by_pipeline
+    if pipeline in specs:
+        return specs[pipeline]
+    for path, problem in found.refused.items():
+        if path.stem == pipeline:
+            raise problem
+    known = ", ".join(sorted(specs)) or "none"
     raise SpecError(
         as_lines(
             [
-                f"{folder}: expected a spec of a pipeline {pipeline!r}, found pipelines: {found}."
+                f"{folder}: expected a spec of a pipeline {pipeline!r}, found pipelines: {known}."
                 " SLUICE_PIPELINES names the folder of specs.",
-                *refused,
+                *map(str, found.refused.values()),
             ]
         )
     )
+
+
+def _outcomes(folder: Path) -> Iterator[tuple[Path, PipelineSpec | SpecError]]:
+    for path in spec_files(folder):
+        try:
+            spec = load_spec(path)
+        except SpecError as error:
+            yield path, error
+        except Exception as problem:
+            # Whatever a file breaks, it must not take the other pipelines down with it.
+            yield path, SpecError(f"{path}: {type(problem).__name__}: {problem}")
+        else:
+            yield path, spec
+
+
+def _claim(read: tuple[Path, PipelineSpec | SpecError]) -> tuple[bool, Path]:
+    path, outcome = read
+    return isinstance(outcome, SpecError) or outcome.pipeline != path.stem, path
+
+
+def _holder(accepted: Mapping[Path, PipelineSpec], pipeline: str) -> Path | None:
+    return next((path for path, spec in accepted.items() if spec.pipeline == pipeline), None)
 
 
 _PARTS: Mapping[tuple[str, ...], type[Model]] = {
@@ -103,55 +155,3 @@ def _finding(path: Path, error: Any) -> str:
     shown = bool(location) and location[0] != "spark"
     found = f"found {error['input']!r}; " if shown else ""
     return f"{where}: {found}{message[:1].lower()}{message[1:]}"
-
-
-@dataclass(frozen=True)
-class SpecFolder:
-    """The specs of a folder by their file, and what is wrong with the others."""
-
-    accepted: Mapping[Path, PipelineSpec]
-    refused: tuple[SpecError, ...] = ()
-
-
-def read_specs(folder: Path) -> SpecFolder:
-    """Read every spec of the folder; a bad one is set aside and does not hinder the others."""
-    accepted: dict[Path, PipelineSpec] = {}
-    refused: list[SpecError] = []
-    if not folder.is_dir():
-        refused.append(SpecError(f"{folder}: no such folder. Set SLUICE_PIPELINES to the specs'."))
-    # A file that has its pipeline's name goes first: a copy of it must not push it aside.
-    for path, outcome in sorted(_outcomes(folder), key=_claim):
-        if isinstance(outcome, SpecError):
-            refused.append(outcome)
-        elif owner := _holder(accepted, outcome.pipeline):
-            refused.append(
-                SpecError(
-                    f"{path}: pipeline: found {outcome.pipeline!r}, which {owner.name} has already;"
-                    " allowed: a name that no other file of the folder uses"
-                )
-            )
-        else:
-            accepted[path] = outcome
-    return SpecFolder(dict(sorted(accepted.items())), tuple(refused))
-
-
-def _outcomes(folder: Path) -> Iterator[tuple[Path, PipelineSpec | SpecError]]:
-    for path in spec_files(folder):
-        try:
-            spec = load_spec(path)
-        except SpecError as error:
-            yield path, error
-        except Exception as problem:
-            # Whatever a file breaks, it must not take the other pipelines down with it.
-            yield path, SpecError(f"{path}: {type(problem).__name__}: {problem}")
-        else:
-            yield path, spec
-
-
-def _claim(read: tuple[Path, PipelineSpec | SpecError]) -> tuple[bool, Path]:
-    path, outcome = read
-    return isinstance(outcome, SpecError) or outcome.pipeline != path.stem, path
-
-
-def _holder(accepted: Mapping[Path, PipelineSpec], pipeline: str) -> Path | None:
-    return next((path for path, spec in accepted.items() if spec.pipeline == pipeline), None)

@@ -15,7 +15,7 @@ from airflow.sdk.exceptions import ParamValidationError
 from airflow.serialization.serialized_objects import DagSerialization
 from airflow.utils.types import DagRunType
 from sluice.errors import SettingsError
-from sluice.scheduling.run_params import asked_by
+from sluice.scheduling.run_params import selection_of
 from sluice.spec.pipeline_spec import OUR_DAGS
 
 PROJECT = Path(__file__).resolve().parents[3]
@@ -165,8 +165,8 @@ def test_a_value_of_another_form_is_refused(flights, name, given):
 
 
 def test_a_run_without_parameters_reads_what_is_new(flights):
-    assert asked_by(run("scheduled"), flights.params.validate()) is None
-    assert asked_by(run("manual"), flights.params.validate()) is None
+    assert selection_of(run("scheduled"), flights.params.validate()) is None
+    assert selection_of(run("manual"), flights.params.validate()) is None
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_a_run_without_parameters_reads_what_is_new(flights):
 )
 def test_parameters_that_mean_nothing_together_are_refused(flights, kind, given, found):
     with pytest.raises(SettingsError, match=found):
-        asked_by(run(kind), given_to(flights, given))
+        selection_of(run(kind), given_to(flights, given))
 
 
 def given_to(dag, params):

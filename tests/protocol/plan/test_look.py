@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from sluice.errors import DataLost
 from sluice.protocol.plan.outlook import Estimate, Outlook
+from sluice.protocol.plan.outlook_text import lines_of
 
 from local.embedded.broker import Broker
 from tests.worlds.pipelines import Installed
@@ -77,7 +78,7 @@ def test_the_outlook_of_a_pipeline_from_its_start_to_its_next_run(
     trips.run()
 
     nothing = seen(trips)
-    assert next(nothing.lines) == "trips: nothing new"
+    assert next(lines_of(nothing)) == "trips: nothing new"
     assert [each.time_to_loss for each in nothing.lags] == [None, None], "nothing to lose"
     assert trips.judge().facts.rows == 240
 

@@ -1,7 +1,9 @@
-"""A guarded command that dies by itself is started again, if it had settled; else it is over."""
+"""A guarded command ends with all below it; it is started again if it dies after it had settled."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 from local.embedded.guard import Guarded
@@ -29,3 +31,18 @@ def test_a_command_that_cannot_run_is_not_tried_for_ever(tmp_path: Path) -> None
     guarded, starts = dying(tmp_path, settled=60)
     assert guarded.process.wait(10) == 7
     assert len(starts.read_text()) == 1
+
+
+def test_a_kill_ends_orphans_that_left_the_session_and_start_new_children(tmp_path: Path) -> None:
+    restless = "trap '' TERM; while :; do sleep 60; done"
+    script = f'setsid sh -c "{restless}" & (setsid sh -c "{restless}" &) ; exec sleep 60'
+    guarded = Guarded.start(["sh", "-c", script], tmp_path / "log")
+    until(lambda: len(guarded.family()) == 5, "two shells with a child each", 10)
+    family = guarded.family()
+    guarded.kill()
+    assert [each for each in family if each.is_running()] == []
+
+
+def test_a_guard_starts_without_airflow() -> None:
+    script = "import sys, local.embedded.guard; sys.exit('airflow' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -86,13 +86,22 @@ def test_a_moment_is_in_utc_unless_it_says_otherwise(text: str, hour: int) -> No
         ("P7D", timedelta(days=7)),
         ("PT0.5S", timedelta(milliseconds=500)),
         ("PT0S", timedelta()),
+        (" P1D ", timedelta(days=1)),
+        ("PT90M0.000001S", timedelta(minutes=90, microseconds=1)),
     ],
 )
 def test_a_duration_is_of_days_hours_minutes_and_seconds(text: str, expected: timedelta) -> None:
     assert parse_duration(text) == expected
 
 
-@pytest.mark.parametrize("text", ["P", "PT", "P1DT", "P1M", "P1Y", "1H", "PT-1H", "-PT1H", "PT1H2"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("P", "PT", "P1DT", "P1M", "P1Y", "1H", "PT-1H", "-PT1H", "PT1H2"),
+        *("", "P1W", "1D", "1 day", "12:30:00", "3600", "+P1D", "P1DT1M1H", "P1D2D", "PT1.5H"),
+        *("PT1,5S", "PT1.S", "P1YT1H", "p1d", "P9999999D"),
+    ],
+)
 def test_what_is_no_duration_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="no duration; expected for example PT1H"):
         parse_duration(text)

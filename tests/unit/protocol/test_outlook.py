@@ -9,6 +9,7 @@ from sluice.offsets.batch_sizes import BatchSizes
 from sluice.offsets.batches import Batch
 from sluice.offsets.lag import Lag
 from sluice.protocol.plan.outlook import Basis, Estimate, Outlook
+from sluice.protocol.plan.outlook_text import lines_of, remarks_of, summary_of
 
 from tests.unit.builders import batch, offsets, partition
 
@@ -60,15 +61,15 @@ def test_what_is_left_for_later_runs_is_counted_in_offsets_and_batches() -> None
     )
     assert [ahead.left(each) for each in ahead.lags] == [1, 20]
     assert (ahead.offsets, ahead.later, ahead.batches_later) == (20, 21, 3)
-    assert list(ahead.remarks) == ["left for later runs: 21 offsets, 3 batches"]
+    assert list(remarks_of(ahead)) == ["left for later runs: 21 offsets, 3 batches"]
 
 
 def test_the_outlook_reads_as_plain_text() -> None:
     lags = (lag(0, 0, 6, 8), lag(1, 3, 3))
     ahead = outlook(batch(offsets(0, 6), offsets(3, 3, 1)), lags=lags, notes=("A note.",))
-    assert list(ahead.lines) == [
-        "flights: would be planned: 1 batch, 6 offsets, about 600 B in Kafka, 300 B and 2 files in"
-        " the table (estimated)",
+    assert list(lines_of(ahead)) == [
+        "flights: would be planned: 1 batch, 6 offsets, about 600 Bytes in Kafka, 300 Bytes and 2"
+        " files in the table (estimated)",
         "forward-1-1 (append): flights[0] [0, 6): 6 offsets",
         "flights[0]: cursor 0, Kafka holds [0, 6), time to loss unknown",
         "flights[1]: cursor 3, Kafka holds [0, 3), all read",
@@ -79,15 +80,16 @@ def test_the_outlook_reads_as_plain_text() -> None:
 
 def test_an_adopted_plan_is_told_from_a_new_one_and_nothing_from_both() -> None:
     adopted = outlook(lags=(), adopted=(batch(offsets(0, 6)),))
-    assert "planned before, not committed yet: 1 batch, 6 offsets, about" in adopted.summary
+    assert "planned before, not committed yet: 1 batch, 6 offsets, about" in summary_of(adopted)
     both = outlook(batch(offsets(6, 9), number=2), lags=(), adopted=(batch(offsets(0, 6)),))
-    assert "1 batch, 6 offsets; would be planned: 1 batch, 3 offsets, about" in both.summary
+    assert "1 batch, 6 offsets; would be planned: 1 batch, 3 offsets, about" in summary_of(both)
     nothing = outlook(lags=(lag(0, 6, 6),))
-    assert (nothing.summary, list(nothing.remarks)) == ("flights: nothing new", [])
+    assert (summary_of(nothing), list(remarks_of(nothing))) == ("flights: nothing new", [])
 
 
 def test_reading_again_leaves_nothing_for_later_and_begins_where_it_reads() -> None:
     again = outlook(batch(offsets(2, 4)), lags=(lag(0, 2, 9),), reads_again=True)
     assert (again.later, again.batches_later) == (0, 0)
-    assert "flights[0]: read again from 2, Kafka holds [0, 9), time to loss unknown" in again.lines
-    assert outlook(lags=(), reads_again=True).summary == "flights: nothing to read again"
+    told = "flights[0]: read again from 2, Kafka holds [0, 9), time to loss unknown"
+    assert told in lines_of(again)
+    assert summary_of(outlook(lags=(), reads_again=True)) == "flights: nothing to read again"

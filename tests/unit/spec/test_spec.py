@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sluice.errors import SpecError
 from sluice.spec.pipeline_spec import PipelineSpec
-from sluice.spec.spec_files import find_spec, load_spec, spec_files
+from sluice.spec.spec_files import find_spec, load_spec, read_specs, spec_files
 from sluice.spec.starts import StartEarliest, StartOffsets
 
 from tests.unit.builders import spec, spec_keys
@@ -203,6 +203,32 @@ def test_a_pipeline_without_spec_may_be_in_a_file_that_is_refused(tmp_path: Path
     written(tmp_path, spec_keys(pipeline="flights", tabel="x"), "other.yaml")
     with pytest.raises(SpecError, match=r"other.yaml: tabel: unknown key"):
         find_spec(tmp_path, "flights")
+
+
+def test_of_two_files_of_a_pipeline_the_one_with_its_name_counts(tmp_path: Path) -> None:
+    written(tmp_path, spec_keys(description="the copy"), "a_copy.yaml")
+    written(tmp_path, spec_keys(description="the first"), "flights.yaml")
+    assert find_spec(tmp_path, "flights").description == "the first"
+
+
+def test_a_pipeline_is_the_one_that_runs_although_a_bad_file_has_its_name(tmp_path: Path) -> None:
+    written(tmp_path, "nonsense", "flights.yaml")
+    running = written(tmp_path, spec_keys(), "some.yaml")
+    assert read_specs(tmp_path).accepted == {running: find_spec(tmp_path, "flights")}
+
+
+def test_a_file_that_repeats_another_pipeline_says_so_when_asked_for_its_own(
+    tmp_path: Path,
+) -> None:
+    written(tmp_path, spec_keys(pipeline="delays"), "delays.yaml")
+    written(tmp_path, spec_keys(pipeline="delays"), "flights.yaml")
+    with pytest.raises(SpecError, match=r"flights\.yaml: pipeline: found 'delays', which delays"):
+        find_spec(tmp_path, "flights")
+
+
+def test_a_missing_folder_has_no_pipeline(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match=r"found pipelines: none(.|\n)*none: no such folder"):
+        find_spec(tmp_path / "none", "flights")
 
 
 def test_a_pattern_has_exceptions() -> None:

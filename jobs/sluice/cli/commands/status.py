@@ -9,6 +9,7 @@ from sluice.cli.output import arguments, print_json, print_table
 from sluice.cli.views.lags import partition_document
 from sluice.cli.views.resets import reset_document, reset_told
 from sluice.offsets.lag import Lag
+from sluice.offsets.quantities import format_count
 from sluice.offsets.ranges import span_of
 from sluice.operations.status import PipelineStatus
 from sluice.progress.lane_state import LaneState
@@ -61,12 +62,14 @@ def _print(found: PipelineStatus) -> None:
         click.echo(f"opened by a reset: {reset_told(forward.history.opening)}")
     if found.losses:
         lost = span_of(each.offsets for each in found.losses)
-        click.echo(f"lost: {lost:,} offsets in {len(found.losses):,} loss records")
+        records = format_count(len(found.losses), "loss record")
+        click.echo(f"lost: {format_count(lost, 'offset')} in {records}")
     if forward.unfinished:
         unfinished = ", ".join(map(str, forward.unfinished))
         click.echo(f"planned, not committed yet: {unfinished}. The next run lands them.")
     if forward.due:
-        click.echo(f"{len(forward.due)} batches without receipt. The next run settles.")
+        due = format_count(len(forward.due), "batch", "batches")
+        click.echo(f"{due} without receipt. The next run settles.")
 
 
 def _row(lag: Lag) -> tuple[object, ...]:

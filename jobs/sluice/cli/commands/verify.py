@@ -11,6 +11,7 @@ from rich.progress import Progress, TaskID
 from sluice.cli.caller import current_user, open_named
 from sluice.cli.output import arguments, print_json
 from sluice.offsets.notation import parse_range
+from sluice.offsets.quantities import format_count
 from sluice.offsets.ranges import OffsetRange
 from sluice.operations.verify.checks import INVARIANTS
 from sluice.operations.verify.verify import Deleted, Verdict
@@ -68,15 +69,18 @@ def _compared(opening: Pipeline) -> Verdict:
 
 def _print(pipeline: str, verdict: Verdict) -> None:
     click.echo(
-        f"{pipeline}: {verdict.batches} batches, {verdict.records:,} rows,"
-        f" {verdict.quarantined:,} quarantined; compared with {verdict.compared:,} records in Kafka"
+        f"{pipeline}: {format_count(verdict.batches, 'batch', 'batches')},"
+        f" {format_count(verdict.records, 'row')}, {verdict.quarantined:,} quarantined;"
+        f" compared with {format_count(verdict.compared, 'record')} in Kafka"
     )
     if verdict.unsettled:
         click.echo(f"without receipt: {', '.join(verdict.unsettled)}. The next run settles them.")
     if verdict.lost:
-        click.echo(f"lost: {verdict.lost:,} offsets in {verdict.losses:,} loss records")
+        records = format_count(verdict.losses, "loss record")
+        click.echo(f"lost: {format_count(verdict.lost, 'offset')} in {records}")
     if verdict.skipped:
-        click.echo(f"skipped: {verdict.skipped:,} offsets by resets; `sluice history` says why")
+        skipped = format_count(verdict.skipped, "offset")
+        click.echo(f"skipped: {skipped} by resets; `sluice history` says why")
     for each in verdict.deleted:
         click.echo(_told(each))
     broken = {each.invariant for each in verdict.violations}
@@ -93,7 +97,7 @@ def _told(deleted: Deleted) -> str:
             f"rows deleted by others: {by}: how many, and which, can no longer be told: its files"
             " were vacuumed, or its log was cleaned up"
         )
-    return f"{deleted.rows:,} {'row' if deleted.rows == 1 else 'rows'} deleted by others: {by}"
+    return f"{format_count(deleted.rows, 'row')} deleted by others: {by}"
 
 
 def _document(pipeline: str, verdict: Verdict) -> dict[str, object]:

@@ -10,6 +10,7 @@ from sluice.cli.output import print_json, print_table
 from sluice.cli.views.lags import partition_document
 from sluice.offsets.batches import Batch
 from sluice.protocol.plan.outlook import Outlook
+from sluice.protocol.plan.outlook_text import remarks_of, summary_of
 
 
 def print_outlook(outlook: Outlook, as_json: bool) -> None:
@@ -17,7 +18,7 @@ def print_outlook(outlook: Outlook, as_json: bool) -> None:
     if as_json:
         print_json(_document(outlook))
         return
-    click.echo(outlook.summary)
+    click.echo(summary_of(outlook))
     if outlook.batches:
         print_table(
             "batches",
@@ -48,7 +49,7 @@ def print_outlook(outlook: Outlook, as_json: bool) -> None:
                 for each in outlook.lags
             ],
         )
-    for line in outlook.remarks:
+    for line in remarks_of(outlook):
         click.echo(line)
 
 

@@ -6,9 +6,8 @@ batches took in the table. An estimate that has nothing to go by is None.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 
 from sluice.offsets.batch_sizes import BatchSizes
 from sluice.offsets.batches import Batch
@@ -24,12 +23,6 @@ class Estimate:
     kafka_bytes: int | None
     table_bytes: int | None
     files: int | None
-
-    def __str__(self) -> str:
-        return (
-            f"about {_bytes(self.kafka_bytes)} in Kafka, {_bytes(self.table_bytes)} and"
-            f" {_count(self.files, 'file')} in the table (estimated)"
-        )
 
 
 @dataclass(frozen=True)
@@ -124,73 +117,3 @@ class Outlook:
     def batches_later(self) -> int:
         """How many batches the offsets that are left would make."""
         return -(-self.later // self.max_records_per_batch)
-
-    @property
-    def summary(self) -> str:
-        """The run in one line."""
-        if not self.batches:
-            return f"{self.pipeline}: nothing {'to read again' if self.reads_again else 'new'}"
-        told = [
-            f"{what}: {_count(len(batches), 'batch')}, {_count(_span(batches), 'offset')}"
-            for what, batches in (
-                ("planned before, not committed yet", self.adopted),
-                ("would be planned", self.planned),
-            )
-            if batches
-        ]
-        return f"{self.pipeline}: {'; '.join(told)}, {self.basis.estimate(self.ranges)}"
-
-    @property
-    def remarks(self) -> Iterator[str]:
-        """What else there is to say, a line each."""
-        for loss in self.losses:
-            yield f"{loss}; would be recorded as lost"
-        if self.later:
-            yield (
-                f"left for later runs: {_count(self.later, 'offset')},"
-                f" {_count(self.batches_later, 'batch')}"
-            )
-        yield from filter(None, (each.waiting for each in self.lags))
-        yield from self.notes
-
-    @property
-    def lines(self) -> Iterator[str]:
-        """All of it as plain text, for a log."""
-        yield self.summary
-        for batch in self.batches:
-            for each in (planned.offsets for planned in batch.ranges if planned.offsets.span):
-                yield f"{batch} ({batch.mode}): {each}: {_count(each.span, 'offset')}"
-        for lag in self.lags:
-            held = f"[{_known(lag.log_start_offset)}, {_known(lag.last_stable_offset)})"
-            loss = "all read" if lag.records == 0 else f"time to loss {_known(lag.time_to_loss)}"
-            where = "read again from" if self.reads_again else "cursor"
-            yield f"{lag.partition}: {where} {_known(lag.cursor)}, Kafka holds {held}, {loss}"
-        yield from self.remarks
-
-
-def _span(batches: Iterable[Batch]) -> int:
-    return sum(batch.span for batch in batches)
-
-
-def _known(value: int | timedelta | None) -> str:
-    if isinstance(value, timedelta):
-        return str(timedelta(seconds=round(value.total_seconds())))
-    return "unknown" if value is None else str(value)
-
-
-def _count(number: int | None, what: str) -> str:
-    if number is None:
-        return f"an unknown number of {what}s"
-    plural = "es" if what.endswith("ch") else "s"
-    return f"{number:,} {what}{'' if number == 1 else plural}"
-
-
-def _bytes(size: int | None) -> str:
-    if size is None:
-        return "an unknown size"
-    scaled = float(size)
-    for unit in ("B", "kB", "MB", "GB"):
-        if scaled < 1000:
-            return f"{scaled:.3g} {unit}"
-        scaled /= 1000
-    return f"{scaled:.3g} TB"

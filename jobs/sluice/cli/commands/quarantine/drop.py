@@ -9,6 +9,7 @@ import click
 from sluice.cli.caller import current_user, open_named
 from sluice.cli.options import Position, chosen_records, everything_option, record_options
 from sluice.cli.output import arguments, print_json
+from sluice.offsets.quantities import format_count
 from sluice.offsets.quarantined import Drop
 from sluice.offsets.ranges import span_of
 from sluice.operations.quarantine.error_groups import group_errors
@@ -46,12 +47,12 @@ def drop(
         print_json({"pipeline": pipeline, "executed": found.done, **_document(found)})
         return
     for each in group_errors(found.chosen):
-        click.echo(f"{pipeline}: {len(each.rows):,} records: {each.text}")
+        click.echo(f"{pipeline}: {format_count(len(each.rows), 'record')}: {each.text}")
     for loss in found.losses:
         click.echo(f"  {loss.offsets} of {loss.dropped_from}")
     state = "dropped, and recorded as lost" if found.done else "would be dropped"
     click.echo(
-        f"{pipeline}: {len(found.chosen):,} records {state}."
+        f"{pipeline}: {format_count(len(found.chosen), 'record')} {state}."
         f"{'' if found.done else ' Nothing was changed: --execute --reason … does it.'}"
     )
 

@@ -40,7 +40,7 @@ def list_reasons(pipeline: str, as_json: bool) -> None:
     )
     if found.stale:
         click.echo(
-            f"{found.stale:,} rows that count no more; `sluice maintain {pipeline}` removes them"
+            f"rows that count no more: {found.stale:,}; `sluice maintain {pipeline}` removes them"
         )
 
 

@@ -10,6 +10,7 @@ from sluice.cli.caller import open_named
 from sluice.cli.options import Position, record_options
 from sluice.cli.output import arguments, print_json, print_table
 from sluice.cli.views.records import document_of, excerpt
+from sluice.offsets.quantities import format_count
 from sluice.offsets.quarantined import RecordFilter
 
 
@@ -41,7 +42,7 @@ def show(
         print_json({"pipeline": pipeline, "chosen": found.chosen, "records": documents})
         return
     print_table(
-        f"{pipeline}: {len(found.records):,} of {found.chosen:,} records",
+        f"{pipeline}: {len(found.records):,} of {format_count(found.chosen, 'record')}",
         ("record", "batch", "timestamp", "reason", "value"),
         [
             (str(each.row), each.row.batch, each.timestamp, each.row.error, excerpt(each.value))

@@ -1,0 +1,25 @@
+"""Quantities in words: counts, sizes and durations, as messages and tables for people show them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import humanize
+
+
+def format_count(number: int | None, one: str, many: str | None = None) -> str:
+    """Write `1 batch` or `1,234 batches`; `many` is the plural where it is not `one` with an s."""
+    many = many or f"{one}s"
+    if number is None:
+        return f"an unknown number of {many}"
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def format_size(size: int | None) -> str:
+    """Write bytes in decimal units and with three digits that count, such as `1.23 MB`."""
+    return "an unknown size" if size is None else humanize.naturalsize(size, format="%.3g")
+
+
+def format_duration(duration: timedelta) -> str:
+    """Write `1 day, 2:30:00`, to the second."""
+    return str(timedelta(seconds=round(duration.total_seconds())))

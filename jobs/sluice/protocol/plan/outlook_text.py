@@ -1,0 +1,80 @@
+"""An outlook in words: one line for the whole, remarks, and plain lines for a log. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from sluice.offsets.batches import Batch
+from sluice.offsets.lag import Lag
+from sluice.offsets.quantities import format_count, format_duration, format_size
+from sluice.protocol.plan.outlook import Estimate, Outlook
+
+
+def summary_of(outlook: Outlook) -> str:
+    """The run in one line."""
+    if not outlook.batches:
+        return f"{outlook.pipeline}: nothing {'to read again' if outlook.reads_again else 'new'}"
+    told = [
+        f"{what}: {_batches(len(batches))}, {_offsets(sum(each.span for each in batches))}"
+        for what, batches in (
+            ("planned before, not committed yet", outlook.adopted),
+            ("would be planned", outlook.planned),
+        )
+        if batches
+    ]
+    estimate = _estimate_text(outlook.basis.estimate(outlook.ranges))
+    return f"{outlook.pipeline}: {'; '.join(told)}, {estimate}"
+
+
+def remarks_of(outlook: Outlook) -> Iterator[str]:
+    """What else there is to say, a line each."""
+    for loss in outlook.losses:
+        yield f"{loss}; would be recorded as lost"
+    if outlook.later:
+        yield (f"left for later runs: {_offsets(outlook.later)}, {_batches(outlook.batches_later)}")
+    yield from filter(None, (each.waiting for each in outlook.lags))
+    yield from outlook.notes
+
+
+def lines_of(outlook: Outlook) -> Iterator[str]:
+    """All of it as plain text, for a log."""
+    yield summary_of(outlook)
+    for batch in outlook.batches:
+        yield from _batch_lines(batch)
+    where = "read again from" if outlook.reads_again else "cursor"
+    for lag in outlook.lags:
+        yield f"{lag.partition}: {where} {_known(lag.cursor)}, {_lag_text(lag)}"
+    yield from remarks_of(outlook)
+
+
+def _batch_lines(batch: Batch) -> Iterator[str]:
+    for each in (planned.offsets for planned in batch.ranges if planned.offsets.span):
+        yield f"{batch} ({batch.mode}): {each}: {_offsets(each.span)}"
+
+
+def _lag_text(lag: Lag) -> str:
+    held = f"[{_known(lag.log_start_offset)}, {_known(lag.last_stable_offset)})"
+    loss = "all read" if lag.records == 0 else f"time to loss {_known(lag.time_to_loss)}"
+    return f"Kafka holds {held}, {loss}"
+
+
+def _estimate_text(estimate: Estimate) -> str:
+    return (
+        f"about {format_size(estimate.kafka_bytes)} in Kafka, {format_size(estimate.table_bytes)}"
+        f" and {format_count(estimate.files, 'file')} in the table (estimated)"
+    )
+
+
+def _batches(number: int) -> str:
+    return format_count(number, "batch", "batches")
+
+
+def _offsets(number: int) -> str:
+    return format_count(number, "offset")
+
+
+def _known(value: int | timedelta | None) -> str:
+    if isinstance(value, timedelta):
+        return format_duration(value)
+    return "unknown" if value is None else str(value)

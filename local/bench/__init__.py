@@ -1,0 +1,1 @@
+"""The benchmarks: ingest beside a plain job, and a long offsets table."""

@@ -1,0 +1,1 @@
+"""The demo: a year of flights, with a kill in between."""

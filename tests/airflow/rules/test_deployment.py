@@ -1,0 +1,32 @@
+"""The deployment is where Airflow has its plugins, wherever the package was installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+JOBS = Path(__file__).resolve().parents[3] / "jobs"
+
+
+def test_an_installed_package_finds_the_project_by_airflows_plugins_folder(tmp_path: Path) -> None:
+    installed, project = tmp_path / "site-packages", tmp_path / "project"
+    shutil.copytree(JOBS / "sluice", installed / "sluice")
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(installed),
+        "AIRFLOW__CORE__PLUGINS_FOLDER": str(project / "plugins"),
+    }
+    environment.pop("SLUICE_PIPELINES", None)
+    script = (
+        "import sluice.scheduling.deployment as here;"
+        "print(here.__file__, here.project_settings().pipelines)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+    )
+    file, pipelines = done.stdout.split()[-2:]
+    assert Path(file).is_relative_to(installed)
+    assert Path(pipelines) == project / "dags" / "pipelines"
