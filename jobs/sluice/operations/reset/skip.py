@@ -31,6 +31,7 @@ from sluice.operations.reset.skip_rules import (
 from sluice.operations.reset.targets import to_table
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import check_data_table
+from sluice.protocol.plan.start import Answers
 from sluice.protocol.plan.write_plan import next_plan, write_plan
 from sluice.tables.offsets_rows import read_losses
 from sluice.tables.offsets_table import OffsetsSnapshot
@@ -57,7 +58,8 @@ def preview_skip(parts: PipelineResources, positions: Positions, reason: str, ac
         known = tuple(told[one_offset(at, offset)] for at, offset in sorted(positions.items()))
         return Skip(parts.spec.pipeline, Plan(()), known, done=True)
     now = held_position(parts, snapshot, history, parts.committed_by_lane(history.sequence))
-    new = skip_losses(wanted, now.cursor, now.logs, actor, reason)
+    logs = Answers(parts).logs(now.cluster_id)
+    new = skip_losses(wanted, now.cursor, logs, actor, reason)
     skips = merge_skips(still_ahead(_all_recorded(parts, snapshot, history), now.cursor), new)
     unfinished: tuple[Batch, ...] = ()
     intended = None

@@ -11,6 +11,7 @@ from sluice.offsets.losses import Loss, Skipped
 from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.plan import Plan
 from sluice.offsets.ranges import OffsetRange, TopicPartition
+from sluice.positions.stored_start import format_start
 from sluice.protocol.plan.cutting import cut, cut_around
 from sluice.protocol.plan.log_changes import (
     Finding,
@@ -42,12 +43,7 @@ def plan_first(
     lost = losses(spec.pipeline, [each for each in gone if each], spec.on_data_loss == "record")
     target = _target({**starts, **_ends(lost)}, state)
     pieces = _pieces(spec, target) or [_nothing(target)]
-    return Plan(_batches(pieces, history, state), lost, start_recorded(spec))
-
-
-def start_recorded(spec: PipelineSpec) -> str:
-    """How the first plan's rows say where the pipeline began."""
-    return f"start: {spec.start}"
+    return Plan(_batches(pieces, history, state), lost, format_start(spec.start.position))
 
 
 def plan_next(

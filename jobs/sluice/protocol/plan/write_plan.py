@@ -98,7 +98,7 @@ def next_plan(
         if history.batches:
             require_same_log(parts, history.batches[-1], state)
         return new
-    starts = parts.spec.start.resolve(state.logs, Answers(parts.kafka))
+    starts = parts.spec.start.position.first_offsets(state.logs, Answers(parts))
     return plan_first(parts.spec, history, state, starts)
 
 
