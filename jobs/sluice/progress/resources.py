@@ -46,11 +46,6 @@ class PipelineResources:
             quarantine=DeltaLog(tables.quarantine(spec.table)),
         )
 
-    @property
-    def records_losses(self) -> bool:
-        """Whether lost records are recorded and passed over, instead of stopping the run."""
-        return self.spec.on_data_loss == "record"
-
     def progress(
         self, take_snapshot: Callable[[], OffsetsSnapshot], lane: Lane = "forward"
     ) -> tuple[OffsetsSnapshot, History, int]:

@@ -86,7 +86,7 @@ def _when(loss: Loss) -> datetime:
 def _loss(loss: Loss) -> dict[str, object]:
     return {
         **loss.offsets.as_dict(),
-        "cause": loss.cause,
+        "cause": str(loss.cause),
         "dropped_from": loss.dropped_from,
         **recorded_document(loss.recorded),
     }

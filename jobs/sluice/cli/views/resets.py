@@ -120,7 +120,7 @@ def _skip_document(found: Skip) -> dict[str, object]:
                 "topic": each.offsets.partition.topic,
                 "partition": each.offsets.partition.partition,
                 "offset": each.offsets.start,
-                "reason": each.cause,
+                "reason": str(each.cause),
             }
             for each in found.skips
         ],

@@ -31,7 +31,7 @@ def dry_run(parts: PipelineResources) -> Outlook:
     state = parts.kafka.state(parts.spec)
     unfinished = history.after(committed)
     for batch in unfinished:
-        readable_ranges(batch, state, parts.records_losses)
+        readable_ranges(batch, state, parts.spec.data_loss)
     new = Plan(()) if unfinished else next_plan(parts, history, state)
     ranges = _ranges(unfinished or new.batches)
     cursor = {each: at.offsets.end for each, at in history.cursor_at(committed).items()}
