@@ -1,14 +1,15 @@
-"""Losses: offsets that were to be read and never will be."""
+"""Losses: offsets that were to be read and never will be, and whether they stop a run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
+from sluice.errors import DataLost, as_lines
+from sluice.offsets.loss_causes import LossCause, LossKind
 from sluice.offsets.origin import Recorded
 from sluice.offsets.ranges import OffsetRange
-
-SKIPPED_BY = "skipped by "
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Loss:
 
     offsets: OffsetRange
     topic_id: str
-    cause: str
+    cause: LossCause
     dropped_from: str | None = None
     recorded: Recorded | None = field(default=None, compare=False)
 
@@ -45,5 +46,52 @@ def recorded_skips(losses: Iterable[Loss]) -> list[Skipped]:
     return [
         Skipped(each.offsets, each.topic_id, each.cause)
         for each in losses
-        if each.cause.startswith(SKIPPED_BY) and each.dropped_from is None
+        if each.cause.kind is LossKind.SKIPPED
     ]
+
+
+class OnDataLoss(Protocol):
+    """What a pipeline does about offsets that were lost."""
+
+    def accept(self, lost: Sequence[Loss]) -> tuple[Loss, ...]:
+        """The losses to record. Raises DataLost where they are to stop the run."""
+
+    def cause_of_gap(self, kind: LossKind) -> LossCause | None:
+        """Why offsets that nothing explains are taken as lost; None where they are not."""
+
+
+@dataclass(frozen=True)
+class FailOnLoss:
+    """A loss stops the run: a person decides about it."""
+
+    def accept(self, lost: Sequence[Loss]) -> tuple[Loss, ...]:
+        """None, where there is none. Raises DataLost, a line for each."""
+        if not lost:
+            return ()
+        count = sum(each.offsets.span for each in lost)
+        decide = (
+            f"{count} offsets are gone. `on_data_loss: record` in the spec goes on from the log"
+            " start and leaves a loss row for each."
+        )
+        raise DataLost(as_lines([*map(str, lost), decide]))
+
+    def cause_of_gap(self, kind: LossKind) -> LossCause | None:
+        """Nothing is taken as lost."""
+        return None
+
+
+@dataclass(frozen=True)
+class RecordLoss:
+    """A loss is recorded, and reading goes on behind it."""
+
+    def accept(self, lost: Sequence[Loss]) -> tuple[Loss, ...]:
+        """All of them."""
+        return tuple(lost)
+
+    def cause_of_gap(self, kind: LossKind) -> LossCause | None:
+        """What is known of the gap."""
+        return LossCause(kind)
+
+
+# As a spec's `on_data_loss` names them.
+ON_DATA_LOSS: Mapping[str, OnDataLoss] = {"fail": FailOnLoss(), "record": RecordLoss()}

@@ -1,6 +1,7 @@
-"""Written forms: positions, scopes, moments and durations, as people and Kafka's tools write them.
+"""Written forms: ranges, positions, scopes, moments, as people and Kafka's tools write them.
 
-Every function raises ValueError with what was found and an example of what is allowed.
+Every function raises ValueError with what was found and an example of what is allowed. The names in
+capitals are the same forms as patterns for a trigger form, whose schema checks them first.
 """
 
 from __future__ import annotations
@@ -15,7 +16,21 @@ from pydantic import TypeAdapter, ValidationError
 from sluice.offsets.batches import BatchSequence, Lane
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 
-_RANGE = re.compile(r"([A-Za-z0-9._-]+)\[(\d+)\] \[(\d+), (\d+)\)")
+_LETTERS = "[A-Za-z0-9._-]"
+_TOPIC = f"{_LETTERS}{{1,249}}"
+# Kafka counts partitions in 32 bits, and offsets in 63.
+_PARTITION, _OFFSET = r"\d{1,9}", r"\d{1,18}"
+_PLACE = rf"{_TOPIC}\[{_PARTITION}\]"
+
+RANGE = rf"^{_PLACE} \[{_OFFSET}, {_OFFSET}\)$"
+BATCH = r"^(forward|backfill)-[1-9]\d{0,8}-[1-9]\d{0,17}$"
+POSITION, RECORD = rf"^{_PLACE}={_OFFSET}$", rf"^{_PLACE}@{_OFFSET}$"
+SCOPE = rf"^{_TOPIC}(:{_PARTITION}(,{_PARTITION})*)?$"
+MOMENT = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$"
+DURATION = r"^P(\d+D)?(T(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?$"
+PREVIEW = r"^\d+-\d+-[0-9a-f]{8}$"
+
+_RANGE = re.compile(rf"({_LETTERS}+)\[(\d+)\] \[(\d+), (\d+)\)")
 
 
 def parse_range(text: str) -> OffsetRange:
@@ -42,12 +57,9 @@ def parse_batch(pipeline: str, text: str) -> tuple[BatchSequence, int]:
     return BatchSequence(pipeline, lane, int(found[2])), int(found[3])
 
 
-_TOPIC = r"([A-Za-z0-9._-]{1,249})"
-# Kafka counts partitions in 32 bits, and offsets in 63.
-_PARTITION, _OFFSET = r"(\d{1,9})", r"(\d{1,18})"
-_POSITION = re.compile(rf"{_TOPIC}\[{_PARTITION}\]([=@]){_OFFSET}")
-_LINE = re.compile(rf'"?{_TOPIC}"?\s*,\s*{_PARTITION}\s*,\s*{_OFFSET}')
-_SCOPE = re.compile(rf"{_TOPIC}(?::(\d{{1,9}}(?:,\d{{1,9}})*))?")
+_POSITION = re.compile(rf"({_TOPIC})\[({_PARTITION})\]([=@])({_OFFSET})")
+_LINE = re.compile(rf'"?({_TOPIC})"?\s*,\s*({_PARTITION})\s*,\s*({_OFFSET})')
+_SCOPE = re.compile(rf"({_TOPIC})(?::({_PARTITION}(?:,{_PARTITION})*))?")
 # Pydantic also takes months of 30 days, years of 365, weeks, signs, and `1 day`.
 _DURATION = re.compile(r"P(\d{1,6}D)?(T(?=\d)(\d{1,6}H)?(\d{1,6}M)?(\d{1,9}(\.\d{1,6})?S)?)?")
 _TIMEDELTA = TypeAdapter(timedelta)

@@ -19,12 +19,13 @@ LANES: tuple[Lane, Lane] = ("forward", "backfill")
 class CursorMove:
     """One partition: the cursor before, and after as the empty range `[after, after)`.
 
-    `asked` is what was asked for, where Kafka does not reach that far; it is not recorded.
+    `before` is None of a partition that had no cursor. `requested` is what was asked for, where
+    Kafka does not reach that far; it is not recorded.
     """
 
     after: PlannedRange
-    before: int | None
-    asked: int | None = field(default=None, compare=False)
+    before: int | None = None
+    requested: int | None = field(default=None, compare=False)
 
     @property
     def partition(self) -> TopicPartition:
@@ -37,19 +38,19 @@ class CursorMove:
         return max(0, self._shift)
 
     @property
-    def again(self) -> int:
+    def reread(self) -> int:
         """Offsets that are read once more."""
         return max(0, -self._shift)
 
     @property
     def clipping(self) -> str | None:
         """What was asked for, and what Kafka can give; None where that is the same."""
-        if self.asked is None:
+        if self.requested is None:
             return None
         start, end = self.after.log_start_offset, self.after.last_stable_offset
         return (
-            f"{self.partition}: asked for {self.asked}, Kafka can be read from {start} to {end}:"
-            f" {self.after.offsets.start} it is"
+            f"{self.partition}: asked for {self.requested}, Kafka can be read from {start} to"
+            f" {end}: {self.after.offsets.start} it is"
         )
 
     @property
@@ -95,7 +96,7 @@ class Reset:
     @property
     def stays(self) -> bool:
         """Whether the cursor was left where it stood."""
-        return not any(each.skipped or each.again for each in self.cursor)
+        return not any(each.skipped or each.reread for each in self.cursor)
 
     @property
     def closes(self) -> tuple[BatchSequence, ...]:

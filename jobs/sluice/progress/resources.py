@@ -36,8 +36,3 @@ class PipelineResources:
             data=DeltaLog(tables.data(spec.table)),
             quarantine=DeltaLog(tables.quarantine(spec.table)),
         )
-
-    @property
-    def records_losses(self) -> bool:
-        """Whether lost records are recorded and passed over, instead of stopping the run."""
-        return self.spec.on_data_loss == "record"

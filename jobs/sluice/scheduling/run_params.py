@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import Param
 
 from sluice.errors import SettingsError
+from sluice.offsets import notation
 
 if TYPE_CHECKING:
     from sluice.operations.backfill.selection import Selection
@@ -41,12 +42,10 @@ MOMENT: Mapping[str, Any] = {
     "type": ["null", "string"],
     # The format chooses the form's field; Airflow checks none of it.
     "format": "date-time",
-    "pattern": r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$",
+    "pattern": notation.MOMENT,
     "maxLength": 64,
 }
 _LIST: Mapping[str, Any] = {"type": ["null", "array"], "maxItems": 1000, "section": _READ_AGAIN}
-_RANGE = r"^[A-Za-z0-9._-]{1,249}\[\d{1,9}\] \[\d{1,18}, \d{1,18}\)$"
-_BATCH = r"^(forward|backfill)-[1-9]\d{0,8}-[1-9]\d{0,17}$"
 
 
 def run_params() -> dict[str, Param]:
@@ -76,7 +75,7 @@ def run_params() -> dict[str, Param]:
         "reprocess_ranges": Param(
             None,
             **_LIST,
-            items={"type": "string", "pattern": _RANGE},
+            items={"type": "string", "pattern": notation.RANGE},
             title="Offset ranges",
             description="Or read offsets again, a range a line: `flights[0] [120, 180)`. The end is"
             " the first offset that is not read.",
@@ -84,7 +83,7 @@ def run_params() -> dict[str, Param]:
         "reprocess_batches": Param(
             None,
             **_LIST,
-            items={"type": "string", "pattern": _BATCH},
+            items={"type": "string", "pattern": notation.BATCH},
             title="Batches",
             description="Or read whole batches again, a name a line: `forward-1-42`.",
         ),

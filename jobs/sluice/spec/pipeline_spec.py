@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from croniter import CroniterError, croniter
 from pydantic import Field, field_validator, model_validator
 
+from sluice.offsets.losses import ON_DATA_LOSS, OnDataLoss
 from sluice.spec.columns import Column, Decimal, Primitive
 from sluice.spec.formats import Format
 from sluice.spec.starts import (
@@ -143,6 +144,11 @@ class PipelineSpec(Model):
     def columns(self) -> tuple[Column, ...]:
         """The decoded part of the data table."""
         return self.format.columns
+
+    @property
+    def data_loss(self) -> OnDataLoss:
+        """What is done about lost offsets."""
+        return ON_DATA_LOSS[self.on_data_loss]
 
     def selects(self, topic: str) -> bool:
         """Whether the pipeline reads a topic of this name."""

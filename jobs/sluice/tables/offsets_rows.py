@@ -7,6 +7,7 @@ from typing import Any
 
 from sluice.errors import TableRefused
 from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
+from sluice.offsets.loss_causes import format_cause, parse_cause
 from sluice.offsets.losses import Loss
 from sluice.offsets.origin import Origin, Recorded
 from sluice.offsets.plan import Plan
@@ -70,7 +71,8 @@ def read_losses(rows: Iterable[Mapping[str, Any]]) -> Iterator[Loss]:
     """What `loss` rows record."""
     for row in rows:
         recorded = Recorded(row["actor"], row["recorded_at"])
-        yield Loss(_read_range(row), row["topic_id"], row["reason"], row.get("batch"), recorded)
+        cause = parse_cause(row["reason"])
+        yield Loss(_read_range(row), row["topic_id"], cause, row.get("batch"), recorded)
 
 
 def _by_number(rows: Iterable[Mapping[str, Any]]) -> dict[int, list[Mapping[str, Any]]]:
@@ -115,7 +117,7 @@ def _loss_row(sequence: BatchSequence, cluster_id: str, loss: Loss) -> Row:
         "gaps": loss.offsets.span,
         "gap_lost": loss.offsets.span,
         "cluster_id": cluster_id,
-        "reason": loss.cause,
+        "reason": format_cause(loss.cause),
     }
 
 

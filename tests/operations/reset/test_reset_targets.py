@@ -48,7 +48,7 @@ def answer(trips: Installed, *words: str) -> dict[str, Any]:
 def leads(trips: Installed, name: str, value: str = "", *scopes: str) -> list[tuple[int, int]]:
     """Skipped and read again in each partition, by a preview."""
     target = named_target(name, value, [parse_scope(each) for each in scopes])
-    return [(each.skipped, each.again) for each in trips.open().preview_reset(target).reset.cursor]
+    return [(each.skipped, each.reread) for each in trips.open().preview_reset(target).reset.cursor]
 
 
 def moved(trips: Installed, generation: int) -> list[tuple[int, int]]:

@@ -13,9 +13,10 @@ from confluent_kafka.admin import AdminClient
 from sluice.broker.raw_log import read_raw_log
 from sluice.errors import BrokerUnavailable
 from sluice.offsets.log_page import LogPage
+from sluice.offsets.loss_causes import LossKind
 from sluice.offsets.ranges import TopicPartition as Partition
 from sluice.offsets.receipts import GapCount, Span
-from sluice.protocol.settle.gaps import Cause, Gaps, explain, missing_ranges
+from sluice.protocol.settle.gaps import Gaps, explain, missing_ranges
 
 from local.embedded.broker import Broker
 from tests.conftest import topic_factory
@@ -119,11 +120,11 @@ def explained(broker: Broker, topic: str, *, compacts: bool = False) -> GapCount
 
     all_lost = explain([span], pages(broker, topic, [span]), compacts=compacts)
     assert all_lost.explained == count
-    assert offsets_of(all_lost, Cause.PRESENT) == seen
+    assert offsets_of(all_lost, LossKind.PRESENT) == seen
     return count
 
 
-def offsets_of(gaps: Gaps, cause: Cause) -> list[int]:
+def offsets_of(gaps: Gaps, cause: LossKind) -> list[int]:
     assert {gap.cause for gap in gaps.unexplained} <= {cause}
     return [at for gap in gaps.unexplained for at in range(gap.start, gap.end)]
 
@@ -187,7 +188,7 @@ def test_an_open_transaction_bounds_the_log(broker: Broker, topic: Callable[...,
     hanging.write(keys(5))
     gaps = explain([(5, 11)], pages(broker, name, [(5, 11)]), compacts=False)
     assert gaps.explained == GapCount(control=1)
-    assert offsets_of(gaps, Cause.BEYOND) == [6, 7, 8, 9, 10]
+    assert offsets_of(gaps, LossKind.BEYOND) == [6, 7, 8, 9, 10]
     hanging.end(written, commit=False)
 
 
@@ -236,7 +237,7 @@ def test_a_moved_log_start_leaves_what_is_below_unexplained(
     assert explained(broker, name) == GapCount(control=2, aborted=51)
     everything = [(0, 303)]
     gaps = explain(everything, pages(broker, name, everything), compacts=True)
-    below = [gap for gap in gaps.unexplained if gap.cause is Cause.DELETED]
+    below = [gap for gap in gaps.unexplained if gap.cause is LossKind.DELETED]
     assert [(gap.start, gap.end) for gap in below] == [(0, 150)]
     assert gaps.as_lost() == GapCount(control=2, aborted=51, lost=250)
 
@@ -247,8 +248,8 @@ def test_a_log_that_was_emptied_explains_nothing(broker: Broker, topic: Callable
     delete_records(broker, name, before=10)
     gaps = explain([(3, 12)], pages(broker, name, [(3, 12)]), compacts=True)
     assert [(gap.start, gap.end, gap.cause) for gap in gaps.unexplained] == [
-        (3, 10, Cause.DELETED),
-        (10, 12, Cause.BEYOND),
+        (3, 10, LossKind.DELETED),
+        (10, 12, LossKind.BEYOND),
     ]
 
 
@@ -267,7 +268,7 @@ def test_only_where_offsets_are_missing_the_log_is_read(
     read = pages(broker, name, missing)
     assert len(read) == 3
     gaps = explain(missing, read, compacts=True)
-    assert offsets_of(gaps, Cause.PRESENT) == [10, 11, 3000, 5999]
+    assert offsets_of(gaps, LossKind.PRESENT) == [10, 11, 3000, 5999]
 
 
 def test_a_broker_that_comes_back_is_asked_again(own_broker: Broker) -> None:
@@ -280,7 +281,7 @@ def test_a_broker_that_comes_back_is_asked_again(own_broker: Broker) -> None:
     own_broker.start()
     read.extend(reading)
     gaps = explain([(0, 3000)], read, compacts=False)
-    assert offsets_of(gaps, Cause.PRESENT) == list(range(3000))
+    assert offsets_of(gaps, LossKind.PRESENT) == list(range(3000))
 
 
 def test_a_broker_that_is_away_is_named_in_time() -> None:

@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sluice.offsets.loss_causes import parse_cause
 from sluice.offsets.quarantined import QuarantinedRecord, RecordFilter, RecordState, batch_offsets
 from sluice.operations.quarantine.drop import decide_drop
 from sluice.operations.quarantine.error_groups import error_pattern, group_errors
@@ -16,6 +17,8 @@ from sluice.protocol.ingest.budget import QuarantineRatio
 from tests.unit.builders import CLUSTER, TOPIC_ID, offsets, partition, sequence
 
 NOON = datetime(2026, 11, 1, 12, tzinfo=UTC)
+
+NO_USE = parse_cause("dropped from quarantine by me: no use")
 
 
 def row(
@@ -67,16 +70,16 @@ def test_a_drop_records_live_rows_only_and_completes_an_interrupted_one() -> Non
         row(5, state=RecordState.SUPERSEDED),
         row(6, state=RecordState.DROPPED),
     ]
-    found = decide_drop(sequence(), CLUSTER, rows, rows, "no use")
+    found = decide_drop(sequence(), CLUSTER, rows, rows, NO_USE)
     assert [(each.offsets, each.dropped_from) for each in found.losses] == [
         (offsets(1, 3), "forward-1-1")
     ]
     assert [each.offsets for each in found.rows] == [offsets(1, 3), offsets(6, 7)]
-    assert {each.cause for each in found.losses} == {"no use"}
+    assert {str(each.cause) for each in found.losses} == {"dropped from quarantine by me: no use"}
 
 
 def test_a_drop_of_nothing_records_nothing() -> None:
-    found = decide_drop(sequence(), CLUSTER, [row(4, state=RecordState.WAITING)], [], "no use")
+    found = decide_drop(sequence(), CLUSTER, [row(4, state=RecordState.WAITING)], [], NO_USE)
     assert (found.chosen, found.losses, found.rows) == ((), (), ())
 
 

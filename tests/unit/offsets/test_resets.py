@@ -71,12 +71,12 @@ def test_who_asked_for_a_reset_is_known_also_when_others_finish_it() -> None:
 
 def test_a_move_is_a_skip_or_a_rewind_or_neither() -> None:
     moves = [moved(4, 9), moved(9, 4), moved(5, 5), moved(None, 7)]
-    assert [(each.skipped, each.again) for each in moves] == [(5, 0), (0, 5), (0, 0), (0, 0)]
+    assert [(each.skipped, each.reread) for each in moves] == [(5, 0), (0, 5), (0, 0), (0, 0)]
     assert [reset(each).stays for each in moves] == [False, False, True, True]
 
 
 def test_what_was_clipped_is_said() -> None:
-    cut = CursorMove(planned(offsets(90, 90), log_start=10), 50, asked=120)
+    cut = CursorMove(planned(offsets(90, 90), log_start=10), 50, requested=120)
     assert cut.clipping == ("flights[0]: asked for 120, Kafka can be read from 10 to 90: 90 it is")
     assert moved(9, 4).clipping is None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sluice.offsets import notation
 from sluice.offsets.notation import (
     Scope,
     parse_duration,
@@ -117,3 +118,24 @@ def test_a_shift_is_a_number_with_or_without_a_sign() -> None:
 def test_what_is_no_moment_is_refused() -> None:
     with pytest.raises(ValueError, match="no moment"):
         parse_moment("yesterday")
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern"),
+    [
+        ("RANGE", r"^[A-Za-z0-9._-]{1,249}\[\d{1,9}\] \[\d{1,18}, \d{1,18}\)$"),
+        ("BATCH", r"^(forward|backfill)-[1-9]\d{0,8}-[1-9]\d{0,17}$"),
+        ("POSITION", r"^[A-Za-z0-9._-]{1,249}\[\d{1,9}\]=\d{1,18}$"),
+        ("RECORD", r"^[A-Za-z0-9._-]{1,249}\[\d{1,9}\]@\d{1,18}$"),
+        ("SCOPE", r"^[A-Za-z0-9._-]{1,249}(:\d{1,9}(,\d{1,9})*)?$"),
+        (
+            "MOMENT",
+            r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$",
+        ),
+        ("DURATION", r"^P(\d+D)?(T(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?$"),
+        ("PREVIEW", r"^\d+-\d+-[0-9a-f]{8}$"),
+    ],
+)
+def test_a_form_lets_pass_what_it_always_did(name: str, pattern: str) -> None:
+    """The trigger form's schemas are part of its interface: scripts trigger runs with them."""
+    assert getattr(notation, name) == pattern

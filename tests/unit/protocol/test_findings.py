@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from sluice.errors import DataLost, ResetNeeded, SettingsError
-from sluice.offsets.losses import Loss
+from sluice.offsets.loss_causes import parse_cause
+from sluice.offsets.losses import ON_DATA_LOSS, Loss, OnDataLoss
 from sluice.protocol.plan.log_changes import (
     Contradiction,
     compare,
@@ -15,13 +16,16 @@ from sluice.protocol.plan.log_changes import (
     compare_topics,
     losses,
     readable_ranges,
+    require_no_contradiction,
 )
 
 from tests.unit.builders import TOPIC_ID, batch, log, offsets, partition, planned, spec, state
 
 LAST = planned(offsets(10, 40), epoch=3)
 CONTRADICTION = Contradiction(partition(), "one thing", "another")
-LOSS = Loss(offsets(5, 20, 1), TOPIC_ID, "retention")
+RETENTION = parse_cause("retention or deleted records")
+LOSS = Loss(offsets(5, 20, 1), TOPIC_ID, RETENTION)
+FAIL, RECORD = ON_DATA_LOSS["fail"], ON_DATA_LOSS["record"]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +67,7 @@ def test_another_log_contradicts_the_cursor(now: Any, named: list[str]) -> None:
 
 def test_a_log_that_starts_above_the_cursor_lost_what_is_between() -> None:
     found = compare(LAST, log(55, 90))
-    assert found == Loss(offsets(40, 55), TOPIC_ID, "retention or deleted records")
+    assert found == Loss(offsets(40, 55), TOPIC_ID, RETENTION)
     assert "flights[0]: expected to go on at 40" in str(found)
     assert "starting at 55: 15 offsets lost (retention" in str(found)
 
@@ -107,27 +111,30 @@ def test_another_cluster_behind_the_connection_is_refused() -> None:
         compare_cluster("one", state(cluster="two"))
 
 
-@pytest.mark.parametrize("record", [False, True])
-def test_a_contradiction_always_stops_whatever_else_was_found(record: bool) -> None:
+@pytest.mark.parametrize("policy", [FAIL, RECORD], ids=["fail", "record"])
+def test_a_contradiction_always_stops_whatever_else_was_found(policy: OnDataLoss) -> None:
     with pytest.raises(ResetNeeded, match=r"flights\[0\]: expected one thing, found another"):
-        losses("flights", [LOSS, CONTRADICTION], record)
+        losses("flights", [LOSS, CONTRADICTION], policy)
+    with pytest.raises(ResetNeeded, match=r"flights\[0\]: expected one thing, found another"):
+        require_no_contradiction("flights", [LOSS, None, CONTRADICTION])
+    require_no_contradiction("flights", [LOSS, None])
 
 
 def test_losses_stop_unless_they_are_to_be_recorded() -> None:
-    other = Loss(offsets(0, 3, 2), TOPIC_ID, "retention")
+    other = Loss(offsets(0, 3, 2), TOPIC_ID, RETENTION)
     with pytest.raises(DataLost) as refused:
-        losses("flights", [LOSS, other], record=False)
+        losses("flights", [LOSS, other], FAIL)
     *lines, move = str(refused.value).splitlines()
     assert lines == [str(LOSS), str(other)]
     assert move.startswith("18 offsets are gone. `on_data_loss: record`")
-    assert losses("flights", [LOSS, other], record=True) == (LOSS, other)
-    assert losses("flights", [], record=False) == ()
+    assert losses("flights", [LOSS, other], RECORD) == (LOSS, other)
+    assert losses("flights", [], FAIL) == ()
 
 
 def test_an_adopted_batch_is_read_as_planned_where_kafka_still_holds_it() -> None:
     adopted = batch(offsets(10, 40), offsets(7, 7, 1), offsets(0, 5, 2))
     now = state(log(10, 90), log(50, 90), log(0, 5))
-    assert readable_ranges(adopted, now, record=False) == [offsets(10, 40), offsets(0, 5, 2)]
+    assert readable_ranges(adopted, now, FAIL) == [offsets(10, 40), offsets(0, 5, 2)]
 
 
 @pytest.mark.parametrize(
@@ -137,9 +144,9 @@ def test_what_retention_took_of_an_adopted_batch_is_lost(
     log_start: int, left: tuple[int, int]
 ) -> None:
     adopted, now = batch(offsets(10, 40)), state(log(log_start, 90))
-    assert readable_ranges(adopted, now, record=True) == [offsets(*left)]
+    assert readable_ranges(adopted, now, RECORD) == [offsets(*left)]
     with pytest.raises(DataLost, match=rf"flights\[0\].*{left[0] - 10} offsets lost .*after plan"):
-        readable_ranges(adopted, now, record=False)
+        readable_ranges(adopted, now, FAIL)
 
 
 @pytest.mark.parametrize(
@@ -155,13 +162,13 @@ def test_what_retention_took_of_an_adopted_batch_is_lost(
 )
 def test_an_adopted_batch_of_another_log_is_refused(now: Any) -> None:
     with pytest.raises(ResetNeeded):
-        readable_ranges(batch(offsets(10, 40)), now, record=True)
+        readable_ranges(batch(offsets(10, 40)), now, RECORD)
 
 
 def test_a_topic_that_is_gone_tells_what_was_not_read_and_how_the_others_go_on() -> None:
     last = planned(offsets(10, 40), stable=55)
     with pytest.raises(ResetNeeded) as refused:
-        losses("flights", [found] if (found := compare(last, None)) else [], record=True)
+        losses("flights", [found] if (found := compare(last, None)) else [], RECORD)
     first, move = str(refused.value).splitlines()
     assert "found no such partition, 15 offsets up to its last known end were not read" in first
     assert "take it out of `topics`, or name it in `except_topics`" in move
@@ -170,7 +177,7 @@ def test_a_topic_that_is_gone_tells_what_was_not_read_and_how_the_others_go_on()
 def test_a_planned_batch_of_a_topic_that_is_gone_tells_how_to_drop_the_plan() -> None:
     pinned = batch(offsets(10, 40), offsets(0, 5, topic="delays"))
     with pytest.raises(ResetNeeded) as refused:
-        readable_ranges(pinned, state(log(0, 90)), record=False)
+        readable_ranges(pinned, state(log(0, 90)), FAIL)
     first, move = str(refused.value).splitlines()
     assert first.startswith("delays[0]: expected a log to go on with at 0, found no such partition")
     assert ", 5 offsets up to its last known end were not read" in first
@@ -181,7 +188,7 @@ def test_several_contradictions_name_each_next_move_once() -> None:
     anew = compare(LAST, log(0, 90, topic_id="new"))
     gone = [compare(planned(offsets(0, 9, number, "delays")), None) for number in (0, 1)]
     with pytest.raises(ResetNeeded) as refused:
-        losses("trips", [each for each in (anew, *gone) if each], record=False)
+        losses("trips", [each for each in (anew, *gone) if each], FAIL)
     lines = str(refused.value).splitlines()
     assert len(lines) == 5
     assert "`sluice reset trips --to-earliest --topic flights` goes on with the new" in lines[3]

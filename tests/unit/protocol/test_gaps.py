@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sluice.errors import GapUnexplained
 from sluice.offsets.log_page import AbortedTransaction, LogPage, RecordBatch
+from sluice.offsets.loss_causes import LossKind
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.receipts import GapCount, Span
-from sluice.protocol.settle.gaps import Cause, Gaps, Kind, UnexplainedGap, explain, missing_ranges
+from sluice.protocol.settle.gaps import Gaps, Kind, UnexplainedGap, explain, missing_ranges
 
 FLIGHTS = TopicPartition("flights", 0)
 
@@ -42,7 +43,7 @@ def page(
     return LogPage(start, end, batches, found, log_start, stable)
 
 
-def unexplained(gaps: Gaps) -> list[tuple[int, int, Cause]]:
+def unexplained(gaps: Gaps) -> list[tuple[int, int, LossKind]]:
     return [(gap.start, gap.end, gap.cause) for gap in gaps.unexplained]
 
 
@@ -70,7 +71,7 @@ def test_after_the_abort_marker_the_same_producer_commits_again() -> None:
     log = page(0, 6, *batches, aborted=[(7, 0)])
     gaps = explain([(0, 6)], [log], compacts=False)
     assert gaps.explained == GapCount(control=1, aborted=2)
-    assert unexplained(gaps) == [(3, 6, Cause.PRESENT)]
+    assert unexplained(gaps) == [(3, 6, LossKind.PRESENT)]
 
 
 def test_a_transaction_aborted_after_the_page_began_before_it() -> None:
@@ -97,7 +98,7 @@ def test_interleaved_producers_are_told_apart() -> None:
 def test_a_plain_record_among_aborted_ones_is_not_aborted() -> None:
     log = page(0, 4, records(0, 2, producer=7), records(2, 3), marker(3, 7), aborted=[(7, 0)])
     gaps = explain([(0, 4)], [log], compacts=False)
-    assert unexplained(gaps) == [(2, 3, Cause.PRESENT)]
+    assert unexplained(gaps) == [(2, 3, LossKind.PRESENT)]
 
 
 def test_compaction_explains_what_is_absent_inside_and_between_batches() -> None:
@@ -105,9 +106,9 @@ def test_compaction_explains_what_is_absent_inside_and_between_batches() -> None
     absent = [(0, 1), (2, 8), (9, 15)]
     assert explain(absent, [log], compacts=True) == Gaps(GapCount(compacted=13))
     assert unexplained(explain(absent, [log], compacts=False)) == [
-        (0, 1, Cause.ABSENT),
-        (2, 8, Cause.ABSENT),
-        (9, 15, Cause.ABSENT),
+        (0, 1, LossKind.ABSENT),
+        (2, 8, LossKind.ABSENT),
+        (9, 15, LossKind.ABSENT),
     ]
 
 
@@ -121,24 +122,24 @@ def test_compaction_never_explains_a_record_that_is_there() -> None:
     log = page(0, 10, records(0, 10, kept=(3, 4, 7)))
     gaps = explain([(0, 10)], [log], compacts=True)
     assert gaps.explained == GapCount(compacted=7)
-    assert unexplained(gaps) == [(3, 5, Cause.PRESENT), (7, 8, Cause.PRESENT)]
+    assert unexplained(gaps) == [(3, 5, LossKind.PRESENT), (7, 8, LossKind.PRESENT)]
 
 
 @pytest.mark.parametrize("compacts", [False, True])
 def test_below_the_log_start_nothing_can_be_told(compacts: bool) -> None:
     log = [page(0, 5, log_start=5), page(5, 8, records(5, 8), log_start=5)]
-    assert unexplained(explain([(2, 5)], log, compacts=compacts)) == [(2, 5, Cause.DELETED)]
+    assert unexplained(explain([(2, 5)], log, compacts=compacts)) == [(2, 5, LossKind.DELETED)]
 
 
 @pytest.mark.parametrize("compacts", [False, True])
 def test_beyond_the_end_of_the_log_nothing_can_be_told(compacts: bool) -> None:
     log = page(3, 9, records(3, 6), stable=6)
-    assert unexplained(explain([(6, 9)], [log], compacts=compacts)) == [(6, 9, Cause.BEYOND)]
+    assert unexplained(explain([(6, 9)], [log], compacts=compacts)) == [(6, 9, LossKind.BEYOND)]
 
 
 def test_a_gap_over_two_pages_is_named_once() -> None:
     log = [page(0, 5, records(0, 5)), page(5, 9, records(5, 9))]
-    assert unexplained(explain([(3, 7)], log, compacts=False)) == [(3, 7, Cause.PRESENT)]
+    assert unexplained(explain([(3, 7)], log, compacts=False)) == [(3, 7, LossKind.PRESENT)]
 
 
 @pytest.mark.parametrize("missing", [(0, 2), (6, 7), (11, 12)])
@@ -153,7 +154,7 @@ def test_nothing_missing_reads_nothing() -> None:
 
 
 def test_an_unexplained_gap_is_named_and_can_be_accepted() -> None:
-    gaps = Gaps(GapCount(control=2), (UnexplainedGap(3, 7, Cause.PRESENT),))
+    gaps = Gaps(GapCount(control=2), (UnexplainedGap(3, 7, LossKind.PRESENT),))
     with pytest.raises(GapUnexplained) as refused:
         gaps.require_explained(FLIGHTS)
     assert "flights[0] [3, 7) present in the log but not in the table" in str(refused.value)
@@ -163,7 +164,7 @@ def test_an_unexplained_gap_is_named_and_can_be_accepted() -> None:
 
 
 def test_many_unexplained_gaps_are_not_all_named() -> None:
-    holes = tuple(UnexplainedGap(at, at + 1, Cause.ABSENT) for at in range(0, 200, 2))
+    holes = tuple(UnexplainedGap(at, at + 1, LossKind.ABSENT) for at in range(0, 200, 2))
     with pytest.raises(GapUnexplained, match="… and 80 more ranges"):
         Gaps(GapCount(), holes).require_explained(FLIGHTS)
 
@@ -210,7 +211,7 @@ class SyntheticLog:
     """A log written action by action, with the truth about every offset kept beside it."""
 
     batches: list[RecordBatch] = field(default_factory=list)
-    truth: list[Kind | Cause] = field(default_factory=list)
+    truth: list[Kind | LossKind] = field(default_factory=list)
     aborted: list[tuple[int, int, int]] = field(default_factory=list)
     open: dict[int, list[int]] = field(default_factory=dict)
 
@@ -218,7 +219,7 @@ class SyntheticLog:
         start = len(self.truth)
         offsets = [start + at for at in range(count) if at in kept]
         for at in range(start, start + count):
-            self.truth.append(Cause.PRESENT if at in offsets else Cause.ABSENT)
+            self.truth.append(LossKind.PRESENT if at in offsets else LossKind.ABSENT)
         if producer >= 0:
             self.open.setdefault(producer, []).extend(range(start, start + count))
         self.batches.append(records(start, start + count, producer=producer, kept=offsets))
@@ -235,7 +236,7 @@ class SyntheticLog:
                 self.truth[each] = Kind.ABORTED
 
     def hole(self, count: int) -> None:
-        self.truth.extend([Cause.ABSENT] * count)
+        self.truth.extend([LossKind.ABSENT] * count)
 
     def page(self, start: int, end: int) -> LogPage:
         """As a broker answers: whole batches from `start` on, and the transactions they meet."""
@@ -285,11 +286,13 @@ def test_the_explanation_is_the_truth_of_every_offset(
     found = {at: gap.cause for gap in gaps.unexplained for at in range(gap.start, gap.end)}
     truth = [log.truth[at] for at in sorted(missing)]
     if compacts:
-        truth = [Kind.COMPACTED if each is Cause.ABSENT else each for each in truth]
+        truth = [Kind.COMPACTED if each is LossKind.ABSENT else each for each in truth]
     assert gaps.explained == GapCount(
         *(truth.count(each) for each in (Kind.CONTROL, Kind.ABORTED, Kind.COMPACTED))
     )
     assert found == {
-        at: each for at, each in zip(sorted(missing), truth, strict=True) if isinstance(each, Cause)
+        at: each
+        for at, each in zip(sorted(missing), truth, strict=True)
+        if isinstance(each, LossKind)
     }
     assert gaps.as_lost().total == len(missing)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sluice.errors import TableRefused
 from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
+from sluice.offsets.loss_causes import parse_cause
 from sluice.offsets.losses import Loss
 from sluice.offsets.origin import Origin
 from sluice.offsets.plan import Plan
@@ -28,7 +29,7 @@ gap_control gap_aborted gap_compacted gap_lost data_version cursor_before cursor
 cluster_id run_id actor reason recorded_at
 """
 PROMISED = set(PROMISED_TEXT.split())
-LOSS = Loss(offsets(5, 20, 1), TOPIC_ID, "retention or deleted records")
+LOSS = Loss(offsets(5, 20, 1), TOPIC_ID, parse_cause("retention or deleted records"))
 
 
 def test_a_planned_row_says_everything_about_its_range() -> None:

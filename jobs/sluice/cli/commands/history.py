@@ -68,7 +68,7 @@ def _print_batches(pipeline: str, receipts: Sequence[tuple[Receipt, bool]]) -> N
 def _loss(loss: Loss) -> dict[str, object]:
     return {
         **loss.offsets.as_dict(),
-        "cause": loss.cause,
+        "cause": str(loss.cause),
         "dropped_from": loss.dropped_from,
         **recorded_document(loss.recorded),
     }

@@ -11,48 +11,33 @@ from sluice.cli.caller import current_user, open_named
 from sluice.cli.output import arguments
 from sluice.cli.views.resets import print_preview, print_reset, print_skip
 from sluice.offsets.notation import Positions, parse_positions, parse_positions_file, parse_scope
-from sluice.operations.reset.targets import PLAIN, Target, named_target, to_offsets
+from sluice.operations.reset.targets import Target, named_target, to_offsets
+from sluice.positions.names import SKIP, TARGETS
 
-_HELP = {
-    "to-earliest": "All that Kafka still holds, once more.",
-    "to-latest": "Behind all that can be read now.",
-    "to-table": "After a RESTORE: where the rows end that the table still holds.",
-}
+_from_file = click.option(
+    "--from-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="To the offsets of a CSV file: topic,partition,offset.",
+)
 
 
 def _targets(command: click.decorators.FC) -> click.decorators.FC:
-    """The options of which exactly one says where to."""
-    options = [
-        *(click.option(f"--{name}", is_flag=True, help=_HELP[name]) for name in PLAIN),
-        click.option("--to-datetime", metavar="TIME", help="First record at or after it. [UTC]"),
-        click.option("--by-duration", metavar="PT1H", help="As --to-datetime, so long ago."),
-        click.option("--shift-by", metavar="N", help="N offsets forward; back with -N."),
-        click.option("--to-group", metavar="GROUP", help="Where a consumer group stands."),
-        click.option(
-            "--to-offsets",
-            multiple=True,
-            metavar="'TOPIC[N]=OFFSET'",
-            help="This partition to this offset; the others stay. Repeatable.",
-        ),
-        click.option(
-            "--from-file",
-            type=click.Path(exists=True, dir_okay=False, path_type=Path),
-            help="To the offsets of a CSV file: topic,partition,offset.",
-        ),
-        click.option(
-            "--skip",
-            multiple=True,
-            metavar="'TOPIC[N]@OFFSET'",
-            help="Pass over this one record only. Repeatable.",
-        ),
-    ]
-    for option in reversed(options):
-        command = option(command)
+    """The options of which, with --from-file, exactly one says where to."""
+    for each in reversed(TARGETS.values()):
+        option = f"--{each.target}"
+        if each.metavar:
+            value = click.option(
+                option, metavar=each.metavar, multiple=each.repeatable, help=each.help
+            )
+            command = value(command)
+        else:
+            command = click.option(option, is_flag=True, help=each.help)(command)
     return command
 
 
 @click.command()
 @_targets
+@_from_file
 @click.option(
     "--topic",
     "scopes",
@@ -113,7 +98,7 @@ def _chosen(asked: dict[str, object]) -> str:
 def _where(name: str, value: object, written: tuple[str, ...]) -> Target | Positions:
     """A target, or the positions to skip. Raises ValueError for what cannot be read."""
     scopes = [parse_scope(each) for each in written]
-    if scopes and name in ("skip", "from-file"):
+    if scopes and name in (SKIP, "from-file"):
         raise ValueError("it says itself which partitions it is about: leave --topic out")
     if isinstance(value, Path):
         try:
@@ -121,6 +106,6 @@ def _where(name: str, value: object, written: tuple[str, ...]) -> Target | Posit
         except ValueError as problem:
             raise ValueError(f"{value}: {problem}") from None
     texts = value if isinstance(value, tuple) else (str(value),)
-    if name == "skip":
+    if name == SKIP:
         return parse_positions(texts, "@")
     return named_target(name, " ".join(texts), scopes)

@@ -58,7 +58,7 @@ def print_skip(found: Skip, as_json: bool) -> None:
 def reset_told(found: Reset) -> str:
     """A recorded reset in one line: by whom, when, why, and how far it moved the cursor."""
     skipped = sum(each.skipped for each in found.cursor)
-    again = sum(each.again for each in found.cursor)
+    again = sum(each.reread for each in found.cursor)
     return f"{found.recorded}: {found.reason} ({skipped:,} skipped, {again:,} read again)"
 
 
@@ -94,13 +94,13 @@ def _partition(moved: CursorMove, affected: Affected | None) -> dict[str, object
         "partition": moved.partition.partition,
         "cursor_before": moved.before,
         "cursor_after": moved.after.offsets.start,
-        "read_again": moved.again,
+        "read_again": moved.reread,
         "skipped": moved.skipped,
     }
     if affected is not None:
         log = affected.log
         found |= {
-            "asked": moved.asked,
+            "asked": moved.requested,
             "log_start_offset": log.log_start_offset if log else None,
             "last_stable_offset": log.last_stable_offset if log else None,
             "rows_replaced": affected.rows,
@@ -120,7 +120,7 @@ def _skip_document(found: Skip) -> dict[str, object]:
                 "topic": each.offsets.partition.topic,
                 "partition": each.offsets.partition.partition,
                 "offset": each.offsets.start,
-                "reason": each.cause,
+                "reason": str(each.cause),
             }
             for each in found.skips
         ],
@@ -132,7 +132,7 @@ def _skip_document(found: Skip) -> dict[str, object]:
 
 def _row(moved: CursorMove) -> tuple[object, ...]:
     after = moved.after.offsets.start
-    return str(moved.partition), moved.before, after, moved.again, moved.skipped
+    return str(moved.partition), moved.before, after, moved.reread, moved.skipped
 
 
 def _held(affected: Affected) -> tuple[object, ...]:

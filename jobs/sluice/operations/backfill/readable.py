@@ -11,13 +11,7 @@ from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.plan import LeftOut, Plan
 from sluice.offsets.ranges import OffsetRange, TopicPartition, merged, without
 from sluice.protocol.plan.cutting import cut_apart
-from sluice.protocol.plan.log_changes import (
-    Contradiction,
-    Finding,
-    compare,
-    compare_cluster,
-    losses,
-)
+from sluice.protocol.plan.log_changes import compare, compare_cluster, require_no_contradiction
 from sluice.spec.pipeline_spec import PipelineSpec
 
 _GONE = "Kafka no longer holds it; the rows that are there stay"
@@ -55,8 +49,7 @@ def require_read_logs(forward: History, cursor: Cursor, state: KafkaState) -> No
         for partition, last in cursor.items()
         if partition in state.logs
     ]
-    others: list[Finding] = [each for each in found if isinstance(each, Contradiction)]
-    losses(forward.sequence.pipeline, others, record=True)
+    require_no_contradiction(forward.sequence.pipeline, found)
 
 
 def clip_to_held(wanted: Iterable[RequestedRange], cursor: Cursor, state: KafkaState) -> RereadPlan:

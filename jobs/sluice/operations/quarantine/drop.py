@@ -15,6 +15,7 @@ from sluice.errors import CommitConflict, CommitFailed
 from sluice.failpoints import reach
 from sluice.lake.port import Upkeep
 from sluice.offsets.batches import BatchSequence
+from sluice.offsets.loss_causes import LossCause, LossKind
 from sluice.offsets.losses import Loss
 from sluice.offsets.origin import Origin
 from sluice.offsets.quarantined import (
@@ -30,13 +31,14 @@ from sluice.progress.retries import until_it_lands
 from sluice.progress.unaltered import check_data_table
 
 log = logging.getLogger(__name__)
+_NOT_DECIDED = LossCause(LossKind.DROPPED, actor="")
 OpenUpkeep = Callable[[], AbstractContextManager[Upkeep]]
 """Starts Spark: asked only when there are rows to take away."""
 
 
 def preview_drop(parts: PipelineResources, choice: RecordFilter) -> Drop:
     """What a drop would record and take away; nothing is written."""
-    return _decide(read_quarantined(parts), choice, "")
+    return _decide(read_quarantined(parts), choice, _NOT_DECIDED)
 
 
 def drop(
@@ -61,7 +63,7 @@ def drop(
 
 
 def _record(parts: PipelineResources, choice: RecordFilter, reason: str, origin: Origin) -> Drop:
-    cause = f"dropped from quarantine by {origin.actor}: {reason}"
+    cause = LossCause(LossKind.DROPPED, origin.actor, reason)
 
     def record() -> Drop:
         found = read_quarantined(parts)
@@ -79,7 +81,7 @@ def _record(parts: PipelineResources, choice: RecordFilter, reason: str, origin:
     )
 
 
-def _decide(found: Quarantined, choice: RecordFilter, cause: str) -> Drop:
+def _decide(found: Quarantined, choice: RecordFilter, cause: LossCause) -> Drop:
     check_data_table(found.lane)
     chosen = [row for row in found.rows if row in choice]
     history = found.lane.history
@@ -91,7 +93,7 @@ def decide_drop(
     cluster_id: str,
     rows: Iterable[QuarantinedRecord],
     chosen: Iterable[QuarantinedRecord],
-    cause: str,
+    cause: LossCause,
 ) -> Drop:
     """Forget the chosen ones of the rows. Rows that do not count are nobody's to forget."""
     live = tuple(each for each in chosen if each.state is RecordState.LIVE)

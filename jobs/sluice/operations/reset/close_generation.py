@@ -20,15 +20,16 @@ from sluice.errors import (
 )
 from sluice.failpoints import reach
 from sluice.offsets.origin import Origin
-from sluice.offsets.resets import CursorMove, Reset, require_as_previewed
+from sluice.offsets.resets import Reset, require_as_previewed
 from sluice.operations.reset.held_position import held_position
 from sluice.operations.reset.preview import Preview, affected_by
 from sluice.operations.reset.repeats import Repeated, is_repeated
-from sluice.operations.reset.targets import Target, as_intended
+from sluice.operations.reset.targets import AsIntended, Target
 from sluice.positions.position import keep_cursor, require_rows_below
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
+from sluice.protocol.plan.start import Answers
 from sluice.protocol.settle.write_receipts import mirror, write_receipts
 from sluice.tables.fence import Fencing
 
@@ -111,7 +112,7 @@ def finish_reset(parts: PipelineResources, origin: Origin) -> Reset | None:
     log.warning("%s: finishing the reset to generation %d", pending.pipeline, pending.generation)
     if parts.data.snapshot().closed(pending.closes[0]):
         return _write_done(parts, origin)
-    return start_generation(parts, as_intended(pending), pending.reason, origin)
+    return start_generation(parts, AsIntended(pending), pending.reason, origin)
 
 
 def start_generation(
@@ -134,7 +135,7 @@ def start_generation(
         try:
             lane.snapshot.append_reset(intended, origin)
             # It is decided now: what goes on with it, after a crash or here, goes to this place.
-            target, as_previewed = as_intended(intended), None
+            target, as_previewed = AsIntended(intended), None
             reach("reset intended")
             _require_fencing(lane).close(intended.closes)
         except CommitConflict:
@@ -159,8 +160,8 @@ def decide_reset(parts: PipelineResources, target: Target, reason: str) -> Reset
 
 def _decide(parts: PipelineResources, lane: LaneState, target: Target, reason: str) -> Reset:
     fencing = _require_fencing(lane)
-    now = held_position(parts, lane)
-    goes = {**keep_cursor(now.held), **target(now)}
+    now = held_position(lane)
+    goes = {**keep_cursor(now.held), **target.moves(now, Answers(parts))}
     require_rows_below(goes, now.cursor, now.held)
     old = {partition: planned.offsets.end for partition, planned in now.cursor.items()}
     return Reset(
@@ -168,8 +169,7 @@ def _decide(parts: PipelineResources, lane: LaneState, target: Target, reason: s
         generation=lane.generation + 1,
         closed_at=now.last,
         cursor=tuple(
-            CursorMove(each.after, old.get(partition), each.asked)
-            for partition, each in sorted(goes.items())
+            replace(each, before=old.get(partition)) for partition, each in sorted(goes.items())
         ),
         cluster_id=lane.history.cluster_id,
         data_version=fencing.version,

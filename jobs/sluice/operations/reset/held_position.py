@@ -1,49 +1,37 @@
-"""Standing: where a pipeline is before a reset, by its commits and by the rows that are there."""
+"""Held positions: where a pipeline is before a reset, by its commits and by its rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import takewhile
 
 from sluice.errors import SettingsError
 from sluice.offsets.batches import BatchSequence, Cursor, Lane
 from sluice.offsets.history import History
-from sluice.offsets.partition_log import Logs
 from sluice.offsets.resets import LANES
 from sluice.positions.position import cursor_at
 from sluice.progress.committed import landed_batches
 from sluice.progress.lane_state import LaneState
-from sluice.progress.resources import PipelineResources
-from sluice.protocol.plan.log_changes import compare_cluster
 from sluice.tables.foreign_commits import LandedBatch, undone_by_restore
 
 
 @dataclass(frozen=True)
 class HeldPosition:
-    """A pipeline as it stands before a reset; every range is empty, at the offset in question.
+    """A pipeline before a reset; every range is empty, at the offset in question.
 
     `cursor` is where the next batch would start; `held` is where the table's rows end, and
     `last` numbers, by lane, the last batch of the generation whose rows are there. They differ from
     what was committed only after a RESTORE.
     """
 
-    parts: PipelineResources
     cursor: Cursor
     held: Cursor
     last: Mapping[Lane, int]
     cluster_id: str
 
-    @cached_property
-    def logs(self) -> Logs:
-        """What Kafka holds now. Raises ResetNeeded when it is another cluster."""
-        state = self.parts.kafka.state(self.parts.spec)
-        compare_cluster(self.cluster_id, state)
-        return state.logs
 
-
-def held_position(parts: PipelineResources, lane: LaneState) -> HeldPosition:
+def held_position(lane: LaneState) -> HeldPosition:
     """Where a pipeline stands, by each lane's last committed batch and the data table's log.
 
     Raises SettingsError before its first plan, TableRefused when the table is not ours any more.
@@ -58,15 +46,15 @@ def held_position(parts: PipelineResources, lane: LaneState) -> HeldPosition:
     cluster = lane.history.cluster_id
     commits = lane.data.require_no_foreign_commits(lane.pipeline)
     if all(each.restored is None for each in commits):
-        return HeldPosition(parts, cursor, cursor, committed, cluster)
+        return HeldPosition(cursor, cursor, committed, cluster)
     landed = landed_batches(lane)
     undone = {each.version for each in undone_by_restore(landed, commits)}
     if not undone:
-        return HeldPosition(parts, cursor, cursor, committed, cluster)
+        return HeldPosition(cursor, cursor, committed, cluster)
     held = list(takewhile(lambda each: each.version not in undone, landed))
     last = {each: _last(held, replace(lane.sequence, lane=each)) for each in LANES}
     ends = {**cursor, **_ends(_forward(landed), _forward(held))}
-    return HeldPosition(parts, cursor, ends, last, cluster)
+    return HeldPosition(cursor, ends, last, cluster)
 
 
 def _last(held: Sequence[LandedBatch], sequence: BatchSequence) -> int:

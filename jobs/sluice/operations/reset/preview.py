@@ -59,7 +59,7 @@ class Preview:
     def _line(self, moved: CursorMove) -> str:
         found = self.affected[moved.partition]
         return (
-            f"{moved.partition}: {moved.before} → {moved.after.offsets.start}: {moved.again} read"
+            f"{moved.partition}: {moved.before} → {moved.after.offsets.start}: {moved.reread} read"
             f" again, {moved.skipped} skipped; Kafka holds {found.held or 'nothing'}; {found.rows}"
             f" rows and {found.quarantined} in quarantine replaced"
         )

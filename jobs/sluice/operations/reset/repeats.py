@@ -9,9 +9,10 @@ from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.resets import Reset
 from sluice.operations.reset.held_position import HeldPosition, held_position
 from sluice.operations.reset.targets import Target
-from sluice.positions.position import Destination, cursor_at, keep_cursor
+from sluice.positions.position import Moves, cursor_at, keep_cursor
 from sluice.progress.lane_state import read_unchecked
 from sluice.progress.resources import PipelineResources
+from sluice.protocol.plan.start import Answers
 
 
 class Repeated(Enum):
@@ -31,29 +32,27 @@ def is_repeated(
     """
     if newest.reason != reason:
         return None
-    now = held_position(parts, read_unchecked(parts))
-    goes = _starts(target, now)
+    now = held_position(read_unchecked(parts))
+    ask = Answers(parts)
+    goes = _starts(now, target.moves(now, ask))
     if goes == newest.starts:
         return Repeated.FROM_HERE
-    if goes != _starts(_nowhere, now) and _starts(target, _before(parts, newest)) == newest.starts:
+    before = _before(newest)
+    if goes != _starts(now, {}) and _starts(before, target.moves(before, ask)) == newest.starts:
         return Repeated.FROM_THERE
     return None
 
 
-def _nowhere(_: HeldPosition) -> Mapping[TopicPartition, Destination]:
-    return {}
-
-
-def _starts(target: Target, where: HeldPosition) -> Mapping[TopicPartition, int]:
-    goes = {**keep_cursor(where.held), **target(where)}
+def _starts(where: HeldPosition, moves: Moves) -> Mapping[TopicPartition, int]:
+    goes = {**keep_cursor(where.held), **moves}
     return {partition: each.after.offsets.start for partition, each in goes.items()}
 
 
-def _before(parts: PipelineResources, found: Reset) -> HeldPosition:
+def _before(found: Reset) -> HeldPosition:
     """A pipeline as it stood when a reset was decided on, and Kafka as it is now."""
     cursor = {
         each.partition: cursor_at(each.after, each.before)
         for each in found.cursor
         if each.before is not None
     }
-    return HeldPosition(parts, cursor, cursor, found.closed_at, found.cluster_id)
+    return HeldPosition(cursor, cursor, found.closed_at, found.cluster_id)

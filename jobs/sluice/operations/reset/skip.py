@@ -33,6 +33,7 @@ from sluice.progress.lane_state import LaneState
 from sluice.progress.lanes import read_lane, unfinished_batches
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
+from sluice.protocol.plan.start import Answers
 from sluice.protocol.plan.write_plan import next_plan, write_plan
 from sluice.tables.offsets_rows import read_losses
 from sluice.tables.offsets_table import OffsetsSnapshot
@@ -51,8 +52,9 @@ def preview_skip(parts: PipelineResources, positions: Positions, reason: str, ac
     if not wanted:
         known = tuple(told[one_offset(at, offset)] for at, offset in sorted(positions.items()))
         return Skip(lane.pipeline, Plan(()), known, done=True)
-    now = held_position(parts, lane)
-    new = skip_losses(wanted, now.cursor, now.logs, actor, reason)
+    now = held_position(lane)
+    logs = Answers(parts).logs(now.cluster_id)
+    new = skip_losses(wanted, now.cursor, logs, actor, reason)
     skips = merge_skips(still_ahead(_all_recorded(lane), now.cursor), new)
     unfinished: tuple[Batch, ...] = ()
     intended = None

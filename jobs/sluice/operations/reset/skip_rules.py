@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from sluice.errors import SettingsError, as_lines
 from sluice.offsets.batches import Batch, Cursor, PlannedRange
-from sluice.offsets.losses import SKIPPED_BY, Skipped
+from sluice.offsets.loss_causes import LossCause, LossKind
+from sluice.offsets.losses import Skipped
 from sluice.offsets.partition_log import Logs
 from sluice.offsets.plan import Plan
 from sluice.offsets.ranges import OffsetRange, TopicPartition
@@ -79,7 +80,7 @@ def skip_losses(
         Skipped(
             one_offset(partition, offset),
             logs[partition].topic_id,
-            f"{SKIPPED_BY}{actor}: {reason}",
+            LossCause(LossKind.SKIPPED, actor, reason),
         )
         for partition, offset in sorted(positions.items())
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sluice.errors import GapUnexplained, as_lines
 from sluice.offsets.batches import Batch
+from sluice.offsets.loss_causes import LossCause
 from sluice.offsets.origin import Origin
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.receipts import Receipt
@@ -33,9 +34,9 @@ def accept_gaps(
     found = [each for lane, batch in due for each in _unexplained(parts, lane.data, batch)]
     _require_all_match(parts.spec.pipeline, gaps, found)
 
-    def accept(partition: TopicPartition, gap: UnexplainedGap) -> str | None:
+    def accept(partition: TopicPartition, gap: UnexplainedGap) -> LossCause | None:
         if any(_holds(each, partition, gap) for each in gaps):
-            return f"{gap.cause}; accepted by {origin.actor}: {reason}"
+            return LossCause(gap.cause, origin.actor, reason)
         return None
 
     return [
@@ -47,9 +48,9 @@ def _unexplained(parts: PipelineResources, data: DeltaSnapshot, batch: Batch) ->
     """The gaps of a batch that nothing explains, of all its partitions; nothing is written."""
     found: list[Unexplained] = []
 
-    def note(partition: TopicPartition, gap: UnexplainedGap) -> str:
+    def note(partition: TopicPartition, gap: UnexplainedGap) -> LossCause:
         found.append((partition, gap))
-        return "looked at"
+        return LossCause(gap.cause)
 
     account(batch, data, parts.quarantine.snapshot(), explainer(parts), note)
     return found

@@ -16,6 +16,7 @@ from sluice.errors import CommitConflict, CommitFailed, SluiceError, SparkFailed
 from sluice.failpoints import reach
 from sluice.lake.port import BatchAttempt, Lake, Undecodable
 from sluice.offsets.batches import Batch, BatchReference, BatchSequence
+from sluice.offsets.losses import RecordLoss
 from sluice.progress.lane_state import read_unchecked, sequence_end
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import check_data_table
@@ -142,8 +143,8 @@ def _attempt(parts: PipelineResources, batch: Batch, lake: Lake, malformed_befor
 def _reading(parts: PipelineResources, batch: Batch) -> BatchAttempt:
     state = parts.kafka.state(parts.spec)
     # What retention has taken from a batch of the backfill lane was read before, and stays.
-    record = parts.records_losses or batch.sequence.lane == "backfill"
-    ranges = readable_ranges(batch, state, record)
+    policy = RecordLoss() if batch.sequence.lane == "backfill" else parts.spec.data_loss
+    ranges = readable_ranges(batch, state, policy)
     return BatchAttempt(
         batch,
         tuple(ranges),

@@ -30,7 +30,7 @@ def dry_run(parts: PipelineResources) -> Outlook:
     lane = read_lane(parts)
     state = parts.kafka.state(parts.spec)
     for batch in lane.unfinished:
-        readable_ranges(batch, state, parts.records_losses)
+        readable_ranges(batch, state, parts.spec.data_loss)
     new = Plan(()) if lane.unfinished else next_plan(parts, lane, state)
     ranges = non_empty_ranges(lane.unfinished or new.batches)
     found = read_lags(parts, {**first_offsets(ranges), **lane.positions}, state)

@@ -1,13 +1,14 @@
-"""Findings: how the log differs from the one that the cursor belongs to. Here are all the texts."""
+"""Findings: how the log differs from the one that the cursor belongs to."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from sluice.errors import DataLost, ResetNeeded, SettingsError, as_lines
+from sluice.errors import ResetNeeded, SettingsError, as_lines
 from sluice.offsets.batches import Batch, PlannedRange
-from sluice.offsets.losses import Loss
+from sluice.offsets.loss_causes import LossCause, LossKind
+from sluice.offsets.losses import Loss, OnDataLoss
 from sluice.offsets.partition_log import KafkaState, PartitionLog
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.spec.pipeline_spec import PipelineSpec
@@ -67,7 +68,7 @@ def compare(last: PlannedRange, log: PartitionLog | None) -> Finding | None:
         return Contradiction(partition, f"an end offset of at least {cursor}", found)
     if cursor < log.log_start_offset:
         lost = OffsetRange(partition, cursor, log.log_start_offset)
-        return Loss(lost, log.topic_id, "retention or deleted records")
+        return Loss(lost, log.topic_id, LossCause(LossKind.RETENTION))
     return None
 
 
@@ -76,7 +77,7 @@ def compare_start(partition: TopicPartition, start: int, log: PartitionLog) -> L
     if start >= log.log_start_offset:
         return None
     lost = OffsetRange(partition, start, log.log_start_offset)
-    return Loss(lost, log.topic_id, "gone before the first batch was planned")
+    return Loss(lost, log.topic_id, LossCause(LossKind.BEFORE_FIRST_PLAN))
 
 
 def compare_newcomer(partition: TopicPartition, log: PartitionLog) -> Loss | None:
@@ -84,7 +85,7 @@ def compare_newcomer(partition: TopicPartition, log: PartitionLog) -> Loss | Non
     if log.log_start_offset == 0:
         return None
     lost = OffsetRange(partition, 0, log.log_start_offset)
-    return Loss(lost, log.topic_id, "gone before the new partition was first seen")
+    return Loss(lost, log.topic_id, LossCause(LossKind.BEFORE_NEW_PARTITION))
 
 
 def compare_topics(spec: PipelineSpec, known: Iterable[str], state: KafkaState) -> None:
@@ -112,16 +113,16 @@ def compare_cluster(expected: str, state: KafkaState) -> None:
         )
 
 
-def readable_ranges(batch: Batch, state: KafkaState, record: bool) -> list[OffsetRange]:
+def readable_ranges(batch: Batch, state: KafkaState, policy: OnDataLoss) -> list[OffsetRange]:
     """The ranges of an adopted batch as far as Kafka still holds them.
 
-    Raises ResetNeeded when a log is another one by now, DataLost when retention has reached a range
-    and losses are not to be recorded.
+    Raises ResetNeeded when a log is another one by now, and what the policy raises when retention
+    has reached a range.
     """
     asked = [each for each in batch.ranges if each.offsets.span]
     compare_cluster(batch.cluster_id, state)
     findings = [_compare_pinned(each, state.logs.get(each.offsets.partition)) for each in asked]
-    lost = losses(batch.sequence.pipeline, [each for each in findings if each], record)
+    lost = losses(batch.sequence.pipeline, [each for each in findings if each], policy)
     starts = {loss.offsets.partition: loss.offsets.end for loss in lost}
     return [
         OffsetRange(
@@ -133,8 +134,15 @@ def readable_ranges(batch: Batch, state: KafkaState, record: bool) -> list[Offse
     ]
 
 
-def losses(pipeline: str, findings: list[Finding], record: bool) -> tuple[Loss, ...]:
-    """The losses to record. Raises ResetNeeded or, unless losses are to be recorded, DataLost."""
+def losses(pipeline: str, findings: Iterable[Finding], policy: OnDataLoss) -> tuple[Loss, ...]:
+    """The losses to record. Raises ResetNeeded for a contradiction, and what the policy raises."""
+    found = list(findings)
+    require_no_contradiction(pipeline, found)
+    return policy.accept([each for each in found if isinstance(each, Loss)])
+
+
+def require_no_contradiction(pipeline: str, findings: Iterable[Finding | None]) -> None:
+    """Raises ResetNeeded, with every contradiction and its next move. A loss is none."""
     contradictions = [each for each in findings if isinstance(each, Contradiction)]
     if contradictions:
         moves = dict.fromkeys(
@@ -142,15 +150,6 @@ def losses(pipeline: str, findings: list[Finding], record: bool) -> tuple[Loss, 
             for each in contradictions
         )
         raise ResetNeeded(as_lines([*map(str, contradictions), *moves]))
-    lost = tuple(each for each in findings if isinstance(each, Loss))
-    if lost and not record:
-        count = sum(each.offsets.span for each in lost)
-        decide = (
-            f"{count} offsets are gone. `on_data_loss: record` in the spec goes on from the log"
-            " start and leaves a loss row for each."
-        )
-        raise DataLost(as_lines([*map(str, lost), decide]))
-    return lost
 
 
 def _compare_pinned(planned: PlannedRange, log: PartitionLog | None) -> Finding | None:
@@ -163,7 +162,7 @@ def _compare_pinned(planned: PlannedRange, log: PartitionLog | None) -> Finding 
     if log.log_start_offset <= offsets.start:
         return None
     lost = OffsetRange(offsets.partition, offsets.start, min(log.log_start_offset, offsets.end))
-    return Loss(lost, log.topic_id, "retention or deleted records, after planning")
+    return Loss(lost, log.topic_id, LossCause(LossKind.RETENTION_AFTER_PLANNING))
 
 
 def _no_log(last: PlannedRange, cursor: int, next_move: str) -> Contradiction:

@@ -9,7 +9,12 @@ from sluice.broker.batch_probes import read_fingerprints
 from sluice.offsets.batches import Batch
 from sluice.offsets.partition_log import KafkaState
 from sluice.progress.resources import PipelineResources
-from sluice.protocol.plan.log_changes import Fingerprints, compare_fingerprints, ends_held, losses
+from sluice.protocol.plan.log_changes import (
+    Fingerprints,
+    compare_fingerprints,
+    ends_held,
+    require_no_contradiction,
+)
 from sluice.tables.delta_log import DeltaSnapshot
 
 
@@ -33,12 +38,11 @@ def require_same_log(
     if not held:
         return
     found = read_fingerprints(parts.client.settings, held)
-    losses(
+    require_no_contradiction(
         last.sequence.pipeline,
-        [
+        (
             each
             for each in compare_fingerprints(held, expected, found)
             if not parts.kafka.compacts(each.partition.topic)
-        ],
-        record=True,
+        ),
     )

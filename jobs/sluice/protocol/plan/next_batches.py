@@ -11,6 +11,7 @@ from sluice.offsets.losses import Loss, Skipped
 from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.plan import Plan
 from sluice.offsets.ranges import OffsetRange, TopicPartition
+from sluice.positions.stored_start import format_start
 from sluice.protocol.plan.cutting import cut, cut_around
 from sluice.protocol.plan.log_changes import (
     Finding,
@@ -39,15 +40,10 @@ def plan_first(
     """
     compare_topics(spec, (), state)
     gone = [compare_start(each, start, state.logs[each]) for each, start in starts.items()]
-    lost = losses(spec.pipeline, [each for each in gone if each], spec.on_data_loss == "record")
+    lost = losses(spec.pipeline, [each for each in gone if each], spec.data_loss)
     target = _target({**starts, **_ends(lost)}, state)
     pieces = _pieces(spec, target) or [_nothing(target)]
-    return Plan(_batches(pieces, history, state), lost, start_recorded(spec))
-
-
-def start_recorded(spec: PipelineSpec) -> str:
-    """How the first plan's rows say where the pipeline began."""
-    return f"start: {spec.start}"
+    return Plan(_batches(pieces, history, state), lost, format_start(spec.start.position))
 
 
 def plan_next(
@@ -60,9 +56,7 @@ def plan_next(
     """
     compare_cluster(history.cluster_id, state)
     compare_topics(spec, (each.topic for each in history.cursor), state)
-    lost = losses(
-        spec.pipeline, list(_findings(spec, history, state)), spec.on_data_loss == "record"
-    )
+    lost = losses(spec.pipeline, list(_findings(spec, history, state)), spec.data_loss)
     starts = {each: log.log_start_offset for each, log in state.logs.items()}
     starts |= {each: last.offsets.end for each, last in history.cursor.items()}
     starts |= _ends(lost)

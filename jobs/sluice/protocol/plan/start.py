@@ -1,4 +1,4 @@
-"""Starting: what a pipeline's `start` asks, and whether it still has an effect."""
+"""Starts: what a pipeline's `start` asks, and whether it still has an effect."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sluice.broker.cluster import KafkaCluster
 from sluice.offsets.batches import BatchSequence
+from sluice.offsets.partition_log import Logs
 from sluice.offsets.ranges import TopicPartition
 from sluice.positions.checkpoint import read_checkpoint
 from sluice.positions.delta_ingest import last_written
+from sluice.positions.stored_start import format_start, parse_start
 from sluice.progress.resources import PipelineResources
-from sluice.protocol.plan.next_batches import start_recorded
+from sluice.protocol.plan.log_changes import compare_cluster
 from sluice.tables.commits import transaction_versions
 from sluice.tables.offsets_table import OffsetsSnapshot
 from sluice.tables.storage import Folder
@@ -20,21 +21,27 @@ from sluice.tables.storage import Folder
 
 @dataclass(frozen=True)
 class Answers:
-    """Answers a start position's questions: from Kafka, or from what another system has left."""
+    """Answers a position's questions: from Kafka, or from what another system has left."""
 
-    kafka: KafkaCluster
+    parts: PipelineResources
+
+    def logs(self, cluster_id: str) -> Logs:
+        """What Kafka holds now. Raises ResetNeeded when it is not that cluster any more."""
+        state = self.parts.kafka.state(self.parts.spec)
+        compare_cluster(cluster_id, state)
+        return state.logs
 
     def offsets_for_time(
         self, partitions: list[TopicPartition], moment: datetime
     ) -> Mapping[TopicPartition, int | None]:
         """The first offset at or after a moment; None where no record is that late."""
-        return self.kafka.offsets_for_time(partitions, moment)
+        return self.parts.kafka.offsets_for_time(partitions, moment)
 
     def group_offsets(
         self, group: str, partitions: list[TopicPartition]
     ) -> Mapping[TopicPartition, int | None]:
         """The committed offsets of a consumer group; None where there is none."""
-        return self.kafka.group_offsets(group, partitions)
+        return self.parts.kafka.group_offsets(group, partitions)
 
     def checkpoint_ends(self, folder: str) -> Mapping[TopicPartition, int]:
         """Where the last committed batch of a Structured Streaming query ended."""
@@ -49,11 +56,11 @@ def start_without_effect(parts: PipelineResources, snapshot: OffsetsSnapshot) ->
     """What to say when the spec's `start` is not the one that the pipeline began with."""
     first = BatchSequence(parts.spec.pipeline, "forward", 1)
     rows = snapshot.rows(first, ["planned"], 1, 1)
-    began = next((row["reason"] for row in rows if row["reason"]), None)
-    now = start_recorded(parts.spec)
-    if began in (None, now):
+    stored = next((row["reason"] for row in rows if row["reason"]), None)
+    now = parts.spec.start.position
+    if stored is None or parse_start(stored) == now:
         return None
     return (
-        f"`{now}` has no effect any more: the pipeline began with `{began}`;"
+        f"`{format_start(now)}` has no effect any more: the pipeline began with `{stored}`;"
         " `sluice reset` moves the cursor"
     )

@@ -100,7 +100,7 @@ def next_plan(
         if lane.history.batches:
             require_same_log(parts, lane.data, lane.history.batches[-1], state)
         return new
-    starts = parts.spec.start.resolve(state.logs, Answers(parts.kafka))
+    starts = parts.spec.start.position.first_offsets(state.logs, Answers(parts))
     return plan_first(parts.spec, lane.history, state, starts)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
 from sluice.offsets.batches import Batch, PlannedRange
+from sluice.offsets.loss_causes import LossCause
 from sluice.offsets.losses import Loss
 from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition
 from sluice.offsets.receipts import GapCount, PartitionCount, Receipt, Span, receipt_without_gaps
@@ -20,7 +21,7 @@ log = logging.getLogger(__name__)
 # What Kafka's own log says of missing offsets.
 Explain = Callable[[TopicPartition, list[Span]], Gaps]
 # Why an unexplained gap is taken as lost; None where nobody has decided so.
-Accept = Callable[[TopicPartition, UnexplainedGap], str | None]
+Accept = Callable[[TopicPartition, UnexplainedGap], LossCause | None]
 
 
 def account(
@@ -45,9 +46,10 @@ def account(
         landed, quarantined = rows.offsets(place), refused.offsets(place)
         missing = _missing(planned.offsets, landed, quarantined)
         gaps = explain(planned.offsets.partition, missing) if missing else Gaps(GapCount())
-        reasons = [accept(planned.offsets.partition, gap) for gap in gaps.unexplained]
-        if all(reasons):
-            losses += _losses(planned, gaps, reasons)
+        causes = [accept(planned.offsets.partition, gap) for gap in gaps.unexplained]
+        lost = list(_losses(planned, gaps, causes))
+        if len(lost) == len(causes):
+            losses += lost
             count = gaps.as_lost()
         else:
             count = gaps.require_explained(planned.offsets.partition)
@@ -62,9 +64,10 @@ def _missing(offsets: OffsetRange, landed: Offsets, quarantined: Offsets) -> lis
     return missing_ranges((offsets.start, offsets.end), present)
 
 
-def _losses(planned: PlannedRange, gaps: Gaps, reasons: Iterable[str | None]) -> list[Loss]:
-    partition, topic_id = planned.offsets.partition, planned.topic_id
-    return [
-        Loss(OffsetRange(partition, gap.start, gap.end), topic_id, reason or gap.cause)
-        for gap, reason in zip(gaps.unexplained, reasons, strict=True)
-    ]
+def _losses(
+    planned: PlannedRange, gaps: Gaps, causes: Iterable[LossCause | None]
+) -> Iterator[Loss]:
+    for gap, cause in zip(gaps.unexplained, causes, strict=True):
+        if cause is not None:
+            offsets = OffsetRange(planned.offsets.partition, gap.start, gap.end)
+            yield Loss(offsets, planned.topic_id, cause)

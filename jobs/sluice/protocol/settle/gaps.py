@@ -14,6 +14,7 @@ from typing import NamedTuple, SupportsInt
 
 from sluice.errors import GapUnexplained
 from sluice.offsets.log_page import AbortedTransaction, LogPage, RecordBatch
+from sluice.offsets.loss_causes import LossKind
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.receipts import GapCount, Span
 
@@ -28,22 +29,13 @@ class Kind(StrEnum):
     COMPACTED = "compacted"
 
 
-class Cause(StrEnum):
-    """What is known of a gap that nothing explains."""
-
-    PRESENT = "present in the log but not in the table"
-    ABSENT = "not in the log, and the topic does not compact"
-    DELETED = "below the log start: what was there can no longer be told"
-    BEYOND = "beyond the end of the log"
-
-
 @dataclass(frozen=True)
 class UnexplainedGap:
     """Offsets `[start, end)` without a row that the log does not account for."""
 
     start: int
     end: int
-    cause: Cause
+    cause: LossKind
 
     def __str__(self) -> str:
         return f"[{self.start}, {self.end}) {self.cause}"
@@ -85,7 +77,7 @@ class Gaps:
 class _Stretch(NamedTuple):
     start: int
     end: int
-    verdict: Kind | Cause
+    verdict: Kind | LossKind
 
 
 def missing_ranges(span: Span, present: Iterable[SupportsInt]) -> list[Span]:
@@ -161,9 +153,9 @@ def _between(start: int, end: int, page: LogPage, compacts: bool) -> Iterator[_S
         return
     kept = min(max(start, page.log_start_offset), end)
     stable = min(max(kept, page.last_stable_offset), end)
-    yield _Stretch(start, kept, Cause.DELETED)
-    yield _Stretch(kept, stable, Kind.COMPACTED if compacts else Cause.ABSENT)
-    yield _Stretch(stable, end, Cause.BEYOND)
+    yield _Stretch(start, kept, LossKind.DELETED)
+    yield _Stretch(kept, stable, Kind.COMPACTED if compacts else LossKind.ABSENT)
+    yield _Stretch(stable, end, LossKind.BEYOND)
 
 
 def _within(batch: RecordBatch, start: int, aborted: bool, compacts: bool) -> Iterator[_Stretch]:
@@ -173,10 +165,10 @@ def _within(batch: RecordBatch, start: int, aborted: bool, compacts: bool) -> It
         yield _Stretch(start, end, Kind.CONTROL if batch.is_control else Kind.ABORTED)
         return
     for hole in missing_ranges((start, end), batch.offsets):
-        yield _Stretch(reached, hole[0], Cause.PRESENT)
-        yield _Stretch(*hole, Kind.COMPACTED if compacts else Cause.ABSENT)
+        yield _Stretch(reached, hole[0], LossKind.PRESENT)
+        yield _Stretch(*hole, Kind.COMPACTED if compacts else LossKind.ABSENT)
         reached = hole[1]
-    yield _Stretch(reached, end, Cause.PRESENT)
+    yield _Stretch(reached, end, LossKind.PRESENT)
 
 
 class _AbortedProducers:

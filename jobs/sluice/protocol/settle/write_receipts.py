@@ -10,6 +10,8 @@ from sluice.broker.raw_log import read_raw_log
 from sluice.errors import CommitConflict
 from sluice.failpoints import reach
 from sluice.offsets.batches import Batch, BatchReference, Lane
+from sluice.offsets.loss_causes import LossCause, LossKind
+from sluice.offsets.losses import OnDataLoss
 from sluice.offsets.origin import Origin
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.receipts import Receipt, Span
@@ -20,7 +22,7 @@ from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import check_data_table
 from sluice.protocol.plan.log_changes import require_same_topics
 from sluice.protocol.settle.counting import Accept, Explain, account
-from sluice.protocol.settle.gaps import Cause, Gaps, UnexplainedGap, explain
+from sluice.protocol.settle.gaps import Gaps, UnexplainedGap, explain
 
 log = logging.getLogger(__name__)
 
@@ -84,7 +86,7 @@ def write_receipts(
 
     `accept` decides about unexplained gaps; without it the spec's `on_data_loss` does.
     """
-    accept = accept or (_record if parts.records_losses else _refuse)
+    accept = accept or _by_policy(parts.spec.data_loss)
     if lane == "backfill":
         accept = _not_read_again(accept)
     written: list[Receipt] = []
@@ -111,20 +113,16 @@ def _next_due(state: LaneState, last: int | None) -> Batch | None:
 def _not_read_again(otherwise: Accept) -> Accept:
     """What retention took before a backfill could read it is no reason to stop: its rows stay."""
 
-    def accept(partition: TopicPartition, gap: UnexplainedGap) -> str | None:
-        if gap.cause == Cause.DELETED:
-            return f"{gap.cause}; not read again, the rows that were there stay"
+    def accept(partition: TopicPartition, gap: UnexplainedGap) -> LossCause | None:
+        if gap.cause is LossKind.DELETED:
+            return LossCause(LossKind.NOT_READ_AGAIN)
         return otherwise(partition, gap)
 
     return accept
 
 
-def _record(partition: TopicPartition, gap: UnexplainedGap) -> str | None:
-    return str(gap.cause)
-
-
-def _refuse(partition: TopicPartition, gap: UnexplainedGap) -> str | None:
-    return None
+def _by_policy(policy: OnDataLoss) -> Accept:
+    return lambda _, gap: policy.cause_of_gap(gap.cause)
 
 
 def _write_receipt(

@@ -1,4 +1,4 @@
-"""Destinations: where a reset leads, clipped to what Kafka can be read of, and what is refused."""
+"""Moves of a cursor: where a reset leads, clipped to what can be read; what is refused."""
 
 from __future__ import annotations
 
@@ -7,25 +7,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sluice.errors import ResetNeeded, SettingsError
 from sluice.offsets.notation import parse_positions
+from sluice.offsets.resets import CursorMove
+from sluice.positions.policies import AtGroup, Shifted
 from sluice.positions.position import (
-    Destination,
+    Situation,
     clip_to_log,
     cursor_at,
-    group_positions,
     keep_cursor,
     require_partitions,
     require_rows_below,
-    shift_cursor,
 )
 
 from tests.unit.builders import log, offsets, partition, planned, state
+from tests.unit.positions.answers import Answers
 
 LOGS = state(log(10, 90, 100), log(0, 50)).logs
 CURSOR = {partition(): planned(offsets(20, 40)), partition(1): planned(offsets(50, 50, 1))}
 
 
 def places(found: dict) -> dict[int, tuple[int, int | None]]:
-    return {each.partition: (goes.after.offsets.start, goes.asked) for each, goes in found.items()}
+    return {
+        each.partition: (goes.after.offsets.start, goes.requested) for each, goes in found.items()
+    }
 
 
 @pytest.mark.parametrize(
@@ -42,14 +45,14 @@ def test_an_offset_is_clipped_to_log_start_and_lso(
 def test_whatever_is_asked_for_can_be_read_from_there(asked: int) -> None:
     goes = clip_to_log({partition(): asked}, LOGS)[partition()]
     assert 10 <= goes.after.offsets.start == goes.after.offsets.end <= 90
-    assert (goes.asked is None) == (10 <= asked <= 90)
+    assert (goes.requested is None) == (10 <= asked <= 90)
 
 
 def test_a_destination_belongs_to_the_log_as_it_is_now() -> None:
     anew = state(log(3, 9, topic_id="another", epoch=7)).logs
     goes = clip_to_log({partition(): 5}, anew)[partition()]
     expected = planned(offsets(5, 5), topic_id="another", log_start=3, stable=9, epoch=7)
-    assert goes == Destination(expected)
+    assert (goes, goes.requested) == (CursorMove(expected), None)
 
 
 def test_a_partition_that_kafka_does_not_have_is_refused_with_those_it_has() -> None:
@@ -62,26 +65,28 @@ def test_a_partition_that_kafka_does_not_have_is_refused_with_those_it_has() -> 
 
 @pytest.mark.parametrize(("by", "expected"), [(0, {0: 40, 1: 50}), (-30, {0: 10, 1: 20})])
 def test_a_shift_counts_from_the_cursor(by: int, expected: dict[int, int]) -> None:
-    found = shift_cursor(CURSOR, LOGS, by)
+    found = Shifted(by).wanted(Situation(LOGS, CURSOR), Answers())
     assert {each.partition: offset for each, offset in found.items()} == expected
 
 
 def test_a_shift_leaves_out_what_has_no_cursor_or_no_log() -> None:
-    assert shift_cursor({partition(): CURSOR[partition()]}, LOGS, 1) == {partition(): 41}
-    gone = {partition(0, "gone"): planned(offsets(0, 9, topic="gone"))}
-    assert shift_cursor(gone, LOGS, 1) == {}
+    one = Situation(LOGS, {partition(): CURSOR[partition()]})
+    assert Shifted(1).wanted(one, Answers()) == {partition(): 41}
+    gone = Situation(LOGS, {partition(0, "gone"): planned(offsets(0, 9, topic="gone"))})
+    assert Shifted(1).wanted(gone, Answers()) == {}
 
 
 def test_a_shift_over_a_topic_that_was_created_anew_is_refused() -> None:
     anew = state(log(0, 90, topic_id="another"), log()).logs
     with pytest.raises(ResetNeeded, match=r"flights\[0\]: expected topic id .* found another"):
-        shift_cursor(CURSOR, anew, -5)
+        Shifted(-5).wanted(Situation(anew, CURSOR), Answers())
 
 
 def test_a_group_leads_where_it_stands_and_leaves_the_rest() -> None:
-    assert group_positions("old", {partition(): 12, partition(1): None}) == {partition(): 12}
+    now, old = Situation(LOGS), AtGroup("old")
+    assert old.wanted(now, Answers({0: 12})) == {partition(): 12}
     with pytest.raises(SettingsError, match="group 'old': expected committed offsets of"):
-        group_positions("old", {partition(): None, partition(1): None})
+        old.wanted(now, Answers())
 
 
 def test_after_a_restore_nobody_passes_over_the_rows_that_it_took() -> None:

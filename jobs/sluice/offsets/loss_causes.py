@@ -1,0 +1,81 @@
+"""Causes of losses: why offsets are not read, and who decided so. Stored in loss rows for ever.
+
+A text is stored, a value decides: change a text here, and what was stored no longer reads as what
+it was. A text that is not known here is kept as it is, and decides nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class LossKind(StrEnum):
+    """What a loss is. The values are parts of stored texts."""
+
+    RETENTION = "retention or deleted records"
+    RETENTION_AFTER_PLANNING = "retention or deleted records, after planning"
+    BEFORE_FIRST_PLAN = "gone before the first batch was planned"
+    BEFORE_NEW_PARTITION = "gone before the new partition was first seen"
+    PRESENT = "present in the log but not in the table"
+    ABSENT = "not in the log, and the topic does not compact"
+    DELETED = "below the log start: what was there can no longer be told"
+    BEYOND = "beyond the end of the log"
+    NOT_READ_AGAIN = (
+        "below the log start: what was there can no longer be told;"
+        " not read again, the rows that were there stay"
+    )
+    SKIPPED = "skipped"
+    DROPPED = "dropped from quarantine"
+    UNKNOWN = "unknown"
+    """A stored text of another form; it is the reason."""
+
+
+# What stands before the person who decided. Of a gap it may be `on_data_loss` that did.
+_DECIDED = {LossKind.SKIPPED: " by ", LossKind.DROPPED: " by "}
+_ACCEPTED = dict.fromkeys(
+    (LossKind.PRESENT, LossKind.ABSENT, LossKind.DELETED, LossKind.BEYOND), "; accepted by "
+)
+_BY = {**_DECIDED, **_ACCEPTED}
+_WITHOUT_ACTOR = frozenset(LossKind) - {*_DECIDED, LossKind.UNKNOWN}
+
+
+@dataclass(frozen=True)
+class LossCause:
+    """Why offsets are not read; `actor` and `reason` are of those that a person decided on.
+
+    Raises ValueError where kind and actor do not go together.
+    """
+
+    kind: LossKind
+    actor: str | None = None
+    reason: str | None = None
+
+    def __post_init__(self) -> None:
+        wrong = self.kind in _DECIDED if self.actor is None else self.kind not in _BY
+        if wrong:
+            raise ValueError(f"{self.kind}: actor {self.actor!r} does not go with it")
+
+    def __str__(self) -> str:
+        return format_cause(self)
+
+
+def format_cause(cause: LossCause) -> str:
+    """The text that is stored."""
+    if cause.kind is LossKind.UNKNOWN:
+        return cause.reason or ""
+    if cause.actor is None:
+        return cause.kind.value
+    reason = "" if cause.reason is None else f": {cause.reason}"
+    return f"{cause.kind}{_BY[cause.kind]}{cause.actor}{reason}"
+
+
+def parse_cause(text: str) -> LossCause:
+    """The cause that a stored text means. An actor ends at the first colon with a space."""
+    if text in _WITHOUT_ACTOR:
+        return LossCause(LossKind(text))
+    for kind, by in _BY.items():
+        if text.startswith(f"{kind}{by}"):
+            actor, colon, reason = text.removeprefix(f"{kind}{by}").partition(": ")
+            return LossCause(kind, actor, reason if colon else None)
+    return LossCause(LossKind.UNKNOWN, reason=text)

@@ -1,0 +1,97 @@
+"""Targets of a reset: every name of the table means one, and asks Kafka only where it must."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+from sluice.errors import ResetNeeded, SettingsError
+from sluice.offsets.notation import parse_scope
+from sluice.offsets.partition_log import Logs
+from sluice.operations.reset.held_position import HeldPosition
+from sluice.operations.reset.targets import Target, named_target, shift_by, to_latest, to_table
+from sluice.positions.names import SKIP, TARGETS
+from sluice.positions.position import cursor_at
+
+from tests.unit.builders import CLUSTER, log, offsets, partition, planned, state
+from tests.unit.positions.answers import Answers
+
+CURSOR = {partition(): planned(offsets(20, 40)), partition(1): planned(offsets(50, 50, 1))}
+ROWS = {**CURSOR, partition(): cursor_at(CURSOR[partition()], 30)}
+HELD = HeldPosition(CURSOR, ROWS, {"forward": 3, "backfill": 0}, CLUSTER)
+
+
+@dataclass
+class Kafka(Answers):
+    """One that also knows its logs, unless a test has taken them away."""
+
+    held: Logs | None = field(default_factory=lambda: state(log(10, 90), log(0, 50)).logs)
+
+    def logs(self, cluster_id: str) -> Logs:
+        if self.held is None:
+            raise ResetNeeded("another cluster")
+        self.asked.append(cluster_id)
+        return self.held
+
+
+def goes(target: Target, kafka: Kafka) -> dict[int, int]:
+    moves = target.moves(HELD, kafka).items()
+    return {each.partition: moved.after.offsets.end for each, moved in moves}
+
+
+VALUES = {
+    "to-earliest": ("", {0: 10, 1: 0}),
+    "to-latest": ("", {0: 90, 1: 50}),
+    "to-table": ("", {0: 30, 1: 50}),
+    "to-datetime": ("2026-11-01T06:00:00Z", {0: 55, 1: 50}),
+    "by-duration": ("PT1H", {0: 55, 1: 50}),
+    "shift-by": ("-5", {0: 35, 1: 45}),
+    "to-offsets": ("flights[1]=7", {1: 7}),
+    "to-group": ("old", {0: 55}),
+}
+
+
+@pytest.mark.parametrize("name", sorted(TARGETS.keys() - {SKIP}))
+def test_every_name_of_the_table_leads_somewhere(name: str) -> None:
+    value, expected = VALUES[name]
+    assert goes(named_target(name, value), Kafka({0: 55})) == expected
+
+
+@pytest.mark.parametrize("name", [name for name, each in TARGETS.items() if each.metavar])
+def test_a_name_that_takes_a_value_needs_one(name: str) -> None:
+    with pytest.raises(ValueError, match=f"{name} needs a value"):
+        named_target(name, " ")
+
+
+@pytest.mark.parametrize("name", sorted(TARGETS.keys() - {SKIP}))
+def test_some_topics_only_where_the_name_allows_it(name: str) -> None:
+    value, everywhere = VALUES[name]
+    scopes = [parse_scope("flights:0")]
+    if not TARGETS[name].of_some_topics:
+        with pytest.raises(ValueError, match="leave the topic out"):
+            named_target(name, value, scopes)
+        return
+    found = goes(named_target(name, value, scopes), Kafka({0: 55}))
+    assert found == {0: everywhere[0]}
+
+
+@pytest.mark.parametrize(
+    ("scope", "why"),
+    [("delays", "topic 'delays': expected one of"), ("flights:7", r"flights\[7\]: expected")],
+)
+def test_an_unknown_topic_or_partition_is_refused(scope: str, why: str) -> None:
+    with pytest.raises(SettingsError, match=why):
+        named_target("to-latest", scopes=[parse_scope(scope)]).moves(HELD, Kafka())
+
+
+def test_a_target_that_needs_no_log_does_not_ask_for_one() -> None:
+    assert goes(to_table, Kafka(held=None)) == {0: 30, 1: 50}
+    for target in (to_latest, shift_by(0)):
+        with pytest.raises(ResetNeeded, match="another cluster"):
+            target.moves(HELD, Kafka(held=None))
+
+
+def test_the_logs_are_those_of_the_cluster_that_was_read() -> None:
+    kafka = Kafka()
+    to_latest.moves(HELD, kafka)
+    assert kafka.asked == [CLUSTER]
