@@ -18,7 +18,7 @@ from sluice.operations.reset.targets import to_earliest
 from local.embedded.broker import Broker
 from tests.oracle import KafkaTruth, read_truth
 from tests.worlds.pipelines import Installed, until
-from tests.worlds.records import admin, numbered, produce
+from tests.worlds.records import admin, numbered, produce, settings_for
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
@@ -170,7 +170,7 @@ def test_a_topic_that_compacts_by_now_is_not_taken_for_a_copy(
     remembered = read_truth(trips.bootstrap, [name])
 
     def fingerprint() -> str | None:
-        return read_fingerprints({"bootstrap.servers": trips.bootstrap}, {at: 10})[at]
+        return read_fingerprints(settings_for(trips.bootstrap), {at: 10})[at]
 
     before = fingerprint()
     start_compacting(trips.bootstrap, name)

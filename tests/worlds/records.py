@@ -13,6 +13,7 @@ from aiokafka import AIOKafkaProducer
 from confluent_kafka import Consumer, IsolationLevel, Producer
 from confluent_kafka import TopicPartition as WirePartition
 from confluent_kafka.admin import AdminClient, NewPartitions, OffsetSpec
+from sluice.broker.client_settings import ClientSettings
 
 READ_COMMITTED, READ_UNCOMMITTED = IsolationLevel.READ_COMMITTED, IsolationLevel.READ_UNCOMMITTED
 
@@ -97,6 +98,11 @@ def _ends(client: AdminClient, asked: list[WirePartition], isolation: IsolationL
     wanted = dict.fromkeys(asked, OffsetSpec.latest())
     answers = client.list_offsets(wanted, isolation_level=isolation, request_timeout=15)
     return [answers[each].result(15).offset for each in asked]
+
+
+def settings_for(bootstrap: str, **extra: str) -> ClientSettings:
+    """What the product is given to reach this broker."""
+    return ClientSettings.from_extra("kafka_default", {"bootstrap.servers": bootstrap, **extra})
 
 
 def admin(bootstrap: str) -> AdminClient:

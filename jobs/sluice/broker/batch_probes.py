@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any
 
 from aiokafka.errors import OffsetOutOfRangeError
 
+from sluice.broker.client_settings import ClientSettings
 from sluice.broker.fetch import READ_UNCOMMITTED, RawConnection, ask_each
 from sluice.broker.record_batches import record_batches
 from sluice.offsets.ranges import TopicPartition
@@ -17,7 +17,7 @@ _ONE_BATCH_BYTES = 1
 
 
 def read_fingerprints(
-    client_extra: Mapping[str, Any],
+    client: ClientSettings,
     cursor: Mapping[TopicPartition, int],
     *,
     timeout: float = 15.0,
@@ -30,7 +30,7 @@ def read_fingerprints(
     asked = {partition: offset - 1 for partition, offset in cursor.items() if offset > 0}
     unknown: dict[TopicPartition, str | None] = dict.fromkeys(cursor)
     return (
-        {**unknown, **asyncio.run(ask_each(client_extra, asked, _fingerprint, timeout))}
+        {**unknown, **asyncio.run(ask_each(client, asked, _fingerprint, timeout))}
         if asked
         else unknown
     )
@@ -53,7 +53,7 @@ _SAMPLE_BYTES = 64 * 1024
 
 
 def read_samples(
-    client_extra: Mapping[str, Any],
+    client: ClientSettings,
     starts: Mapping[TopicPartition, int],
     *,
     timeout: float = 5.0,
@@ -64,7 +64,7 @@ def read_samples(
     """
     if not starts:
         return {}
-    found = asyncio.run(ask_each(client_extra, starts, _bytes_per_offset, timeout))
+    found = asyncio.run(ask_each(client, starts, _bytes_per_offset, timeout))
     return {partition: each for partition, each in found.items() if each is not None}
 
 

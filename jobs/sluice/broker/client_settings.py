@@ -1,18 +1,16 @@
-"""The Kafka client's configuration: allow-listed keys, in each client's own names."""
+"""The Kafka client's settings: one allow-list in librdkafka's names, spoken in three dialects."""
 
 from __future__ import annotations
 
-import os
-import ssl
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
+from sluice.broker.tls_context import tls_context
 from sluice.errors import SettingsError
 
-# librdkafka's names; the Java client's where they differ (None: not needed there).
+# What a connection may say, in librdkafka's names (its CONFIGURATION.md); beside it the name in the
+# Java client (Kafka's documentation, "Consumer Configs"). None: it goes into the JAAS line.
 _JAVA_NAMES: Mapping[str, str | None] = {
     "bootstrap.servers": "bootstrap.servers",
     "client.id": "client.id",
@@ -35,29 +33,42 @@ _LOGIN_MODULES = {
     "SCRAM-SHA-256": "org.apache.kafka.common.security.scram.ScramLoginModule",
     "SCRAM-SHA-512": "org.apache.kafka.common.security.scram.ScramLoginModule",
 }
+_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+# Of a single request, so that a partition's leader is asked again before the time is over.
+_REQUEST_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
 class ClientSettings:
-    """How to reach a cluster. Its values may be secrets: it prints its address only."""
+    """How to reach a cluster. Checked when made; its values may be secrets, and are not printed.
 
+    Raises SettingsError, which names the connection and the key, and repeats no secret.
+    """
+
+    connection: str
     settings: Mapping[str, str] = field(repr=False)
 
     @classmethod
     def from_extra(cls, connection: str, extra: Mapping[str, Any]) -> ClientSettings:
-        """Check the `extra` of a connection. Raises SettingsError; no error repeats a value."""
-        unknown = sorted(set(extra) - set(_JAVA_NAMES))
+        """The settings that the `extra` of a connection holds; null counts as not given."""
+        given = {key: str(value) for key, value in extra.items() if value is not None}
+        return cls(connection, given)
+
+    def __post_init__(self) -> None:
+        unknown = sorted(set(self.settings) - set(_JAVA_NAMES))
         if unknown:
-            raise SettingsError(
-                f"connection {connection}: extra: {', '.join(unknown)} not allowed."
-                f" Allowed: {', '.join(_JAVA_NAMES)}"
+            raise self._refused(
+                f"extra: {', '.join(unknown)} not allowed. Allowed: {', '.join(_JAVA_NAMES)}"
             )
-        if not extra.get("bootstrap.servers"):
-            raise SettingsError(f"connection {connection}: extra: bootstrap.servers is missing")
-        client = cls({key: str(value) for key, value in extra.items()})
-        if any("sasl" in text.lower() for text in (*extra, client._protocol)):
-            client._check_login(connection)
-        return client
+        if not self.settings.get("bootstrap.servers"):
+            raise self._refused("extra: bootstrap.servers is missing")
+        if self._protocol not in _PROTOCOLS:
+            raise self._refused(
+                f"security.protocol: expected one of {', '.join(_PROTOCOLS)},"
+                f" found {self._protocol!r}"
+            )
+        if any("sasl" in text.lower() for text in (*self.settings, self._protocol)):
+            self._check_login()
 
     @property
     def bootstrap(self) -> str:
@@ -76,11 +87,33 @@ class ClientSettings:
             java |= {"sasl.mechanism": self._mechanism, "sasl.jaas.config": self._jaas()}
         if java.get("ssl.endpoint.identification.algorithm") == "none":
             java["ssl.endpoint.identification.algorithm"] = ""
+        # Java reads PEM since Kafka 2.7 (KIP-651).
         if "ssl.truststore.location" in java or "ssl.truststore.certificates" in java:
             java["ssl.truststore.type"] = "PEM"
         if "ssl.keystore.key" in java:
             java["ssl.keystore.type"] = "PEM"
         return java
+
+    def aiokafka(self, timeout: float) -> dict[str, Any]:
+        """The arguments of an aiokafka client; one request waits `timeout` seconds, 10 at most.
+
+        What only tunes librdkafka is left out. Raises SettingsError for an unusable certificate.
+        """
+        arguments: dict[str, Any] = {
+            "bootstrap_servers": self.bootstrap,
+            "client_id": self.settings.get("client.id", "sluice"),
+            "security_protocol": self._protocol,
+            "request_timeout_ms": int(min(timeout, _REQUEST_SECONDS) * 1000),
+        }
+        if self._protocol.endswith("SSL"):
+            arguments["ssl_context"] = tls_context(self.settings)
+        if self._protocol.startswith("SASL"):
+            arguments |= {
+                "sasl_mechanism": self._mechanism,
+                "sasl_plain_username": self.settings["sasl.username"],
+                "sasl_plain_password": self.settings["sasl.password"],
+            }
+        return arguments
 
     @property
     def _mechanism(self) -> str:
@@ -89,22 +122,23 @@ class ClientSettings:
 
     @property
     def _protocol(self) -> str:
-        return self.settings.get("security.protocol", "").upper()
+        return self.settings.get("security.protocol", "PLAINTEXT").upper()
 
-    def _check_login(self, connection: str) -> None:
+    def _check_login(self) -> None:
         if "SASL" not in self._protocol:
-            raise SettingsError(
-                f"connection {connection}: security.protocol: found {self._protocol or 'nothing'!r}"
+            found = self._protocol if "security.protocol" in self.settings else "nothing"
+            raise self._refused(
+                f"security.protocol: found {found!r}"
                 " with sasl settings; allowed: SASL_PLAINTEXT, SASL_SSL"
             )
         if self._mechanism not in _LOGIN_MODULES:
-            raise SettingsError(
-                f"connection {connection}: sasl.mechanism: found {self._mechanism or 'nothing'!r};"
+            raise self._refused(
+                f"sasl.mechanism: found {self._mechanism or 'nothing'!r};"
                 f" allowed: {', '.join(_LOGIN_MODULES)}"
             )
         for key in ("sasl.username", "sasl.password"):
             if not self.settings.get(key):
-                raise SettingsError(f"connection {connection}: extra: {key} is missing")
+                raise self._refused(f"extra: {key} is missing")
 
     def _jaas(self) -> str:
         def quoted(key: str) -> str:
@@ -115,119 +149,5 @@ class ClientSettings:
         module = _LOGIN_MODULES[self._mechanism]
         return f"{module} required username={user} password={password};"
 
-
-_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
-_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
-_UNDERSTOOD = {
-    "sasl.mechanism",
-    "sasl.mechanisms",
-    "sasl.username",
-    "sasl.password",
-    "ssl.ca.location",
-    "ssl.ca.pem",
-    "ssl.certificate.location",
-    "ssl.certificate.pem",
-    "ssl.key.location",
-    "ssl.key.pem",
-    "ssl.key.password",
-    "ssl.endpoint.identification.algorithm",
-}
-_REQUEST_SECONDS = 10.0
-
-
-def client_arguments(client_extra: Mapping[str, Any], timeout: float) -> dict[str, Any]:
-    """aiokafka's arguments for a connection's client configuration.
-
-    Keys that only tune librdkafka are left out. Raises SettingsError for a missing address, and
-    for keys of security that have no counterpart: without them another client would connect.
-    """
-    extra = {key: str(value) for key, value in client_extra.items() if value is not None}
-    _refuse_unknown(extra)
-    address = extra.get("bootstrap.servers") or extra.get("metadata.broker.list")
-    if not address:
-        raise SettingsError("bootstrap.servers: expected host:port,…, found nothing")
-    protocol = extra.get("security.protocol", "PLAINTEXT").upper()
-    _require("security.protocol", protocol, _PROTOCOLS)
-    arguments: dict[str, Any] = {
-        "bootstrap_servers": address,
-        "client_id": extra.get("client.id", "sluice"),
-        "security_protocol": protocol,
-        "request_timeout_ms": int(min(timeout, _REQUEST_SECONDS) * 1000),
-    }
-    if protocol.endswith("SSL"):
-        arguments["ssl_context"] = _ssl_context(extra)
-    if protocol.startswith("SASL"):
-        arguments |= _sasl_arguments(extra)
-    return arguments
-
-
-def _refuse_unknown(extra: Mapping[str, str]) -> None:
-    secured = {key for key in extra if key.startswith(("ssl.", "sasl."))}
-    if unknown := sorted(secured - _UNDERSTOOD):
-        raise SettingsError(
-            f"{', '.join(unknown)}: not usable for reading the raw log, which explains gaps;"
-            f" expected only: {', '.join(sorted(_UNDERSTOOD))}"
-        )
-
-
-def _require(key: str, found: str, allowed: tuple[str, ...]) -> None:
-    if found not in allowed:
-        raise SettingsError(f"{key}: expected one of {', '.join(allowed)}, found {found!r}")
-
-
-def _sasl_arguments(extra: Mapping[str, str]) -> dict[str, str]:
-    mechanism = extra.get("sasl.mechanism") or extra.get("sasl.mechanisms") or "GSSAPI"
-    _require("sasl.mechanism", mechanism.upper(), _MECHANISMS)
-    for key in ("sasl.username", "sasl.password"):
-        if key not in extra:
-            raise SettingsError(f"{key}: expected with sasl.mechanism {mechanism}, found nothing")
-    return {
-        "sasl_mechanism": mechanism.upper(),
-        "sasl_plain_username": extra["sasl.username"],
-        "sasl_plain_password": extra["sasl.password"],
-    }
-
-
-def _ssl_context(extra: Mapping[str, str]) -> ssl.SSLContext:
-    place = extra.get("ssl.ca.location")
-    folder = place is not None and Path(place).is_dir()
-    try:
-        context = ssl.create_default_context(
-            cafile=None if folder else place,
-            capath=place if folder else None,
-            cadata=extra.get("ssl.ca.pem"),
-        )
-        _load_certificate(context, extra)
-    except (OSError, ValueError) as error:
-        raise SettingsError(f"ssl.*.location, ssl.*.pem: not usable: {error}") from error
-    verified = extra.get("enable.ssl.certificate.verification", "true").lower() != "false"
-    if not verified or extra.get("ssl.endpoint.identification.algorithm") == "none":
-        context.check_hostname = False
-    if not verified:
-        context.verify_mode = ssl.CERT_NONE
-    return context
-
-
-def _load_certificate(context: ssl.SSLContext, extra: Mapping[str, str]) -> None:
-    password = extra.get("ssl.key.password")
-    if certificate := extra.get("ssl.certificate.location"):
-        context.load_cert_chain(certificate, extra.get("ssl.key.location"), password)
-    elif "ssl.certificate.pem" in extra and "ssl.key.pem" in extra:
-        with _path_to(extra["ssl.certificate.pem"]) as chain, _path_to(extra["ssl.key.pem"]) as key:
-            context.load_cert_chain(chain, key, password)
-
-
-@contextmanager
-def _path_to(text: str) -> Iterator[str]:
-    """A path that gives the text once: a private key must not lie on a disk."""
-    reader, writer = os.pipe()
-    try:
-        os.set_blocking(writer, False)
-        if os.write(writer, text.encode()) < len(text.encode()):
-            raise ValueError(f"{len(text)} characters are too many for a certificate or a key")
-    finally:
-        os.close(writer)
-    try:
-        yield f"/dev/fd/{reader}"
-    finally:
-        os.close(reader)
+    def _refused(self, why: str) -> SettingsError:
+        return SettingsError(f"connection {self.connection}: {why}")

@@ -14,7 +14,7 @@ from aiokafka.protocol.metadata import MetadataRequest
 from aiokafka.protocol.offset import OffsetRequest
 from aiokafka.structs import TopicPartition as Address
 
-from sluice.broker.client_settings import client_arguments
+from sluice.broker.client_settings import ClientSettings
 from sluice.errors import BrokerUnavailable, SettingsError
 from sluice.offsets.ranges import TopicPartition
 
@@ -55,12 +55,12 @@ class Fetched:
 class RawConnection:
     """A connection to the cluster for one use, shared by all the partitions that are asked about.
 
-    Raises SettingsError when the client configuration cannot be used.
+    Raises SettingsError when a certificate of the client's cannot be used.
     """
 
-    def __init__(self, client_extra: Mapping[str, Any], timeout: float) -> None:
-        self._arguments = client_arguments(client_extra, timeout)
-        self.addresses = self._arguments["bootstrap_servers"]
+    def __init__(self, client: ClientSettings, timeout: float) -> None:
+        self._arguments = client.aiokafka(timeout)
+        self.addresses = client.bootstrap
         self._timeout = timeout
         self._client: Any = None
         self._leaders: dict[TopicPartition, int] = {}
@@ -153,7 +153,7 @@ class RawConnection:
 
 
 async def ask_each(
-    client_extra: Mapping[str, Any],
+    client: ClientSettings,
     asked: Mapping[TopicPartition, int],
     question: Callable[[RawConnection, TopicPartition, int], Awaitable[_T]],
     timeout: float,
@@ -162,7 +162,7 @@ async def ask_each(
 
     Raises BrokerUnavailable when one does not come in time, SettingsError when it cannot come.
     """
-    connection = RawConnection(client_extra, timeout)
+    connection = RawConnection(client, timeout)
     places = asyncio.Semaphore(_AT_ONCE)
 
     async def one(partition: TopicPartition, offset: int) -> _T:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from aiokafka.errors import OffsetOutOfRangeError
 
+from sluice.broker.client_settings import ClientSettings
 from sluice.broker.fetch import EARLIEST, LATEST, AskAgain, RawConnection
 from sluice.broker.record_batches import record_batches
 from sluice.offsets.log_page import AbortedTransaction, LogPage
@@ -28,7 +28,7 @@ _EMPTY_ANSWERS = 4
 
 
 def read_raw_log(
-    client_extra: Mapping[str, Any],
+    client: ClientSettings,
     partition: TopicPartition,
     missing: Sequence[Span],
     *,
@@ -42,7 +42,7 @@ def read_raw_log(
     """
     if not missing:
         return
-    connection = RawConnection(client_extra, timeout)
+    connection = RawConnection(client, timeout)
     log = _RawLog(connection, partition, missing[-1][1])
     with asyncio.Runner() as runner:
         try:

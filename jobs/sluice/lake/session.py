@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -32,10 +33,17 @@ _EMBEDDED_JARS = Path(__file__).resolve().parents[3] / "build" / "jars" / "spark
 
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 
-_CONF = {
+# A JVM takes these when it starts. A Spark Connect server has its own, and no client changes them.
+_START_CONF = {
     "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{_LOGGING}",
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas|truststore|keystore",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+_SESSION_CONF = {
     # Without kafka in this list its newer source (DSv2) is used, which is faster.
     "spark.sql.sources.useV1SourceList": "avro,csv,json,orc,parquet,text",
     "spark.sql.parquet.compression.codec": "zstd",
@@ -48,10 +56,7 @@ _CONF = {
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "32",
     # The JVM never compiles a method of more bytes than this; Spark then takes another way.
     "spark.sql.codegen.hugeMethodLimit": "8000",
-    "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas|truststore|keystore",
     "spark.sql.redaction.options.regex": "(?i)url|secret|password|token|jaas|truststore|keystore",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
 }
 
 
@@ -61,11 +66,36 @@ def spark_conf(spec: PipelineSpec) -> dict[str, str]:
     if _EMBEDDED_JARS.is_dir():
         path = f"{_EMBEDDED_JARS}/*"
         jars = {"spark.driver.extraClassPath": path, "spark.executor.extraClassPath": path}
-    return {**_CONF, **jars, **spec.spark, **DECODING_CONF}
+    return {**_START_CONF, **jars, **session_conf(spec)}
+
+
+def session_conf(spec: PipelineSpec) -> dict[str, str]:
+    """The part of it that a session on a server is given; of the spec's, all."""
+    return {**_SESSION_CONF, **spec.spark, **DECODING_CONF}
+
+
+def open_session(spec: PipelineSpec) -> SparkSession:
+    """The session that spark-submit has prepared, one on SPARK_REMOTE's server, or a local one.
+
+    Raises SparkFailed; SettingsError when SPARK_REMOTE is no address.
+    """
+    remote = os.environ.get("SPARK_REMOTE", "")
+    if remote.startswith("sc://"):
+        from sluice.lake.spark_server import open_on_server
+
+        return open_on_server(spec.pipeline, remote, session_conf(spec))
+    return _open_here(spec)
 
 
 def close_session(spark: SparkSession) -> None:
     """Stop the session. A JVM that has died needs no stopping, and must not hide why."""
+    from pyspark.sql import is_remote
+
+    if is_remote():
+        from sluice.lake.spark_server import close_on_server
+
+        return close_on_server(spark)
+    # Only a session in this process has py4j: the client alone comes without it.
     from py4j.protocol import Py4JError
 
     try:
@@ -74,8 +104,7 @@ def close_session(spark: SparkSession) -> None:
         log.warning("Spark had stopped before: %s", problem)
 
 
-def open_session(spec: PipelineSpec) -> SparkSession:
-    """The session that spark-submit has prepared, or a local one. Raises SparkFailed."""
+def _open_here(spec: PipelineSpec) -> SparkSession:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName(f"sluice-{spec.pipeline}")

@@ -11,7 +11,7 @@ from sluice.offsets.ranges import TopicPartition
 
 from local.embedded.broker import Broker
 from local.embedded.ports import free_port
-from tests.worlds.records import delete_records, numbered, produce, transactional
+from tests.worlds.records import delete_records, numbered, produce, settings_for, transactional
 
 pytestmark = pytest.mark.integration
 
@@ -20,7 +20,7 @@ Topic = Callable[..., str]
 
 def fingerprint(broker: Broker, topic: str, offset: int) -> str | None:
     at = TopicPartition(topic, 0)
-    return read_fingerprints({"bootstrap.servers": broker.bootstrap}, {at: offset})[at]
+    return read_fingerprints(settings_for(broker.bootstrap), {at: offset})[at]
 
 
 def test_every_offset_of_a_record_batch_has_its_fingerprint(broker: Broker, topic: Topic) -> None:
@@ -75,7 +75,7 @@ def test_many_partitions_are_asked_at_once(broker: Broker, topic: Topic) -> None
     for number in range(0, 30, 2):
         produce(broker.bootstrap, name, numbered(2), number)
     ends = {TopicPartition(name, number): 2 - number % 2 * 2 for number in range(30)}
-    found = read_fingerprints({"bootstrap.servers": broker.bootstrap}, ends)
+    found = read_fingerprints(settings_for(broker.bootstrap), ends)
     assert found.keys() == ends.keys()
     assert {each.partition for each, text in found.items() if text} == set(range(0, 30, 2))
     assert len(set(found.values())) == 16
@@ -84,11 +84,11 @@ def test_many_partitions_are_asked_at_once(broker: Broker, topic: Topic) -> None
 def test_no_broker_is_no_answer_and_its_address_is_named() -> None:
     nobody = f"127.0.0.1:{free_port()}"
     with pytest.raises(BrokerUnavailable, match=rf"t\[0\] \[3, 4\): .* from {nobody} within 1 s"):
-        read_fingerprints({"bootstrap.servers": nobody}, {TopicPartition("t", 0): 4}, timeout=1)
+        read_fingerprints(settings_for(nobody), {TopicPartition("t", 0): 4}, timeout=1)
 
 
 def test_nothing_to_compare_asks_nobody() -> None:
-    nobody = {"bootstrap.servers": f"127.0.0.1:{free_port()}"}
+    nobody = settings_for(f"127.0.0.1:{free_port()}")
     at = TopicPartition("t", 0)
     assert read_fingerprints(nobody, {}) == {}
     assert read_fingerprints(nobody, {at: 0}) == {at: None}

@@ -21,6 +21,7 @@ from sluice.protocol.settle.gaps import Gaps, explain, missing_ranges
 from local.embedded.broker import Broker
 from tests.conftest import topic_factory
 from tests.worlds.compaction import COMPACTED, compact
+from tests.worlds.records import settings_for
 
 pytestmark = pytest.mark.integration
 
@@ -106,8 +107,9 @@ def seen_by_a_consumer(broker: Broker, topic: str) -> tuple[Span, list[int]]:
 
 
 def pages(broker: Broker, topic: str, missing: Sequence[Span]) -> list[LogPage]:
-    extra = {"bootstrap.servers": broker.bootstrap}
-    return list(read_raw_log(extra, Partition(topic, 0), missing, timeout=20))
+    return list(
+        read_raw_log(settings_for(broker.bootstrap), Partition(topic, 0), missing, timeout=20)
+    )
 
 
 def explained(broker: Broker, topic: str, *, compacts: bool = False) -> GapCount:
@@ -274,8 +276,8 @@ def test_only_where_offsets_are_missing_the_log_is_read(
 def test_a_broker_that_comes_back_is_asked_again(own_broker: Broker) -> None:
     name = topic_factory(own_broker)()
     Writer(own_broker, name).write(keys(3000), value="x" * 2000)
-    extra = {"bootstrap.servers": own_broker.bootstrap}
-    reading = read_raw_log(extra, Partition(name, 0), [(0, 3000)], timeout=60)
+    asked = settings_for(own_broker.bootstrap)
+    reading = read_raw_log(asked, Partition(name, 0), [(0, 3000)], timeout=60)
     read = [next(reading)]
     own_broker.kill()
     own_broker.start()
@@ -285,20 +287,22 @@ def test_a_broker_that_comes_back_is_asked_again(own_broker: Broker) -> None:
 
 
 def test_a_broker_that_is_away_is_named_in_time() -> None:
-    extra = {"bootstrap.servers": "127.0.0.1:1", "sasl.password": "hidden"}
+    login = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"}
+    secret = {"sasl.username": "reader", "sasl.password": "hidden"}
+    away = settings_for("127.0.0.1:1", **login, **secret)
     started = time.monotonic()
     with pytest.raises(BrokerUnavailable, match=r"127\.0\.0\.1:1 within 2 s") as refused:
-        list(read_raw_log(extra, Partition("flights", 3), [(5, 9)], timeout=2))
+        list(read_raw_log(away, Partition("flights", 3), [(5, 9)], timeout=2))
     assert "flights[3] [5, 9)" in str(refused.value)
     assert "hidden" not in str(refused.value)
     assert time.monotonic() - started < 10
 
 
 def test_an_unknown_topic_is_named_in_time(broker: Broker) -> None:
-    extra = {"bootstrap.servers": broker.bootstrap}
+    asked = settings_for(broker.bootstrap)
     with pytest.raises(BrokerUnavailable, match="UnknownTopicOrPartition"):
-        list(read_raw_log(extra, Partition("never-made", 0), [(5, 9)], timeout=2))
+        list(read_raw_log(asked, Partition("never-made", 0), [(5, 9)], timeout=2))
 
 
 def test_nothing_missing_asks_nobody() -> None:
-    assert list(read_raw_log({"bootstrap.servers": "127.0.0.1:1"}, Partition("x", 0), [])) == []
+    assert list(read_raw_log(settings_for("127.0.0.1:1"), Partition("x", 0), [])) == []

@@ -117,6 +117,8 @@ def test_a_password_cannot_leave_its_quotes(password: str) -> None:
         ({**BROKER, "security.protocol": "sasl_ssl"}, "sasl.mechanism: found 'nothing'"),
         ({**LOGIN, "sasl.username": ""}, "sasl.username is missing"),
         ({k: v for k, v in LOGIN.items() if k != "sasl.password"}, "sasl.password is missing"),
+        ({**LOGIN, "sasl.password": None}, "sasl.password is missing"),
+        ({**BROKER, "security.protocol": "TLS"}, "expected one of PLAINTEXT, SSL, SASL_PLAINTEXT"),
     ],
     ids=lambda value: str(value)[:60],
 )

@@ -80,7 +80,7 @@ def _samples(
         for partition, start in first_offsets(held).items()
     }
     try:
-        return read_samples(parts.client.settings, starts)
+        return read_samples(parts.client, starts)
     except (BrokerUnavailable, SettingsError) as problem:
         # An estimate is worth no failure.
         log.info("%s: sizes in Kafka are unknown: %s", parts.spec.pipeline, problem)

@@ -26,7 +26,7 @@ def take_fingerprints(parts: PipelineResources, batch: Batch, state: KafkaState)
     held = ends_held(batch, state)
     steady = {topic for topic in {e.topic for e in held} if not parts.kafka.compacts(topic)}
     wanted = {partition: end for partition, end in held.items() if partition.topic in steady}
-    return read_fingerprints(parts.client.settings, wanted)
+    return read_fingerprints(parts.client, wanted)
 
 
 def require_same_log(
@@ -37,7 +37,7 @@ def require_same_log(
     held = {each: end for each, end in ends_held(last, state).items() if expected.get(each)}
     if not held:
         return
-    found = read_fingerprints(parts.client.settings, held)
+    found = read_fingerprints(parts.client, held)
     require_no_contradiction(
         last.sequence.pipeline,
         (

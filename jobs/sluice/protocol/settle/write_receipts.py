@@ -144,7 +144,7 @@ def explainer(parts: PipelineResources) -> Explain:
     """What asks Kafka's own log about missing offsets."""
 
     def ask(partition: TopicPartition, missing: list[Span]) -> Gaps:
-        pages = read_raw_log(parts.client.settings, partition, missing)
+        pages = read_raw_log(parts.client, partition, missing)
         return explain(missing, pages, compacts=parts.kafka.compacts(partition.topic))
 
     return ask

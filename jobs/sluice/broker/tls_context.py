@@ -1,0 +1,52 @@
+"""The TLS context: whom a connection of aiokafka trusts, and the certificate that it shows."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from sluice.errors import SettingsError
+
+
+def tls_context(settings: Mapping[str, str]) -> ssl.SSLContext:
+    """The context that librdkafka's `ssl.*` settings describe. Raises SettingsError."""
+    place = settings.get("ssl.ca.location")
+    folder = place is not None and Path(place).is_dir()
+    try:
+        context = ssl.create_default_context(
+            cafile=None if folder else place,
+            capath=place if folder else None,
+            cadata=settings.get("ssl.ca.pem"),
+        )
+        if "ssl.certificate.pem" in settings and "ssl.key.pem" in settings:
+            _load_certificate(context, settings)
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"ssl.*.location, ssl.*.pem: not usable: {error}") from error
+    if settings.get("ssl.endpoint.identification.algorithm") == "none":
+        context.check_hostname = False
+    return context
+
+
+def _load_certificate(context: ssl.SSLContext, settings: Mapping[str, str]) -> None:
+    certificate, private = settings["ssl.certificate.pem"], settings["ssl.key.pem"]
+    with _path_to(certificate) as chain, _path_to(private) as key:
+        context.load_cert_chain(chain, key, settings.get("ssl.key.password"))
+
+
+@contextmanager
+def _path_to(text: str) -> Iterator[str]:
+    """A path that gives the text once: a private key must not lie on a disk."""
+    reader, writer = os.pipe()
+    try:
+        os.set_blocking(writer, False)
+        if os.write(writer, text.encode()) < len(text.encode()):
+            raise ValueError(f"{len(text)} characters are too many for a certificate or a key")
+    finally:
+        os.close(writer)
+    try:
+        yield f"/dev/fd/{reader}"
+    finally:
+        os.close(reader)
