@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 SLUICE = Path(sys.executable).with_name("sluice")
 PLANNING_ALONE = """
 import json, sys
-from sluice.cli.caller import here, opened
-pipeline, origin = opened(sys.argv[1]), here()
+from sluice.cli.caller import current_user, open_named
+pipeline, origin = open_named(sys.argv[1]), current_user()
 print("ready", flush=True)
 for _ in sys.stdin:
     print(json.dumps(pipeline.plan(origin.run_id, origin.actor).as_dict()), flush=True)
@@ -43,8 +43,9 @@ JAVA_TUNING = {
 }
 SETTLING_ALONE = """
 import sys
-from sluice.cli.caller import here, opened
-opened(sys.argv[1]).settle(here().run_id, here().actor)
+from sluice.cli.caller import current_user, open_named
+origin = current_user()
+open_named(sys.argv[1]).settle(origin.run_id, origin.actor)
 """
 
 Found = TypeVar("Found")
