@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
 import pytest
 from deltalake import DeltaTable
@@ -11,13 +10,11 @@ from sluice.operations.reset.targets import to_earliest, to_table
 from sluice.operations.verify.verify import Verdict
 from sluice.operations.verify.verify import verify as compare
 
-from tests.worlds.pipelines import Installed
+from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
 FORM = {"type": "json", "schema": "id BIGINT"}
 # Until the next run settles, the consumer group stands where it did.
 RESET = {"caught_up": False, "group": None}

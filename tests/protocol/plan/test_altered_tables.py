@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 
 import pytest
 from deltalake import CommitProperties, DeltaTable, Transaction
 from sluice.errors import ResetNeeded, TableRefused
 from sluice.operations.reset.targets import Target, shift_by, to_earliest, to_latest, to_table
 
-from tests.worlds.pipelines import Installed, killed_at
+from tests.worlds.pipelines import Installed, Pipelines, Topic, landed
+from tests.worlds.processes import killed_at
 from tests.worlds.records import numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
 RETENTION = "delta.setTransactionRetentionDuration"
 
 
 @pytest.fixture
 def trips(topic: Topic, pipeline: Pipelines) -> Installed:
     """A pipeline that has landed two batches of ten records."""
-    made = pipeline(topic())
-    for number in range(2):
-        more(made, 10 * number)
-        made.run()
-    return made
+    return landed(pipeline(topic()))
 
 
 def more(trips: Installed, first: int) -> None:
@@ -191,7 +185,7 @@ def test_a_restore_behind_a_reset_is_noticed(trips: Installed, moves: Target) ->
 
 
 def test_a_reset_that_cannot_be_finished_after_a_restore_gives_way(trips: Installed) -> None:
-    killed = trips.sluice(
+    killed = trips.process(
         *("reset", "--shift-by", "0", "--execute", "--reason", "a test"),
         **killed_at("reset intended"),
     )
