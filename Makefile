@@ -3,11 +3,14 @@
 PYTHON ?=
 export PYTHON
 BIN := .venv/bin
+PYTEST := $(BIN)/pytest --durations=30
 # Two at a time: much of a test is waiting. The tests of a file share its fixtures, and files go in
 # the order of tests/conftest.py.
 AT_ONCE := -n 2 --dist loadfile --no-loadscope-reorder
+# These have targets of their own.
+APART := tests/airflow/scenarios tests/faults tests/mutations
 
-.PHONY: help setup demo up down test test-fast test-faults test-mutations soak check format bench bench-offsets lock clean
+.PHONY: help setup demo up down test test-fast test-airflow test-faults test-mutations soak check format bench bench-offsets lock clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,18 +27,21 @@ up: setup  ## Start the broker and Airflow in the background, and print address 
 down:  ## Stop what `make up` started
 	@if [ -x $(BIN)/python ]; then $(BIN)/python -m local.stack down; fi
 
-test: setup  ## All tests, but for the faults
-	$(BIN)/pytest $(AT_ONCE) --ignore tests/faults --ignore tests/mutations
+test: setup  ## All tests, but for the Airflow scenarios, the faults and the mutations
+	$(PYTEST) $(AT_ONCE) $(addprefix --ignore ,$(APART))
 
-test-fast: setup  ## The quick layers: values and DAG rules
-	$(BIN)/pytest tests/unit tests/airflow/rules
+test-fast: setup  ## The quick layers of it: values and DAG rules
+	$(PYTEST) tests/unit tests/airflow/rules
+
+test-airflow: setup  ## What operators do in Airflow: backfills, forms, tasks that are ended
+	$(PYTEST) tests/airflow/scenarios
 
 FAULTS ?=
 test-faults: setup  ## Exactness under fire: killed, frozen, doubled processes; FAULTS=zombies: some
-	$(BIN)/pytest $(AT_ONCE) $(if $(FAULTS),-k '$(FAULTS)') tests/faults
+	$(PYTEST) $(AT_ONCE) $(if $(FAULTS),-k '$(FAULTS)') tests/faults
 
 test-mutations: setup  ## Break the protocol on purpose: the oracle must turn red
-	$(BIN)/pytest -n 2 tests/mutations
+	$(PYTEST) -n 2 tests/mutations
 
 MINUTES ?= 10
 soak: setup  ## A pipeline under random faults for MINUTES=10; SEED=7 repeats one

@@ -14,7 +14,8 @@ import pytest
 from local.embedded.broker import Broker
 from local.embedded.topics import create_topic
 from tests.oracle import marked_processes, no_orphans
-from tests.worlds.pipelines import JAVA_TUNING, Installed
+from tests.worlds.pipelines import Installed
+from tests.worlds.processes import JAVA_TUNING
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -65,11 +66,16 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
         yield running
 
 
-@pytest.fixture
-def own_broker(tmp_path: Path) -> Iterator[Broker]:
-    """A broker for one test alone, which may kill and restart it."""
-    with Broker(tmp_path / "broker") as running:
+@pytest.fixture(scope="module")
+def broker_of_the_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    with Broker(tmp_path_factory.mktemp("broker")) as running:
         yield running
+
+
+@pytest.fixture
+def own_broker(broker_of_the_file: Broker) -> Broker:
+    """A broker that the test may kill and restart. The tests of a file share it, one by one."""
+    return broker_of_the_file.start()
 
 
 @pytest.fixture
@@ -80,7 +86,7 @@ def topic(broker: Broker) -> Callable[..., str]:
 
 @pytest.fixture
 def own_topic(own_broker: Broker) -> Callable[..., str]:
-    """The same on the test's own broker."""
+    """The same on the file's own broker."""
     return topic_factory(own_broker)
 
 

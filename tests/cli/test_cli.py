@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 
 from local.embedded.ports import free_port
-from tests.worlds.pipelines import Installed
+from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
-
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
 
 
 @pytest.fixture
@@ -45,7 +42,11 @@ def said(trips: Installed, command: str) -> str:
 def test_every_command_for_people(trips: Installed) -> None:
     assert "would be planned" in said(trips, "plan")
     assert trips.ranges() == {}, "the command plan writes nothing"
-    assert "forward-1-1: 12 records, 0 quarantined, 0 gaps" in said(trips, "run")
+    ran = trips.process("run")
+    assert (ran.returncode, "forward-1-1: 12 records, 0 quarantined, 0 gaps" in ran.stdout) == (
+        0,
+        True,
+    ), ran.stderr
     assert said(trips, "plan") == "trips: nothing new\n"
     assert said(trips, "run") == "trips: nothing new\n"
     assert "last batch forward-1-1" in said(trips, "status")
@@ -105,7 +106,10 @@ def test_verify_sees_what_was_done_behind_its_back(trips: Installed) -> None:
 
 def refused(trips: Installed, *expected: str, **env: str) -> None:
     """`sluice run` ends with code 1 and says all of this, without a traceback."""
-    done = trips.sluice("run", **env)
+    says_why(trips.sluice("run", **env), *expected)
+
+
+def says_why(done: CompletedProcess[str], *expected: str) -> None:
     assert done.returncode == 1, done.stdout
     assert "Traceback" not in done.stderr
     assert [text for text in expected if text not in done.stderr] == [], done.stderr
@@ -133,7 +137,9 @@ def test_a_broker_that_is_down_is_named_and_worth_a_retry(pipeline: Pipelines) -
 
 def test_a_bad_spec_names_file_key_found_and_allowed(pipeline: Pipelines) -> None:
     trips = pipeline("any", on_data_loss="ignore", colour="red")
-    refused(trips, "SpecError", str(trips.spec_file), "colour: unknown key; allowed", "'ignore'")
+    said = ("SpecError", str(trips.spec_file), "colour: unknown key; allowed", "'ignore'")
+    refused(trips, *said)
+    says_why(trips.process("run"), *said)
 
 
 def test_a_failpoint_outside_of_tests_is_refused(trips: Installed) -> None:
@@ -152,3 +158,4 @@ def test_wrong_usage_has_its_own_exit_code(pipeline: Pipelines) -> None:
         ("quarantine show", "--batch", "forward-1"),
     ):
         assert trips.sluice(*words).returncode == 2
+    assert trips.process("run", "--bogus").returncode == 2

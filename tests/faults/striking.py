@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import psutil
 import pyspark
 
 from local.embedded.broker import JARS as BROKER_JARS
-from tests.worlds.pipelines import PLANNING_ALONE, SETTLING_ALONE, Installed, Run, until
+from tests.worlds.pipelines import Installed
+from tests.worlds.processes import PLANNING_ALONE, SETTLING_ALONE, Run, until
 
 FAULTY = "FaultyLogStore"
 SOURCE = Path(__file__).parent / "java" / f"{FAULTY}.java"
 JARS = BROKER_JARS.with_name("spark")
 RUN = ("run",)
+
+# What the fixture `faulty` is.
+Faulty = Callable[..., Installed]
 
 ALONE = {
     "before planning": PLANNING_ALONE,

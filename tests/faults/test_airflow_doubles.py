@@ -16,7 +16,7 @@ import pytest
 
 from local.embedded.airflow_client import AirflowApiError, DagRun
 from tests.worlds.deployment import KEEPING_ALL, RUN_SECONDS, Deployment, deployed
-from tests.worlds.pipelines import JAVA_TUNING, until
+from tests.worlds.processes import JAVA_TUNING, until
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
 

@@ -13,16 +13,13 @@ from sluice.lake.spark_lake import SparkLake
 from sluice.offsets.batches import BatchReference
 from sluice.protocol.settle.write_receipts import Settlement
 
-from tests.worlds.pipelines import PLANNING_ALONE, Installed, Run
-from tests.worlds.records import numbered, produce
+from tests.worlds.pipelines import Installed, Pipelines, Topic, more
+from tests.worlds.processes import PLANNING_ALONE, Run
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
 PLANNERS = 6
 ROUNDS = 3
-
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
 
 
 class LandingTogether(SparkLake):
@@ -33,10 +30,6 @@ class LandingTogether(SparkLake):
     def land(self, *batch: Any) -> None:
         self.everybody.wait(60)
         super().land(*batch)
-
-
-def more(trips: Installed, count: int, first: int = 0) -> None:
-    produce(trips.bootstrap, trips.topics[0], numbered(count, first))
 
 
 def test_of_many_planners_one_wins_and_the_others_adopt(topic: Topic, pipeline: Pipelines) -> None:

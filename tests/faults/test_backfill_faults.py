@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
 
 import psutil
 import pytest
+from sluice.offsets.batches import BatchReference
 from sluice.operations.backfill.selection import offset_ranges
 from sluice.operations.reset.targets import to_earliest
 
-from tests.faults.striking import frozen, strike
-from tests.worlds.pipelines import Installed
+from tests.faults.striking import Faulty, frozen, strike
+from tests.worlds.pipelines import Installed, landed
 from tests.worlds.records import group_positions, numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
-Faulty = Callable[..., Installed]
 
 # Step → batches planned, committed and settled in the lane when the process is gone.
 STEPS = {
@@ -32,11 +31,7 @@ STEPS = {
 @pytest.fixture
 def trips(faulty: Faulty) -> Installed:
     """Two batches of ten records, the first of which is to be read again."""
-    made = faulty()
-    for first in (0, 10):
-        produce(made.bootstrap, made.topics[0], numbered(10, first))
-        made.run()
-    return made
+    return landed(faulty())
 
 
 def command(trips: Installed) -> tuple[str, ...]:
@@ -58,15 +53,23 @@ def lane(trips: Installed) -> tuple[int, int, int]:
 
 def finish(trips: Installed) -> None:
     """What the same command does when it is given again."""
-    asked = offset_ranges([f"{trips.topics[0]}[0] [2, 12)"])
-    trips.ingest(trips.open().backfill(asked, "test", "pytest").work)
+    trips.ingest(planned(trips))
     trips.settle()
+
+
+def planned(trips: Installed) -> BatchReference:
+    asked = offset_ranges([f"{trips.topics[0]}[0] [2, 12)"])
+    return trips.open().backfill(asked, "test", "pytest").work
 
 
 @pytest.mark.parametrize("point", STEPS)
 def test_a_killed_backfill_is_finished_by_the_next(trips: Installed, point: str) -> None:
     before = contents(trips)
-    strike(trips, point, "kill", command(trips))
+    if point == "before receipt":
+        trips.ingest(planned(trips))
+        strike(trips, point, "kill")
+    else:
+        strike(trips, point, "kill", command(trips))
     assert lane(trips) == STEPS[point]
     assert contents(trips) == before
     # Fresh data does not wait for what a backfill has left.

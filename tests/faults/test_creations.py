@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from deltalake import DeltaTable
+from sluice.errors import SparkFailed
 
 from tests.faults.striking import frozen, strike
 from tests.worlds.pipelines import Installed
@@ -61,10 +62,9 @@ def test_of_two_that_create_a_table_neither_writes_before_it_is_there(
 def test_other_files_in_the_tables_place_are_left_alone(trips: Installed) -> None:
     trips.data.mkdir(parents=True)
     (trips.data / "notes.txt").write_text("mine")
-    done = trips.sluice("run")
-    assert done.returncode == 1
-    assert "SparkFailed: the data table was not created" in done.stderr
-    assert "found other files. Move them away" in done.stderr
+    with pytest.raises(SparkFailed, match="the data table was not created") as refused:
+        trips.run()
+    assert "found other files. Move them away" in str(refused.value)
     assert (trips.data / "notes.txt").read_text() == "mine"
     (trips.data / "notes.txt").unlink()
     trips.run()

@@ -7,20 +7,18 @@ from contextlib import contextmanager
 
 import psutil
 import pytest
-from sluice.errors import BrokerUnavailable, ResetNeeded
+from sluice.errors import BrokerUnavailable, DataLost, ResetNeeded
 
 from local.embedded.broker import Broker
 from tests.oracle import KafkaTruth, Verdict, judge, read_truth
-from tests.worlds.pipelines import Installed, Run, until
+from tests.worlds.pipelines import Installed, Pipelines, Topic
+from tests.worlds.processes import Run, until
 from tests.worlds.records import delete_records, delete_topic, numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
 PARTITIONS = 8
 MANY = 3_000
-
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
 
 
 @pytest.fixture
@@ -70,10 +68,9 @@ def test_retention_passes_a_batch_while_it_is_read(wide: Installed) -> None:
     assert done.returncode == 1
     assert "SparkFailed: forward-1-1: not committed" in done.stderr
     assert wide.rows() == []
-    again = wide.sluice("run")
-    assert again.returncode == 1
-    assert f"DataLost: {name}[0]: " in again.stderr
-    assert f"{PARTITIONS * 2_000} offsets are gone" in again.stderr
+    with pytest.raises(DataLost, match=rf"{name}\[0\]: ") as refused:
+        wide.run()
+    assert f"{PARTITIONS * 2_000} offsets are gone" in str(refused.value)
     wide.write_spec(on_data_loss="record")
     wide.run()
     assert list(wide.ranges("committed")) == ["forward-1-1"]

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-from tests.faults.striking import frozen, strike
+from tests.faults.striking import Faulty, frozen, strike
 from tests.worlds.pipelines import Installed
 from tests.worlds.records import numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
-
-Faulty = Callable[..., Installed]
 
 
 @pytest.fixture
@@ -36,19 +32,6 @@ def test_a_run_that_loses_the_reply_finds_its_own_commit_and_goes_on(
     assert reported in done.stderr
     assert "superseded" not in done.stderr
     assert trips.ranges("committed") == {"forward-1-1": {"[0]": (0, 10)}}
-    assert (trips.version(), trips.judge().facts.rows) == (1, 10)
-
-
-def test_of_two_runs_at_the_same_commit_one_wins_and_the_other_says_so(trips: Installed) -> None:
-    loser, jvm = frozen(trips, "files written")
-    assert (trips.version(), trips.rows()) == (0, [])
-    trips.run()
-    assert (trips.version(), len(trips.rows())) == (1, 10)
-    jvm.resume()
-    done = loser.end()
-    assert done.returncode == 0, done.stderr
-    assert "forward-1-1: superseded by version 1 of the data table" in done.stderr
-    assert "committed although" not in done.stderr
     assert (trips.version(), trips.judge().facts.rows) == (1, 10)
 
 

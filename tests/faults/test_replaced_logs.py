@@ -17,13 +17,11 @@ from sluice.operations.reset.targets import to_earliest
 
 from local.embedded.broker import Broker
 from tests.oracle import KafkaTruth, read_truth
-from tests.worlds.pipelines import Installed, until
+from tests.worlds.pipelines import Installed, Pipelines, Topic
+from tests.worlds.processes import until
 from tests.worlds.records import admin, numbered, produce, settings_for
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
-
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
 
 
 @dataclass

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -17,13 +16,12 @@ from sluice.operations.reset.targets import to_earliest
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.protocol.plan.write_plan import preview_plan
 
-from tests.worlds.pipelines import PLANNING_ALONE, Installed, killed_at, until
+from tests.worlds.pipelines import Installed, Pipelines, Topic, landed
+from tests.worlds.processes import PLANNING_ALONE, killed_at, until
 from tests.worlds.records import numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
 EXECUTE = ("--execute", "--reason", "a test")
 RESETTING = ("reset", "--to-earliest", *EXECUTE)
 # Applied twice, a relative target would lead elsewhere.
@@ -34,15 +32,11 @@ SKIPPING = ("reset", "--skip")
 @pytest.fixture
 def trips(topic: Topic, pipeline: Pipelines) -> Installed:
     """A pipeline that has landed two batches of ten records."""
-    made = pipeline(topic())
-    for number in range(2):
-        produce(made.bootstrap, made.topics[0], numbered(10, 10 * number))
-        made.run()
-    return made
+    return landed(pipeline(topic()))
 
 
 def test_a_reset_that_was_killed_is_finished_by_the_same_command(trips: Installed) -> None:
-    killed = trips.sluice(*SHIFTING, **killed_at("reset intended"))
+    killed = trips.process(*SHIFTING, **killed_at("reset intended"))
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert (len(trips.offsets("reset_intended")), trips.offsets("reset_done")) == (2, [])
     again = trips.sluice(*SHIFTING)
@@ -51,7 +45,7 @@ def test_a_reset_that_was_killed_is_finished_by_the_same_command(trips: Installe
 
 
 def test_a_reset_that_was_fenced_and_killed_is_finished_before_any_other(trips: Installed) -> None:
-    killed = trips.sluice(*SHIFTING, **killed_at("fence stands"))
+    killed = trips.process(*SHIFTING, **killed_at("fence stands"))
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert (len(trips.offsets("reset_intended")), trips.offsets("reset_done")) == (2, [])
     other = trips.sluice("reset", "--to-earliest", "--execute", "--reason", "another")
@@ -62,7 +56,7 @@ def test_a_reset_that_was_fenced_and_killed_is_finished_before_any_other(trips: 
 def test_a_relative_reset_that_somebody_else_has_finished_is_not_done_twice(
     trips: Installed,
 ) -> None:
-    killed = trips.sluice(*SHIFTING, **killed_at("reset intended"))
+    killed = trips.process(*SHIFTING, **killed_at("reset intended"))
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert not trips.open().settle("scheduled", "airflow")
     assert str(trips.plan()) == "forward-2-1"
@@ -76,7 +70,7 @@ def test_a_relative_reset_that_somebody_else_has_finished_is_not_done_twice(
 def test_an_interrupted_reset_is_not_taken_for_another_one_of_the_same_reason(
     trips: Installed,
 ) -> None:
-    killed = trips.sluice(*SHIFTING, **killed_at("reset intended"))
+    killed = trips.process(*SHIFTING, **killed_at("reset intended"))
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     other = trips.sluice(*RESETTING)
     assert (other.returncode, "(a test) was finished just now" in other.stderr) == (1, True)
@@ -92,7 +86,7 @@ def finished_where_it_was_to_lead(trips: Installed) -> None:
 
 
 def test_a_batch_that_lands_during_a_reset_is_counted(trips: Installed) -> None:
-    killed = trips.sluice(*SHIFTING, **killed_at("reset intended"))
+    killed = trips.process(*SHIFTING, **killed_at("reset intended"))
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     # What a task that knows nothing of it was doing just then: the plan is there, the batch lands.
     lane = read_unchecked(trips.open().resources)
@@ -136,7 +130,7 @@ def test_a_skip_that_was_killed_in_its_middle_is_completed_by_the_same_command(
     first = trips.sluice(*SKIPPING, f"{trips.topics[0]}[0]@22", *EXECUTE)
     assert first.returncode == 0, first.stderr
     again = (*SKIPPING, f"{trips.topics[0]}[0]@25", *EXECUTE)
-    killed = trips.sluice(*again, **killed_at("skip fenced"))
+    killed = trips.process(*again, **killed_at("skip fenced"))
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert "forward-3-1" not in trips.ranges()
     # What runs in between plans over both of them; nothing has landed yet.
@@ -157,7 +151,7 @@ def test_a_skip_as_previewed_is_completed_by_the_same_command(trips: Installed) 
     asked = (*SKIPPING, f"{trips.topics[0]}[0]@22")
     shown = json.loads(trips.sluice(*asked, "--json").stdout)["preview"]
     asked = (*asked, *EXECUTE, "--as-previewed", shown)
-    killed = trips.sluice(*asked, **killed_at("skip fenced"))
+    killed = trips.process(*asked, **killed_at("skip fenced"))
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     done = trips.sluice(*asked)
     assert done.returncode == 0, done.stderr

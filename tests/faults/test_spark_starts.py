@@ -36,6 +36,6 @@ def test_a_jvm_that_is_killed_while_it_starts(trips: Installed) -> None:
 
 
 def test_a_jvm_that_cannot_start(trips: Installed) -> None:
-    done = trips.sluice("run", JDK_JAVA_OPTIONS="-XX:+NoSuchOption")
+    done = trips.process("run", JDK_JAVA_OPTIONS="-XX:+NoSuchOption")
     assert "NoSuchOption" in done.stderr
     exact_after_a_failed_start(trips, done.returncode, done.stderr)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import psutil
@@ -10,8 +9,9 @@ import pytest
 from deltalake import DeltaTable
 from sluice.operations.reset.targets import to_earliest
 
-from tests.faults.striking import frozen
-from tests.worlds.pipelines import Installed, Run, until
+from tests.faults.striking import Faulty, frozen
+from tests.worlds.pipelines import Installed, Pipelines, Topic, more
+from tests.worlds.processes import Run, until
 from tests.worlds.records import numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
@@ -19,21 +19,16 @@ pytestmark = [pytest.mark.integration, pytest.mark.spark]
 LATER = 5
 JSON = {"type": "json", "schema": "id BIGINT"}
 
-Topic = Callable[..., str]
 Quarantine = tuple[int, list[dict[str, Any]]]
-Pipelines = Callable[..., Installed]
-Faulty = Callable[..., Installed]
-
-
-def more(trips: Installed, count: int, first: int = 0) -> None:
-    produce(trips.bootstrap, trips.topics[0], numbered(count, first))
 
 
 def test_a_frozen_commit_wakes_up_five_batches_later(faulty: Faulty) -> None:
     trips = faulty()
     more(trips, 10)
     zombie, jvm = frozen(trips, "files written")
+    assert (trips.version(), trips.rows()) == (0, [])
     trips.run()
+    assert (trips.version(), len(trips.rows())) == (1, 10)
     for number in range(LATER):
         more(trips, 4, 10 + 4 * number)
         trips.run()
@@ -43,6 +38,7 @@ def test_a_frozen_commit_wakes_up_five_batches_later(faulty: Faulty) -> None:
     done = zombie.end()
     assert done.returncode == 0, done.stderr
     assert "forward-1-1: superseded by version 1 of the data table" in done.stderr
+    assert "committed although" not in done.stderr
     assert trips.ranges("committed") == landed
     assert (trips.version(), live_files(trips)) == (version, files)
     assert trips.judge().facts.rows == 10 + 4 * LATER

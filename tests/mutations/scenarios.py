@@ -3,7 +3,8 @@
     python -m tests.mutations.scenarios NAME BOOTSTRAP FOLDER
 
 Prints the broken invariants as JSON. It runs in a process of its own, so that a mutated package
-can take the place of ours. A product that notices its own mutation and stops is judged as well.
+can take the place of ours; with SPARK_REMOTE all of them share one Spark. A product that notices
+its own mutation and stops is judged as well.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from deltalake import DeltaTable
 
 from local.embedded.topics import create_topic
 from tests.oracle import read_truth
-from tests.worlds.pipelines import Installed
+from tests.worlds.pipelines import Installed, more
 from tests.worlds.records import (
     delete_records,
     delete_topic,
@@ -42,10 +43,6 @@ SCENARIOS: dict[str, Callable[[Installed], Expectations | None]] = {}
 
 def scenario(function: Callable[[Installed], Expectations | None]) -> None:
     SCENARIOS[function.__name__.replace("_", " ")] = function
-
-
-def more(trips: Installed, count: int, first: int = 0) -> None:
-    produce(trips.bootstrap, trips.topics[0], numbered(count, first))
 
 
 @scenario
@@ -232,6 +229,7 @@ def main(name: str, bootstrap: str, folder: str) -> None:
     verdict = trips.verdict(**(expectations or {}))
     found = {
         "broken": sorted(verdict.invariants),
+        "planned": verdict.facts.planned,
         "verdict": str(verdict),
         "stopped": stopped,
     }

@@ -12,7 +12,8 @@ import psutil
 
 from tests.soak.diary import Diary
 from tests.soak.outcomes import explained, verdict
-from tests.worlds.pipelines import Installed, Run
+from tests.worlds.pipelines import Installed
+from tests.worlds.processes import Run
 
 PAUSE = 0.5
 # A process of the product that takes longer, after the end of every fault, hangs.

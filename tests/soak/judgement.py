@@ -54,7 +54,7 @@ def _findings(
     yield from (f"the reader: {each}" for each in found[:TOLD])
     if len(found) > TOLD:
         yield f"the reader: {len(found) - TOLD} more"
-    proof = trips.sluice("verify")
+    proof = trips.process("verify")
     if proof.returncode:
         yield f"sluice verify: {proof.stdout}{proof.stderr}"
 

@@ -8,28 +8,21 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tests.worlds.pipelines import Installed, Run
+from tests.worlds.pipelines import Installed
+from tests.worlds.processes import Run
 
 # A reply has a line of its own; whatever else comes to stdout, as of the JVM, goes to stderr.
 ANSWERING = """
-import contextlib, io, json, os, sys
-from sluice.cli import main
-
-def answer(asked):
-    os.environ.update(asked["environment"])
-    os.chdir(asked["folder"])
-    sys.argv = asked["words"]
-    with contextlib.redirect_stdout(io.StringIO()) as said:
-        with contextlib.redirect_stderr(io.StringIO()) as errors:
-            try:
-                main()
-            except SystemExit as ended:
-                return {"code": ended.code, "said": said.getvalue(), "errors": errors.getvalue()}
+import json, os, sys
+from pathlib import Path
+from tests.worlds.command_line import run_main
 
 replies = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)
 for line in sys.stdin:
-    print(json.dumps(answer(json.loads(line))), file=replies, flush=True)
+    words, environment, folder = json.loads(line)
+    done = run_main(words, environment, Path(folder))
+    print(json.dumps([done.returncode, done.stdout, done.stderr]), file=replies, flush=True)
 """
 ID = "$ID"
 _PREVIEWED = re.compile(r"--as-previewed (\S+) exactly")
@@ -59,11 +52,8 @@ class Console:
 
     def _asked(self, words: str | Sequence[str]) -> tuple[int, str, str]:
         typed = shlex.split(words) if isinstance(words, str) else words
-        line = {
-            "words": [self.previewed if word == ID else word for word in typed],
-            "environment": self.about.environment,
-            "folder": str(self.about.folder),
-        }
+        words = [self.previewed if word == ID else word for word in typed]
+        line = words, self.about.environment, str(self.about.folder)
         console = self.run.process
         assert console.stdin
         assert console.stdout
@@ -71,5 +61,5 @@ class Console:
         console.stdin.flush()
         reply = console.stdout.readline()
         assert reply, f"{words}: the console has ended: {self.run.stderr.read_text()}"
-        found = json.loads(reply)
-        return found["code"], found["said"], found["errors"]
+        code, said, errors = json.loads(reply)
+        return code, said, errors

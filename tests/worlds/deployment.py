@@ -19,7 +19,7 @@ from local.embedded.airflow_processes import Airflow
 from local.embedded.broker import Broker
 from local.embedded.topics import create_topic
 from tests.oracle import Verdict, assert_exact
-from tests.worlds.pipelines import until
+from tests.worlds.processes import until
 
 SECRET = "7hXq-nobody-may-see-this"
 RUN_SECONDS = 240
@@ -77,6 +77,12 @@ class Deployment:
         assert ended.state == "success", self.client.tasks(run)
         return ended
 
+    def first_run(self) -> DagRun:
+        """The first run that the schedule has made, once it is green."""
+        runs = until(lambda: self.client.runs(self.pipeline), "a scheduled run")
+        assert runs[0].run_id.startswith("scheduled")
+        return self.succeeds(runs[0])
+
     def states(self, run: DagRun) -> dict[str, str | None]:
         return {name: task.state for name, task in self.client.tasks(run).items()}
 
@@ -132,9 +138,10 @@ class Deployment:
         return DeltaTable(str(self.data)).to_pyarrow_dataset().count_rows()
 
     def offsets(self, event: str) -> list[dict[str, Any]]:
-        """The offsets table's rows of an event."""
+        """The pipeline's rows of an event in the offsets table."""
         rows = DeltaTable(str(self.warehouse / "_sluice" / "offsets")).to_pyarrow_table()
-        return [row for row in rows.to_pylist() if row["event"] == event]
+        wanted = (self.pipeline, event)
+        return [row for row in rows.to_pylist() if (row["pipeline"], row["event"]) == wanted]
 
     def commits(self) -> list[Path]:
         """The commits of the data table that hold a batch."""

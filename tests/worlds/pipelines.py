@@ -4,128 +4,33 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import subprocess
 import sys
-import time
-import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-import psutil
 import yaml
 from deltalake import DeltaTable
 from sluice.offsets.batches import BatchReference
 from sluice.pipeline import Pipeline, find_pipeline
 from sluice.protocol.settle.write_receipts import Settlement
 
-from local.embedded.guard import is_spark
-from tests.oracle import Verdict, assert_exact, judge, marked_processes
+from tests.oracle import Verdict, assert_exact, judge
+from tests.worlds.command_line import run_main
+from tests.worlds.processes import JAVA_TUNING, SLUICE, Run, start
+from tests.worlds.records import numbered, produce
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SLUICE = Path(sys.executable).with_name("sluice")
-PLANNING_ALONE = """
-import json, sys
-from sluice.cli.caller import current_user, open_named
-pipeline, origin = open_named(sys.argv[1]), current_user()
-print("ready", flush=True)
-for _ in sys.stdin:
-    print(json.dumps(pipeline.plan(origin.run_id, origin.actor).as_dict()), flush=True)
-"""
-# The first compiler alone starts faster, and the second would compete for the same cores.
-JAVA_TUNING = {
-    "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "SPARK_LOCAL_IP": "127.0.0.1",
-}
-SETTLING_ALONE = """
-import sys
-from sluice.cli.caller import current_user, open_named
-origin = current_user()
-open_named(sys.argv[1]).settle(origin.run_id, origin.actor)
-"""
-
-Found = TypeVar("Found")
 Range = tuple[int, int]
-
-
-def killed_at(point: str) -> dict[str, str]:
-    """The environment in which a process kills itself at a step of the protocol."""
-    return {"SLUICE_TEST": "1", "SLUICE_FAILPOINT": f"{point}: kill"}
 
 
 def no_spark() -> SparkSession:
     """For `session`, where nothing may start Spark any more."""
     raise AssertionError("Spark was asked for")
-
-
-def until(look: Callable[[], Found], what: str, seconds: float = 60, pause: float = 0.05) -> Found:
-    """Look again and again; fails when nothing was found in time."""
-    deadline = time.monotonic() + seconds
-    while not (found := look()):
-        assert time.monotonic() < deadline, f"not within {seconds:.0f} s: {what}"
-        time.sleep(pause)
-    return found
-
-
-@dataclass
-class Run:
-    """A process of the product, with everything that it started. Its stderr goes to a file."""
-
-    process: subprocess.Popen[str]
-    marker: str
-    stderr: Path
-
-    @property
-    def family(self) -> set[int]:
-        """Its processes that still run, orphans too."""
-        return {pid for pid in marked_processes(self.marker) if _runs(pid)}
-
-    def jvm(self) -> psutil.Process:
-        """Its JVM, as soon as there is one."""
-
-        def look() -> list[psutil.Process]:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                return [each for each in map(psutil.Process, self.family) if is_spark(each)]
-            return []
-
-        return until(look, "a JVM")[0]
-
-    def says(self, text: str) -> None:
-        """Wait until it, or its JVM, has said this on stderr."""
-
-        def said() -> bool:
-            ended = self.process.poll() is not None
-            errors = self.stderr.read_text()
-            assert text in errors or not ended, f"ended without a word of {text!r}: {errors}"
-            return text in errors
-
-        until(said, text, 120)
-
-    def kill(self) -> None:
-        """SIGKILL the process alone; what it started may go on."""
-        self.process.kill()
-        self.process.wait()
-
-    def clear_away(self) -> None:
-        """After a test that failed: nothing goes on."""
-        for pid in self.family:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                psutil.Process(pid).kill()
-        self.process.wait()
-        for stream in (self.process.stdin, self.process.stdout):
-            if stream is not None:
-                stream.close()
-
-    def end(self, given: str = "") -> subprocess.CompletedProcess[str]:
-        """Give it its last input; wait until it has ended, and nothing that it started is left."""
-        output, _ = self.process.communicate(given, timeout=240)
-        until(lambda: not self.family, "an end of all that the run started", 30)
-        code, errors = self.process.returncode, self.stderr.read_text()
-        return subprocess.CompletedProcess(self.process.args, code, output, errors)
 
 
 @dataclass
@@ -208,9 +113,15 @@ class Installed:
             events += self.settle().events
         return events + self.settle().events
 
-    # In a process of its own
+    # The command line
 
     def sluice(self, command: str, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
+        """Run a command in this process. One that starts Spark, or dies, needs its own."""
+        words = ["sluice", *command.split(), self.name, *args]
+        return run_main(words, {**self.environment, **env}, self.folder)
+
+    def process(self, command: str, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
+        """Run a command in a process of its own."""
         return self.start(command, *args, **env).end()
 
     def start(self, command: str, *args: str, **env: str) -> Run:
@@ -223,20 +134,8 @@ class Installed:
     def alone(self, script: str, **env: str) -> subprocess.CompletedProcess[str]:
         return self.start_alone(script, **env).end("\n")
 
-    def _start(self, command: Sequence[str], env: dict[str, str]) -> Run:
-        token = uuid.uuid4().hex
-        stderr = self.folder / f"{token}.stderr"
-        with stderr.open("w") as errors:
-            process = subprocess.Popen(
-                command,
-                env={**os.environ, **self.environment, "SLUICE_TEST_RUN": token, **env},
-                cwd=self.folder,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-            )
-        self.runs.append(Run(process, f"SLUICE_TEST_RUN={token}", stderr))
+    def _start(self, command: Sequence[str], env: Mapping[str, str]) -> Run:
+        self.runs.append(start(command, self.folder, {**self.environment, **env}))
         return self.runs[-1]
 
     # What there is now
@@ -287,8 +186,19 @@ class Installed:
         return found
 
 
-def _runs(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+# What the fixtures of these names give.
+Topic = Callable[..., str]
+Pipelines = Callable[..., Installed]
+
+
+def more(trips: Installed, count: int, first: int = 0, partition: int = 0) -> None:
+    """Produce records that count on."""
+    produce(trips.bootstrap, trips.topics[0], numbered(count, first), partition)
+
+
+def landed(trips: Installed, batches: int = 2, records: int = 10) -> Installed:
+    """Produce so many records for each batch, and land it."""
+    for number in range(batches):
+        more(trips, records, records * number)
+        trips.run()
+    return trips

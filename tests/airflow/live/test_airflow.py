@@ -1,17 +1,35 @@
-"""One real Airflow runs the pipeline; whatever is done to a task, the table is exact."""
+"""A real Airflow runs a pipeline, once through everything that it is asked for day by day.
+
+The tests build on each other, in this order; `make test-airflow` has the rarer scenarios.
+"""
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Iterator
+from itertools import chain, repeat
 
 import psutil
 import pytest
 
 from local.embedded.airflow_client import AirflowApiError, DagRun
-from tests.worlds.deployment import RUN_SECONDS, SECRET, Deployment, deployed, write_spec
-from tests.worlds.pipelines import until
+from tests.worlds.backfill_runs import (
+    HOURLY,
+    backfill,
+    contents,
+    hour,
+    planned,
+    position,
+    run_of,
+)
+from tests.worlds.deployment import (
+    KEEPING_ALL,
+    RUN_SECONDS,
+    SECRET,
+    Deployment,
+    deployed,
+    write_spec,
+)
+from tests.worlds.processes import JAVA_TUNING, until
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
 
@@ -20,14 +38,17 @@ PIPELINE = "trips"
 
 @pytest.fixture(scope="module")
 def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
-    with deployed(tmp_path_factory.mktemp("airflow"), {PIPELINE: {}}) as deployments:
-        deployments[PIPELINE].unpause()
+    """A pipeline with an interval of each hour of a day long ago; it is paused."""
+    folder, specs = tmp_path_factory.mktemp("airflow"), {PIPELINE: HOURLY}
+    with deployed(folder, specs, topic=KEEPING_ALL, environment=JAVA_TUNING) as deployments:
         yield deployments[PIPELINE]
 
 
 def test_a_run_lands_what_kafka_holds(deployment: Deployment) -> None:
-    deployment.produce(2_000)
-    run = deployment.run()
+    in_the_first_hour = repeat(int(hour(0).timestamp() * 1000), 8)
+    deployment.produce(2_000, chain(in_the_first_hour, repeat(0)))
+    deployment.unpause()
+    run = deployment.first_run()
     assert deployment.states(run) == {"plan": "success", "ingest": "success", "settle": "success"}
     deployment.assert_exact()
     reference = deployment.client.request("GET", f"{run.path}/taskInstances/plan/xcomEntries")
@@ -68,6 +89,16 @@ def test_a_bad_spec_is_its_own_import_error_and_the_others_go_on(deployment: Dep
     deployment.assert_exact()
 
 
+def test_a_backfill_reads_an_interval_again_and_the_cursor_stays(deployment: Deployment) -> None:
+    before, at = contents(deployment), position(deployment)
+    backfill(deployment, 0, 0)
+    run = deployment.succeeds(run_of(deployment, 0))
+    assert planned(deployment, run) == {0: (0, 4), 1: (0, 4)}
+    assert deployment.announced() == ["forward-1-1", "backfill-1-1"]
+    assert (contents(deployment), position(deployment)) == (before, at)
+    deployment.assert_exact()
+
+
 def test_a_jvm_that_is_killed_in_mid_write_does_no_harm(deployment: Deployment) -> None:
     deployment.produce(300_000)
     files = deployment.files()
@@ -79,30 +110,6 @@ def test_a_jvm_that_is_killed_in_mid_write_does_no_harm(deployment: Deployment) 
     deployment.client.wait_for_task(run, "ingest", "up_for_retry", 60)
     assert "The Spark job ended with signal 9" in deployment.client.log(run, "ingest")
     deployment.client.clear(run, "ingest")
-    assert deployment.client.wait_for_run(run, RUN_SECONDS).state == "success"
-    deployment.assert_exact()
-
-
-def test_mark_failed_ends_the_jvm_and_a_clear_goes_on_from_there(deployment: Deployment) -> None:
-    deployment.produce(1_000)
-    run = deployment.trigger()
-    jvm, driver = until(deployment.spark, "Spark", RUN_SECONDS)
-    deployment.client.set_state(run, "ingest", "failed")
-    assert not psutil.wait_procs([jvm, driver], timeout=60)[1]
-    # The scheduler may else mark the run as failed just after it was cleared.
-    assert deployment.client.wait_for_run(run, RUN_SECONDS).state == "failed"
-    deployment.client.clear(run, "ingest")
-    assert deployment.client.wait_for_run(run, RUN_SECONDS).state == "success"
-    deployment.assert_exact()
-
-
-def test_a_task_that_is_killed_takes_spark_along(deployment: Deployment) -> None:
-    deployment.produce(1_000)
-    run = deployment.trigger()
-    jvm, driver = until(deployment.spark, "Spark", RUN_SECONDS)
-    os.kill(jvm.ppid(), signal.SIGKILL)
-    assert not psutil.wait_procs([jvm, driver], timeout=60)[1]
-    # No hand is needed: the next try comes by itself.
     assert deployment.client.wait_for_run(run, RUN_SECONDS).state == "success"
     deployment.assert_exact()
 
@@ -134,19 +141,6 @@ def test_a_reset_shows_first_and_then_does_exactly_that(deployment: Deployment) 
     (row, *_) = deployment.offsets("reset_done")
     assert (row["actor"], row["reason"]) == ("airflow:admin", "a mended schema")
     assert row["run_id"] == done.run_id
-    deployment.assert_exact()
-
-
-def test_maintenance_comes_by_its_schedule(deployment: Deployment) -> None:
-    client, before = deployment.client, len(deployment.files())
-    client.wait_for_dag("sluice_maintenance")
-    client.unpause("sluice_maintenance")
-    run = until(lambda: client.runs("sluice_maintenance"), "a scheduled run", RUN_SECONDS)[0]
-    deployment.succeeds(run)
-    assert deployment.states(run) == {f"maintain_{PIPELINE}": "success"}
-    assert len(deployment.files()) > before > 1, "a compacted file; the old ones stay for readers"
-    client.pause("sluice_maintenance")
-    deployment.run()
     deployment.assert_exact()
 
 

@@ -21,7 +21,7 @@ from sluice.scheduling.process_family import end_family
 from sluice.scheduling.tasks import failing_for_good
 from sluice.spec.spec_files import load_spec
 
-from tests.worlds.pipelines import until
+from tests.worlds.processes import until
 
 SECRET = "not-for-anyone's-eyes"
 KAFKA = Connection(

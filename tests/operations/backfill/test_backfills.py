@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
@@ -24,13 +23,11 @@ from sluice.protocol.plan.write_plan import PlannedWork
 from sluice.protocol.settle.write_receipts import Settlement
 
 from tests.worlds.compaction import COMPACTED, NOT_YET, compact, let_compact
-from tests.worlds.pipelines import Installed
+from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import delete_records, group_positions, numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
 
 DAY = datetime(2026, 11, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -18,13 +18,12 @@ from sluice.operations.reset.targets import to_earliest, to_table
 from sluice.progress.quarantined_records import read_quarantined
 from sluice.tables.retention import PROPERTY
 
-from tests.worlds.pipelines import Installed, killed_at
+from tests.worlds.pipelines import Installed, Pipelines, Topic
+from tests.worlds.processes import killed_at
 from tests.worlds.records import produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
 
 STRICT = {"type": "json", "schema": "at TIMESTAMP"}
 MENDED = {**STRICT, "timestamp_unit": "s"}

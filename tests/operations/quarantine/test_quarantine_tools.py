@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable
 
 import pytest
 from click.testing import CliRunner
@@ -13,13 +12,12 @@ from sluice.offsets.quarantined import RecordFilter, RecordState
 from sluice.operations.reset.targets import to_earliest
 from sluice.progress.quarantined_records import read_quarantined
 
-from tests.worlds.pipelines import Installed, killed_at
+from tests.worlds.pipelines import Installed, Pipelines, Topic
+from tests.worlds.processes import killed_at
 from tests.worlds.records import numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
 
 FORM = {"type": "json", "schema": "id BIGINT"}
 WIDER = {"type": "json", "schema": "id STRING"}
@@ -131,7 +129,7 @@ def test_what_is_dropped_leaves_a_record_and_goes(trips: Installed) -> None:
     assert trips.offsets("loss") == []
     # Killed between its two steps: the decision stands, and the rows count no more.
     killed = ["--reason-like", "bigint", "--execute", "--reason", "a test"]
-    assert trips.sluice("quarantine drop", *killed, **killed_at("drop recorded")).returncode < 0
+    assert trips.process("quarantine drop", *killed, **killed_at("drop recorded")).returncode < 0
     recorded = trips.offsets("loss")
     ranges = [(row["partition"], row["start_offset"], row["end_offset"]) for row in recorded]
     assert sorted(ranges) == [(0, 11, 13), (1, 5, 6)]

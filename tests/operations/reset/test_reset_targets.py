@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,13 +11,11 @@ from sluice.errors import PreviewOutdated, ResetNeeded, SettingsError, SparkFail
 from sluice.offsets.notation import parse_positions, parse_scope
 from sluice.operations.reset.targets import named_target, shift_by, to_latest
 
-from tests.worlds.pipelines import Installed
+from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import delete_records, numbered, produce, produce_at, set_group
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
 HOUR = 3_600_000
 T0 = 1_700_000_000_000
 FOREVER = 2**63 - 1

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from deltalake import DeltaTable
 from sluice.errors import ResetNeeded
 from sluice.operations.reset.targets import to_earliest
 
-from tests.worlds.pipelines import Installed
+from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import group_positions, numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
-
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
 
 
 @pytest.fixture

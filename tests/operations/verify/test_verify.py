@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
 import pytest
 from deltalake import DeltaTable
 from sluice.operations.reset.targets import to_earliest, to_table
 from sluice.operations.verify.verify import Verdict
 
-from tests.worlds.pipelines import Installed
+from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
 FORM = {"type": "json", "schema": "id BIGINT"}
 # Until the next run settles, the consumer group stands where it did.
 RESET = {"caught_up": False, "group": None}

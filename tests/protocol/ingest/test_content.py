@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from decimal import Decimal
 
 import pytest
 from deltalake import DeltaTable
 from sluice.errors import SpecError, TooManyQuarantined
 
-from tests.worlds.pipelines import Installed
+from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import end, numbered, produce, send, transactional
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
 
 NUMBERS = {"type": "json", "schema": "id BIGINT"}
 SCALARS = {

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
 import pytest
 from confluent_kafka import Producer
 
-from tests.worlds.pipelines import Installed
+from tests.worlds.pipelines import Pipelines, Topic
 from tests.worlds.records import end, numbered, produce, send, transactional
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
 
 SIZE = 10_000_000
 ALLOWED = 12_000_000

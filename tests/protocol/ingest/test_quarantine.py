@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from sluice.errors import TooManyQuarantined
 
-from tests.worlds.pipelines import Installed
+from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
 
 FORM = {"type": "json", "schema": "id BIGINT"}
 BROKEN = b'{"id": 1'

@@ -16,7 +16,8 @@ from sluice.lake.session import spark_conf
 from sluice.spec.pipeline_spec import PipelineSpec
 
 from local.embedded.guard import Guarded
-from tests.worlds.pipelines import JAVA_TUNING, Installed, until
+from tests.worlds.pipelines import Installed
+from tests.worlds.processes import JAVA_TUNING, until
 from tests.worlds.records import numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]

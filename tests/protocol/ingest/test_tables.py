@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 from sluice.errors import TableRefused
 
-from tests.worlds.pipelines import Installed
+from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
 
 JSON = {"type": "json", "schema": "id BIGINT, city STRING"}
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.worlds.pipelines import Installed
+from tests.worlds.pipelines import Pipelines, Topic
 from tests.worlds.records import numbered, produce, produce_at
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 YEAR_9999 = 253_402_300_799_999

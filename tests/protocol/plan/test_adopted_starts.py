@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,11 @@ from sluice.errors import DataLost, SettingsError
 
 from local.embedded.broker import Broker
 from tests.oracle import read_truth
-from tests.worlds.pipelines import Installed
+from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import delete_records, numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
 Coordinates = set[tuple[str, int, int]]
 
 

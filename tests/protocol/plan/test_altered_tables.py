@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 
 import pytest
 from deltalake import CommitProperties, DeltaTable, Transaction
 from sluice.errors import ResetNeeded, TableRefused
 from sluice.operations.reset.targets import Target, shift_by, to_earliest, to_latest, to_table
 
-from tests.worlds.pipelines import Installed, killed_at
+from tests.worlds.pipelines import Installed, Pipelines, Topic, landed
+from tests.worlds.processes import killed_at
 from tests.worlds.records import numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
 RETENTION = "delta.setTransactionRetentionDuration"
 
 
 @pytest.fixture
 def trips(topic: Topic, pipeline: Pipelines) -> Installed:
     """A pipeline that has landed two batches of ten records."""
-    made = pipeline(topic())
-    for number in range(2):
-        more(made, 10 * number)
-        made.run()
-    return made
+    return landed(pipeline(topic()))
 
 
 def more(trips: Installed, first: int) -> None:
@@ -55,8 +49,24 @@ def exact(trips: Installed, rows: int, *altered: int) -> None:
     assert trips.judge(altered=frozenset(altered)).facts.rows == rows
 
 
-def test_create_or_replace_is_refused_until_it_is_taken_back(trips: Installed) -> None:
+def test_what_others_made_of_the_table_is_refused_until_it_is_taken_back(
+    trips: Installed,
+) -> None:
+    replaced = is_replaced(trips)
+    exact(trips, 30, replaced)
+    is_a_clone(trips)
+    exact(trips, 40, replaced)
+    is_created_anew(trips)
+    exact(trips, 50, replaced)
+    has_a_second_writer(trips)
+    exact(trips, 60, replaced)
+    forgets_its_transactions(trips)
+    exact(trips, 70, replaced)
+
+
+def is_replaced(trips: Installed) -> int:
     version = trips.version()
+    assert version is not None
     rows = trips.session().range(3).writeTo(f"delta.`{trips.data}`")
     rows.using("delta").createOrReplace()
     refused(
@@ -65,20 +75,19 @@ def test_create_or_replace_is_refused_until_it_is_taken_back(trips: Installed) -
         f"RESTORE the table to version {version}",
     )
     sql(trips, f"RESTORE TABLE {{t}} TO VERSION AS OF {version}")
-    exact(trips, 30, version + 1)
+    return version + 1
 
 
-def test_a_clone_is_refused(trips: Installed) -> None:
+def is_a_clone(trips: Installed) -> None:
     original = trips.folder / "original"
     trips.data.rename(original)
     trips.session().sql(f"CREATE TABLE delta.`{trips.data}` SHALLOW CLONE delta.`{original}`")
     refused(trips, "is a CLONE", "Put the original back")
     shutil.rmtree(trips.data)
     original.rename(trips.data)
-    exact(trips, 30)
 
 
-def test_a_table_dropped_and_created_anew_is_refused(trips: Installed) -> None:
+def is_created_anew(trips: Installed) -> None:
     aside = trips.folder / "aside"
     trips.data.rename(aside)
     sql(
@@ -88,24 +97,21 @@ def test_a_table_dropped_and_created_anew_is_refused(trips: Installed) -> None:
     refused(trips, "expected a last committed batch", "created anew")
     shutil.rmtree(trips.data)
     aside.rename(trips.data)
-    exact(trips, 30)
 
 
-def test_a_second_writer_is_refused_until_its_commit_is_taken_back(trips: Installed) -> None:
+def has_a_second_writer(trips: Installed) -> None:
     version = trips.version()
     foreign = CommitProperties(app_transactions=[Transaction("a-streaming-query", 7)])
     table = DeltaTable(trips.data)
     table.create_write_transaction([], "append", table.schema(), commit_properties=foreign)
     refused(trips, f"version {version + 1}", "'a-streaming-query'", "another writer")
     sql(trips, f"RESTORE TABLE {{t}} TO VERSION AS OF {version}")
-    exact(trips, 30)
 
 
-def test_transaction_ids_that_expire_are_refused(trips: Installed) -> None:
+def forgets_its_transactions(trips: Installed) -> None:
     sql(trips, f"ALTER TABLE {{t}} SET TBLPROPERTIES ('{RETENTION}' = 'interval 1 days')")
     refused(trips, RETENTION, "'interval 1 days'", "UNSET TBLPROPERTIES")
     sql(trips, f"ALTER TABLE {{t}} UNSET TBLPROPERTIES ('{RETENTION}')")
-    exact(trips, 30)
 
 
 def test_a_restore_by_timestamp_is_understood(trips: Installed) -> None:
@@ -191,7 +197,7 @@ def test_a_restore_behind_a_reset_is_noticed(trips: Installed, moves: Target) ->
 
 
 def test_a_reset_that_cannot_be_finished_after_a_restore_gives_way(trips: Installed) -> None:
-    killed = trips.sluice(
+    killed = trips.process(
         *("reset", "--shift-by", "0", "--execute", "--reason", "a test"),
         **killed_at("reset intended"),
     )

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-from tests.worlds.pipelines import Installed, no_spark
-from tests.worlds.records import group_positions, numbered, produce, set_group
+from tests.worlds.pipelines import Pipelines, Topic, more, no_spark
+from tests.worlds.records import group_positions, set_group
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
 NOWHERE = -1001
 
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
-
-
-def more(trips: Installed, count: int, partition: int = 0) -> None:
-    produce(trips.bootstrap, trips.topics[0], numbered(count), partition)
-
 
 def test_one_plan_is_cut_into_batches_that_tile(topic: Topic, pipeline: Pipelines) -> None:
     trips = pipeline(topic(3), max_records_per_batch=10)
     for partition, count in enumerate((14, 8, 0)):
-        more(trips, count, partition)
+        more(trips, count, partition=partition)
     work = trips.plan()
     assert work.batches == (1, 2, 3)
     ranges = trips.ranges()
@@ -70,7 +61,7 @@ def test_nothing_new_plans_nothing_and_starts_no_jvm(topic: Topic, pipeline: Pip
     version = trips.version()
     assert not trips.plan()
     # Where no Java is to be found, a run that wanted one would fail.
-    done = trips.sluice("run", PATH="/nonexistent", JAVA_HOME="/nonexistent")
+    done = trips.process("run", PATH="/nonexistent", JAVA_HOME="/nonexistent")
     assert (done.returncode, done.stdout) == (0, "trips: nothing new\n"), done.stderr
     assert (len(trips.offsets("planned")), trips.version()) == (1, version)
     assert trips.judge().facts.rows == 4

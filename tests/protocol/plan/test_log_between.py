@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from sluice.errors import DataLost, ResetNeeded
 
 from tests.oracle import read_truth
-from tests.worlds.pipelines import Installed
+from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import add_partitions, delete_records, delete_topic, numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
-
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,22 +10,16 @@ from sluice.errors import DataLost, ResetNeeded, SettingsError
 
 from local.embedded.broker import Broker
 from tests.oracle import read_truth
-from tests.worlds.pipelines import Installed
+from tests.worlds.pipelines import Installed, Pipelines, Topic, landed
 from tests.worlds.records import delete_records, delete_topic, numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
-
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
 
 
 @pytest.fixture
 def trips(topic: Topic, pipeline: Pipelines) -> Installed:
     """A pipeline that has landed ten records."""
-    made = pipeline(topic())
-    produce(made.bootstrap, made.topics[0], numbered(10))
-    made.run()
-    return made
+    return landed(pipeline(topic()), batches=1)
 
 
 def test_a_topic_deleted_and_created_anew_asks_for_a_decision(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,13 +12,11 @@ from sluice.protocol.plan.outlook import Estimate, Outlook
 from sluice.protocol.plan.outlook_text import lines_of
 
 from local.embedded.broker import Broker
-from tests.worlds.pipelines import Installed
+from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import delete_records, numbered, produce, transactional
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
 DAY = 24 * 3_600
 
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from sluice.errors import ResetNeeded, SettingsError
 
 from local.embedded.broker import Broker
-from tests.worlds.pipelines import Installed
+from tests.worlds.pipelines import Pipelines, Topic
 from tests.worlds.records import add_partitions, numbered, produce, set_group
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
 HOUR = 3_600_000
 T0 = 1_700_000_000_000
 # A plan that nobody has committed yet.

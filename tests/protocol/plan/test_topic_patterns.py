@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from sluice.errors import ResetNeeded
 from sluice.offsets.notation import parse_scope
@@ -11,13 +9,10 @@ from sluice.operations.reset.targets import named_target
 
 from local.embedded.broker import Broker
 from tests.oracle import read_truth
-from tests.worlds.pipelines import Installed
+from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import delete_topic, numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
-
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
 
 
 def reset(trips: Installed, name: str, value: str, *topics: str) -> None:

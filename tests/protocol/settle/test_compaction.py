@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -11,13 +10,11 @@ from sluice.operations.reset.targets import to_earliest
 
 from tests.oracle import KafkaTruth, read_truth
 from tests.worlds.compaction import COMPACTED, NOT_YET, compact, let_compact
-from tests.worlds.pipelines import Installed
+from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import delete_records, end, numbered, send, transactional
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
 Counts = tuple[int, int, int]
 
 TRIPS = 40

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
 
 import pytest
 
-from tests.worlds.pipelines import Installed, until
+from tests.worlds.pipelines import Installed, Pipelines, Topic
+from tests.worlds.processes import until
 from tests.worlds.records import end, numbered, produce, send, transactional
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
-Topic = Callable[..., str]
-Pipelines = Callable[..., Installed]
 
 DYING_PRODUCER = """
 import sys

@@ -13,7 +13,7 @@ import yaml
 from sluice.cli import commands
 from sluice.spec.spec_files import load_spec
 
-from tests.airflow.live import test_airflow_backfills
+from tests.airflow.scenarios import test_airflow_backfills
 from tests.worlds.console import ID
 from tests.worlds.operator_scenes import SCENES
 from tests.worlds.recipes import PAGE, Block, commands_of, recipes

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from local.embedded.guard import Guarded
-from tests.worlds.pipelines import until
+from tests.worlds.processes import until
 
 
 def dying(folder: Path, settled: float) -> tuple[Guarded, Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,12 @@ from confluent_kafka.admin import AdminClient
 from local.embedded.broker import Broker
 from tests.worlds.console import ANSWERING, Console
 from tests.worlds.operator_scenes import SCENES, Stage
-from tests.worlds.pipelines import Installed, Run, no_spark
+from tests.worlds.pipelines import Installed, no_spark
+from tests.worlds.processes import Run
 from tests.worlds.recipes import Block, recipes
 from tests.worlds.records import delete_topic
+
+ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
@@ -30,7 +34,8 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
 def shell(kafka: Broker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     """The process that runs the commands, and at the end has left nothing behind."""
     nowhere = Installed(tmp_path_factory.mktemp("shell"), kafka.bootstrap, [], no_spark)
-    run = nowhere.start_alone(ANSWERING)
+    places = (str(ROOT), os.environ.get("PYTHONPATH", ""))
+    run = nowhere.start_alone(ANSWERING, PYTHONPATH=os.pathsep.join(places))
     yield run
     try:
         assert run.end().returncode == 0

@@ -1,4 +1,4 @@
-"""One real Airflow reads intervals and batches again: asked by REST, as its forms do, or its CLI.
+"""A real Airflow reads intervals and batches again: asked by REST, as its forms do, or its CLI.
 
 The tests share the pipelines and build on each other, in this order.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,29 +19,27 @@ from deltalake import DeltaTable
 
 from local.embedded.airflow_client import AirflowApiError, DagRun
 from tests.oracle.kafka_truth import read_truth
-from tests.worlds.deployment import KEEPING_ALL, RUN_SECONDS, Deployment, deployed, write_spec
-from tests.worlds.pipelines import JAVA_TUNING, until
+from tests.worlds.backfill_runs import (
+    DAY,
+    HOURLY,
+    backfill,
+    contents,
+    created,
+    hour,
+    planned,
+    position,
+    run_of,
+    run_of_hour,
+)
+from tests.worlds.deployment import RUN_SECONDS, Deployment, write_spec
+from tests.worlds.processes import until
 from tests.worlds.recipes import commands_of
-from tests.worlds.records import delete_records, group_positions
+from tests.worlds.records import delete_records
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
 
-DAY = datetime(2024, 1, 5, tzinfo=UTC)
 # Recipes of docs/operations.md.
 BACKFILL, FORM = "Backfill past intervals in Airflow", "Read again from the trigger form"
-# Each hour of that date: no further run comes by itself while the tests run.
-HOURLY: dict[str, object] = {"schedule": "0 * 5 1 *"}
-SPECS: dict[str, dict[str, object]] = {
-    "hours": HOURLY,
-    "slow": HOURLY | {"max_records_per_batch": 4},
-}
-
-Deployments = dict[str, Deployment]
-Range = tuple[int, int]
-
-
-def hour(number: float) -> datetime:
-    return DAY + timedelta(hours=number)
 
 
 def stamps(first: int, last: int, each: int = 4) -> Iterator[int]:
@@ -51,55 +49,22 @@ def stamps(first: int, last: int, each: int = 4) -> Iterator[int]:
             yield int(hour(number / each + fast).timestamp() * 1000)
 
 
-@pytest.fixture(scope="module")
-def deployments(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployments]:
-    folder = tmp_path_factory.mktemp("airflow")
-    with deployed(folder, SPECS, topic=KEEPING_ALL, environment=JAVA_TUNING) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def hours(deployments: Deployments) -> Deployment:
-    deployments["hours"].produce(32, stamps(0, 4))
-    return landed(deployments["hours"])
-
-
-@pytest.fixture(scope="module")
-def slow(deployments: Deployments) -> Deployment:
-    deployments["slow"].produce(24, stamps(0, 2, each=6))
-    return landed(deployments["slow"])
-
-
-def landed(deployment: Deployment) -> Deployment:
+def landed(deployment: Deployment, records: int, at: Iterator[int]) -> Deployment:
     """What there is was landed by its first scheduled run."""
+    deployment.produce(records, at)
     deployment.unpause()
-    runs = until(lambda: deployment.client.runs(deployment.pipeline), "a scheduled run")
-    assert deployment.succeeds(runs[0]).run_id.startswith("scheduled")
+    deployment.first_run()
     return deployment
 
 
-def backfill(to: Deployment, first: int, last: int, **more: Any) -> int:
-    """Ask for the hours from the first to the last one."""
-    span = [hour(number).isoformat() for number in (first, last)]
-    return created(to, lambda: to.client.backfill(to.pipeline, *span, **more))
+@pytest.fixture(scope="module")
+def hours(deployments: dict[str, Deployment]) -> Deployment:
+    return landed(deployments["hours"], 32, stamps(0, 4))
 
 
-def created(to: Deployment, ask: Callable[[], int]) -> int:
-    """Ask again where SQLite, which has one writer at a time, left a backfill without runs.
-
-    Or where Airflow saw just now, by itself, that the one before is over.
-    """
-
-    def attempt() -> int:
-        try:
-            the_one_before_is_over(to)
-            return ask()
-        except AirflowApiError as refused:
-            if ": 409 " not in str(refused):
-                raise
-            return 0
-
-    return until(attempt, "a backfill", RUN_SECONDS)
+@pytest.fixture(scope="module")
+def slow(deployments: dict[str, Deployment]) -> Deployment:
+    return landed(deployments["slow"], 24, stamps(0, 2, each=6))
 
 
 def documented(program: str, heading: str, of: Deployment) -> list[str]:
@@ -116,19 +81,6 @@ def ask_as_documented(heading: str, of: Deployment) -> Any:
     return of.client.request(method, path.removeprefix("/api/v2"), json=json.loads(body))
 
 
-def the_one_before_is_over(deployment: Deployment) -> None:
-    """Airflow looks every 30 seconds which backfills are; here, as soon as their runs are."""
-    query = {"dag_id": deployment.pipeline}
-    for each in deployment.client.request("GET", "/backfills", params=query)["backfills"]:
-        if each["completed_at"] is None:
-            until(deployment.all_runs, "the end of all runs", RUN_SECONDS, 1)
-            deployment.client.change_backfill(each["id"], "cancel")
-
-
-def run_of(to: Deployment, number: int) -> DagRun:
-    return to.client.run(DagRun(to.pipeline, run_of_hour(number), "asked for"))
-
-
 def backfilled(to: Deployment) -> dict[int, str]:
     """Hour → state of its backfill run."""
     wanted = {run_of_hour(number): number for number in range(24)}
@@ -136,39 +88,14 @@ def backfilled(to: Deployment) -> dict[int, str]:
     return {wanted[name]: state for name, state in found.items() if name in wanted}
 
 
-def run_of_hour(number: int) -> str:
-    return f"backfill__{hour(number + 1).isoformat()}"
-
-
-def offsets(of: Deployment, event: str) -> list[dict[str, Any]]:
-    table = DeltaTable(of.warehouse / "_sluice" / "offsets").to_pyarrow_table().to_pylist()
-    return [row for row in table if (row["pipeline"], row["event"]) == (of.pipeline, event)]
-
-
-def planned(by: Deployment, run: DagRun | str) -> dict[int, Range]:
-    """Partition → what this run was the first to plan."""
-    name = run if isinstance(run, str) else run.run_id
-    rows = [row for row in offsets(by, "planned") if row["run_id"] == name]
-    return {row["partition"]: (row["start_offset"], row["end_offset"]) for row in rows}
-
-
 def in_order(of: Deployment) -> list[str]:
     """The batches in the order of their commits."""
-    rows = offsets(of, "committed")
+    rows = of.offsets("committed")
     return [batch for _, batch in sorted({(row["data_version"], row["batch"]) for row in rows})]
-
-
-def contents(of: Deployment) -> list[tuple[int, int, bytes]]:
-    rows = DeltaTable(of.data).to_pyarrow_table().to_pylist()
-    return sorted((row["_partition"], row["_offset"], row["value"]) for row in rows)
 
 
 def batches(of: Deployment) -> set[str]:
     return set(DeltaTable(of.data).to_pyarrow_table()["_batch"].to_pylist())
-
-
-def position(of: Deployment) -> list[int]:
-    return group_positions(of.broker.bootstrap, f"sluice-{of.pipeline}", of.pipeline, 2)
 
 
 def test_a_backfill_replaces_each_interval_and_the_cursor_stays(hours: Deployment) -> None:
@@ -238,7 +165,7 @@ def test_what_is_above_the_cursor_is_left_to_the_forward_lane(hours: Deployment)
 
 
 def test_a_paused_one_waits_and_a_cancelled_one_is_finished_by_the_next(hours: Deployment) -> None:
-    before, plans = contents(hours), len(offsets(hours, "planned"))
+    before, plans = contents(hours), len(hours.offsets("planned"))
     hours.client.pause("hours")
     number = created(hours, lambda: ask_as_documented(BACKFILL, hours)["id"])
     hours.client.change_backfill(number, "pause")
@@ -255,7 +182,7 @@ def test_a_paused_one_waits_and_a_cancelled_one_is_finished_by_the_next(hours: D
     assert hours.client.wait_for_run(run_of(hours, 0), RUN_SECONDS).state == "failed"
     assert run_of(hours, 1).state == "failed"
     assert set(hours.states(run_of(hours, 1)).values()) == {None}
-    assert len(offsets(hours, "planned")) == plans + 2 + 2
+    assert len(hours.offsets("planned")) == plans + 2 + 2
     backfill(hours, 1, 1, reprocess_behavior="failed")
     finished = hours.succeeds(run_of(hours, 1))
     assert len(hours.work(finished)["batches"]) == 2
