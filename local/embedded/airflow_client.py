@@ -53,7 +53,7 @@ class TaskInstance:
 class AirflowClient:
     def __init__(self, url: str, username: str, password: str) -> None:
         self._login = {"username": username, "password": password}
-        # Loopback only: whatever proxy the machine has is none of our business.
+        # Loopback only: a proxy of the machine is not for it.
         self._http = httpx.Client(base_url=url, timeout=30, trust_env=False)
 
     def close(self) -> None:
@@ -76,7 +76,7 @@ class AirflowClient:
         return reply.json() if reply.content else None
 
     def health(self) -> dict[str, str]:
-        """The status of each component; empty while nobody answers."""
+        """The status of each component; empty while Airflow does not answer."""
         try:
             reply = self._http.get("/api/v2/monitor/health", timeout=5)
             reply.raise_for_status()

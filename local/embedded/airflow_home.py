@@ -137,7 +137,7 @@ def migrate(home: Path, cache: Path, environment: Mapping[str, str]) -> None:
 
 
 def copy(source: Path, target: Path) -> None:
-    """Whole or not at all, whoever else copies at the same time."""
+    """Whole or not at all, even if other processes copy at the same time."""
     unfinished = target.with_name(f"{target.name}.{os.getpid()}")
     shutil.copyfile(source, unfinished)
     unfinished.replace(target)

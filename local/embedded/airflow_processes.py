@@ -28,7 +28,7 @@ from local.embedded.guard import Guarded
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 120
 GRACE_SECONDS = 5
-# Whoever stops sooner is not started again: it cannot run here.
+# A process that stops sooner is not started again: it cannot run here.
 SETTLED_SECONDS = 10
 
 PROCESSES = {
@@ -127,7 +127,7 @@ class Airflow:
         return self
 
     def stop(self) -> None:
-        """Stop the four and whatever they started; returns when nothing of it is left."""
+        """Stop the four and all that they started; returns when nothing of it is left."""
         if self._client is not None:
             self._client.close()
             self._client = None
@@ -138,7 +138,7 @@ class Airflow:
         self._guarded.clear()
 
     def environment(self) -> dict[str, str]:
-        """What the four processes see: ours, and of the caller's whatever is not Airflow's."""
+        """What the four processes see: the caller's environment without Airflow's, and ours."""
         theirs = {key: value for key, value in os.environ.items() if not key.startswith("AIRFLOW")}
         binaries = Path(sys.executable).parent
         packages = Path(psutil.__file__).parents[1]

@@ -17,7 +17,7 @@ class Lag:
 
     `records` counts offsets between cursor and LSO; `age` is that of the oldest unread record.
     `held_back_since` is when the open transaction wrote its first record, which is at the LSO.
-    `retention` is the topic's, None where nobody asked for it.
+    `retention` is the topic's, None where it was not asked for.
     """
 
     partition: TopicPartition

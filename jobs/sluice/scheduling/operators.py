@@ -25,9 +25,9 @@ TURN = timedelta(seconds=15)
 
 
 class DriverOperator(SparkSubmitOperator):
-    """Runs a job of ours for one pipeline; what is told to it is the subclass's to say."""
+    """Runs a job of ours for one pipeline; the subclass makes its command line."""
 
-    # Nothing is rendered: what the job is told, it is told at run time, and nothing can leak.
+    # Nothing is rendered: the command line is made at run time, so that no secret can leak.
     template_fields = ()
 
     def __init__(self, *, job: str, spec: PipelineSpec, **kwargs: Any) -> None:

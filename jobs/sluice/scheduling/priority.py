@@ -1,7 +1,7 @@
 """Priority: of the ingest tasks that wait for a pipeline's one place, fresh data's go first.
 
-Airflow else takes the one with the oldest date, which is always a backfill's: of several backfill
-runs, those that make way for fresh data would make way for each other only.
+Otherwise Airflow takes the one with the oldest date, which is always a backfill's: where several
+backfill runs make way for fresh data, each of them would only make way for another.
 """
 
 from __future__ import annotations

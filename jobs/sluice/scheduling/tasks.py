@@ -80,7 +80,7 @@ def settle_with(spec: PipelineSpec, table: Asset) -> Callable[..., None]:
     def settle(
         dag_run: Any = None, params: Any = None, outlet_events: Any = None, ti: Any = None
     ) -> None:
-        """Write the receipts of what the table's log shows as committed; tell who waits for it."""
+        """Write the receipts of what the table's log shows as committed, and announce the table."""
         if params[DRY_RUN]:
             raise AirflowSkipException(f"{spec.pipeline}: a dry run; nothing was written")
         with failing_for_good():

@@ -109,7 +109,7 @@ def _outcomes(folder: Path) -> Iterator[tuple[Path, PipelineSpec | SpecError]]:
         except SpecError as error:
             yield path, error
         except Exception as problem:
-            # Whatever a file breaks, it must not take the other pipelines down with it.
+            # No file may take the other pipelines down with it, not even by an error that is ours.
             yield path, SpecError(f"{path}: {type(problem).__name__}: {problem}")
         else:
             yield path, spec

@@ -32,7 +32,7 @@ def remarks_of(outlook: Outlook) -> Iterator[str]:
     for loss in outlook.losses:
         yield f"{loss}; would be recorded as lost"
     if outlook.later:
-        yield (f"left for later runs: {_offsets(outlook.later)}, {_batches(outlook.batches_later)}")
+        yield f"left for later runs: {_offsets(outlook.later)}, {_batches(outlook.batches_later)}"
     yield from filter(None, (each.waiting for each in outlook.lags))
     yield from outlook.notes
 
