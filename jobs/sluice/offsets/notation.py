@@ -22,6 +22,7 @@ _TOPIC = f"{_LETTERS}{{1,249}}"
 _PARTITION, _OFFSET = r"\d{1,9}", r"\d{1,18}"
 _PLACE = rf"{_TOPIC}\[{_PARTITION}\]"
 
+TOPIC = f"^{_TOPIC}$"
 RANGE = rf"^{_PLACE} \[{_OFFSET}, {_OFFSET}\)$"
 BATCH = r"^(forward|backfill)-[1-9]\d{0,8}-[1-9]\d{0,17}$"
 POSITION, RECORD = rf"^{_PLACE}={_OFFSET}$", rf"^{_PLACE}@{_OFFSET}$"

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from croniter import CroniterError, croniter
 from pydantic import Field, field_validator, model_validator
 
+from sluice.offsets import notation
 from sluice.offsets.losses import ON_DATA_LOSS, OnDataLoss
 from sluice.spec.columns import Column, Decimal, Primitive
 from sluice.spec.formats import Format
@@ -26,7 +27,7 @@ OUR_DAGS = ("sluice_maintenance", "sluice_reset")
 _INTERNAL = ("__consumer_offsets", "__share_group_state", "__transaction_state")
 _SECRET = re.compile(r"password|secret|token|jaas|credential|access.?key", re.IGNORECASE)
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
-TopicName = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
+TopicName = Annotated[str, Field(pattern=notation.TOPIC)]
 
 
 class Quarantine(Model):

@@ -123,6 +123,7 @@ def test_what_is_no_moment_is_refused() -> None:
 @pytest.mark.parametrize(
     ("name", "pattern"),
     [
+        ("TOPIC", r"^[A-Za-z0-9._-]{1,249}$"),
         ("RANGE", r"^[A-Za-z0-9._-]{1,249}\[\d{1,9}\] \[\d{1,18}, \d{1,18}\)$"),
         ("BATCH", r"^(forward|backfill)-[1-9]\d{0,8}-[1-9]\d{0,17}$"),
         ("POSITION", r"^[A-Za-z0-9._-]{1,249}\[\d{1,9}\]=\d{1,18}$"),
@@ -137,5 +138,5 @@ def test_what_is_no_moment_is_refused() -> None:
     ],
 )
 def test_a_form_lets_pass_what_it_always_did(name: str, pattern: str) -> None:
-    """The trigger form's schemas are part of its interface: scripts trigger runs with them."""
+    """Schemas are part of an interface: specs hold such names, and scripts trigger runs."""
     assert getattr(notation, name) == pattern

@@ -122,7 +122,7 @@ def readable_ranges(batch: Batch, state: KafkaState, policy: OnDataLoss) -> list
     asked = [each for each in batch.ranges if each.offsets.span]
     compare_cluster(batch.cluster_id, state)
     findings = [_compare_pinned(each, state.logs.get(each.offsets.partition)) for each in asked]
-    lost = losses(batch.sequence.pipeline, [each for each in findings if each], policy)
+    lost = losses(batch.sequence.pipeline, findings, policy)
     starts = {loss.offsets.partition: loss.offsets.end for loss in lost}
     return [
         OffsetRange(
@@ -134,7 +134,9 @@ def readable_ranges(batch: Batch, state: KafkaState, policy: OnDataLoss) -> list
     ]
 
 
-def losses(pipeline: str, findings: Iterable[Finding], policy: OnDataLoss) -> tuple[Loss, ...]:
+def losses(
+    pipeline: str, findings: Iterable[Finding | None], policy: OnDataLoss
+) -> tuple[Loss, ...]:
     """The losses to record. Raises ResetNeeded for a contradiction, and what the policy raises."""
     found = list(findings)
     require_no_contradiction(pipeline, found)

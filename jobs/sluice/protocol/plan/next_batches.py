@@ -40,7 +40,7 @@ def plan_first(
     """
     compare_topics(spec, (), state)
     gone = [compare_start(each, start, state.logs[each]) for each, start in starts.items()]
-    lost = losses(spec.pipeline, [each for each in gone if each], spec.data_loss)
+    lost = losses(spec.pipeline, gone, spec.data_loss)
     target = _target({**starts, **_ends(lost)}, state)
     pieces = _pieces(spec, target) or [_nothing(target)]
     return Plan(_batches(pieces, history, state), lost, format_start(spec.start.position))
@@ -56,7 +56,7 @@ def plan_next(
     """
     compare_cluster(history.cluster_id, state)
     compare_topics(spec, (each.topic for each in history.cursor), state)
-    lost = losses(spec.pipeline, list(_findings(spec, history, state)), spec.data_loss)
+    lost = losses(spec.pipeline, _findings(spec, history, state), spec.data_loss)
     starts = {each: log.log_start_offset for each, log in state.logs.items()}
     starts |= {each: last.offsets.end for each, last in history.cursor.items()}
     starts |= _ends(lost)
