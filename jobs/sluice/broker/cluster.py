@@ -1,4 +1,4 @@
-"""The Kafka log: the only place that talks to the broker through confluent_kafka."""
+"""The cluster: what an administrator of Kafka may ask, and the mirror of the cursor."""
 
 from __future__ import annotations
 
@@ -7,33 +7,34 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from confluent_kafka import (
     Consumer,
     ConsumerGroupTopicPartitions,
     IsolationLevel,
-    KafkaError,
-    KafkaException,
     TopicCollection,
 )
 from confluent_kafka import TopicPartition as WirePartition
 from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec, ResourceType
 
+from sluice.broker.answers import TIMEOUT_S, NoSuchTopic, ask
 from sluice.broker.client_settings import ClientSettings
-from sluice.errors import BrokerUnavailable, SettingsError
 from sluice.offsets.partition_log import KafkaState, PartitionLog, Retention
 from sluice.offsets.ranges import TopicPartition
-from sluice.spec.pipeline_spec import PipelineSpec
 
 log = logging.getLogger(__name__)
-_TIMEOUT_S = 15.0
-_FORBIDDEN = (
-    KafkaError.CLUSTER_AUTHORIZATION_FAILED,
-    KafkaError.GROUP_AUTHORIZATION_FAILED,
-    KafkaError.SASL_AUTHENTICATION_FAILED,
-    KafkaError.TOPIC_AUTHORIZATION_FAILED,
-)
+
+
+class TopicSelection(Protocol):
+    """Which topics are read: those that are listed, else all whose name is selected."""
+
+    @property
+    def topics(self) -> list[str] | None:
+        """The topics' names, where they are listed."""
+
+    def selects(self, topic: str) -> bool:
+        """Whether a topic of this name is read."""
 
 
 class KafkaCluster:
@@ -47,10 +48,10 @@ class KafkaCluster:
         self._client = client
         self._admin = AdminClient(client.librdkafka(), logger=log)
 
-    def state(self, spec: PipelineSpec) -> KafkaState:
-        """The logs of the pipeline's topics as they are now; a topic that does not exist lacks."""
-        cluster = self._ask(lambda: self._admin.describe_cluster(request_timeout=_TIMEOUT_S))
-        topic_ids = self._topics(self._selected(spec))
+    def state(self, selection: TopicSelection) -> KafkaState:
+        """The logs of the selected topics as they are now; a topic that does not exist lacks."""
+        cluster = self._ask(lambda: self._admin.describe_cluster(request_timeout=TIMEOUT_S))
+        topic_ids = self._topics(self._selected(selection))
         partitions = [
             WirePartition(topic, number)
             for topic, (_, numbers) in topic_ids.items()
@@ -88,10 +89,9 @@ class KafkaCluster:
         """The committed offsets of a consumer group; None where there is none."""
         wanted = [WirePartition(each.topic, each.partition) for each in partitions]
         asked = [ConsumerGroupTopicPartitions(group, wanted)]
-        futures = self._ask(
-            lambda: self._admin.list_consumer_group_offsets(asked, request_timeout=_TIMEOUT_S)
+        answer = self._ask(
+            lambda: self._admin.list_consumer_group_offsets(asked, request_timeout=TIMEOUT_S)[group]
         )
-        answer = self._ask(lambda: futures[group])
         found = {TopicPartition(e.topic, e.partition): e.offset for e in answer.topic_partitions}
         return {e: found[e] if found.get(e, -1) >= 0 else None for e in partitions}
 
@@ -127,7 +127,7 @@ class KafkaCluster:
         if not resources:
             return {}
         futures = self._ask(
-            lambda: self._admin.describe_configs(resources, request_timeout=_TIMEOUT_S)
+            lambda: self._admin.describe_configs(resources, request_timeout=TIMEOUT_S)
         )
         answers = {each.name: self._ask(partial(_itself, futures[each])) for each in resources}
         return {
@@ -135,21 +135,21 @@ class KafkaCluster:
             for topic, answer in answers.items()
         }
 
-    def _selected(self, spec: PipelineSpec) -> list[str]:
-        if spec.topics is not None:
-            return spec.topics
-        metadata = self._ask(lambda: self._admin.list_topics(timeout=_TIMEOUT_S))
-        return sorted(topic for topic in metadata.topics if spec.selects(topic))
+    def _selected(self, selection: TopicSelection) -> list[str]:
+        if selection.topics is not None:
+            return selection.topics
+        metadata = self._ask(lambda: self._admin.list_topics(timeout=TIMEOUT_S))
+        return sorted(topic for topic in metadata.topics if selection.selects(topic))
 
     def _topics(self, topics: list[str]) -> dict[str, tuple[str, list[int]]]:
         futures = self._ask(
-            lambda: self._admin.describe_topics(TopicCollection(topics), request_timeout=_TIMEOUT_S)
+            lambda: self._admin.describe_topics(TopicCollection(topics), request_timeout=TIMEOUT_S)
         )
         found = {}
         for topic, future in futures.items():
             try:
                 answer = self._ask(partial(_itself, future))
-            except _NoSuchTopic:
+            except NoSuchTopic:
                 continue
             found[topic] = (_url_safe(str(answer.topic_id)), [e.id for e in answer.partitions])
         return found
@@ -164,7 +164,7 @@ class KafkaCluster:
             lambda: self._admin.list_offsets(
                 dict.fromkeys(partitions, at),
                 isolation_level=isolation,
-                request_timeout=_TIMEOUT_S,
+                request_timeout=TIMEOUT_S,
             )
         )
         return {
@@ -173,34 +173,7 @@ class KafkaCluster:
         }
 
     def _ask(self, question: Callable[[], Any]) -> Any:
-        try:
-            answer = question()
-            return answer.result(_TIMEOUT_S + 5) if isinstance(answer, Future) else answer
-        except KafkaException as problem:
-            if problem.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
-                raise _NoSuchTopic(
-                    f"broker {self._client.bootstrap}: a topic was deleted while it was asked for."
-                    " Nothing was changed; run again."
-                ) from problem
-            if problem.args[0].code() in _FORBIDDEN:
-                raise SettingsError(
-                    f"broker {self._client.bootstrap}: {problem.args[0].str()}. The connection's"
-                    " user needs Describe, DescribeConfigs and Read on the topics, and Read on the"
-                    " consumer group."
-                ) from problem
-            raise self._unavailable(problem.args[0].str()) from problem
-        except TimeoutError as problem:
-            raise self._unavailable("no answer") from problem
-
-    def _unavailable(self, why: str) -> BrokerUnavailable:
-        return BrokerUnavailable(
-            f"broker {self._client.bootstrap}: {why}. Nothing was changed; run again when the"
-            " broker answers."
-        )
-
-
-class _NoSuchTopic(BrokerUnavailable):
-    """The broker does not know the topic, or not any more: the next look at it will tell."""
+        return ask(self._client.bootstrap, question)
 
 
 def _retention(settings: Mapping[str, str]) -> Retention:

@@ -13,6 +13,13 @@ from aiokafka.protocol.fetch import FetchRequest
 from aiokafka.protocol.metadata import MetadataRequest
 from aiokafka.protocol.offset import OffsetRequest
 from aiokafka.structs import TopicPartition as Address
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception_type,
+    retry_if_not_exception_type,
+    wait_fixed,
+)
 
 from sluice.broker.client_settings import ClientSettings
 from sluice.errors import BrokerUnavailable, SettingsError
@@ -42,6 +49,10 @@ class AskAgain(Exception):
     """An answer that says nothing: throttled, or another replica is to be asked."""
 
 
+_PASSING = (errors.KafkaError, OSError, TimeoutError, AskAgain)
+_IS_PASSING = retry_if_exception_type(_PASSING) & retry_if_not_exception_type(_NOT_PASSING)
+
+
 @dataclass(frozen=True)
 class Fetched:
     """What a partition's leader answered: whole record batches, as bytes, and the log's bounds."""
@@ -66,22 +77,25 @@ class RawConnection:
         self._leaders: dict[TopicPartition, int] = {}
         self._one_at_a_time = asyncio.Lock()
 
-    async def patiently(self, step: Callable[[], Awaitable[_T]], what: str) -> _T:
+    async def patiently(self, what: str, step: Callable[..., Awaitable[_T]], *given: Any) -> _T:
         """Take a step again and again until it succeeds, cannot succeed, or the time is over."""
-        cause: Exception | None = None
+        cause: BaseException | None = None
+
+        def remember(attempt: RetryCallState) -> None:
+            nonlocal cause
+            cause = attempt.outcome.exception() if attempt.outcome else None
+
+        again = AsyncRetrying(
+            retry=_IS_PASSING, wait=wait_fixed(_PAUSE_SECONDS), before_sleep=remember
+        )
         try:
             async with asyncio.timeout(self._timeout):
-                while True:
-                    try:
-                        return await step()
-                    except _NOT_PASSING as error:
-                        raise SettingsError(
-                            f"{what}: {self.addresses} refused to show the raw log: {error}."
-                            " Fix the connection or the user's rights"
-                        ) from error
-                    except (errors.KafkaError, OSError, TimeoutError, AskAgain) as error:
-                        cause = error
-                        await asyncio.sleep(_PAUSE_SECONDS)
+                return await again(step, *given)
+        except _NOT_PASSING as error:
+            raise SettingsError(
+                f"{what}: {self.addresses} refused to show the raw log: {error}."
+                " Fix the connection or the user's rights"
+            ) from error
         except TimeoutError:
             raise BrokerUnavailable(
                 f"{what}: the raw log could not be read from {self.addresses} within"
@@ -167,10 +181,8 @@ async def ask_each(
 
     async def one(partition: TopicPartition, offset: int) -> _T:
         async with places:
-            return await connection.patiently(
-                lambda: question(connection, partition, offset),
-                f"{partition} [{offset}, {offset + 1})",
-            )
+            what = f"{partition} [{offset}, {offset + 1})"
+            return await connection.patiently(what, question, connection, partition, offset)
 
     try:
         found = await asyncio.gather(*(one(*each) for each in asked.items()))

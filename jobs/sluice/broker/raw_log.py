@@ -68,7 +68,7 @@ class _RawLog:
     async def page(self, start: int) -> LogPage:
         """The page that begins at `start`."""
         what = f"{self._partition} [{start}, {self._end})"
-        return await self._connection.patiently(lambda: self._page(start), what)
+        return await self._connection.patiently(what, self._page, start)
 
     async def _page(self, start: int) -> LogPage:
         try:

@@ -1,4 +1,7 @@
-"""The Kafka reader: records as a read_committed client sees them, for looking and for proof."""
+"""The Kafka reader: records as a client without a group sees them, for looking and for proof.
+
+Nothing is committed, no one else is disturbed.
+"""
 
 from __future__ import annotations
 
@@ -22,81 +25,94 @@ _AT_A_TIME = 10_000
 _PAUSE_S = 0.2
 
 
-class KafkaReader:
-    """Reads records without a group: nothing is committed, no one else is disturbed."""
+def read_offsets(client: ClientSettings, wanted: OffsetRange) -> Iterator[list[int]]:
+    """The offsets of the range that hold a committed record, ascending, some at a time.
 
-    def __init__(self, client: ClientSettings) -> None:
-        self._client = client
+    Raises BrokerUnavailable when nothing comes for 15 s.
+    """
+    partition = wanted.partition
+    with _consumer(client, {partition: wanted.start}) as consumer:
+        reached, heard = wanted.start, time.monotonic()
+        while reached < wanted.end:
+            messages = consumer.consume(_AT_A_TIME, timeout=_PAUSE_S)
+            if messages:
+                heard = time.monotonic()
+            elif time.monotonic() - heard > _TIMEOUT_S:
+                raise BrokerUnavailable(
+                    f"{partition} [{reached}, {wanted.end}): broker {client.bootstrap}"
+                    f" sent nothing for {_TIMEOUT_S:g} s. Run again when it answers."
+                )
+            found = [each.offset() for each in messages if each.error() is None]
+            if found:
+                yield [offset for offset in found if offset < wanted.end]
+                reached = found[-1] + 1
+            if any(_at_the_end(each) for each in messages):
+                return
 
-    def offsets(self, wanted: OffsetRange) -> Iterator[list[int]]:
-        """The offsets of the range that hold a committed record, ascending, some at a time.
 
-        Raises BrokerUnavailable when nothing comes for 15 s.
-        """
-        partition = wanted.partition
-        with self._consumer({partition: wanted.start}) as consumer:
-            reached, heard = wanted.start, time.monotonic()
-            while reached < wanted.end:
-                messages = consumer.consume(_AT_A_TIME, timeout=_PAUSE_S)
-                if messages:
-                    heard = time.monotonic()
-                elif time.monotonic() - heard > _TIMEOUT_S:
-                    raise BrokerUnavailable(
-                        f"{partition} [{reached}, {wanted.end}): broker {self._client.bootstrap}"
-                        f" sent nothing for {_TIMEOUT_S:g} s. Run again when it answers."
-                    )
-                found = [each.offset() for each in messages if each.error() is None]
-                if found:
-                    yield [offset for offset in found if offset < wanted.end]
-                    reached = found[-1] + 1
-                if any(_at_the_end(each) for each in messages):
-                    return
+def read_open_since(
+    client: ClientSettings, logs: Mapping[TopicPartition, PartitionLog]
+) -> dict[TopicPartition, datetime]:
+    """Since when a transaction has been open, of partitions where one is.
 
-    def open_since(
-        self, logs: Mapping[TopicPartition, PartitionLog]
-    ) -> dict[TopicPartition, datetime]:
-        """Since when a transaction has been open, of partitions where one is.
+    The LSO is the offset of its first record, which only a read_uncommitted client sees (KIP-98).
+    """
+    held_back = {
+        each: log.last_stable_offset
+        for each, log in logs.items()
+        if log.last_stable_offset < log.end_offset
+    }
+    return read_timestamps(client, held_back, "read_uncommitted")
 
-        The LSO is the offset of its first record, which only a read_uncommitted client sees.
-        """
-        held_back = {
-            each: log.last_stable_offset
-            for each, log in logs.items()
-            if log.last_stable_offset < log.end_offset
-        }
-        return self.timestamps(held_back, "read_uncommitted")
 
-    def timestamps(
-        self, starts: Mapping[TopicPartition, int], isolation: str = "read_committed"
-    ) -> dict[TopicPartition, datetime]:
-        """When the first record at or after each offset was written; unknown ones are left out."""
-        found: dict[TopicPartition, datetime] = {}
-        for partition, offset in starts.items():
-            with self._consumer({partition: offset}, isolation) as consumer:
-                for each in consumer.consume(1, timeout=_TIMEOUT_S):
-                    moment = None if each.error() else _moment(each.timestamp()[1])
-                    if moment:
-                        found[partition] = moment
+def read_timestamps(
+    client: ClientSettings,
+    starts: Mapping[TopicPartition, int],
+    isolation: str = "read_committed",
+) -> dict[TopicPartition, datetime]:
+    """When the first record at or after each offset was written; unknown ones are left out.
+
+    So is every partition that is still waited for when nothing has come for 15 s.
+    """
+    found: dict[TopicPartition, datetime] = {}
+    if not starts:
         return found
+    with _consumer(client, starts, isolation) as consumer:
+        waiting, heard = set(starts), time.monotonic()
+        while waiting and (left := heard + _TIMEOUT_S - time.monotonic()) > 0:
+            message = consumer.poll(left)
+            partition = message and TopicPartition(message.topic() or "", message.partition())
+            if partition not in waiting:
+                continue
+            waiting.remove(partition)
+            heard = time.monotonic()
+            # librdkafka has fetched more than the first record; paused, it drops the rest.
+            consumer.pause([WirePartition(partition.topic, partition.partition)])
+            if not message.error() and (moment := _moment(message.timestamp()[1])):
+                found[partition] = moment
+    return found
 
-    @contextmanager
-    def _consumer(
-        self, starts: Mapping[TopicPartition, int], isolation: str = "read_committed"
-    ) -> Iterator[Any]:
-        consumer = Consumer(
-            {
-                **self._client.librdkafka(),
-                "group.id": "sluice-reader",
-                "enable.auto.commit": False,
-                "enable.partition.eof": True,
-                "isolation.level": isolation,
-            }
-        )
-        try:
-            consumer.assign([WirePartition(e.topic, e.partition, at) for e, at in starts.items()])
-            yield consumer
-        finally:
-            consumer.close()
+
+@contextmanager
+def _consumer(
+    client: ClientSettings,
+    starts: Mapping[TopicPartition, int],
+    isolation: str = "read_committed",
+) -> Iterator[Any]:
+    consumer = Consumer(
+        {
+            **client.librdkafka(),
+            "group.id": "sluice-reader",
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "isolation.level": isolation,
+        }
+    )
+    try:
+        consumer.assign([WirePartition(e.topic, e.partition, at) for e, at in starts.items()])
+        yield consumer
+    finally:
+        consumer.close()
 
 
 def _moment(milliseconds: int) -> datetime | None:

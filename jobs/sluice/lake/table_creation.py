@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import logging
-import time
+import operator
 from collections.abc import Sequence
 
 from pyspark.sql import SparkSession
+from tenacity import (
+    RetryError,
+    Retrying,
+    before_sleep_log,
+    retry_if_exception_type,
+    retry_if_result,
+    stop_after_attempt,
+    wait_chain,
+    wait_fixed,
+)
 
 from sluice.lake.batch_rows import DATA_COLUMNS, QUARANTINE_COLUMNS
 from sluice.spec.pipeline_spec import PipelineSpec
@@ -17,8 +27,6 @@ log = logging.getLogger(__name__)
 # Statistics on a few columns of each kind: ours locate a batch, the first of theirs serve analysts.
 _OUR_STATISTICS = ["_topic_id", "_partition", "_offset", "_timestamp", "_batch"]
 _THEIR_STATISTICS = 16
-# Before each attempt to create a table.
-_PAUSES = (0.0, 0.0, 0.5, 1.0, 2.0)
 _COMPARED = {
     "STRING",
     "TINYINT",
@@ -68,23 +76,30 @@ def _create(
 
 
 def _until_there(spark: SparkSession, uri: str, create: str) -> None:
-    # Two that create the same table at once: the second one fails, and finds it a moment later.
-    failed: Exception | None = None
-    for pause in _PAUSES:
-        time.sleep(pause)
-        if DeltaLog(uri).exists():
-            return
-        clear_leftovers(uri)
-        try:
-            spark.sql(create)
-        except Exception as problem:
-            log.info("a table was not created, trying again: %s", problem)
-            failed = problem
-    # Success means nothing: a folder with anything in it passes for the table.
+    try:
+        _again(_is_there, spark, uri, create)
+    except RetryError as tried:
+        if not DeltaLog(uri).exists():
+            raise tried.last_attempt.exception() or FileExistsError(
+                f"{uri}: expected a Delta table, or nothing, found other files. Move them away."
+            ) from None
+
+
+def _is_there(spark: SparkSession, uri: str, create: str) -> bool:
+    """Whether the table is there now: Spark's word means nothing, a folder of files passes too."""
     if not DeltaLog(uri).exists():
-        raise failed or FileExistsError(
-            f"{uri}: expected a Delta table, or nothing, found other files. Move them away."
-        )
+        clear_leftovers(uri)
+        spark.sql(create)
+    return DeltaLog(uri).exists()
+
+
+# Two that create the same table at once: the second one fails, and finds it a moment later.
+_again = Retrying(
+    retry=retry_if_exception_type() | retry_if_result(operator.not_),
+    wait=wait_chain(*(wait_fixed(seconds) for seconds in (0.0, 0.5, 1.0, 2.0))),
+    stop=stop_after_attempt(5),
+    before_sleep=before_sleep_log(log, logging.INFO),
+)
 
 
 def _layout(spec: PipelineSpec) -> str:

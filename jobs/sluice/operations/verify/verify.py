@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sluice.broker.reader import KafkaReader
+from sluice.broker.reader import read_offsets
 from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.ranges import (
     OffsetRange,
@@ -206,7 +206,7 @@ def _visible(
 ) -> Offsets:
     found = [NO_ROWS.offsets]
     for each in wanted:
-        for offsets in KafkaReader(parts.client).offsets(each):
+        for offsets in read_offsets(parts.client, each):
             if offsets:
                 found.append(np.array(offsets, dtype=np.int64))
                 progress(each, offsets[-1] + 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from sluice.broker.reader import KafkaReader
+from sluice.broker.reader import read_open_since, read_timestamps
 from sluice.offsets.lag import Lag, lags
 from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.ranges import TopicPartition
@@ -15,7 +15,7 @@ from sluice.progress.resources import PipelineResources
 def held_back_partitions(parts: PipelineResources) -> list[str]:
     """A sentence for every partition that an open transaction holds back, as Kafka is now."""
     logs = parts.kafka.state(parts.spec).logs
-    since = KafkaReader(parts.client).open_since(logs)
+    since = read_open_since(parts.client, logs)
     found = lags({}, logs, {}, datetime.now(UTC), since)
     return [each.waiting for each in found if each.waiting]
 
@@ -28,13 +28,12 @@ def read_lags(
     behind = {
         each: start for each, start in starts.items() if start < state.logs[each].last_stable_offset
     }
-    reader = KafkaReader(parts.client)
     return lags(
         cursor,
         state.logs,
-        reader.timestamps(behind),
+        read_timestamps(parts.client, behind),
         datetime.now(UTC),
-        reader.open_since(state.logs),
+        read_open_since(parts.client, state.logs),
         parts.kafka.retentions({each.topic for each in behind}),
     )
 

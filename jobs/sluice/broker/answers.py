@@ -1,0 +1,90 @@
+"""A broker's answer: waited for within a bound, and its refusals told by the next move."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException
+from tenacity import (
+    Retrying,
+    before_sleep_log,
+    retry_if_exception,
+    stop_after_delay,
+    wait_random_exponential,
+)
+
+from sluice.errors import BrokerUnavailable, SettingsError
+
+log = logging.getLogger(__name__)
+
+TIMEOUT_S = 15.0
+_FORBIDDEN = (
+    KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+    KafkaError.GROUP_AUTHORIZATION_FAILED,
+    KafkaError.SASL_AUTHENTICATION_FAILED,
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+)
+# The group's coordinator is being chosen, or still reads the group's offsets: this ends by itself
+# (Kafka protocol guide, error codes 14 to 16: retriable).
+_NO_COORDINATOR = (
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.NOT_COORDINATOR,
+)
+
+
+class NoSuchTopic(BrokerUnavailable):
+    """The broker does not know the topic, or not any more: the next look at it will tell."""
+
+
+def ask(address: str, question: Callable[[], Any], seconds: float = TIMEOUT_S) -> Any:
+    """The answer, or the future's result. A group without coordinator is asked for `seconds`.
+
+    Raises BrokerUnavailable, which names the address, when none comes in time; NoSuchTopic;
+    SettingsError when the connection's user may not ask.
+    """
+    again = Retrying(
+        retry=retry_if_exception(_lacks_coordinator),
+        wait=wait_random_exponential(multiplier=0.2, max=2),
+        stop=stop_after_delay(seconds),
+        before_sleep=before_sleep_log(log, logging.INFO),
+        reraise=True,
+    )
+    try:
+        return again(_answer, question)
+    except KafkaException as problem:
+        raise _meant(address, problem.args[0]) from problem
+    except TimeoutError as problem:
+        raise _unavailable(address, "no answer") from problem
+
+
+def _answer(question: Callable[[], Any]) -> Any:
+    answer = question()
+    return answer.result(TIMEOUT_S + 5) if isinstance(answer, Future) else answer
+
+
+def _lacks_coordinator(problem: BaseException) -> bool:
+    return isinstance(problem, KafkaException) and problem.args[0].code() in _NO_COORDINATOR
+
+
+def _meant(address: str, error: KafkaError) -> BrokerUnavailable | SettingsError:
+    if error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+        return NoSuchTopic(
+            f"broker {address}: a topic was deleted while it was asked for."
+            " Nothing was changed; run again."
+        )
+    if error.code() in _FORBIDDEN:
+        return SettingsError(
+            f"broker {address}: {error.str()}. The connection's user needs Describe,"
+            " DescribeConfigs and Read on the topics, and Read on the consumer group."
+        )
+    return _unavailable(address, error.str())
+
+
+def _unavailable(address: str, why: str) -> BrokerUnavailable:
+    return BrokerUnavailable(
+        f"broker {address}: {why}. Nothing was changed; run again when the broker answers."
+    )

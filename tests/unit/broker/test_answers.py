@@ -1,0 +1,72 @@
+"""An answer that only has to be waited for is waited for; all others are told at once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+
+import pytest
+from confluent_kafka import KafkaError, KafkaException
+from sluice.broker.answers import NoSuchTopic, ask
+from sluice.errors import BrokerUnavailable, SettingsError, SluiceError
+
+NO_COORDINATOR = [
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.NOT_COORDINATOR,
+]
+
+
+def failing(code: int, times: int) -> tuple[Callable[[], str], list[int]]:
+    """A question that fails so many times, and how often it was asked."""
+    asked: list[int] = []
+
+    def question() -> str:
+        asked.append(code)
+        if len(asked) <= times:
+            raise KafkaException(KafkaError(code))
+        return "done"
+
+    return question, asked
+
+
+@pytest.mark.parametrize("code", NO_COORDINATOR)
+def test_a_group_that_has_no_coordinator_yet_is_asked_again(code: int) -> None:
+    question, asked = failing(code, times=3)
+    assert ask("b:1", question) == "done"
+    assert len(asked) == 4
+
+
+def test_a_future_that_reports_no_coordinator_is_asked_for_anew() -> None:
+    failed, done = Future[str](), Future[str]()
+    failed.set_exception(KafkaException(KafkaError(KafkaError.NOT_COORDINATOR)))
+    done.set_result("done")
+    futures = iter([failed, done])
+    assert ask("b:1", lambda: next(futures)) == "done"
+
+
+def test_a_group_without_a_coordinator_is_given_up_within_a_bound() -> None:
+    question, asked = failing(KafkaError.NOT_COORDINATOR, times=1_000_000)
+    started = time.monotonic()
+    with pytest.raises(BrokerUnavailable, match=r"broker b:1: .*[Nn]ot.coordinator.* run again"):
+        ask("b:1", question, seconds=1)
+    assert 1 <= time.monotonic() - started < 5
+    assert len(asked) > 2
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "text"),
+    [
+        (KafkaError.GROUP_AUTHORIZATION_FAILED, SettingsError, "Read on the consumer group"),
+        (KafkaError.TOPIC_AUTHORIZATION_FAILED, SettingsError, "user needs Describe"),
+        (KafkaError.UNKNOWN_TOPIC_OR_PART, NoSuchTopic, "a topic was deleted"),
+        (KafkaError._TIMED_OUT, BrokerUnavailable, "run again when the broker answers"),
+    ],
+)
+def test_all_else_is_told_at_once(code: int, kind: type[SluiceError], text: str) -> None:
+    question, asked = failing(code, times=1)
+    with pytest.raises(kind, match=text) as told:
+        ask("b:1", question)
+    assert type(told.value) is kind
+    assert len(asked) == 1
