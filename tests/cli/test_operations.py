@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +45,11 @@ def shell(kafka: Broker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[R
 
 
 @pytest.fixture
-def stage(kafka: Broker, shell: Run, tmp_path: Path) -> Iterator[Stage]:
-    flights = Installed(tmp_path, kafka.bootstrap, ["flights"], no_spark, name="flights")
+def stage(
+    kafka: Broker, shell: Run, tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[Stage]:
+    session = partial(request.getfixturevalue, "spark")
+    flights = Installed(tmp_path, kafka.bootstrap, ["flights"], session, name="flights")
     flights.write_spec()
     yield Stage(flights, Console(shell, flights), kafka)
     found = AdminClient({"bootstrap.servers": kafka.bootstrap}).list_topics(timeout=15).topics

@@ -48,7 +48,10 @@ def departures(count: int, **more: object) -> list[bytes]:
 
 @dataclass
 class Stage:
-    """The pipeline `flights`, its operator's console, and the broker."""
+    """The pipeline `flights`, its operator's console, and the broker.
+
+    What happens before and after a recipe needs no console: it is run with the tests' Spark.
+    """
 
     flights: Installed
     console: Console
@@ -75,14 +78,14 @@ class Stage:
     def landed(self, **keys: Any) -> None:
         self.filled()
         self.flights.write_spec(**keys)
-        self.console.does(RUN)
+        self.flights.run()
 
     def landed_from(self, values: list[bytes], **keys: Any) -> None:
         """One partition with these."""
         self.topic(1)
         self.send(values)
         self.flights.write_spec(**keys)
-        self.console.does(RUN)
+        self.flights.run()
 
     def batch(self, name: str) -> dict[str, tuple[int, int]]:
         return self.flights.ranges("committed")[name]
@@ -157,7 +160,7 @@ def move_the_cursor(stage: Stage) -> Scene:
     shown, done = yield
     assert "rows replaced" in shown
     assert "generation 2, done" in done
-    stage.console.does(RUN)
+    stage.flights.run()
     assert stage.batch("forward-2-1") == {"[0]": (6, 10), "[1]": (2, 4)}
     assert "the prices were wrong" in stage.console.does("sluice history flights")
     assert stage.flights.judge().facts.rows == 14
@@ -173,7 +176,7 @@ def record_that_stops_the_line(stage: Stage) -> Scene:
     assert "forward-2-3: not committed" in stage.console.refuses(RUN)
     (plan, *_) = yield
     assert re.search(r"forward-2-3 .*\b2 .*\b3 .*\b1 ", plan)
-    stage.console.does(RUN)
+    stage.flights.run()
     (loss,) = stage.flights.offsets("loss")
     assert loss["reason"].endswith("its timestamp is in the year 292278994")
     assert stage.flights.judge(skipped=frozenset({(0, 2)})).facts.rows == 3
@@ -228,7 +231,7 @@ def changed_start(stage: Stage) -> Scene:
     stage.flights.write_spec(start="latest")
     assert "`start: latest` has no effect any more" in stage.console.does("sluice plan flights")
     yield
-    stage.console.does(RUN)
+    stage.flights.run()
     assert "skipped: 2 offsets by resets" in stage.console.does("sluice verify flights")
     assert stage.flights.judge().facts.rows == 14
 
@@ -249,7 +252,7 @@ def topic_is_gone(stage: Stage) -> Scene:
     yield
     assert "This batch was planned before" in stage.console.refuses(RUN)
     yield
-    stage.console.does(RUN)
+    stage.flights.run()
     assert stage.flights.judge(remembered=before, caught_up=False).facts.rows == 19
 
 
@@ -261,7 +264,7 @@ def topic_created_anew(stage: Stage) -> Scene:
     stage.send(departures(3))
     assert "created anew" in stage.console.refuses("sluice plan flights")
     yield
-    stage.console.does(RUN)
+    stage.flights.run()
     assert len({row["_topic_id"] for row in stage.flights.rows()}) == 2
     # A group knows topics by name alone.
     verdict = stage.flights.judge(remembered=before, caught_up=False, group=None)
@@ -291,7 +294,7 @@ def too_many_malformed(stage: Stage) -> Scene:
     assert "planned and not committed" in listed
     assert "late" in shown
     yield
-    stage.console.does(RUN)
+    stage.flights.run()
     assert stage.flights.judge().facts.quarantined == 4
 
 
@@ -323,11 +326,11 @@ def restored(stage: Stage) -> Scene:
     stage.landed()
     version = stage.flights.version()
     stage.send(departures(5), hour=10)
-    stage.console.does(RUN)
+    stage.flights.run()
     DeltaTable(stage.flights.data).restore(version)
     assert "found forward-1-2 undone" in stage.console.refuses(RUN)
     yield
-    stage.console.does(RUN)
+    stage.flights.run()
     assert stage.batch("forward-2-1") == {"[0]": (10, 15), "[1]": (4, 4)}
     assert stage.flights.judge().facts.rows == 19
 
@@ -362,7 +365,7 @@ def unexplained_gap(stage: Stage) -> Scene:
 def maintained(stage: Stage) -> Scene:
     stage.landed()
     stage.send(departures(2), hour=10)
-    stage.console.does(RUN)
+    stage.flights.run()
     (said,) = yield
     assert "removed from the quarantine" in said
     assert len(DeltaTable(stage.flights.data).file_uris()) == 1
