@@ -77,20 +77,20 @@ def _produce(bootstrap: str, partitions: int, each: int) -> None:
 
 def _run(pipeline: Pipeline, batches: int) -> None:
     """Plan for real, claim the commits, and write the receipts one by one, as settling does."""
-    parts, now = pipeline.resources, Origin("bench", "bench", datetime.now(UTC))
+    resources, now = pipeline.resources, Origin("bench", "bench", datetime.now(UTC))
     work = pipeline.plan("bench", "bench")
     assert len(work.batches) == batches, work
-    _commit(parts, work.sequence.app_id, work.batches[-1])
-    snapshot = parts.offsets.snapshot()
+    _commit(resources, work.sequence.app_id, work.batches[-1])
+    snapshot = resources.offsets.snapshot()
     for batch in snapshot.history(work.sequence, snapshot.resets("many")).after(
         work.batches[0] - 1
     ):
         snapshot.append_receipt(receipt_without_gaps(batch, data_version=batch.number), now)
-    parts.offsets.compact_now_and_then("many")
+    resources.offsets.compact_now_and_then("many")
 
 
-def _commit(parts: PipelineResources, app_id: str, number: int) -> None:
-    uri = parts.tables.data("many")
+def _commit(resources: PipelineResources, app_id: str, number: int) -> None:
+    uri = resources.tables.data("many")
     DeltaTable.create(
         uri,
         pa.schema([("value", pa.binary())]),
@@ -104,9 +104,9 @@ def _commit(parts: PipelineResources, app_id: str, number: int) -> None:
 
 
 def _timings(pipeline: Pipeline) -> dict[str, float]:
-    parts = pipeline.resources
+    resources = pipeline.resources
     verbs = {
-        "history and cursor (status)": lambda: read_unchecked(parts),
+        "history and cursor (status)": lambda: read_unchecked(resources),
         "plan": lambda: pipeline.plan("bench", "bench"),
         "plan, adopting": lambda: pipeline.plan("bench", "bench"),
     }

@@ -83,8 +83,8 @@ def test_of_two_commits_at_the_same_moment_one_lands(topic: Topic, pipeline: Pip
 
 def land(trips: Installed, work: BatchReference) -> None:
     pipeline = trips.open()
-    parts = pipeline.resources
-    lake = LandingTogether(trips.session(), parts.client, parts.spec, parts.tables)
+    resources = pipeline.resources
+    lake = LandingTogether(trips.session(), resources.client, resources.spec, resources.tables)
     pipeline.ingest(work, lake)
 
 

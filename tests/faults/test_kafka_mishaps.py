@@ -181,8 +181,8 @@ def is_java(pid: int) -> bool:
 
 def answers(trips: Installed) -> bool:
     """Whether the broker has noticed that it is awake."""
-    parts = trips.open().resources
+    resources = trips.open().resources
     try:
-        return bool(parts.kafka.state(parts.spec).logs)
+        return bool(resources.kafka.state(resources.spec).logs)
     except BrokerUnavailable:
         return False

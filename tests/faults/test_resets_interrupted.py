@@ -101,9 +101,9 @@ def test_a_batch_that_lands_during_a_reset_is_counted(trips: Installed) -> None:
 
 
 def land_as_before(trips: Installed, lane: LaneState) -> None:
-    parts = trips.open().resources
-    new = preview_plan(parts, lane)
-    parts.offsets.snapshot().append_plan(new, Origin("run", "pytest", datetime.now(UTC)))
+    resources = trips.open().resources
+    new = preview_plan(resources, lane)
+    resources.offsets.snapshot().append_plan(new, Origin("run", "pytest", datetime.now(UTC)))
     trips.ingest(BatchReference(lane.sequence, (3,)))
 
 
@@ -161,13 +161,13 @@ def test_a_skip_as_previewed_is_completed_by_the_same_command(trips: Installed) 
 
 def test_the_intention_that_was_written_last_is_the_one_that_counts(trips: Installed) -> None:
     """Whatever the clocks of their writers say; one command that starts over has one time."""
-    parts = trips.open().resources
-    intended = decide_reset(parts, to_earliest, "a test")
+    resources = trips.open().resources
+    intended = decide_reset(resources, to_earliest, "a test")
     now = datetime.now(UTC)
     for forward, at in ((1, now), (2, now), (3, now - timedelta(hours=1))):
         each = replace(intended, closed_at={"forward": forward, "backfill": 0})
-        parts.offsets.snapshot().append_reset(each, Origin("run", "pytest", at))
-        newest = parts.offsets.snapshot().resets("trips").newest
+        resources.offsets.snapshot().append_reset(each, Origin("run", "pytest", at))
+        newest = resources.offsets.snapshot().resets("trips").newest
         assert newest is not None
         assert newest.closed_at["forward"] == forward
         assert len(newest.cursor) == 1

@@ -96,13 +96,13 @@ def two_planners(trips: Installed) -> Expectations:
     from sluice.protocol.plan.write_plan import preview_plan
 
     more(trips, 10)
-    parts = trips.open().resources
-    lane = read_unchecked(parts, to_write=True)
-    new, snapshot = preview_plan(parts, lane), lane.snapshot
+    resources = trips.open().resources
+    lane = read_unchecked(resources, to_write=True)
+    new, snapshot = preview_plan(resources, lane), lane.snapshot
     for _ in range(2):
         with contextlib.suppress(CommitConflict):
             snapshot.append_plan(new, Origin("run", "test", datetime.now(UTC)))
-            snapshot = parts.offsets.snapshot()
+            snapshot = resources.offsets.snapshot()
     return {"settled": False, "caught_up": False}
 
 

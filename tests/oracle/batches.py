@@ -40,7 +40,7 @@ class Closing:
 
 
 @dataclass
-class History:
+class LaneHistory:
     """`landed` maps every batch whose txn is in the data log to its version there."""
 
     pipeline: str
@@ -103,8 +103,8 @@ class History:
         return list(chosen.values())
 
 
-def read_history(pipeline: str, rows: list[OffsetsRow], data: TableLog) -> History:
-    history = History(pipeline, rows, _planned(rows))
+def read_history(pipeline: str, rows: list[OffsetsRow], data: TableLog) -> LaneHistory:
+    history = LaneHistory(pipeline, rows, _planned(rows))
     for generation in history.generations:
         for lane in LANES:
             app = history.app(lane, generation)
@@ -143,7 +143,7 @@ def _landings(app: str, data: TableLog) -> dict[int, int]:
     return landed
 
 
-def _closing(history: History, data: TableLog, lane: str, generation: int) -> Closing:
+def _closing(history: LaneHistory, data: TableLog, lane: str, generation: int) -> Closing:
     fenced = data.transactions.get(history.app(lane, generation)) == FENCE
     resets = [row for row in history.decisive_resets(generation + 1) if row.lane == lane]
     closed = resets[-1].closed_at if resets else None

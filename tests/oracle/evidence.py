@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tests.oracle.batches import Batch, History, read_history
+from tests.oracle.batches import Batch, LaneHistory, read_history
 from tests.oracle.coordinates import SPAN, Coordinates, Keys, members
 from tests.oracle.delta_log import TableLog, read_log
 from tests.oracle.kafka_truth import NO_RECORDS, KafkaTruth
@@ -48,7 +48,7 @@ class Evidence:
     data: TableLog
     quarantine: TableLog
     offsets: TableLog
-    history: History
+    history: LaneHistory
     coordinates: Coordinates = field(default_factory=Coordinates)
     notes: list[str] = field(default_factory=list)
     _labels: dict[str, int] = field(default_factory=dict)

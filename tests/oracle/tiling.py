@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from tests.oracle.batches import Batch, History
+from tests.oracle.batches import Batch, LaneHistory
 from tests.oracle.coverage import Coverage
 from tests.oracle.evidence import Evidence
 from tests.oracle.offsets_rows import OffsetsRow
@@ -77,7 +77,7 @@ def tiled(evidence: Evidence) -> Iterator[Violation]:
     yield from _backfill_below(history)
 
 
-def _reset_cursors(history: History, generation: int) -> Cursors:
+def _reset_cursors(history: LaneHistory, generation: int) -> Cursors:
     rows = [row for row in history.decisive_resets(generation) if row.lane == "forward"]
     return {(r.topic, r.partition): (r.topic_id, r.cursor_after or 0) for r in rows}
 
@@ -121,7 +121,7 @@ def _recreated(
         yield Violation(9, str(row), "a loss row for the re-created topic", found)
 
 
-def _backfill_below(history: History) -> Iterator[Violation]:
+def _backfill_below(history: LaneHistory) -> Iterator[Violation]:
     """A backfill never reads beyond what some forward cursor has reached."""
     reach: dict[tuple[str, int], int] = {}
     for row in history.rows:
@@ -151,7 +151,7 @@ def fenced(evidence: Evidence) -> Iterator[Violation]:
                 yield Violation(6, where, f"closed_at {last}", str(closing.closed_at))
 
 
-def _landed(history: History, lane: str, generation: int) -> list[Batch]:
+def _landed(history: LaneHistory, lane: str, generation: int) -> list[Batch]:
     return [batch for batch in history.lane(lane, generation) if batch.label in history.landed]
 
 
@@ -170,7 +170,7 @@ def monotone(evidence: Evidence) -> Iterator[Violation]:
         yield from _told_cursors(evidence.history)
 
 
-def _told_cursors(history: History) -> Iterator[Violation]:
+def _told_cursors(history: LaneHistory) -> Iterator[Violation]:
     for generation in history.generations:
         top = history.tops["forward", generation]
         last = [b for b in history.lane("forward", generation) if b.number == top]

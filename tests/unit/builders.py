@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sluice.offsets.batches import Batch, BatchSequence, Lane, Mode, PlannedRange
-from sluice.offsets.history import History
+from sluice.offsets.history import LaneHistory
 from sluice.offsets.partition_log import KafkaState, PartitionLog
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.spec.pipeline_spec import PipelineSpec
@@ -64,10 +64,10 @@ def batch(
     return Batch(sequence(), number, mode, where.get("cluster", CLUSTER), whole)
 
 
-def history(*batches: Batch, settled: int | None = None) -> History:
+def history(*batches: Batch, settled: int | None = None) -> LaneHistory:
     """A history that ends with these batches; settled throughout unless told otherwise."""
     newest = batches[-1].number if batches else 0
-    return History(sequence(), newest, newest if settled is None else settled, batches)
+    return LaneHistory(sequence(), newest, newest if settled is None else settled, batches)
 
 
 def spec_keys(**changes: Any) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class SparkLake:
         self._spec = spec
         self._data = tables.data(spec.table)
         self._quarantine = tables.quarantine(spec.table)
-        self._closely = False
+        self._exact_only = False
 
     def prepare(self) -> None:
         """Create the data table unless it is there."""
@@ -60,12 +60,12 @@ class SparkLake:
         The quick reading is tried first. Where it is not sure of a record, this batch and all that
         follow are read closely.
         """
-        if not self._closely:
+        if not self._exact_only:
             try:
                 return self._land(reading, closely=False)
             except Undecodable as unsure:
                 log.info("%s: %s; reading closely from here on", reading, unsure)
-                self._closely = True
+                self._exact_only = True
         self._land(reading, closely=True)
 
     def _land(self, reading: BatchAttempt, closely: bool) -> None:

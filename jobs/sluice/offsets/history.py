@@ -12,14 +12,14 @@ from sluice.offsets.resets import Reset
 
 
 @dataclass(frozen=True)
-class History:
+class LaneHistory:
     """One lane of a generation.
 
     `planned` and `settled` number the last batch that was planned and the last that has a receipt;
     0 where there is none. `batches` are the newest planned ones, in order, without holes, from the
     last that has a receipt on: the last committed one is always among them. `opening` is the reset
-    that the generation began with, None for the first; `reached` is up to where each partition of
-    each topic id was committed in generations before.
+    that the generation began with, None for the first; `committed_before` is up to where each
+    partition of each topic id was committed in generations before.
     """
 
     sequence: BatchSequence
@@ -27,7 +27,7 @@ class History:
     settled: int = 0
     batches: tuple[Batch, ...] = ()
     opening: Reset | None = None
-    reached: Mapping[tuple[str, TopicPartition], int] = field(default_factory=dict)
+    committed_before: Mapping[tuple[str, TopicPartition], int] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         """Whether there is a cursor: a pipeline without one resolves its `start`."""

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from sluice.errors import DataLost, as_lines
 from sluice.offsets.loss_causes import LossCause, LossKind
-from sluice.offsets.origin import Recorded
+from sluice.offsets.origin import Origin
 from sluice.offsets.ranges import OffsetRange
 
 
@@ -24,7 +24,7 @@ class Loss:
     topic_id: str
     cause: LossCause
     dropped_from: str | None = None
-    recorded: Recorded | None = field(default=None, compare=False)
+    recorded: Origin | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return (

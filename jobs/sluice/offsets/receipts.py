@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from sluice.offsets.batches import Batch, PlannedRange
 from sluice.offsets.losses import Loss
-from sluice.offsets.origin import Recorded
+from sluice.offsets.origin import Origin
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Receipt:
     counted: tuple[PartitionCount, ...]
     data_version: int
     losses: tuple[Loss, ...] = ()
-    recorded: Recorded | None = field(default=None, compare=False)
+    recorded: Origin | None = field(default=None, compare=False)
 
     @property
     def records(self) -> int:

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from sluice.errors import PreviewOutdated, TableRefused
 from sluice.offsets.batches import Batch, BatchSequence, Lane, PlannedRange
-from sluice.offsets.origin import Recorded
+from sluice.offsets.origin import Origin
 from sluice.offsets.ranges import TopicPartition
 
 LANES: tuple[Lane, Lane] = ("forward", "backfill")
@@ -75,7 +75,7 @@ class Reset:
     data_version: int
     reason: str
     done: bool = False
-    recorded: Recorded | None = field(default=None, compare=False)
+    recorded: Origin | None = field(default=None, compare=False)
 
     @property
     def preview(self) -> str:
@@ -141,7 +141,7 @@ class Resets:
             )
         return closing.closed_at[sequence.lane]
 
-    def reached(self, generation: int) -> Mapping[tuple[str, TopicPartition], int]:
+    def committed_before(self, generation: int) -> Mapping[tuple[str, TopicPartition], int]:
         """Up to where each partition of each topic id was committed before a generation."""
         highest: dict[tuple[str, TopicPartition], int] = {}
         for number, reset in self.by_generation.items():

@@ -22,9 +22,9 @@ class PipelineHistory:
     losses: tuple[Loss, ...]
 
 
-def read_history(parts: PipelineResources, newest: int) -> PipelineHistory:
+def read_history(resources: PipelineResources, newest: int) -> PipelineHistory:
     """The newest so many of each kind. Kafka is not asked."""
-    lane = read_unchecked(parts)
+    lane = read_unchecked(resources)
     losses = sorted(losses_that_count(lane), key=_when)
     return PipelineHistory(
         tuple(newest_receipts(lane, newest)),

@@ -44,20 +44,20 @@ class Maintained:
         return [*lines, *(f"{what}: left for the next time" for what in self.left)]
 
 
-def maintain(parts: PipelineResources, upkeep: Upkeep, origin: Origin) -> Maintained:
+def maintain(resources: PipelineResources, upkeep: Upkeep, origin: Origin) -> Maintained:
     """Settle, clear the quarantine, compact and vacuum all tables of the pipeline.
 
     Raises what `settle` raises, and SettingsError for a table whose retention is too short; then
     nothing was taken away.
     """
-    lane = read_lane(parts)
-    settled = [each for name in LANES for each in write_receipts(parts, origin, name)]
-    tables = _tables(parts)
+    lane = read_lane(resources)
+    settled = [each for name in LANES for each in write_receipts(resources, origin, name)]
+    tables = _tables(resources)
     for uri in tables:
         retention_of(uri)
     done = Maintained(len(settled))
     try:
-        done = replace(done, removed=_clear(parts, upkeep, origin.at))
+        done = replace(done, removed=_clear(resources, upkeep, origin.at))
     except CommitConflict as crossed:
         done = _left(done, "quarantine rows", crossed)
     reach("quarantine cleared")
@@ -68,7 +68,7 @@ def maintain(parts: PipelineResources, upkeep: Upkeep, origin: Origin) -> Mainta
             done = _left(done, uri, crossed)
         upkeep.vacuum(uri)
     if lane.history:
-        parts.offsets.maintain(parts.spec.pipeline)
+        resources.offsets.maintain(resources.spec.pipeline)
     return done
 
 
@@ -78,13 +78,13 @@ def _left(done: Maintained, what: str, crossed: CommitConflict) -> Maintained:
 
 
 def removable(
-    parts: PipelineResources, rows: list[QuarantinedRecord], now: datetime
+    resources: PipelineResources, rows: list[QuarantinedRecord], now: datetime
 ) -> list[QuarantinedRecord]:
     """The rows that do not count, and never will again.
 
     A RESTORE brings superseded ones back, as long as the data table keeps the files for it.
     """
-    data = parts.tables.data(parts.spec.table)
+    data = resources.tables.data(resources.spec.table)
     stale = [each for each in rows if each.state in (RecordState.DROPPED, RecordState.UNDONE)]
     superseded = [each for each in rows if each.superseded_in is not None]
     if not superseded:
@@ -94,15 +94,15 @@ def removable(
     return stale + [each for each in superseded if each.superseded_in in for_good]
 
 
-def _tables(parts: PipelineResources) -> list[str]:
-    spec, tables = parts.spec, parts.tables
-    there = ((parts.data, tables.data), (parts.quarantine, tables.quarantine))
+def _tables(resources: PipelineResources) -> list[str]:
+    spec, tables = resources.spec, resources.tables
+    there = ((resources.data, tables.data), (resources.quarantine, tables.quarantine))
     return [where(spec.table) for log_of, where in there if log_of.exists()]
 
 
-def _clear(parts: PipelineResources, upkeep: Upkeep, now: datetime) -> int:
-    rows = removable(parts, list(read_quarantined(parts).rows), now)
+def _clear(resources: PipelineResources, upkeep: Upkeep, now: datetime) -> int:
+    rows = removable(resources, list(read_quarantined(resources).rows), now)
     if rows:
         upkeep.remove_quarantined(batch_offsets(rows))
-        log.info("%s: %d rows of the quarantine are gone", parts.spec.pipeline, len(rows))
+        log.info("%s: %d rows of the quarantine are gone", resources.spec.pipeline, len(rows))
     return len(rows)

@@ -25,14 +25,14 @@ class PipelineStatus:
     notes: tuple[str, ...]
 
 
-def read_status(parts: PipelineResources) -> PipelineStatus:
+def read_status(resources: PipelineResources) -> PipelineStatus:
     """Look at the tables and at Kafka; nothing is written, and an altered table is no reason.
 
     Raises BrokerUnavailable when Kafka does not answer.
     """
-    forward, backfill = read_unchecked(parts), read_unchecked(parts, "backfill")
-    lags = read_lags(parts, forward.positions, parts.kafka.state(parts.spec))
-    ineffective = start_without_effect(parts, forward.snapshot)
+    forward, backfill = read_unchecked(resources), read_unchecked(resources, "backfill")
+    lags = read_lags(resources, forward.positions, resources.kafka.state(resources.spec))
+    ineffective = start_without_effect(resources, forward.snapshot)
     return PipelineStatus(
         forward,
         backfill,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sluice.errors import TableRefused
 from sluice.offsets.batches import Batch, BatchSequence, Cursor, Lane
-from sluice.offsets.history import History
+from sluice.offsets.history import LaneHistory
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.resets import LANES, Resets
 from sluice.progress.resources import PipelineResources
@@ -29,7 +29,7 @@ class LaneState:
     snapshot: OffsetsSnapshot
     data: DeltaSnapshot
     resets: Resets
-    history: History
+    history: LaneHistory
     committed: int
 
     @property

@@ -39,17 +39,17 @@ class Quarantined:
         return [each for each in self.rows if each.state in states]
 
 
-def read_quarantined(parts: PipelineResources) -> Quarantined:
+def read_quarantined(resources: PipelineResources) -> Quarantined:
     """Read the rows and tell which of them count. Takes no JVM."""
     # What lands from here on is not seen: its rows count as waiting, and stay.
-    lane = read_unchecked(parts)
-    if not parts.quarantine.exists():
+    lane = read_unchecked(resources)
+    if not resources.quarantine.exists():
         return Quarantined(lane, ())
     committed = read_committed(lane)
-    lines = read_rows(parts.tables.quarantine(parts.spec.table), _COLUMNS).sort_by(_ORDER)
+    lines = read_rows(resources.tables.quarantine(resources.spec.table), _COLUMNS).sort_by(_ORDER)
     stored = group_coordinates(lines)
     found = {place: evidence_of(committed, place, stored) for place in stored.places}
-    evidence = _with_newer_rows(parts, found)
+    evidence = _with_newer_rows(resources, found)
     # Sorted by place before, so that the places come in the order of the rows.
     marks = [mark for each in evidence.values() for mark in _marks(each)]
     ends = sequence_ends(lane)
@@ -60,7 +60,7 @@ def read_quarantined(parts: PipelineResources) -> Quarantined:
 
 
 def _with_newer_rows(
-    parts: PipelineResources, known: Mapping[TopicIdPartition, Evidence]
+    resources: PipelineResources, known: Mapping[TopicIdPartition, Evidence]
 ) -> Mapping[TopicIdPartition, Evidence]:
     """The same with the rows of the data table that later batches over the offsets have."""
     again: set[int] = set()
@@ -71,7 +71,7 @@ def _with_newer_rows(
     if not again:
         return known
     data = group_coordinates(
-        read_rows(parts.tables.data(parts.spec.table), COORDINATES.names, again)
+        read_rows(resources.tables.data(resources.spec.table), COORDINATES.names, again)
     )
     return {
         place: replace(each, data=data.rows(place, each.batches)) for place, each in known.items()
@@ -137,12 +137,12 @@ class Record:
     value: bytes | None
 
 
-def read_records(parts: PipelineResources, rows: Sequence[QuarantinedRecord]) -> list[Record]:
+def read_records(resources: PipelineResources, rows: Sequence[QuarantinedRecord]) -> list[Record]:
     """The records of some rows, in the same order; without those that are gone by now."""
     if not rows:
         return []
     columns = [*COORDINATES.names, "_timestamp", "_key", "_headers", "value"]
-    uri = parts.tables.quarantine(parts.spec.table)
+    uri = resources.tables.quarantine(resources.spec.table)
     found = {
         tuple(line[name] for name in COORDINATES.names): line
         for line in read_rows(uri, columns, {row.offset for row in rows}).to_pylist()

@@ -9,7 +9,7 @@ from sluice.errors import TableRefused
 from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
 from sluice.offsets.loss_causes import format_cause, parse_cause
 from sluice.offsets.losses import Loss
-from sluice.offsets.origin import Origin, Recorded
+from sluice.offsets.origin import Origin
 from sluice.offsets.plan import Plan
 from sluice.offsets.quarantined import Drop
 from sluice.offsets.ranges import OffsetRange, TopicPartition
@@ -63,14 +63,14 @@ def read_receipts(
     by_number = _by_number(rows)
     for number in sorted(by_number):
         lines, first = tuple(map(_read_counted, _in_order(by_number[number]))), by_number[number][0]
-        recorded = Recorded(first["actor"], first["recorded_at"])
+        recorded = Origin.of(first)
         yield Receipt(batches[number], lines, first["data_version"], recorded=recorded)
 
 
 def read_losses(rows: Iterable[Mapping[str, Any]]) -> Iterator[Loss]:
     """What `loss` rows record."""
     for row in rows:
-        recorded = Recorded(row["actor"], row["recorded_at"])
+        recorded = Origin.of(row)
         cause = parse_cause(row["reason"])
         yield Loss(_read_range(row), row["topic_id"], cause, row.get("batch"), recorded)
 

@@ -20,7 +20,7 @@ from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundErr
 
 from sluice.errors import CommitConflict, CommitFailed
 from sluice.offsets.batches import Batch, BatchSequence
-from sluice.offsets.history import History
+from sluice.offsets.history import LaneHistory
 from sluice.offsets.origin import Origin
 from sluice.offsets.plan import Plan
 from sluice.offsets.quarantined import Drop
@@ -79,17 +79,17 @@ class OffsetsSnapshot:
     def __init__(self, table: DeltaTable | None) -> None:
         self._table = table
 
-    def history(self, sequence: BatchSequence, resets: Resets) -> History:
+    def history(self, sequence: BatchSequence, resets: Resets) -> LaneHistory:
         """One lane of a generation, as far as the next decision needs it."""
         planned = self.planned(sequence)
         settled = self._newest(sequence.receipts_app_id)
-        return History(
+        return LaneHistory(
             sequence=sequence,
             planned=planned,
             settled=settled,
             batches=self.batches(sequence, first=max(settled, 1), last=planned),
             opening=resets.by_generation.get(sequence.generation),
-            reached=resets.reached(sequence.generation),
+            committed_before=resets.committed_before(sequence.generation),
         )
 
     def planned(self, sequence: BatchSequence) -> int:

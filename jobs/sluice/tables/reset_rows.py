@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from sluice.offsets.batches import BatchSequence, PlannedRange
-from sluice.offsets.origin import Origin, Recorded
+from sluice.offsets.origin import Origin
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.resets import LANES, CursorMove, Reset, Resets
 from sluice.tables.offsets_rows import Row, log_columns, sequence_columns
@@ -69,7 +69,7 @@ def _read_reset(
         data_version=first["data_version"],
         reason=first["reason"],
         done=done,
-        recorded=Recorded(first["actor"], first["recorded_at"]),
+        recorded=Origin.of(first),
     )
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sluice.errors import TableRefused
 from sluice.offsets.batches import Batch
-from sluice.offsets.history import History
+from sluice.offsets.history import LaneHistory
 
 from tests.unit.builders import batch, history, offsets, partition, sequence
 
@@ -51,7 +51,7 @@ def test_a_batch_is_found_by_number() -> None:
 def test_plans_with_holes_are_refused(planned: int, found: tuple[int, ...]) -> None:
     kept = tuple(batch(offsets(0, 1), number=each) for each in found)
     with pytest.raises(TableRefused, match=r"sluice:flights:forward:1: .* restore"):
-        History(sequence(), planned, 0, kept)
+        LaneHistory(sequence(), planned, 0, kept)
 
 
 @pytest.mark.parametrize(("settled", "first"), [(2, 5), (2, 4), (0, 2)])
@@ -60,12 +60,12 @@ def test_a_lost_plan_between_the_last_receipt_and_the_newest_plans_is_refused(
 ) -> None:
     """Else the lost batches are passed over in silence, and their records never read."""
     with pytest.raises(TableRefused):
-        History(sequence(), 5, settled, batches(first, 5))
+        LaneHistory(sequence(), 5, settled, batches(first, 5))
 
 
 def test_more_receipts_than_plans_are_refused() -> None:
     with pytest.raises(TableRefused):
-        History(sequence(), 3, 4, batches(3, 3))
+        LaneHistory(sequence(), 3, 4, batches(3, 3))
 
 
 @given(st.integers(1, 8), st.data())

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sluice.errors import PreviewOutdated, TableRefused
 from sluice.offsets.origin import Origin
-from sluice.offsets.resets import CursorMove, Recorded, Reset, Resets, require_as_previewed
+from sluice.offsets.resets import CursorMove, Reset, Resets, require_as_previewed
 from sluice.protocol.plan.next_batches import plan_next
 from sluice.tables.reset_rows import read_resets, reset_rows
 
@@ -66,7 +66,7 @@ def test_who_asked_for_a_reset_is_known_also_when_others_finish_it() -> None:
     first = reset(moved(9, 4))
     (asked,), (done,) = rows(first)[:1], rows(replace(first, done=True))[:1]
     found = read_resets("flights", [asked, done | {"actor": "a scheduled run"}]).by_generation[2]
-    assert (found.done, found.recorded) == (True, Recorded("me", AT))
+    assert (found.done, found.recorded) == (True, Origin("run", "me", AT))
 
 
 def test_a_move_is_a_skip_or_a_rewind_or_neither() -> None:
@@ -124,9 +124,9 @@ def test_a_closed_sequence_ends_where_the_reset_says() -> None:
 
 def test_reached_is_the_furthest_that_any_generation_before_came() -> None:
     known = Resets({2: reset(moved(9, 4)), 3: reset(moved(6, 0), moved(2, 0, 1), generation=3)})
-    assert known.reached(1) == {}
-    assert known.reached(2) == {(TOPIC_ID, partition()): 9}
-    assert known.reached(3) == {(TOPIC_ID, partition()): 9, (TOPIC_ID, partition(1)): 2}
+    assert known.committed_before(1) == {}
+    assert known.committed_before(2) == {(TOPIC_ID, partition()): 9}
+    assert known.committed_before(3) == {(TOPIC_ID, partition()): 9, (TOPIC_ID, partition(1)): 2}
 
 
 @pytest.mark.parametrize(
@@ -150,6 +150,6 @@ def test_a_batch_replaces_where_some_of_it_was_committed_before(
 
 def test_a_topic_created_anew_counts_from_the_start_and_replaces_nothing() -> None:
     anew = CursorMove(planned(offsets(0, 0), topic_id="another"), 9)
-    before = replace(history(), opening=reset(anew), reached={(TOPIC_ID, partition()): 9})
+    before = replace(history(), opening=reset(anew), committed_before={(TOPIC_ID, partition()): 9})
     plan = plan_next(spec(), before, state(log(0, 20, topic_id="another")))
     assert plan.batches[0].mode == "append"

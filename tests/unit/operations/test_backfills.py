@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sluice.errors import ResetNeeded
-from sluice.offsets.history import History
+from sluice.offsets.history import LaneHistory
 from sluice.offsets.ranges import OffsetRange, merged, span_of, without
 from sluice.operations.backfill.readable import (
     RequestedRange,
@@ -119,7 +119,7 @@ def test_a_log_that_only_lost_its_beginning_is_the_same_log() -> None:
 def test_unfinished_batches_are_not_planned_twice() -> None:
     spec = PipelineSpec.model_validate(spec_keys(max_records_per_batch=100))
     unfinished = (batch(offsets(20, 30), number=4),)
-    lane = History(sequence(lane="backfill"), planned=4, settled=3, batches=unfinished)
+    lane = LaneHistory(sequence(lane="backfill"), planned=4, settled=3, batches=unfinished)
     plan = plan_reread(spec, lane, unfinished, RereadPlan((offsets(10, 50),)), state(log(5, 100)))
     assert [str(each) for each in plan.batches] == ["backfill-1-5", "backfill-1-6"]
     assert [str(r.offsets) for each in plan.batches for r in each.ranges] == [

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sluice.errors import DataLost, ResetNeeded
-from sluice.offsets.history import History
+from sluice.offsets.history import LaneHistory
 from sluice.offsets.partition_log import KafkaState, PartitionLog
 from sluice.offsets.plan import Plan
 from sluice.offsets.ranges import OffsetRange, TopicPartition, span_of
@@ -78,7 +78,7 @@ class Pipeline:
     """A pipeline that commits all it plans; it remembers everything, as the oracle would."""
 
     spec: PipelineSpec
-    history: History = field(default_factory=lambda: History(sequence()))
+    history: LaneHistory = field(default_factory=lambda: LaneHistory(sequence()))
     ranges: dict[TopicPartition, list[OffsetRange]] = field(
         default_factory=lambda: defaultdict(list)
     )
@@ -121,7 +121,7 @@ class Pipeline:
                 self.ranges[each.offsets.partition].append(each.offsets)
         if plan:
             newest = plan.batches[-1].number
-            self.history = History(sequence(), newest, newest, plan.batches)
+            self.history = LaneHistory(sequence(), newest, newest, plan.batches)
 
 
 def hold_plan_to_its_limits(pipeline: Pipeline, plan: Plan, cluster: Cluster) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from sluice.cli.output import print_json, print_table
-from sluice.offsets.origin import Recorded
+from sluice.offsets.origin import Origin
 from sluice.offsets.resets import CursorMove, Reset
 from sluice.operations.reset.preview import Affected, Preview
 from sluice.operations.reset.skip_rules import Skip
@@ -80,7 +80,7 @@ def reset_document(found: Reset, preview: Preview | None = None) -> dict[str, ob
     return document
 
 
-def recorded_document(found: Recorded | None) -> dict[str, object]:
+def recorded_document(found: Origin | None) -> dict[str, object]:
     """Who and when, for programs; unknown of what was not read back."""
     return {
         "actor": found.actor if found else None,

@@ -15,22 +15,24 @@ from sluice.protocol.plan.lags import read_lags, unknown_times
 from sluice.protocol.plan.outlook import Outlook
 
 
-def dry_run_backfill(parts: PipelineResources, asked: Selection) -> Outlook:
+def dry_run_backfill(resources: PipelineResources, selection: Selection) -> Outlook:
     """What reading again would do; raises what it would raise before it reads anything."""
-    found = preview_backfill(parts, asked)
+    found = preview_backfill(resources, selection)
     ranges = non_empty_ranges((*found.unfinished, *found.plan.batches))
-    state = parts.kafka.state(parts.spec)
+    state = resources.kafka.state(resources.spec)
     reads = [
-        each for each in read_lags(parts, first_offsets(ranges), state) if each.cursor is not None
+        each
+        for each in read_lags(resources, first_offsets(ranges), state)
+        if each.cursor is not None
     ]
     return Outlook(
-        pipeline=parts.spec.pipeline,
+        pipeline=resources.spec.pipeline,
         adopted=found.unfinished,
         planned=found.plan.batches,
         losses=(),
         lags=tuple(reads),
-        basis=estimate_basis(parts, ranges, state),
-        max_records_per_batch=parts.spec.max_records_per_batch,
+        basis=estimate_basis(resources, ranges, state),
+        max_records_per_batch=resources.spec.max_records_per_batch,
         notes=(
             *interrupted_reset(found.resets),
             *map(str, found.plan.left_out),

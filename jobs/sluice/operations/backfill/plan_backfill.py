@@ -32,33 +32,37 @@ class ReadAgain:
     resets: Resets
 
 
-def plan_backfill(parts: PipelineResources, asked: Selection, origin: Origin) -> PlannedWork:
+def plan_backfill(
+    resources: PipelineResources, selection: Selection, origin: Origin
+) -> PlannedWork:
     """Write down what is to be read again; falsy work where that is nothing.
 
     Batches that somebody has planned in this lane and not finished are part of the work: they go
-    first. Raises as `plan` does, and what the asked raises.
+    first. Raises as `plan` does, and what the selection raises.
     """
 
-    written = write_plan(parts, origin, "backfill", lambda lane: _decide(parts, asked, lane))
+    written = write_plan(
+        resources, origin, "backfill", lambda lane: _decide(resources, selection, lane)
+    )
     for each in written.plan.left_out:
         log.warning("%s", each)
     return written
 
 
-def preview_backfill(parts: PipelineResources, asked: Selection) -> ReadAgain:
+def preview_backfill(resources: PipelineResources, selection: Selection) -> ReadAgain:
     """What would be read again; nothing is written. Raises as `plan_backfill`."""
-    lane = read_lane(parts, "backfill")
-    return ReadAgain(lane.unfinished, _decide(parts, asked, lane), lane.resets)
+    lane = read_lane(resources, "backfill")
+    return ReadAgain(lane.unfinished, _decide(resources, selection, lane), lane.resets)
 
 
-def _decide(parts: PipelineResources, asked: Selection, lane: LaneState) -> Plan:
-    forward = read_unchecked(parts)
+def _decide(resources: PipelineResources, selection: Selection, lane: LaneState) -> Plan:
+    forward = read_unchecked(resources)
     if not forward.history:
-        log.warning("%s: nothing was read yet that could be read again", parts.spec.pipeline)
+        log.warning("%s: nothing was read yet that could be read again", resources.spec.pipeline)
         return Plan(())
-    state = parts.kafka.state(parts.spec)
+    state = resources.kafka.state(resources.spec)
     require_read_logs(forward.history, forward.cursor, state)
     if forward.last:
-        require_same_log(parts, forward.data, forward.last, state)
-    found = clip_to_held(asked(parts, state), forward.cursor, state)
-    return plan_reread(parts.spec, lane.history, lane.unfinished, found, state)
+        require_same_log(resources, forward.data, forward.last, state)
+    found = clip_to_held(selection(resources, state), forward.cursor, state)
+    return plan_reread(resources.spec, lane.history, lane.unfinished, found, state)

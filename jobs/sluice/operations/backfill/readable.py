@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sluice.offsets.batches import Batch, Cursor, PlannedRange
-from sluice.offsets.history import History
+from sluice.offsets.history import LaneHistory
 from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.plan import LeftOut, Plan
 from sluice.offsets.ranges import OffsetRange, TopicPartition, merged, without
@@ -38,7 +38,7 @@ class RereadPlan:
     left_out: tuple[LeftOut, ...] = ()
 
 
-def require_read_logs(forward: History, cursor: Cursor, state: KafkaState) -> None:
+def require_read_logs(forward: LaneHistory, cursor: Cursor, state: KafkaState) -> None:
     """Raises ResetNeeded unless the logs are those that were read up to the cursor.
 
     What is gone from them is no reason: it is left out.
@@ -88,7 +88,7 @@ def _split(whole: OffsetRange, at: int) -> tuple[OffsetRange, OffsetRange]:
 
 def plan_reread(
     spec: PipelineSpec,
-    lane: History,
+    lane: LaneHistory,
     unfinished: Sequence[Batch],
     found: RereadPlan,
     state: KafkaState,

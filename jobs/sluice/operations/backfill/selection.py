@@ -58,26 +58,26 @@ def time_window(start: datetime, end: datetime) -> Selection:
     if not start < end:
         raise SettingsError(f"time window: expected a start before the end, found {start}, {end}")
 
-    def ask(parts: PipelineResources, state: KafkaState) -> list[RequestedRange]:
+    def ask(resources: PipelineResources, state: KafkaState) -> list[RequestedRange]:
         partitions = sorted(state.logs)
-        first = parts.kafka.offsets_for_time(partitions, start)
-        behind = parts.kafka.offsets_for_time(partitions, end)
+        first = resources.kafka.offsets_for_time(partitions, start)
+        behind = resources.kafka.offsets_for_time(partitions, end)
         wanted = [
             RequestedRange(
                 _bounded(each, first[each], behind[each], state), state.logs[each].topic_id
             )
             for each in partitions
         ]
-        return _without_skips(parts, wanted)
+        return _without_skips(resources, wanted)
 
     return ask
 
 
 def _without_skips(
-    parts: PipelineResources, wanted: Iterable[RequestedRange]
+    resources: PipelineResources, wanted: Iterable[RequestedRange]
 ) -> list[RequestedRange]:
     """What is wanted, around the offsets that somebody has decided to skip; these are named."""
-    skips = recorded_skips(losses_that_count(read_unchecked(parts)))
+    skips = recorded_skips(losses_that_count(read_unchecked(resources)))
     found: list[RequestedRange] = []
     for each in wanted:
         holes = [skip.offsets for skip in skips if skip.topic_id == each.topic_id]
@@ -109,13 +109,13 @@ def offset_ranges(ranges: Iterable[str]) -> Selection:
     except ValueError as problem:
         raise SettingsError(f"offset range: {problem}") from None
 
-    def ask(parts: PipelineResources, state: KafkaState) -> list[RequestedRange]:
+    def ask(resources: PipelineResources, state: KafkaState) -> list[RequestedRange]:
         named = {each.offsets.partition for each in wanted}
         unknown = ", ".join(map(str, sorted(named - state.logs.keys())))
         if unknown:
             raise SettingsError(
-                f"offset range: expected partitions of {parts.spec.pipeline}'s topics, found"
-                f" {unknown}. `sluice status {parts.spec.pipeline}` lists them."
+                f"offset range: expected partitions of {resources.spec.pipeline}'s topics, found"
+                f" {unknown}. `sluice status {resources.spec.pipeline}` lists them."
             )
         return wanted
 
@@ -125,8 +125,8 @@ def offset_ranges(ranges: Iterable[str]) -> Selection:
 def whole_batches(names: Iterable[str]) -> Selection:
     """What committed batches have read, by their names: `forward-1-42`. Raises SettingsError."""
 
-    def ask(parts: PipelineResources, state: KafkaState) -> list[RequestedRange]:
-        return [each for name in names for each in _ranges_of(parts, name)]
+    def ask(resources: PipelineResources, state: KafkaState) -> list[RequestedRange]:
+        return [each for name in names for each in _ranges_of(resources, name)]
 
     return ask
 
@@ -138,9 +138,9 @@ def quarantined_records(choice: RecordFilter) -> Selection:
     skipped is not among them.
     """
 
-    def ask(parts: PipelineResources, state: KafkaState) -> list[RequestedRange]:
+    def ask(resources: PipelineResources, state: KafkaState) -> list[RequestedRange]:
         found: dict[str, list[OffsetRange]] = {}
-        for row in read_quarantined(parts).of(RecordState.LIVE):
+        for row in read_quarantined(resources).of(RecordState.LIVE):
             if row in choice:
                 alone = OffsetRange(row.partition, row.offset, row.offset + 1)
                 found.setdefault(row.topic_id, []).append(alone)
@@ -149,21 +149,21 @@ def quarantined_records(choice: RecordFilter) -> Selection:
             for topic_id, offsets in sorted(found.items())
             for each in merged(offsets, _NEAR)
         ]
-        return _without_skips(parts, wanted)
+        return _without_skips(resources, wanted)
 
     return ask
 
 
-def _ranges_of(parts: PipelineResources, name: str) -> Iterator[RequestedRange]:
+def _ranges_of(resources: PipelineResources, name: str) -> Iterator[RequestedRange]:
     try:
-        sequence, number = parse_batch(parts.spec.pipeline, name)
+        sequence, number = parse_batch(resources.spec.pipeline, name)
     except ValueError as problem:
         raise SettingsError(f"batch: {problem}") from None
-    batches = parts.offsets.snapshot().batches(sequence, number, last=number)
-    if not batches or number > sequence_end(parts, sequence).last:
+    batches = resources.offsets.snapshot().batches(sequence, number, last=number)
+    if not batches or number > sequence_end(resources, sequence).last:
         raise SettingsError(
-            f"batch: expected a committed batch of {parts.spec.pipeline}, found {name!r}."
-            f" `sluice history {parts.spec.pipeline}` lists the newest."
+            f"batch: expected a committed batch of {resources.spec.pipeline}, found {name!r}."
+            f" `sluice history {resources.spec.pipeline}` lists the newest."
         )
     for planned in batches[0].ranges:
         if planned.offsets.span:

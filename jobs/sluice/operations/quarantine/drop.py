@@ -36,37 +36,39 @@ OpenUpkeep = Callable[[], AbstractContextManager[Upkeep]]
 """Starts Spark: asked only when there are rows to take away."""
 
 
-def preview_drop(parts: PipelineResources, choice: RecordFilter) -> Drop:
+def preview_drop(resources: PipelineResources, choice: RecordFilter) -> Drop:
     """What a drop would record and take away; nothing is written."""
-    return _decide(read_quarantined(parts), choice, _NOT_DECIDED)
+    return _decide(read_quarantined(resources), choice, _NOT_DECIDED)
 
 
 def drop(
-    parts: PipelineResources,
+    resources: PipelineResources,
     choice: RecordFilter,
     reason: str,
     origin: Origin,
     open_upkeep: OpenUpkeep,
 ) -> Drop:
     """Make it so. Raises CommitFailed when others were always faster, and as `settle` does."""
-    decided = _record(parts, choice, reason, origin)
+    decided = _record(resources, choice, reason, origin)
     if decided.rows:
         try:
             with open_upkeep() as upkeep:
                 upkeep.remove_quarantined(decided.rows)
         except CommitConflict as crossed:
             raise CommitFailed(
-                f"{parts.spec.pipeline}: the decision is recorded, and the rows count no more, but"
-                f" they are there still: {crossed}. Run again."
+                f"{resources.spec.pipeline}: the decision is recorded, and the rows count no more,"
+                f" but they are there still: {crossed}. Run again."
             ) from crossed
     return replace(decided, done=True)
 
 
-def _record(parts: PipelineResources, choice: RecordFilter, reason: str, origin: Origin) -> Drop:
+def _record(
+    resources: PipelineResources, choice: RecordFilter, reason: str, origin: Origin
+) -> Drop:
     cause = LossCause(LossKind.DROPPED, origin.actor, reason)
 
     def record() -> Drop:
-        found = read_quarantined(parts)
+        found = read_quarantined(resources)
         decided = _decide(found, choice, cause)
         if not decided.losses:
             return decided
@@ -76,8 +78,8 @@ def _record(parts: PipelineResources, choice: RecordFilter, reason: str, origin:
 
     return until_it_lands(
         record,
-        f"{parts.spec.pipeline}: {{times}} another process dropped records. Run again when it is"
-        " done.",
+        f"{resources.spec.pipeline}: {{times}} another process dropped records. Run again when it"
+        " is done.",
     )
 
 

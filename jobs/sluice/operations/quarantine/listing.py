@@ -38,13 +38,13 @@ class ChosenRecords:
     chosen: int
 
 
-def list_quarantine(parts: PipelineResources) -> QuarantineListing:
+def list_quarantine(resources: PipelineResources) -> QuarantineListing:
     """Group the quarantined records by cause. Takes no JVM; Kafka is not asked."""
-    found = read_quarantined(parts)
+    found = read_quarantined(resources)
     live, waiting = (
         group_errors(found.of(state)) for state in (RecordState.LIVE, RecordState.WAITING)
     )
-    samples = read_records(parts, [each.sample for each in [*live, *waiting]])
+    samples = read_records(resources, [each.sample for each in [*live, *waiting]])
     newest = newest_receipts(found.lane, _BATCHES)
     return QuarantineListing(
         tuple(live),
@@ -55,9 +55,9 @@ def list_quarantine(parts: PipelineResources) -> QuarantineListing:
     )
 
 
-def choose_records(parts: PipelineResources, choice: RecordFilter, limit: int) -> ChosenRecords:
+def choose_records(resources: PipelineResources, choice: RecordFilter, limit: int) -> ChosenRecords:
     """The first records that a filter chooses; those of an uncommitted batch if it names one."""
     waiting = [RecordState.WAITING] if choice.batch else []
-    rows = read_quarantined(parts).of(RecordState.LIVE, *waiting)
+    rows = read_quarantined(resources).of(RecordState.LIVE, *waiting)
     chosen = sorted(row for row in rows if row in choice)
-    return ChosenRecords(tuple(read_records(parts, chosen[:limit])), len(chosen))
+    return ChosenRecords(tuple(read_records(resources, chosen[:limit])), len(chosen))

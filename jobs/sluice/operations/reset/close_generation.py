@@ -36,18 +36,18 @@ from sluice.tables.fence import Fencing
 log = logging.getLogger(__name__)
 
 
-def preview_reset(parts: PipelineResources, target: Target) -> Preview:
+def preview_reset(resources: PipelineResources, target: Target) -> Preview:
     """What a reset would do; nothing is written.
 
     Raises SettingsError for a pipeline without a data table, and what the target raises.
     """
-    lane = read_unchecked(parts)
-    intended = _decide(parts, lane, target, reason="")
-    return affected_by(parts, lane, intended, parts.kafka.state(parts.spec).logs)
+    lane = read_unchecked(resources)
+    intended = _decide(resources, lane, target, reason="")
+    return affected_by(resources, lane, intended, resources.kafka.state(resources.spec).logs)
 
 
 def reset(
-    parts: PipelineResources,
+    resources: PipelineResources,
     target: Target,
     reason: str,
     origin: Origin,
@@ -58,15 +58,15 @@ def reset(
     Raises PreviewOutdated when it would not do what the preview of that id has shown, or when
     an interrupted reset had to be finished first.
     """
-    finished = _finish_if_possible(parts, origin)
-    newest = parts.offsets.snapshot().resets(parts.spec.pipeline).newest
+    finished = _finish_if_possible(resources, origin)
+    newest = resources.offsets.snapshot().resets(resources.spec.pipeline).newest
     repeats = None
     if newest is not None and newest.done:
         if as_previewed == newest.preview:
             log.info("%s: done before: generation %d is open", newest.pipeline, newest.generation)
-            _mirror(parts)
+            _mirror(resources)
             return newest
-        repeats = None if as_previewed else is_repeated(parts, target, reason, newest)
+        repeats = None if as_previewed else is_repeated(resources, target, reason, newest)
     if finished is not None and not repeats:
         raise PreviewOutdated(
             f"{finished.pipeline}: an interrupted reset ({finished.reason}) was finished just now,"
@@ -79,24 +79,24 @@ def reset(
             f"{_would_do(newest)}\nNothing was changed. To go on from where the cursor is now, give"
             " the id of a preview with --as-previewed, or another reason."
         )
-    done = finished or start_generation(parts, target, reason, origin, as_previewed)
-    _mirror(parts)
+    done = finished or start_generation(resources, target, reason, origin, as_previewed)
+    _mirror(resources)
     return done
 
 
-def _finish_if_possible(parts: PipelineResources, origin: Origin) -> Reset | None:
+def _finish_if_possible(resources: PipelineResources, origin: Origin) -> Reset | None:
     """As `finish_reset`; where it can no longer be done as it was decided, this one outranks it."""
     try:
-        return finish_reset(parts, origin)
+        return finish_reset(resources, origin)
     except ResetNeeded as problem:
-        log.warning("%s: an interrupted reset is given up: %s", parts.spec.pipeline, problem)
+        log.warning("%s: an interrupted reset is given up: %s", resources.spec.pipeline, problem)
         return None
 
 
-def _mirror(parts: PipelineResources) -> None:
+def _mirror(resources: PipelineResources) -> None:
     """The reset stands, so it is no failure when the group cannot follow now."""
     try:
-        mirror(parts)
+        mirror(resources)
     except (BrokerUnavailable, SettingsError) as problem:
         log.warning(
             "The reset is done; the next run brings the consumer group there, which failed now: %s",
@@ -104,19 +104,19 @@ def _mirror(parts: PipelineResources) -> None:
         )
 
 
-def finish_reset(parts: PipelineResources, origin: Origin) -> Reset | None:
+def finish_reset(resources: PipelineResources, origin: Origin) -> Reset | None:
     """Complete a reset that was intended and interrupted; None where there is none."""
-    pending = parts.offsets.snapshot().resets(parts.spec.pipeline).newest
+    pending = resources.offsets.snapshot().resets(resources.spec.pipeline).newest
     if pending is None or pending.done:
         return None
     log.warning("%s: finishing the reset to generation %d", pending.pipeline, pending.generation)
-    if parts.data.snapshot().closed(pending.closes[0]):
-        return _write_done(parts, origin)
-    return start_generation(parts, AsIntended(pending), pending.reason, origin)
+    if resources.data.snapshot().closed(pending.closes[0]):
+        return _write_done(resources, origin)
+    return start_generation(resources, AsIntended(pending), pending.reason, origin)
 
 
 def start_generation(
-    parts: PipelineResources,
+    resources: PipelineResources,
     target: Target,
     reason: str,
     origin: Origin,
@@ -126,12 +126,12 @@ def start_generation(
 
     def close() -> Reset:
         nonlocal target, as_previewed
-        lane = read_unchecked(parts, to_write=True)
-        intended = _decide(parts, lane, target, reason)
+        lane = read_unchecked(resources, to_write=True)
+        intended = _decide(resources, lane, target, reason)
         if as_previewed:
             require_as_previewed(as_previewed, intended.preview, _would_do(intended))
         for each, last in intended.closed_at.items():
-            write_receipts(parts, origin, each, last)
+            write_receipts(resources, origin, each, last)
         try:
             lane.snapshot.append_reset(intended, origin)
             # It is decided now: what goes on with it, after a crash or here, goes to this place.
@@ -139,29 +139,29 @@ def start_generation(
             reach("reset intended")
             _require_fencing(lane).close(intended.closes)
         except CommitConflict:
-            log.info("%s: another commit came in between; starting over", parts.spec.pipeline)
-            if not parts.data.snapshot().closed(intended.closes[0]):
+            log.info("%s: another commit came in between; starting over", resources.spec.pipeline)
+            if not resources.data.snapshot().closed(intended.closes[0]):
                 raise
         else:
             reach("fence stands")
-        return _as_asked(intended, _write_done(parts, origin))
+        return _as_asked(intended, _write_done(resources, origin))
 
     return until_it_lands(
         close,
-        f"{parts.spec.pipeline}: {{times}} a batch landed during the reset. Pause the DAG, and run"
-        " the reset again.",
+        f"{resources.spec.pipeline}: {{times}} a batch landed during the reset. Pause the DAG, and"
+        " run the reset again.",
     )
 
 
-def decide_reset(parts: PipelineResources, target: Target, reason: str) -> Reset:
+def decide_reset(resources: PipelineResources, target: Target, reason: str) -> Reset:
     """What a reset would write down now. Raises as `preview_reset` does."""
-    return _decide(parts, read_unchecked(parts), target, reason)
+    return _decide(resources, read_unchecked(resources), target, reason)
 
 
-def _decide(parts: PipelineResources, lane: LaneState, target: Target, reason: str) -> Reset:
+def _decide(resources: PipelineResources, lane: LaneState, target: Target, reason: str) -> Reset:
     fencing = _require_fencing(lane)
     now = held_position(lane)
-    goes = {**keep_cursor(now.held), **target.moves(now, Answers(parts))}
+    goes = {**keep_cursor(now.held), **target.moves(now, Answers(resources))}
     require_rows_below(goes, now.cursor, now.held)
     old = {partition: planned.offsets.end for partition, planned in now.cursor.items()}
     return Reset(
@@ -193,12 +193,12 @@ def _as_asked(intended: Reset, done: Reset) -> Reset:
     return done
 
 
-def _write_done(parts: PipelineResources, origin: Origin) -> Reset:
+def _write_done(resources: PipelineResources, origin: Origin) -> Reset:
     """Write down that the latest reset is done, unless another process has."""
 
     def write() -> Reset:
-        snapshot = parts.offsets.snapshot()
-        newest = snapshot.resets(parts.spec.pipeline).newest
+        snapshot = resources.offsets.snapshot()
+        newest = snapshot.resets(resources.spec.pipeline).newest
         assert newest is not None, "a fence without a reset"
         if newest.done:
             return newest
@@ -207,7 +207,9 @@ def _write_done(parts: PipelineResources, origin: Origin) -> Reset:
         log.info("%s: generation %d is open", done.pipeline, done.generation)
         return done
 
-    return until_it_lands(write, f"{parts.spec.pipeline}: the reset stands, unwritten. Run again.")
+    return until_it_lands(
+        write, f"{resources.spec.pipeline}: the reset stands, unwritten. Run again."
+    )
 
 
 def _require_fencing(lane: LaneState) -> Fencing:

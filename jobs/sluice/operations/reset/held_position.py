@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from sluice.errors import SettingsError
 from sluice.offsets.batches import BatchSequence, Cursor, Lane
-from sluice.offsets.history import History
+from sluice.offsets.history import LaneHistory
 from sluice.offsets.resets import LANES
 from sluice.positions.position import cursor_at
 from sluice.progress.committed import landed_batches
@@ -66,7 +66,7 @@ def _forward(landed: Sequence[LandedBatch]) -> list[LandedBatch]:
     return [each for each in landed if each.batch.sequence.lane == "forward"]
 
 
-def _cursor(history: History, committed: int) -> Cursor:
+def _cursor(history: LaneHistory, committed: int) -> Cursor:
     if committed or history.opening:
         ends = history.cursor_at(committed).items()
         return {partition: cursor_at(planned, planned.offsets.end) for partition, planned in ends}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sluice.offsets.batches import Batch
-from sluice.offsets.history import History
+from sluice.offsets.history import LaneHistory
 from sluice.offsets.partition_log import Logs, PartitionLog
 from sluice.offsets.quarantined import RecordState
 from sluice.offsets.ranges import TopicPartition
@@ -65,7 +65,9 @@ class Preview:
         )
 
 
-def affected_by(parts: PipelineResources, lane: LaneState, intended: Reset, logs: Logs) -> Preview:
+def affected_by(
+    resources: PipelineResources, lane: LaneState, intended: Reset, logs: Logs
+) -> Preview:
     """Count what the reset affects; nothing is written."""
     below = [each for each in intended.cursor if _reads_again(each, lane.history)]
     rows = {
@@ -74,7 +76,7 @@ def affected_by(parts: PipelineResources, lane: LaneState, intended: Reset, logs
         )
         for each in below
     }
-    aside = _live_quarantine(parts, below)
+    aside = _live_quarantine(resources, below)
     return Preview(
         intended,
         {
@@ -83,21 +85,21 @@ def affected_by(parts: PipelineResources, lane: LaneState, intended: Reset, logs
             )
             for each in intended.cursor
         },
-        unfinished_batches(parts),
+        unfinished_batches(resources),
     )
 
 
-def _reads_again(moved: CursorMove, history: History) -> bool:
+def _reads_again(moved: CursorMove, history: LaneHistory) -> bool:
     place = (moved.after.topic_id, moved.partition)
-    reached = max(moved.before or 0, history.reached.get(place, 0))
+    reached = max(moved.before or 0, history.committed_before.get(place, 0))
     return moved.after.offsets.start < reached
 
 
 def _live_quarantine(
-    parts: PipelineResources, moves: Sequence[CursorMove]
+    resources: PipelineResources, moves: Sequence[CursorMove]
 ) -> Mapping[TopicPartition, int]:
     """How many live quarantine rows each partition has from its new cursor on."""
-    live = read_quarantined(parts).of(RecordState.LIVE) if moves else []
+    live = read_quarantined(resources).of(RecordState.LIVE) if moves else []
     return {
         moved.partition: sum(
             (row.partition, row.topic_id) == (moved.partition, moved.after.topic_id)

@@ -23,7 +23,7 @@ class Repeated(Enum):
 
 
 def is_repeated(
-    parts: PipelineResources, target: Target, reason: str, newest: Reset
+    resources: PipelineResources, target: Target, reason: str, newest: Reset
 ) -> Repeated | None:
     """Whether a target, for the same reason, leads to where the newest reset did.
 
@@ -32,8 +32,8 @@ def is_repeated(
     """
     if newest.reason != reason:
         return None
-    now = held_position(read_unchecked(parts))
-    ask = Answers(parts)
+    now = held_position(read_unchecked(resources))
+    ask = Answers(resources)
     goes = _starts(now, target.moves(now, ask))
     if goes == newest.starts:
         return Repeated.FROM_HERE

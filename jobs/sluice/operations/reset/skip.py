@@ -13,7 +13,7 @@ from dataclasses import replace
 from sluice.errors import CommitConflict
 from sluice.failpoints import reach
 from sluice.offsets.batches import Batch, BatchSequence
-from sluice.offsets.history import History
+from sluice.offsets.history import LaneHistory
 from sluice.offsets.losses import Skipped, recorded_skips
 from sluice.offsets.notation import Positions
 from sluice.offsets.origin import Origin
@@ -41,34 +41,36 @@ from sluice.tables.offsets_table import OffsetsSnapshot
 log = logging.getLogger(__name__)
 
 
-def preview_skip(parts: PipelineResources, positions: Positions, reason: str, actor: str) -> Skip:
+def preview_skip(
+    resources: PipelineResources, positions: Positions, reason: str, actor: str
+) -> Skip:
     """What a skip would do; nothing is written.
 
     Raises SettingsError for offsets that cannot be skipped, and what a plan and a reset raise.
     """
-    lane = read_lane(parts)
+    lane = read_lane(resources)
     told = {each.offsets: each for each in _recorded(lane.snapshot, lane.sequence)}
     wanted = {at: offset for at, offset in positions.items() if one_offset(at, offset) not in told}
     if not wanted:
         known = tuple(told[one_offset(at, offset)] for at, offset in sorted(positions.items()))
         return Skip(lane.pipeline, Plan(()), known, done=True)
     now = held_position(lane)
-    logs = Answers(parts).logs(now.cluster_id)
+    logs = Answers(resources).logs(now.cluster_id)
     new = skip_losses(wanted, now.cursor, logs, actor, reason)
     skips = merge_skips(still_ahead(_all_recorded(lane), now.cursor), new)
     unfinished: tuple[Batch, ...] = ()
     intended = None
     if lane.unfinished:
-        unfinished = unfinished_batches(parts)
+        unfinished = unfinished_batches(resources)
         named = ", ".join(f"{each.offsets.partition}@{each.offsets.start}" for each in new)
-        intended = decide_reset(parts, to_table, f"skip of {named}: {reason}")
+        intended = decide_reset(resources, to_table, f"skip of {named}: {reason}")
         lane = _opened(intended, lane)
-    plan = next_plan(parts, lane, parts.kafka.state(parts.spec), skips)
+    plan = next_plan(resources, lane, resources.kafka.state(resources.spec), skips)
     return Skip(lane.pipeline, plan, skips, unfinished, intended)
 
 
 def skip(
-    parts: PipelineResources,
+    resources: PipelineResources,
     positions: Positions,
     reason: str,
     origin: Origin,
@@ -81,22 +83,22 @@ def skip(
 
     def step() -> Skip:
         nonlocal as_previewed
-        found = preview_skip(parts, positions, reason, origin.actor)
+        found = preview_skip(resources, positions, reason, origin.actor)
         if found.done:
             return found
         if as_previewed:
             require_as_previewed(as_previewed, found.preview, found.summary)
             as_previewed = None
         if found.reset is not None:
-            start_generation(parts, to_table, found.reset.reason, origin)
+            start_generation(resources, to_table, found.reset.reason, origin)
             reach("skip fenced")
             raise CommitConflict("the generation is a new one by now")
-        return replace(found, plan=_write_around(parts, found, origin), done=True)
+        return replace(found, plan=_write_around(resources, found, origin), done=True)
 
     return until_it_lands(
         step,
-        f"{parts.spec.pipeline}: {{times}} another process planned meanwhile. Pause the DAG, and"
-        " run the skip again.",
+        f"{resources.spec.pipeline}: {{times}} another process planned meanwhile. Pause the DAG,"
+        " and run the skip again.",
     )
 
 
@@ -104,19 +106,19 @@ class _Changed(Exception):
     """Another process has planned meanwhile."""
 
 
-def _write_around(parts: PipelineResources, found: Skip, origin: Origin) -> Plan:
+def _write_around(resources: PipelineResources, found: Skip, origin: Origin) -> Plan:
     first = found.plan.batches[0]
 
     def around(lane: LaneState) -> Plan:
         now = (lane.sequence, lane.history.planned + 1)
         if lane.unfinished or now != (first.sequence, first.number):
             raise _Changed
-        return next_plan(parts, lane, parts.kafka.state(parts.spec), found.skips)
+        return next_plan(resources, lane, resources.kafka.state(resources.spec), found.skips)
 
     try:
-        return write_plan(parts, origin, "forward", around).plan
+        return write_plan(resources, origin, "forward", around).plan
     except _Changed:
-        log.info("%s: another process has just planned; starting over", parts.spec.pipeline)
+        log.info("%s: another process has just planned; starting over", resources.spec.pipeline)
         raise CommitConflict("another process has planned meanwhile") from None
 
 
@@ -139,5 +141,7 @@ def _opened(intended: Reset, lane: LaneState) -> LaneState:
     generation = intended.generation
     resets = Resets({**lane.resets.by_generation, generation: intended})
     sequence = BatchSequence(intended.pipeline, "forward", generation)
-    history = History(sequence, opening=intended, reached=resets.reached(generation))
+    history = LaneHistory(
+        sequence, opening=intended, committed_before=resets.committed_before(generation)
+    )
     return replace(lane, resets=resets, history=history, committed=0)

@@ -22,17 +22,17 @@ Unexplained = tuple[TopicPartition, UnexplainedGap]
 
 
 def accept_gaps(
-    parts: PipelineResources, gaps: Sequence[OffsetRange], reason: str, origin: Origin
+    resources: PipelineResources, gaps: Sequence[OffsetRange], reason: str, origin: Origin
 ) -> list[Receipt]:
     """Write the receipts that these gaps held back, with a loss row for each of them.
 
     Raises GapUnexplained, nothing written, when one of them is none; and, as `settle` does, when
     others are left.
     """
-    lanes = [read_lane(parts, lane) for lane in LANES]
+    lanes = [read_lane(resources, lane) for lane in LANES]
     due = [(lane, batch) for lane in lanes for batch in lane.due]
-    found = [each for lane, batch in due for each in _unexplained(parts, lane.data, batch)]
-    _require_all_match(parts.spec.pipeline, gaps, found)
+    found = [each for lane, batch in due for each in _unexplained(resources, lane.data, batch)]
+    _require_all_match(resources.spec.pipeline, gaps, found)
 
     def accept(partition: TopicPartition, gap: UnexplainedGap) -> LossCause | None:
         if any(_holds(each, partition, gap) for each in gaps):
@@ -40,11 +40,15 @@ def accept_gaps(
         return None
 
     return [
-        receipt for lane in LANES for receipt in write_receipts(parts, origin, lane, accept=accept)
+        receipt
+        for lane in LANES
+        for receipt in write_receipts(resources, origin, lane, accept=accept)
     ]
 
 
-def _unexplained(parts: PipelineResources, data: DeltaSnapshot, batch: Batch) -> list[Unexplained]:
+def _unexplained(
+    resources: PipelineResources, data: DeltaSnapshot, batch: Batch
+) -> list[Unexplained]:
     """The gaps of a batch that nothing explains, of all its partitions; nothing is written."""
     found: list[Unexplained] = []
 
@@ -52,7 +56,7 @@ def _unexplained(parts: PipelineResources, data: DeltaSnapshot, batch: Batch) ->
         found.append((partition, gap))
         return LossCause(gap.cause)
 
-    account(batch, data, parts.quarantine.snapshot(), explainer(parts), note)
+    account(batch, data, resources.quarantine.snapshot(), explainer(resources), note)
     return found
 
 

@@ -66,25 +66,25 @@ class _Tables:
     deleted: Mapping[int, StoredCoordinates]
 
 
-def verify(parts: PipelineResources, progress: Progress) -> Verdict:
+def verify(resources: PipelineResources, progress: Progress) -> Verdict:
     """Compare everything that is committed with what Kafka still holds.
 
     Raises BrokerUnavailable when Kafka does not answer, TableRefused when the tables contradict
     each other beyond comparison.
     """
     # Whatever lands from here on is left out: its version is above this one.
-    lane = read_unchecked(parts)
+    lane = read_unchecked(resources)
     committed = read_committed(lane)
     deletions = {each: lane.data.removed(each.version) for each in _suspects(lane)}
     tables = _Tables(
         committed,
         lane.data.coordinates(),
-        parts.quarantine.snapshot().coordinates(),
+        resources.quarantine.snapshot().coordinates(),
         {each.version: rows for each, rows in deletions.items() if rows is not None},
     )
-    state = parts.kafka.state(parts.spec)
+    state = resources.kafka.state(resources.spec)
     places = _partitions(committed)
-    evidence = [_evidence(parts, *each, tables, state, progress) for each in places.items()]
+    evidence = [_evidence(resources, *each, tables, state, progress) for each in places.items()]
     return Verdict(
         batches=len(committed.batches),
         records=tables.data.count,
@@ -145,7 +145,7 @@ def _partitions(committed: Committed) -> dict[TopicIdPartition, TopicPartition]:
 
 
 def _evidence(
-    parts: PipelineResources,
+    resources: PipelineResources,
     place: TopicIdPartition,
     partition: TopicPartition,
     tables: _Tables,
@@ -166,10 +166,10 @@ def _evidence(
             and loss.dropped_from is None
         ],
         readable=readable,
-        visible=_visible(parts, readable, progress),
+        visible=_visible(resources, readable, progress),
         data=tables.data.rows(place, known.batches),
         deleted={at: rows.rows(place, known.batches) for at, rows in tables.deleted.items()},
-        compacts=bool(readable) and parts.kafka.compacts(partition.topic),
+        compacts=bool(readable) and resources.kafka.compacts(partition.topic),
     )
 
 
@@ -202,11 +202,11 @@ def _readable(
 
 
 def _visible(
-    parts: PipelineResources, wanted: Iterable[OffsetRange], progress: Progress
+    resources: PipelineResources, wanted: Iterable[OffsetRange], progress: Progress
 ) -> Offsets:
     found = [NO_ROWS.offsets]
     for each in wanted:
-        for offsets in read_offsets(parts.client, each):
+        for offsets in read_offsets(resources.client, each):
             if offsets:
                 found.append(np.array(offsets, dtype=np.int64))
                 progress(each, offsets[-1] + 1)

@@ -27,14 +27,14 @@ class QuarantineRatio:
 
 
 def require_within_budget(
-    parts: PipelineResources, reading: BatchAttempt, found: QuarantineResult
+    resources: PipelineResources, reading: BatchAttempt, found: QuarantineResult
 ) -> None:
     """What was in quarantine before is no news: the budget is for what was not.
 
     Raises TooManyQuarantined with samples and the next move.
     """
-    allowed = parts.spec.quarantine.max_ratio
-    news = _news(parts, reading) if reading.replaces else found.undecodable
+    allowed = resources.spec.quarantine.max_ratio
+    news = _news(resources, reading) if reading.replaces else found.undecodable
     if news <= allowed * found.records:
         return
     raise TooManyQuarantined(
@@ -44,16 +44,16 @@ def require_within_budget(
                 f"{', and were not before' if reading.replaces else ''}; allowed: {allowed:.2%}"
                 " (quarantine.max_ratio). Nothing was committed. Samples:",
                 *found.samples,
-                f"`sluice quarantine list {parts.spec.pipeline}` shows all reasons. Mend the"
+                f"`sluice quarantine list {resources.spec.pipeline}` shows all reasons. Mend the"
                 " schema in the spec, or raise quarantine.max_ratio, and run again.",
             ]
         )
     )
 
 
-def _news(parts: PipelineResources, reading: BatchAttempt) -> int:
+def _news(resources: PipelineResources, reading: BatchAttempt) -> int:
     """How many offsets the attempt has put aside that no earlier batch had put aside."""
-    rows = read_quarantined(parts).rows
+    rows = read_quarantined(resources).rows
     known = {_place(row) for row in rows if row.state in (RecordState.LIVE, RecordState.DROPPED)}
     mine = {_place(row) for row in rows if row.batch == str(reading.batch)}
     return len(mine - known)

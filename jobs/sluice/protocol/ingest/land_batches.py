@@ -30,19 +30,19 @@ log = logging.getLogger(__name__)
 _ATTEMPTS = 8
 
 
-def ingest(parts: PipelineResources, work: BatchReference, lake: Lake) -> None:
+def ingest(resources: PipelineResources, work: BatchReference, lake: Lake) -> None:
     """Land the batches that are not committed yet; those that are, are passed over, and said so.
 
     In the backfill lane at least one of them: it makes way for a forward batch that waits.
     Raises DataLost, ResetNeeded, TooManyQuarantined, SparkFailed, CommitFailed or CommitUnknown.
     """
-    lane = read_unchecked(parts, work.sequence.lane)
+    lane = read_unchecked(resources, work.sequence.lane)
     if lane.sequence != work.sequence:
         log.warning("%s: superseded by %s: nothing to do", work, lane.sequence)
         return
     check_data_table(lane)
     last = lane.snapshot.receipts(work.sequence, newest=1)
-    malformed_before = bool(last and last[-1].quarantined)
+    undecodable_before = bool(last and last[-1].quarantined)
     prepared = False
     for number in work.batches:
         if number <= lane.committed:
@@ -50,26 +50,28 @@ def ingest(parts: PipelineResources, work: BatchReference, lake: Lake) -> None:
             continue
         if not prepared:
             reach("spark started")
-            _prepare(parts, lake)
+            _prepare(resources, lake)
             prepared = True
             if lane.last:
-                require_same_log(parts, lane.data, lane.last, parts.kafka.state(parts.spec))
+                require_same_log(
+                    resources, lane.data, lane.last, resources.kafka.state(resources.spec)
+                )
         batch = lane.history.batch(number)
         try:
-            malformed_before = _land(parts, batch, lake, malformed_before)
+            undecodable_before = _land(resources, batch, lake, undecodable_before)
         except _Superseded as closed:
             log.warning("%s", closed)
             return
-        require_same_topics(batch, parts.kafka.state(parts.spec))
-        if number < work.batches[-1] and _makes_way(parts, work.sequence):
+        require_same_topics(batch, resources.kafka.state(resources.spec))
+        if number < work.batches[-1] and _makes_way(resources, work.sequence):
             return
 
 
-def _makes_way(parts: PipelineResources, sequence: BatchSequence) -> bool:
+def _makes_way(resources: PipelineResources, sequence: BatchSequence) -> bool:
     """Whether a batch of fresh data waits while this lane reads old data again; says so."""
     if sequence.lane == "forward":
         return False
-    waiting = read_unchecked(parts).unfinished
+    waiting = read_unchecked(resources).unfinished
     if waiting:
         log.info("%s: %s goes first; the rest comes after it", sequence, waiting[0])
     return bool(waiting)
@@ -83,8 +85,8 @@ class _Superseded(Exception):
     """A reset has closed the generation of a batch before it could land."""
 
 
-def _prepare(parts: PipelineResources, lake: Lake) -> None:
-    if parts.data.exists():
+def _prepare(resources: PipelineResources, lake: Lake) -> None:
+    if resources.data.exists():
         return
     try:
         lake.prepare()
@@ -94,7 +96,7 @@ def _prepare(parts: PipelineResources, lake: Lake) -> None:
         ) from problem
 
 
-def _land(parts: PipelineResources, batch: Batch, lake: Lake, malformed_before: bool) -> bool:
+def _land(resources: PipelineResources, batch: Batch, lake: Lake, undecodable_before: bool) -> bool:
     """Land one batch, again where others commit in between: each replacement needs them not to."""
     again = Retrying(
         retry=retry_if_exception_type(_Crossed),
@@ -103,61 +105,63 @@ def _land(parts: PipelineResources, batch: Batch, lake: Lake, malformed_before: 
         before_sleep=before_sleep_log(log, logging.WARNING),
         reraise=True,
     )
-    return again(_attempt, parts, batch, lake, malformed_before)
+    return again(_attempt, resources, batch, lake, undecodable_before)
 
 
-def _attempt(parts: PipelineResources, batch: Batch, lake: Lake, malformed_before: bool) -> bool:
+def _attempt(
+    resources: PipelineResources, batch: Batch, lake: Lake, undecodable_before: bool
+) -> bool:
     """Write one batch and read the log back. Returns whether records were undecodable."""
-    if _committed(parts, batch) >= batch.number:
+    if _committed(resources, batch) >= batch.number:
         log.info("%s: committed meanwhile, nothing to do", batch)
-        return malformed_before
-    reading = _reading(parts, batch)
+        return undecodable_before
+    reading = _reading(resources, batch)
     log.info("%s: reading %d offsets: %s", batch, batch.span, ", ".join(map(str, reading.ranges)))
     try:
-        malformed = _write(parts, reading, lake, malformed_before)
+        malformed = _write(resources, reading, lake, undecodable_before)
         reach("commit landed")
     except SluiceError:
         raise
     except Exception as problem:
         # Whatever went wrong, only the table's log tells whether the commit landed.
-        if _committed(parts, batch) < batch.number:
+        if _committed(resources, batch) < batch.number:
             if isinstance(problem, CommitConflict):
                 raise _Crossed(f"{batch}: not committed: {problem}. Run again.") from problem
             raise SparkFailed(
-                f"{batch}: not committed. Spark, reading from broker {parts.client.bootstrap},"
+                f"{batch}: not committed. Spark, reading from broker {resources.client.bootstrap},"
                 f" stopped: {_first(problem)}"
             ) from problem
-        if not _superseded(parts, reading):
+        if not _superseded(resources, reading):
             log.warning("%s: committed although Spark reported: %s", batch, _first(problem))
-        return malformed_before
-    if _committed(parts, batch) < batch.number:
+        return undecodable_before
+    if _committed(resources, batch) < batch.number:
         raise CommitFailed(
             f"{batch}: Spark reported success, but the data table's log does not hold the batch."
             " Run again."
         )
-    if not _superseded(parts, reading):
+    if not _superseded(resources, reading):
         log.info("%s: committed", batch)
     return malformed
 
 
-def _reading(parts: PipelineResources, batch: Batch) -> BatchAttempt:
-    state = parts.kafka.state(parts.spec)
+def _reading(resources: PipelineResources, batch: Batch) -> BatchAttempt:
+    state = resources.kafka.state(resources.spec)
     # What retention has taken from a batch of the backfill lane was read before, and stays.
-    policy = RecordLoss() if batch.sequence.lane == "backfill" else parts.spec.data_loss
+    policy = RecordLoss() if batch.sequence.lane == "backfill" else resources.spec.data_loss
     ranges = readable_ranges(batch, state, policy)
     return BatchAttempt(
         batch,
         tuple(ranges),
-        fingerprints=take_fingerprints(parts, batch, state),
+        fingerprints=take_fingerprints(resources, batch, state),
         # Asked only where it matters: it is a question to the broker for each topic.
         compacts=batch.mode == "replace"
-        and any(parts.kafka.compacts(topic) for topic in {e.partition.topic for e in ranges}),
+        and any(resources.kafka.compacts(topic) for topic in {e.partition.topic for e in ranges}),
     )
 
 
-def _committed(parts: PipelineResources, batch: Batch) -> int:
+def _committed(resources: PipelineResources, batch: Batch) -> int:
     """The last committed batch. Raises _Superseded when a reset has closed the sequence before."""
-    end = sequence_end(parts, batch.sequence)
+    end = sequence_end(resources, batch.sequence)
     if end.last < batch.number and end.closed:
         raise _Superseded(
             f"{batch}: superseded by a reset, which closed its generation at batch {end.last}:"
@@ -166,9 +170,9 @@ def _committed(parts: PipelineResources, batch: Batch) -> int:
     return end.last
 
 
-def _superseded(parts: PipelineResources, reading: BatchAttempt) -> bool:
+def _superseded(resources: PipelineResources, reading: BatchAttempt) -> bool:
     """Whether it was another attempt that committed the batch; says so."""
-    landed = parts.data.snapshot().commit_of(reading.batch)
+    landed = resources.data.snapshot().commit_of(reading.batch)
     if landed.attempt == reading.attempt:
         return False
     log.warning(
@@ -180,25 +184,25 @@ def _superseded(parts: PipelineResources, reading: BatchAttempt) -> bool:
 
 
 def _write(
-    parts: PipelineResources, reading: BatchAttempt, lake: Lake, malformed_before: bool
+    resources: PipelineResources, reading: BatchAttempt, lake: Lake, undecodable_before: bool
 ) -> bool:
     # What an earlier attempt has put aside may be decodable by now, with a mended schema.
-    put_aside = parts.quarantine.snapshot().coordinates(reading.batch).count
-    if not malformed_before and not put_aside:
+    put_aside = resources.quarantine.snapshot().coordinates(reading.batch).count
+    if not undecodable_before and not put_aside:
         try:
             lake.land(reading)
         except Undecodable as first:
             log.warning("%s: undecodable: %s. Quarantine first, then the data", reading, first)
         else:
             return False
-    if not parts.quarantine.exists():
+    if not resources.quarantine.exists():
         lake.prepare_quarantine()
-    if _committed(parts, reading.batch) >= reading.batch.number:
+    if _committed(resources, reading.batch) >= reading.batch.number:
         # By another attempt: the quarantine rows that belong to its commit stay as they are.
         return True
     found = lake.quarantine(reading)
     reach("quarantine written")
-    require_within_budget(parts, reading, found)
+    require_within_budget(resources, reading, found)
     if found.undecodable:
         log.warning("%s: %d of %d in quarantine", reading, found.undecodable, found.records)
     lake.land_decodable(reading)

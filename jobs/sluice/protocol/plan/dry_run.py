@@ -25,26 +25,26 @@ from sluice.tables.offsets_table import OffsetsSnapshot
 log = logging.getLogger(__name__)
 
 
-def dry_run(parts: PipelineResources) -> Outlook:
+def dry_run(resources: PipelineResources) -> Outlook:
     """What the next run would do; raises what it would raise before it reads anything."""
-    lane = read_lane(parts)
-    state = parts.kafka.state(parts.spec)
+    lane = read_lane(resources)
+    state = resources.kafka.state(resources.spec)
     for batch in lane.unfinished:
-        readable_ranges(batch, state, parts.spec.data_loss)
-    new = Plan(()) if lane.unfinished else next_plan(parts, lane, state)
+        readable_ranges(batch, state, resources.spec.data_loss)
+    new = Plan(()) if lane.unfinished else next_plan(resources, lane, state)
     ranges = non_empty_ranges(lane.unfinished or new.batches)
-    found = read_lags(parts, {**first_offsets(ranges), **lane.positions}, state)
+    found = read_lags(resources, {**first_offsets(ranges), **lane.positions}, state)
     return Outlook(
-        pipeline=parts.spec.pipeline,
+        pipeline=resources.spec.pipeline,
         adopted=lane.unfinished,
         planned=new.batches,
         losses=new.losses,
         lags=tuple(found),
-        basis=estimate_basis(parts, ranges, state),
-        max_records_per_batch=parts.spec.max_records_per_batch,
+        basis=estimate_basis(resources, ranges, state),
+        max_records_per_batch=resources.spec.max_records_per_batch,
         notes=(
             *interrupted_reset(lane.resets),
-            *_ineffective(parts, lane.snapshot),
+            *_ineffective(resources, lane.snapshot),
             *unknown_times(found),
         ),
     )
@@ -57,12 +57,14 @@ def non_empty_ranges(batches: Sequence[Batch]) -> list[OffsetRange]:
     ]
 
 
-def estimate_basis(parts: PipelineResources, ranges: list[OffsetRange], state: KafkaState) -> Basis:
+def estimate_basis(
+    resources: PipelineResources, ranges: list[OffsetRange], state: KafkaState
+) -> Basis:
     """What the estimates of some ranges go by."""
     return Basis(
-        _samples(parts, ranges, state),
-        batch_sizes(parts.tables.data(parts.spec.table)),
-        bool(parts.spec.partition_by or parts.spec.cluster_by),
+        _samples(resources, ranges, state),
+        batch_sizes(resources.tables.data(resources.spec.table)),
+        bool(resources.spec.partition_by or resources.spec.cluster_by),
     )
 
 
@@ -72,7 +74,7 @@ def first_offsets(ranges: list[OffsetRange]) -> Mapping[TopicPartition, int]:
 
 
 def _samples(
-    parts: PipelineResources, ranges: list[OffsetRange], state: KafkaState
+    resources: PipelineResources, ranges: list[OffsetRange], state: KafkaState
 ) -> Mapping[TopicPartition, float]:
     held = [each for each in ranges if each.span and each.partition in state.logs]
     starts = {
@@ -80,10 +82,10 @@ def _samples(
         for partition, start in first_offsets(held).items()
     }
     try:
-        return read_samples(parts.client, starts)
+        return read_samples(resources.client, starts)
     except (BrokerUnavailable, SettingsError) as problem:
         # An estimate is worth no failure.
-        log.info("%s: sizes in Kafka are unknown: %s", parts.spec.pipeline, problem)
+        log.info("%s: sizes in Kafka are unknown: %s", resources.spec.pipeline, problem)
         return {}
 
 
@@ -94,6 +96,6 @@ def interrupted_reset(resets: Resets) -> Iterator[str]:
         yield f"the reset to generation {pending.generation} was interrupted: finished before that"
 
 
-def _ineffective(parts: PipelineResources, snapshot: OffsetsSnapshot) -> Iterator[str]:
-    if ineffective := start_without_effect(parts, snapshot):
+def _ineffective(resources: PipelineResources, snapshot: OffsetsSnapshot) -> Iterator[str]:
+    if ineffective := start_without_effect(resources, snapshot):
         yield ineffective

@@ -12,16 +12,16 @@ from sluice.offsets.ranges import TopicPartition
 from sluice.progress.resources import PipelineResources
 
 
-def held_back_partitions(parts: PipelineResources) -> list[str]:
+def held_back_partitions(resources: PipelineResources) -> list[str]:
     """A sentence for every partition that an open transaction holds back, as Kafka is now."""
-    logs = parts.kafka.state(parts.spec).logs
-    since = read_open_since(parts.client, logs)
+    logs = resources.kafka.state(resources.spec).logs
+    since = read_open_since(resources.client, logs)
     found = lags({}, logs, {}, datetime.now(UTC), since)
     return [each.waiting for each in found if each.waiting]
 
 
 def read_lags(
-    parts: PipelineResources, cursor: Mapping[TopicPartition, int], state: KafkaState
+    resources: PipelineResources, cursor: Mapping[TopicPartition, int], state: KafkaState
 ) -> list[Lag]:
     """The lag of every partition that the cursor or the cluster knows, in order."""
     starts = {each: cursor.get(each, log.log_start_offset) for each, log in state.logs.items()}
@@ -31,10 +31,10 @@ def read_lags(
     return lags(
         cursor,
         state.logs,
-        read_timestamps(parts.client, behind),
+        read_timestamps(resources.client, behind),
         datetime.now(UTC),
-        read_open_since(parts.client, state.logs),
-        parts.kafka.retentions({each.topic for each in behind}),
+        read_open_since(resources.client, state.logs),
+        resources.kafka.retentions({each.topic for each in behind}),
     )
 
 

@@ -18,31 +18,33 @@ from sluice.protocol.plan.log_changes import (
 from sluice.tables.delta_log import DeltaSnapshot
 
 
-def take_fingerprints(parts: PipelineResources, batch: Batch, state: KafkaState) -> Fingerprints:
+def take_fingerprints(
+    resources: PipelineResources, batch: Batch, state: KafkaState
+) -> Fingerprints:
     """The fingerprint of the record before each range's end, to be taken before the batch is read.
 
     Unknown on a topic that compacts: the cleaner writes its record batches anew.
     """
     held = ends_held(batch, state)
-    steady = {topic for topic in {e.topic for e in held} if not parts.kafka.compacts(topic)}
+    steady = {topic for topic in {e.topic for e in held} if not resources.kafka.compacts(topic)}
     wanted = {partition: end for partition, end in held.items() if partition.topic in steady}
-    return read_fingerprints(parts.client, wanted)
+    return read_fingerprints(resources.client, wanted)
 
 
 def require_same_log(
-    parts: PipelineResources, data: DeltaSnapshot, last: Batch, state: KafkaState
+    resources: PipelineResources, data: DeltaSnapshot, last: Batch, state: KafkaState
 ) -> None:
     """Hold the log against the last committed batch. Raises ResetNeeded for another copy."""
     expected = data.fingerprints(last)
     held = {each: end for each, end in ends_held(last, state).items() if expected.get(each)}
     if not held:
         return
-    found = read_fingerprints(parts.client, held)
+    found = read_fingerprints(resources.client, held)
     require_no_contradiction(
         last.sequence.pipeline,
         (
             each
             for each in compare_fingerprints(held, expected, found)
-            if not parts.kafka.compacts(each.partition.topic)
+            if not resources.kafka.compacts(each.partition.topic)
         ),
     )

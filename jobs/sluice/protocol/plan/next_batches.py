@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from sluice.offsets.batches import Batch, Mode, PlannedRange
-from sluice.offsets.history import History
+from sluice.offsets.history import LaneHistory
 from sluice.offsets.losses import Loss, Skipped
 from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.plan import Plan
@@ -29,7 +29,7 @@ TargetRanges = Mapping[TopicPartition, OffsetRange]
 
 def plan_first(
     spec: PipelineSpec,
-    history: History,
+    history: LaneHistory,
     state: KafkaState,
     starts: Mapping[TopicPartition, int],
 ) -> Plan:
@@ -47,7 +47,7 @@ def plan_first(
 
 
 def plan_next(
-    spec: PipelineSpec, history: History, state: KafkaState, skips: Sequence[Skipped] = ()
+    spec: PipelineSpec, history: LaneHistory, state: KafkaState, skips: Sequence[Skipped] = ()
 ) -> Plan:
     """Plan what came since the last batch, up to the LSO. A new partition starts at its beginning.
 
@@ -71,7 +71,7 @@ def plan_next(
     return Plan(_batches(pieces, history, state), (*lost, *skips))
 
 
-def _findings(spec: PipelineSpec, history: History, state: KafkaState) -> Iterable[Finding]:
+def _findings(spec: PipelineSpec, history: LaneHistory, state: KafkaState) -> Iterable[Finding]:
     known_topics = {each.topic for each in history.cursor}
     for partition in sorted(history.cursor.keys() | state.logs.keys()):
         last, log = history.cursor.get(partition), state.logs.get(partition)
@@ -86,7 +86,7 @@ def _findings(spec: PipelineSpec, history: History, state: KafkaState) -> Iterab
             yield finding
 
 
-def _given_up(last: PlannedRange, history: History, state: KafkaState) -> bool:
+def _given_up(last: PlannedRange, history: LaneHistory, state: KafkaState) -> bool:
     """Whether a reset has gone on with the topic created anew, which has fewer partitions."""
     topic = last.offsets.partition.topic
     new = {log.topic_id for each, log in state.logs.items() if each.topic == topic}
@@ -116,7 +116,7 @@ def _nothing(target: TargetRanges) -> tuple[OffsetRange, ...]:
 
 
 def _batches(
-    pieces: Iterable[tuple[OffsetRange, ...]], history: History, state: KafkaState
+    pieces: Iterable[tuple[OffsetRange, ...]], history: LaneHistory, state: KafkaState
 ) -> tuple[Batch, ...]:
     planned = [tuple(_planned(each, history, state) for each in piece) for piece in pieces]
     return tuple(
@@ -131,17 +131,18 @@ def _batches(
     )
 
 
-def _mode(ranges: Iterable[PlannedRange], history: History) -> Mode:
+def _mode(ranges: Iterable[PlannedRange], history: LaneHistory) -> Mode:
     """A blind append, unless some of the offsets were committed before a reset."""
     again = any(
         each.offsets.span
-        and each.offsets.start < history.reached.get((each.topic_id, each.offsets.partition), 0)
+        and each.offsets.start
+        < history.committed_before.get((each.topic_id, each.offsets.partition), 0)
         for each in ranges
     )
     return "replace" if again else "append"
 
 
-def _planned(offsets: OffsetRange, history: History, state: KafkaState) -> PlannedRange:
+def _planned(offsets: OffsetRange, history: LaneHistory, state: KafkaState) -> PlannedRange:
     last, log = history.cursor.get(offsets.partition), state.logs.get(offsets.partition)
     if log is None:
         return replace(history.cursor[offsets.partition], offsets=offsets)

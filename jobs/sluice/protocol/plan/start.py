@@ -23,11 +23,11 @@ from sluice.tables.storage import Folder
 class Answers:
     """Answers a position's questions: from Kafka, or from what another system has left."""
 
-    parts: PipelineResources
+    resources: PipelineResources
 
     def logs(self, cluster_id: str) -> Logs:
         """What Kafka holds now. Raises ResetNeeded when it is not that cluster any more."""
-        state = self.parts.kafka.state(self.parts.spec)
+        state = self.resources.kafka.state(self.resources.spec)
         compare_cluster(cluster_id, state)
         return state.logs
 
@@ -35,13 +35,13 @@ class Answers:
         self, partitions: list[TopicPartition], moment: datetime
     ) -> Mapping[TopicPartition, int | None]:
         """The first offset at or after a moment; None where no record is that late."""
-        return self.parts.kafka.offsets_for_time(partitions, moment)
+        return self.resources.kafka.offsets_for_time(partitions, moment)
 
     def group_offsets(
         self, group: str, partitions: list[TopicPartition]
     ) -> Mapping[TopicPartition, int | None]:
         """The committed offsets of a consumer group; None where there is none."""
-        return self.parts.kafka.group_offsets(group, partitions)
+        return self.resources.kafka.group_offsets(group, partitions)
 
     def checkpoint_ends(self, folder: str) -> Mapping[TopicPartition, int]:
         """Where the last committed batch of a Structured Streaming query ended."""
@@ -52,12 +52,12 @@ class Answers:
         return last_written(table, transaction_versions(table), app_id)
 
 
-def start_without_effect(parts: PipelineResources, snapshot: OffsetsSnapshot) -> str | None:
+def start_without_effect(resources: PipelineResources, snapshot: OffsetsSnapshot) -> str | None:
     """What to say when the spec's `start` is not the one that the pipeline began with."""
-    first = BatchSequence(parts.spec.pipeline, "forward", 1)
+    first = BatchSequence(resources.spec.pipeline, "forward", 1)
     rows = snapshot.rows(first, ["planned"], 1, 1)
     stored = next((row["reason"] for row in rows if row["reason"]), None)
-    now = parts.spec.start.position
+    now = resources.spec.start.position
     if stored is None or parse_start(stored) == now:
         return None
     return (

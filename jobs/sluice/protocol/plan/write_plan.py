@@ -28,21 +28,24 @@ log = logging.getLogger(__name__)
 Decide = Callable[[LaneState], Plan]
 
 
-def plan(parts: PipelineResources, origin: Origin) -> BatchReference:
+def plan(resources: PipelineResources, origin: Origin) -> BatchReference:
     """Decide what the next run works on, and write new ranges down before they are read.
 
     Raises SettingsError, BrokerUnavailable, DataLost, ResetNeeded, TableRefused or CommitFailed.
     """
 
     def decide(lane: LaneState) -> Plan:
-        return Plan(()) if lane.unfinished else preview_plan(parts, lane)
+        return Plan(()) if lane.unfinished else preview_plan(resources, lane)
 
-    work = write_plan(parts, origin, "forward", decide).work
-    if ineffective := start_without_effect(parts, parts.offsets.snapshot()):
-        log.warning("%s: %s", parts.spec.pipeline, ineffective)
+    work = write_plan(resources, origin, "forward", decide).work
+    if ineffective := start_without_effect(resources, resources.offsets.snapshot()):
+        log.warning("%s: %s", resources.spec.pipeline, ineffective)
     if not work:
         log.info(
-            "%s", "; ".join([f"{parts.spec.pipeline}: nothing new", *held_back_partitions(parts)])
+            "%s",
+            "; ".join(
+                [f"{resources.spec.pipeline}: nothing new", *held_back_partitions(resources)]
+            ),
         )
     return work
 
@@ -55,21 +58,23 @@ class PlannedWork:
     plan: Plan
 
 
-def write_plan(parts: PipelineResources, origin: Origin, lane: Lane, decide: Decide) -> PlannedWork:
+def write_plan(
+    resources: PipelineResources, origin: Origin, lane: Lane, decide: Decide
+) -> PlannedWork:
     """Make what is decided durable; the work begins with what is planned and not committed yet.
 
     Raises what deciding raises, TableRefused, ResetNeeded or CommitFailed.
     """
     reach("before planning")
     return until_it_lands(
-        lambda: _write(parts, origin, read_lane(parts, lane, to_write=True), decide),
-        f"{parts.spec.pipeline}: {{times}} another process changed the plan. Run again when it is"
-        " done.",
+        lambda: _write(resources, origin, read_lane(resources, lane, to_write=True), decide),
+        f"{resources.spec.pipeline}: {{times}} another process changed the plan. Run again when it"
+        " is done.",
     )
 
 
 def _write(
-    parts: PipelineResources, origin: Origin, lane: LaneState, decide: Decide
+    resources: PipelineResources, origin: Origin, lane: LaneState, decide: Decide
 ) -> PlannedWork:
     new = decide(lane)
     reach("offsets listed")
@@ -77,7 +82,7 @@ def _write(
         try:
             lane.snapshot.append_plan(new, origin)
         except CommitConflict:
-            log.info("%s: another process has just planned; reading again", parts.spec.pipeline)
+            log.info("%s: another process has just planned; reading again", resources.spec.pipeline)
             raise
         reach("plan durable")
     if lane.unfinished:
@@ -86,22 +91,22 @@ def _write(
     return PlannedWork(_work(lane, (*lane.unfinished, *new.batches)), new)
 
 
-def preview_plan(parts: PipelineResources, lane: LaneState) -> Plan:
+def preview_plan(resources: PipelineResources, lane: LaneState) -> Plan:
     """The plan that would be made now; nothing is written."""
-    return next_plan(parts, lane, parts.kafka.state(parts.spec))
+    return next_plan(resources, lane, resources.kafka.state(resources.spec))
 
 
 def next_plan(
-    parts: PipelineResources, lane: LaneState, state: KafkaState, skips: Sequence[Skipped] = ()
+    resources: PipelineResources, lane: LaneState, state: KafkaState, skips: Sequence[Skipped] = ()
 ) -> Plan:
     """The plan that would be made of a state of Kafka; nothing is written."""
     if lane.history:
-        new = plan_next(parts.spec, lane.history, state, skips)
+        new = plan_next(resources.spec, lane.history, state, skips)
         if lane.history.batches:
-            require_same_log(parts, lane.data, lane.history.batches[-1], state)
+            require_same_log(resources, lane.data, lane.history.batches[-1], state)
         return new
-    starts = parts.spec.start.position.first_offsets(state.logs, Answers(parts))
-    return plan_first(parts.spec, lane.history, state, starts)
+    starts = resources.spec.start.position.first_offsets(state.logs, Answers(resources))
+    return plan_first(resources.spec, lane.history, state, starts)
 
 
 def _report(new: Plan) -> None:

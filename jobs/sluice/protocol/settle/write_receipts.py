@@ -43,7 +43,7 @@ class Settlement:
 
 
 def settle(
-    parts: PipelineResources, origin: Origin, work: BatchReference | None = None
+    resources: PipelineResources, origin: Origin, work: BatchReference | None = None
 ) -> Settlement:
     """Write every receipt that is due, lane by lane, then bring the consumer group to the cursor.
 
@@ -53,30 +53,30 @@ def settle(
     Raises GapUnexplained before the receipt of a batch that does not add up; BrokerUnavailable,
     CommitFailed or CommitUnknown when it should be tried again.
     """
-    read_lane(parts)
-    written = [receipt for lane in LANES for receipt in write_receipts(parts, origin, lane)]
+    read_lane(resources)
+    written = [receipt for lane in LANES for receipt in write_receipts(resources, origin, lane)]
     reach("before mirror")
-    mirror(parts)
+    mirror(resources)
     reach("after mirror")
     if written:
-        parts.offsets.compact_now_and_then(parts.spec.pipeline)
-    return Settlement((*written, *_written_before(parts, work, written)))
+        resources.offsets.compact_now_and_then(resources.spec.pipeline)
+    return Settlement((*written, *_written_before(resources, work, written)))
 
 
 def _written_before(
-    parts: PipelineResources, work: BatchReference | None, now: list[Receipt]
+    resources: PipelineResources, work: BatchReference | None, now: list[Receipt]
 ) -> list[Receipt]:
     if not work:
         return []
     told = {each.batch.number for each in now if each.batch.sequence == work.sequence}
     if told.issuperset(work.batches):
         return []
-    own = parts.offsets.snapshot().receipts_of(work.sequence, work.batches[0], work.batches[-1])
+    own = resources.offsets.snapshot().receipts_of(work.sequence, work.batches[0], work.batches[-1])
     return [each for each in own if each.batch.number not in told]
 
 
 def write_receipts(
-    parts: PipelineResources,
+    resources: PipelineResources,
     origin: Origin,
     lane: Lane,
     last: int | None = None,
@@ -86,21 +86,21 @@ def write_receipts(
 
     `accept` decides about unexplained gaps; without it the spec's `on_data_loss` does.
     """
-    accept = accept or _by_policy(parts.spec.data_loss)
+    accept = accept or _by_policy(resources.spec.data_loss)
     if lane == "backfill":
         accept = _not_read_again(accept)
     written: list[Receipt] = []
     while True:
-        state = read_unchecked(parts, lane)
+        state = read_unchecked(resources, lane)
         batch = _next_due(state, last)
         if batch is None:
             return written
         reach("before receipt")
         if last is None:  # Otherwise a reset is under way, which is the decision about it.
-            require_same_topics(batch, parts.kafka.state(parts.spec))
+            require_same_topics(batch, resources.kafka.state(resources.spec))
             # The receipt says that every commit below it was looked at.
             check_data_table(state)
-        receipt = _write_receipt(parts, state, batch, origin, accept)
+        receipt = _write_receipt(resources, state, batch, origin, accept)
         if receipt is not None:
             written.append(receipt)
 
@@ -126,11 +126,11 @@ def _by_policy(policy: OnDataLoss) -> Accept:
 
 
 def _write_receipt(
-    parts: PipelineResources, state: LaneState, batch: Batch, origin: Origin, accept: Accept
+    resources: PipelineResources, state: LaneState, batch: Batch, origin: Origin, accept: Accept
 ) -> Receipt | None:
     """Write one receipt; None when another process has written it meanwhile."""
-    quarantine = parts.quarantine.snapshot()
-    receipt = account(batch, state.data, quarantine, explainer(parts), accept)
+    quarantine = resources.quarantine.snapshot()
+    receipt = account(batch, state.data, quarantine, explainer(resources), accept)
     try:
         state.snapshot.append_receipt(receipt, origin)
     except CommitConflict:
@@ -140,25 +140,25 @@ def _write_receipt(
     return receipt
 
 
-def explainer(parts: PipelineResources) -> Explain:
+def explainer(resources: PipelineResources) -> Explain:
     """What asks Kafka's own log about missing offsets."""
 
     def ask(partition: TopicPartition, missing: list[Span]) -> Gaps:
-        pages = read_raw_log(parts.client, partition, missing)
-        return explain(missing, pages, compacts=parts.kafka.compacts(partition.topic))
+        pages = read_raw_log(resources.client, partition, missing)
+        return explain(missing, pages, compacts=resources.kafka.compacts(partition.topic))
 
     return ask
 
 
-def mirror(parts: PipelineResources) -> None:
+def mirror(resources: PipelineResources) -> None:
     """Set the consumer group to the end of what is committed: never ahead of the table."""
-    lane = read_unchecked(parts)
+    lane = read_unchecked(resources)
     cursor = lane.positions
-    if parts.spec.consumer_group is None or not cursor:
+    if resources.spec.consumer_group is None or not cursor:
         return
-    parts.kafka.mirror(parts.spec.consumer_group, cursor)
+    resources.kafka.mirror(resources.spec.consumer_group, cursor)
     last = lane.sequence.batch(lane.committed)
-    log.info("%s: consumer group %s is at its end", last, parts.spec.consumer_group)
+    log.info("%s: consumer group %s is at its end", last, resources.spec.consumer_group)
 
 
 def _report(receipt: Receipt) -> None:
