@@ -140,7 +140,7 @@ def test_a_batch_replaces_where_some_of_it_was_committed_before(
         history(),
         sequence=sequence(generation=2),
         opening=opening,
-        reached={(TOPIC_ID, partition()): reached},
+        committed_before={(TOPIC_ID, partition()): reached},
     )
     assert before
     plan = plan_next(spec(), before, state(log(0, 20)))
