@@ -54,6 +54,7 @@ ENGINES = {
     "deltalake": "tables",
     "pyarrow": "tables",
     "pyspark": "lake",
+    "grpc": "lake",
     "delta": "lake",
     "airflow": "scheduling",
 }
