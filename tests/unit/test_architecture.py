@@ -56,6 +56,7 @@ ENGINES = {
     "deltalake": "tables",
     "pyarrow": "tables",
     "pyspark": "lake",
+    "grpc": "lake",
     "delta": "lake",
     "airflow": "scheduling",
 }

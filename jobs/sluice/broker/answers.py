@@ -28,7 +28,8 @@ _FORBIDDEN = (
     KafkaError.TOPIC_AUTHORIZATION_FAILED,
 )
 # The group's coordinator is being chosen, or still reads the group's offsets: this ends by itself
-# (Kafka protocol guide, error codes 14 to 16: retriable).
+# (Kafka protocol guide, error codes 14 to 16: retriable). librdkafka looks for the coordinator
+# anew, and leaves it to us to commit again (its issue 1195).
 _NO_COORDINATOR = (
     KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
     KafkaError.COORDINATOR_NOT_AVAILABLE,

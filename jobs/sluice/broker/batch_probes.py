@@ -12,7 +12,7 @@ from sluice.broker.fetch import READ_UNCOMMITTED, RawConnection, ask_each
 from sluice.broker.record_batches import record_batches
 from sluice.offsets.ranges import TopicPartition
 
-# A leader sends the first batch whole, however small the size that is asked for.
+# A leader sends the first batch whole, however small the size that is asked for (KIP-74).
 _ONE_BATCH_BYTES = 1
 
 

@@ -85,6 +85,7 @@ class ClientSettings:
         java = {name: value for name, value in named.items() if name}
         if self._mechanism:
             java |= {"sasl.mechanism": self._mechanism, "sasl.jaas.config": self._jaas()}
+        # librdkafka says none; Java the empty text (Kafka's documentation, Host Name Verification).
         if java.get("ssl.endpoint.identification.algorithm") == "none":
             java["ssl.endpoint.identification.algorithm"] = ""
         # Java reads PEM since Kafka 2.7 (KIP-651).

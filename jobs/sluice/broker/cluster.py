@@ -188,5 +188,5 @@ def _itself(future: Future[Any]) -> Future[Any]:
 
 
 def _url_safe(topic_id: str) -> str:
-    # librdkafka writes the id in plain base64, Kafka's own tools in its URL-safe form.
+    # librdkafka writes the id in plain base64, Kafka itself in the URL-safe form (KIP-516).
     return topic_id.replace("+", "-").replace("/", "_")

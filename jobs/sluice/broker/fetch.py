@@ -111,6 +111,7 @@ class RawConnection:
         question = FetchRequest(_FETCH_WAIT_MS, 1, size, isolation, request)
         answer = await self._ask(partition, question)
         _, _, _, stable, log_start, aborted, *replica, records = answer
+        # The preferred read replica, where there is one (KIP-392).
         if replica and replica[0] >= 0:
             self._leaders[partition] = replica[0]
             raise AskAgain(f"replica {replica[0]} is to be asked")
@@ -154,7 +155,8 @@ class RawConnection:
         return self._leaders[partition]
 
     async def _find_leaders(self, client: Any, topic: str) -> None:
-        # Asked for by name and without auto-creation: a deleted topic must not come back.
+        # Asked for by name and without auto-creation: a deleted topic must not come back (protocol
+        # guide, Metadata request, allow_auto_topic_creation).
         question = MetadataRequest([topic], allow_auto_topic_creation=False)
         answer = await client.send(client.get_random_node(), question)
         client.cluster.update_metadata(answer)

@@ -1,7 +1,7 @@
 """The raw log: a partition's record batches as the broker keeps them.
 
 librdkafka and Spark show records only; a raw fetch shows the batches' headers and the list of
-aborted transactions as well. Read where rows are missing, and nowhere else.
+aborted transactions as well (KIP-98). Read where rows are missing, and nowhere else.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LOG = logging.getLogger(__name__)
 
 _FETCH_BYTES = 1 << 20
 # Nothing at an offset is believed only when it is said again: a leader that was elected a moment
-# ago, or tiered storage that is slow, answers with nothing as well.
+# ago, or tiered storage (KIP-405) that is slow, answers with nothing as well.
 _EMPTY_ANSWERS = 4
 
 

@@ -13,7 +13,8 @@ from aiokafka.record.util import decode_varint
 from sluice.offsets.log_page import RecordBatch
 
 # Base offset, length, leader epoch, magic, crc, attributes, last offset delta, first and largest
-# timestamp, producer id, producer epoch, base sequence, number of records
+# timestamp, producer id, producer epoch, base sequence, number of records (Kafka's documentation,
+# Message Format: Record Batch)
 _HEADER = struct.Struct(">qiibIhiqqqhii")
 _LENGTH = struct.Struct(">qi")
 _MAGIC_AT = 16
@@ -48,7 +49,8 @@ def _batch(raw: memoryview) -> RecordBatch:
     base, _, epoch, _, checksum, attributes, delta, _, _, producer, _, _, count = header
     next_offset = base + delta + 1
     offsets: Sequence[int] = range(base, next_offset)
-    # Only compaction thins a batch out; a full one need not be decompressed.
+    # Only compaction thins a batch out, and keeps its first and last offset (the same page); a full
+    # one need not be decompressed.
     if count != len(offsets):
         offsets = tuple(_offsets(base, count, _records(raw, attributes & _CODEC)))
     control, transactional = bool(attributes & _CONTROL), bool(attributes & _TRANSACTIONAL)
@@ -79,7 +81,8 @@ def _records(raw: memoryview, compression: int) -> bytes:
 def _offsets(base: int, count: int, records: bytes) -> Iterator[int]:
     """The records' offsets, without reading keys and values.
 
-    A record: length, attributes (a byte), timestamp delta, offset delta, and what is skipped.
+    A record: length, attributes (a byte), timestamp delta, offset delta, and what is skipped (the
+    same page, Record).
     """
     buffer, at = bytearray(records), 0
     try:

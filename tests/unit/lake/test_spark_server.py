@@ -57,15 +57,6 @@ def test_what_is_no_address_is_refused(url: str, monkeypatch: pytest.MonkeyPatch
     assert "hunter2" not in str(refused.value)
 
 
-def test_opening_a_session_is_bounded(unused: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Left alone, Spark's client tries for nine minutes."""
-    monkeypatch.setenv("SPARK_REMOTE", f"sc://{unused}")
-    started = time.monotonic()
-    with pytest.raises(SparkFailed, match=rf"{unused} gave no answer"):
-        open_session(SPEC)
-    assert time.monotonic() - started < 20
-
-
 def test_a_session_on_a_server_is_given_nothing_that_belongs_to_the_servers_start() -> None:
     spec = SPEC.model_copy(update={"spark": {"spark.sql.shuffle.partitions": "7"}})
     here, there = spark_conf(spec), session_conf(spec)
