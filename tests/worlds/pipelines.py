@@ -186,7 +186,7 @@ class Installed:
         return found
 
 
-# What the fixtures of these names give.
+# What the fixtures `topic` and `pipeline` are.
 Topic = Callable[..., str]
 Pipelines = Callable[..., Installed]
 

@@ -6,8 +6,6 @@ import base64
 import json
 
 import pytest
-from click.testing import CliRunner
-from sluice.cli import commands
 from sluice.offsets.quarantined import RecordFilter, RecordState
 from sluice.operations.reset.targets import to_earliest
 from sluice.progress.quarantined_records import read_quarantined
@@ -39,10 +37,9 @@ def send(trips: Installed, partition: int, *values: bytes | None) -> None:
 
 
 def said(trips: Installed, command: str, *args: str, code: int = 0) -> str:
-    words = [*command.split(), trips.name, *args]
-    done = CliRunner().invoke(commands, words, env=trips.environment)
-    assert done.exit_code == code, done.output
-    return done.output
+    done = trips.sluice(command, *args)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout or done.stderr
 
 
 def answer(trips: Installed, command: str, *args: str) -> dict[str, object]:
