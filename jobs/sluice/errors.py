@@ -5,15 +5,15 @@ SluiceError
 ├── SettingsError        fix a setting, a connection or a parameter
 ├── BrokerUnavailable    retry: the broker did not answer
 ├── CommitFailed         retry: the commit did not land, nothing was written
-├── CommitUnknown        retry: whether the commit landed could not be read; the next one does
+├── CommitUnknown        retry: the commit's outcome could not be read; the next attempt reads it
 ├── SparkFailed          read the cause: Spark stopped before its commit
 ├── DataLost             decide about lost data (`on_data_loss`)
 ├── GapUnexplained       decide about a hole in the log
-├── TooManyQuarantined     fix the schema or raise `quarantine.max_ratio`
-├── BackfillClosed       ask again: a reset came before all was read again
-├── PreviewOutdated      look again: what would be done now is not what was shown
-├── ResetNeeded          the log is not the one that was read; ask for a reset
-└── TableRefused         the table is not as Sluice left it; restore it or ask for a reset
+├── TooManyQuarantined   fix the schema or raise `quarantine.max_ratio`
+├── BackfillClosed       request the backfill again: a reset closed it before it was complete
+├── PreviewOutdated      preview again: the plan is no longer the one shown
+├── ResetNeeded          request a reset: the topic is not the log that was read
+└── TableRefused         restore the table or request a reset: it is not as Sluice left it
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from collections.abc import Iterable
 
 
 class SluiceError(Exception):
-    """Anything that Sluice refuses or fails to do; the text ends with the next move."""
+    """Anything that Sluice refuses or fails to do; its text ends with the next move."""
 
     retryable = False
 
 
 class SpecError(SluiceError):
-    """A pipeline's file is not a spec: names file, key path, found and allowed."""
+    """A pipeline's file is not a valid spec; names the file, key path, found and allowed."""
 
 
 class SettingsError(SluiceError):
-    """A setting, a connection or a parameter is missing or not usable."""
+    """A setting, a connection or a parameter is missing or unusable."""
 
 
 class BrokerUnavailable(SluiceError):
@@ -42,13 +42,13 @@ class BrokerUnavailable(SluiceError):
 
 
 class CommitFailed(SluiceError):
-    """The commit did not land: the table's log was read after it and does not hold it."""
+    """The commit did not land: the table's log, read afterwards, does not contain it."""
 
     retryable = True
 
 
 class CommitUnknown(SluiceError):
-    """The commit's outcome could not be read; the next attempt reads it and goes on from there."""
+    """The commit's outcome could not be read; the next attempt reads it and continues."""
 
     retryable = True
 
@@ -60,11 +60,11 @@ class SparkFailed(SluiceError):
 
 
 class DataLost(SluiceError):
-    """Records that were not read yet are gone from Kafka."""
+    """Kafka no longer holds records that were never read."""
 
 
 class GapUnexplained(SluiceError):
-    """Offsets of a batch have no row, and the log does not say why."""
+    """Offsets of a batch have no row, and the log does not explain why."""
 
 
 class TooManyQuarantined(SluiceError):
@@ -72,11 +72,11 @@ class TooManyQuarantined(SluiceError):
 
 
 class BackfillClosed(SluiceError):
-    """A reset has closed the lane before all was read again that was asked for."""
+    """A reset closed the lane before the requested backfill was complete."""
 
 
 class PreviewOutdated(SluiceError):
-    """What was asked for as previewed would do something else by now; nothing was changed."""
+    """The plan has changed since the preview that was confirmed; nothing was changed."""
 
 
 class ResetNeeded(SluiceError):
@@ -88,12 +88,12 @@ class TableRefused(SluiceError):
 
 
 class CommitConflict(Exception):
-    """Another commit landed since the snapshot that this one was decided on; nothing was written.
+    """Another commit landed after the snapshot this one was based on; nothing was written.
 
-    Caught inside: what it was about is read again and decided again.
+    Caught internally: the step reads the tables again and decides again.
     """
 
 
 def as_lines(findings: Iterable[str]) -> str:
-    """Several findings as one text, a line each."""
+    """Join findings into one text, one per line."""
     return "\n".join(findings)

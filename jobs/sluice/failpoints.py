@@ -2,10 +2,10 @@
 
     SLUICE_TEST=1 SLUICE_FAILPOINT="plan durable: kill" sluice run flights
 
-Two more steps are inside Delta's commit, where no Python is: "files written" and "reply lost". The
-fault tests reach them with a log store of their own.
+Two more steps lie inside Delta's commit, which runs no Python: "files written" and "reply lost".
+The fault tests reach them with their own log store.
 
-Without SLUICE_TEST the variable is refused, so that nobody stops a production run by accident.
+Without SLUICE_TEST the variable is refused, so that it cannot stop a production run by accident.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _KINDS: Mapping[str, Callable[[], None]] = {
 def reach(point: str) -> None:
     """Mark that a step is reached; does nothing unless a test has set a failpoint there.
 
-    Raises SettingsError when a failpoint is set outside a test, or is not one.
+    Raises SettingsError when a failpoint is set outside a test or is unknown.
     """
     wanted = os.environ.get("SLUICE_FAILPOINT")
     if not wanted:

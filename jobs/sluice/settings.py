@@ -14,7 +14,7 @@ from sluice.errors import SettingsError
 
 @dataclass(frozen=True)
 class Settings:
-    """Where the tables and the pipelines' specs are."""
+    """Where the tables and the pipeline specs are."""
 
     warehouse: str
     pipelines: Path
@@ -31,7 +31,7 @@ class Settings:
 def connection_extra(connection: str, environment: Mapping[str, str]) -> Mapping[str, Any]:
     """The `extra` of an Airflow connection given as `AIRFLOW_CONN_<ID>` in Airflow's JSON form.
 
-    Raises SettingsError when the variable is missing or not of that form. The value is a secret:
+    Raises SettingsError when the variable is missing or has another form. The value is a secret:
     no error repeats it.
     """
     variable = f"AIRFLOW_CONN_{connection.upper()}"
@@ -48,5 +48,5 @@ def connection_extra(connection: str, environment: Mapping[str, str]) -> Mapping
     return extra
 
 
-# No run of an ingest lasts longer: what it has written and not committed yet must stay.
+# No ingest runs longer: VACUUM must not delete files that a run has yet to commit.
 LONGEST_RUN = timedelta(hours=6)

@@ -1,5 +1,5 @@
-"""The broker: what Kafka says, and what its log holds.
+"""The broker: Kafka's state, and the contents of its log.
 
-`cluster` asks what an administrator may ask, over one connection. Each `read_…` reads the log, over
-a connection that it opens and closes.
+`cluster` makes admin requests over one connection. Each `read_…` reads the log over a connection
+that it opens and closes.
 """

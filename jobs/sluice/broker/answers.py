@@ -1,4 +1,4 @@
-"""A broker's answer: waited for within a bound, and its refusals told by the next move."""
+"""Broker answers: wait for one within a time limit; a refusal says the next move."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _FORBIDDEN = (
     KafkaError.SASL_AUTHENTICATION_FAILED,
     KafkaError.TOPIC_AUTHORIZATION_FAILED,
 )
-# The group's coordinator is being chosen, or still reads the group's offsets: this ends by itself
-# (Kafka protocol guide, error codes 14 to 16: retriable). librdkafka looks for the coordinator
-# anew, and leaves it to us to commit again (its issue 1195).
+# The group's coordinator is being elected or is still loading the group's offsets: retriable (Kafka
+# protocol guide, error codes 14 to 16). librdkafka looks up the coordinator again but leaves it to
+# the client to commit again (its issue 1195).
 _NO_COORDINATOR = (
     KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
     KafkaError.COORDINATOR_NOT_AVAILABLE,
@@ -38,14 +38,14 @@ _NO_COORDINATOR = (
 
 
 class NoSuchTopic(BrokerUnavailable):
-    """The broker does not know the topic, or not any more: the next look at it will tell."""
+    """The broker does not know the topic, or no longer knows it; the next request will show."""
 
 
 def ask(address: str, question: Callable[[], Any], seconds: float = TIMEOUT_S) -> Any:
-    """The answer, or the future's result. A group without coordinator is asked for `seconds`.
+    """The answer, or the future's result. Retries for `seconds` while a group has no coordinator.
 
-    Raises BrokerUnavailable, which names the address, when none comes in time; NoSuchTopic;
-    SettingsError when the connection's user may not ask.
+    Raises BrokerUnavailable, which names the address, when no answer comes in time; NoSuchTopic;
+    SettingsError when the connection's user is not authorized.
     """
     again = Retrying(
         retry=retry_if_exception(_lacks_coordinator),
@@ -74,7 +74,7 @@ def _lacks_coordinator(problem: BaseException) -> bool:
 def _meant(address: str, error: KafkaError) -> BrokerUnavailable | SettingsError:
     if error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
         return NoSuchTopic(
-            f"broker {address}: a topic was deleted while it was asked for."
+            f"broker {address}: a topic was deleted while its state was read."
             " Nothing was changed; run again."
         )
     if error.code() in _FORBIDDEN:

@@ -1,4 +1,4 @@
-"""Batch probes: single record batches of a log, looked at for identity or for size."""
+"""Batch probes: single record batches of a log, fetched for their identity or size."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sluice.broker.fetch import READ_UNCOMMITTED, RawConnection, ask_each
 from sluice.broker.record_batches import record_batches
 from sluice.offsets.ranges import TopicPartition
 
-# A leader sends the first batch whole, however small the size that is asked for (KIP-74).
+# A leader sends the first batch whole, however small the requested size (KIP-74).
 _ONE_BATCH_BYTES = 1
 
 
@@ -22,10 +22,10 @@ def read_fingerprints(
     *,
     timeout: float = 15.0,
 ) -> Mapping[TopicPartition, str | None]:
-    """The fingerprint of the record batch before each offset; None where the log shows none.
+    """The fingerprint of the record batch before each offset; None where the log has none.
 
-    Asked over one connection, some at a time. Raises BrokerUnavailable when a leader does not
-    answer in time, SettingsError when the connection cannot be used for this, or its user may not.
+    Uses one connection, with a few requests at a time. Raises BrokerUnavailable when a leader does
+    not answer in time, SettingsError when the connection or its user cannot read the raw log.
     """
     asked = {partition: offset - 1 for partition, offset in cursor.items() if offset > 0}
     unknown: dict[TopicPartition, str | None] = dict.fromkeys(cursor)
@@ -58,9 +58,10 @@ def read_samples(
     *,
     timeout: float = 5.0,
 ) -> Mapping[TopicPartition, float]:
-    """The bytes per offset, compressed as they are, where each partition is to be read next.
+    """The compressed bytes per offset where each partition is read next.
 
-    Unknown ones are left out. Raises BrokerUnavailable or SettingsError when nobody may say.
+    Partitions without an answer are left out. Raises BrokerUnavailable or SettingsError, as
+    `read_fingerprints` does.
     """
     if not starts:
         return {}

@@ -1,4 +1,4 @@
-"""The Kafka client's settings: one allow-list in librdkafka's names, spoken in three dialects."""
+"""Client settings: one allow-list in librdkafka's names, translated for three Kafka clients."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from sluice.broker.tls_context import tls_context
 from sluice.errors import SettingsError
 
-# What a connection may say, in librdkafka's names (its CONFIGURATION.md); beside it the name in the
-# Java client (Kafka's documentation, "Consumer Configs"). None: it goes into the JAAS line.
+# The keys a connection may have, in librdkafka's names (its CONFIGURATION.md), each with its name
+# in the Java client (Kafka's documentation, "Consumer Configs"). None: it goes into the JAAS line.
 _JAVA_NAMES: Mapping[str, str | None] = {
     "bootstrap.servers": "bootstrap.servers",
     "client.id": "client.id",
@@ -34,15 +34,15 @@ _LOGIN_MODULES = {
     "SCRAM-SHA-512": "org.apache.kafka.common.security.scram.ScramLoginModule",
 }
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
-# Of a single request, so that a partition's leader is asked again before the time is over.
+# The limit of a single request, so that a leader is asked again before the whole time is over.
 _REQUEST_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
 class ClientSettings:
-    """How to reach a cluster. Checked when made; its values may be secrets, and are not printed.
+    """How to reach a cluster. Validated on creation; values may be secrets and are never printed.
 
-    Raises SettingsError, which names the connection and the key, and repeats no secret.
+    Raises SettingsError, which names the connection and the key but repeats no secret.
     """
 
     connection: str
@@ -50,7 +50,7 @@ class ClientSettings:
 
     @classmethod
     def from_extra(cls, connection: str, extra: Mapping[str, Any]) -> ClientSettings:
-        """The settings that the `extra` of a connection holds; null counts as not given."""
+        """The settings in the `extra` of a connection; null counts as missing."""
         given = {key: str(value) for key, value in extra.items() if value is not None}
         return cls(connection, given)
 
@@ -72,7 +72,7 @@ class ClientSettings:
 
     @property
     def bootstrap(self) -> str:
-        """The address, for messages."""
+        """The bootstrap address, for messages."""
         return self.settings["bootstrap.servers"]
 
     def librdkafka(self) -> dict[str, Any]:
@@ -80,12 +80,12 @@ class ClientSettings:
         return dict(self.settings)
 
     def java(self) -> dict[str, str]:
-        """The configuration of a Java client, such as Spark's Kafka source has."""
+        """The configuration of a Java client, such as the one in Spark's Kafka source."""
         named = {_JAVA_NAMES[key]: value for key, value in self.settings.items()}
         java = {name: value for name, value in named.items() if name}
         if self._mechanism:
             java |= {"sasl.mechanism": self._mechanism, "sasl.jaas.config": self._jaas()}
-        # librdkafka says none; Java the empty text (Kafka's documentation, Host Name Verification).
+        # librdkafka has none; Java an empty text (Kafka's documentation, Host Name Verification).
         if java.get("ssl.endpoint.identification.algorithm") == "none":
             java["ssl.endpoint.identification.algorithm"] = ""
         # Java reads PEM since Kafka 2.7 (KIP-651).
@@ -96,9 +96,10 @@ class ClientSettings:
         return java
 
     def aiokafka(self, timeout: float) -> dict[str, Any]:
-        """The arguments of an aiokafka client; one request waits `timeout` seconds, 10 at most.
+        """The arguments of an aiokafka client; one request waits `timeout` seconds, at most 10.
 
-        What only tunes librdkafka is left out. Raises SettingsError for an unusable certificate.
+        Settings that only tune librdkafka are left out. Raises SettingsError for an unusable
+        certificate.
         """
         arguments: dict[str, Any] = {
             "bootstrap_servers": self.bootstrap,

@@ -1,4 +1,4 @@
-"""The cluster: what an administrator of Kafka may ask, and the mirror of the cursor."""
+"""The cluster: admin requests to Kafka, and the mirror of the cursor in a consumer group."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ log = logging.getLogger(__name__)
 
 
 class TopicSelection(Protocol):
-    """Which topics are read: those that are listed, else all whose name is selected."""
+    """Which topics are read: the listed ones, else all whose name is selected."""
 
     @property
     def topics(self) -> list[str] | None:
-        """The topics' names, where they are listed."""
+        """The listed names; None where topics are selected by name."""
 
     def selects(self, topic: str) -> bool:
         """Whether a topic of this name is read."""
 
 
 class KafkaCluster:
-    """Questions to one cluster, and the mirror of the cursor in a consumer group.
+    """Admin requests to one cluster, and the mirror of the cursor in a consumer group.
 
     Every method raises BrokerUnavailable, which names the broker, when no answer comes in time, and
-    SettingsError when the connection's user may not ask.
+    SettingsError when the connection's user is not authorized.
     """
 
     def __init__(self, client: ClientSettings) -> None:
@@ -49,7 +49,7 @@ class KafkaCluster:
         self._admin = AdminClient(client.librdkafka(), logger=log)
 
     def state(self, selection: TopicSelection) -> KafkaState:
-        """The logs of the selected topics as they are now; a topic that does not exist lacks."""
+        """The current logs of the selected topics; missing topics are left out."""
         cluster = self._ask(lambda: self._admin.describe_cluster(request_timeout=TIMEOUT_S))
         topic_ids = self._topics(self._selected(selection))
         partitions = [
@@ -58,7 +58,8 @@ class KafkaCluster:
             for number in numbers
         ]
         starts = self._list_offsets(partitions, OffsetSpec.earliest())
-        # In this order: a record written in between would look like one of an open transaction.
+        # Keep this order, or a record written in between looks held back by an open transaction.
+        # read_committed asks for the LSO, read_uncommitted for the high watermark (KIP-98).
         ends = self._list_offsets(partitions, OffsetSpec.latest())
         stable = self._list_offsets(partitions, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED)
         logs = {
@@ -76,7 +77,7 @@ class KafkaCluster:
     def offsets_for_time(
         self, partitions: list[TopicPartition], moment: datetime
     ) -> Mapping[TopicPartition, int | None]:
-        """The first offset whose record is at or after the moment; None where there is none."""
+        """The first offset whose record is at or after the moment; None where none is."""
         at = OffsetSpec.for_timestamp(int(moment.timestamp() * 1000))
         found = self._list_offsets(
             [WirePartition(each.topic, each.partition) for each in partitions], at
@@ -96,7 +97,7 @@ class KafkaCluster:
         return {e: found[e] if found.get(e, -1) >= 0 else None for e in partitions}
 
     def mirror(self, group: str, cursor: Mapping[TopicPartition, int]) -> None:
-        """Set the committed offsets of a consumer group to the cursor, but where a log is gone."""
+        """Commit the cursor as a consumer group's offsets, except where a log is gone."""
         there = self._topics(sorted({each.topic for each in cursor}))
         offsets = [
             WirePartition(each.topic, each.partition, end)
@@ -119,7 +120,7 @@ class KafkaCluster:
         return "compact" in self._settings([topic])[topic]["cleanup.policy"]
 
     def retentions(self, topics: Iterable[str]) -> Mapping[str, Retention]:
-        """When the topics' records are deleted."""
+        """When Kafka deletes the topics' records."""
         return {topic: _retention(found) for topic, found in self._settings(topics).items()}
 
     def _settings(self, topics: Iterable[str]) -> dict[str, dict[str, str]]:
@@ -188,5 +189,5 @@ def _itself(future: Future[Any]) -> Future[Any]:
 
 
 def _url_safe(topic_id: str) -> str:
-    # librdkafka writes the id in plain base64, Kafka itself in the URL-safe form (KIP-516).
+    # librdkafka writes the id in plain base64, Kafka in the URL-safe form (KIP-516).
     return topic_id.replace("+", "-").replace("/", "_")

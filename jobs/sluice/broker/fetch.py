@@ -1,4 +1,4 @@
-"""The raw connection: requests in Kafka's own protocol, each sent to the partition's leader."""
+"""The raw connection: requests in Kafka's wire protocol, each sent to the partition's leader."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _NOT_PASSING = (
 
 
 class AskAgain(Exception):
-    """An answer that says nothing: throttled, or another replica is to be asked."""
+    """An empty answer: the request was throttled, or another replica must be asked."""
 
 
 _PASSING = (errors.KafkaError, OSError, TimeoutError, AskAgain)
@@ -55,7 +55,7 @@ _IS_PASSING = retry_if_exception_type(_PASSING) & retry_if_not_exception_type(_N
 
 @dataclass(frozen=True)
 class Fetched:
-    """What a partition's leader answered: whole record batches, as bytes, and the log's bounds."""
+    """A leader's answer: record batches as bytes, and the bounds of the log."""
 
     last_stable_offset: int
     log_start_offset: int
@@ -64,9 +64,9 @@ class Fetched:
 
 
 class RawConnection:
-    """A connection to the cluster for one use, shared by all the partitions that are asked about.
+    """A connection to the cluster for one use, shared by all partitions that are read.
 
-    Raises SettingsError when a certificate of the client's cannot be used.
+    Raises SettingsError when a certificate of the client is unusable.
     """
 
     def __init__(self, client: ClientSettings, timeout: float) -> None:
@@ -78,7 +78,7 @@ class RawConnection:
         self._one_at_a_time = asyncio.Lock()
 
     async def patiently(self, what: str, step: Callable[..., Awaitable[_T]], *given: Any) -> _T:
-        """Take a step again and again until it succeeds, cannot succeed, or the time is over."""
+        """Repeat a step until it succeeds, cannot succeed, or the time is over."""
         cause: BaseException | None = None
 
         def remember(attempt: RetryCallState) -> None:
@@ -94,7 +94,7 @@ class RawConnection:
         except _NOT_PASSING as error:
             raise SettingsError(
                 f"{what}: {self.addresses} refused to show the raw log: {error}."
-                " Fix the connection or the user's rights"
+                " Correct the connection or the user's rights"
             ) from error
         except TimeoutError:
             raise BrokerUnavailable(
@@ -106,7 +106,7 @@ class RawConnection:
     async def fetch(
         self, partition: TopicPartition, start: int, size: int, isolation: int = READ_COMMITTED
     ) -> Fetched:
-        """The batches from the one that holds `start` on, about `size` bytes, at least one."""
+        """The batches from the one that holds `start` on: about `size` bytes, at least one batch."""
         request = [(partition.topic, [(partition.partition, start, size)])]
         question = FetchRequest(_FETCH_WAIT_MS, 1, size, isolation, request)
         answer = await self._ask(partition, question)
@@ -114,11 +114,11 @@ class RawConnection:
         # The preferred read replica, where there is one (KIP-392).
         if replica and replica[0] >= 0:
             self._leaders[partition] = replica[0]
-            raise AskAgain(f"replica {replica[0]} is to be asked")
+            raise AskAgain(f"replica {replica[0]} must be asked")
         return Fetched(stable, log_start, aborted or (), records)
 
     async def offset(self, partition: TopicPartition, position: int) -> int:
-        """Where the log begins, or ends for a read_committed reader."""
+        """Where the log begins, or where it ends for a read_committed reader."""
         request = [(partition.topic, [(partition.partition, position)])]
         answer = await self._ask(partition, OffsetRequest(-1, READ_COMMITTED, request))
         return int(answer[3])
@@ -134,7 +134,7 @@ class RawConnection:
         try:
             return _only_partition(await client.send(leader, request))
         except (errors.KafkaError, OSError):
-            # It may lead no longer: before the next question the leader is looked for anew.
+            # It may no longer be the leader: look it up again before the next request.
             self._leaders.pop(partition, None)
             raise
 
@@ -155,8 +155,8 @@ class RawConnection:
         return self._leaders[partition]
 
     async def _find_leaders(self, client: Any, topic: str) -> None:
-        # Asked for by name and without auto-creation: a deleted topic must not come back (protocol
-        # guide, Metadata request, allow_auto_topic_creation).
+        # Ask by name and without auto-creation: a deleted topic must not come back (protocol guide,
+        # Metadata request, allow_auto_topic_creation).
         question = MetadataRequest([topic], allow_auto_topic_creation=False)
         answer = await client.send(client.get_random_node(), question)
         client.cluster.update_metadata(answer)
@@ -174,9 +174,9 @@ async def ask_each(
     question: Callable[[RawConnection, TopicPartition, int], Awaitable[_T]],
     timeout: float,
 ) -> dict[TopicPartition, _T]:
-    """The answers about an offset of each partition, over one connection, some at a time.
+    """Ask about one offset of each partition, over one connection, a few at a time.
 
-    Raises BrokerUnavailable when one does not come in time, SettingsError when it cannot come.
+    Raises BrokerUnavailable when an answer does not come in time, SettingsError when it never can.
     """
     connection = RawConnection(client, timeout)
     places = asyncio.Semaphore(_AT_ONCE)
@@ -194,7 +194,7 @@ async def ask_each(
 
 
 def _only_partition(answer: Any) -> Sequence[Any]:
-    """The answer for the one partition that was asked about. Raises what the broker reports."""
+    """The answer for the request's one partition. Raises the error that the broker reports."""
     _raise_for(getattr(answer, "error_code", 0))
     if not answer.topics:
         raise AskAgain(f"throttled for {answer.throttle_time_ms} ms")

@@ -1,7 +1,7 @@
 """The raw log: a partition's record batches as the broker keeps them.
 
-librdkafka and Spark show records only; a raw fetch shows the batches' headers and the list of
-aborted transactions as well (KIP-98). Read where rows are missing, and nowhere else.
+librdkafka and Spark show only records; a raw fetch also shows the batches' headers and the list of
+aborted transactions (KIP-98). It is read only where rows are missing.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from sluice.offsets.receipts import Span
 _LOG = logging.getLogger(__name__)
 
 _FETCH_BYTES = 1 << 20
-# Nothing at an offset is believed only when it is said again: a leader that was elected a moment
-# ago, or tiered storage (KIP-405) that is slow, answers with nothing as well.
+# An empty answer counts only when repeated: a newly elected leader, or slow tiered storage
+# (KIP-405), also answers with nothing.
 _EMPTY_ANSWERS = 4
 
 
@@ -37,8 +37,8 @@ def read_raw_log(
     """Read the log where offsets are missing, a page of about a megabyte at a time.
 
     The pages ascend and cover all the missing ranges. `timeout` is the longest wait for the next
-    page in seconds. Raises BrokerUnavailable when it is over, SettingsError when the connection
-    cannot be used, or its user may not read the topic.
+    page, in seconds. Raises BrokerUnavailable when it is over, SettingsError when the connection
+    is unusable or its user may not read the topic.
     """
     if not missing:
         return
@@ -57,7 +57,7 @@ def read_raw_log(
 
 
 class _RawLog:
-    """A partition's log, asked for one page at a time."""
+    """A partition's log, read one page at a time."""
 
     def __init__(self, connection: RawConnection, partition: TopicPartition, end: int) -> None:
         self._connection = connection
@@ -88,7 +88,7 @@ class _RawLog:
         return LogPage(start, end, batches, aborted, log_start, stable)
 
     async def _outside(self, start: int) -> LogPage:
-        """The page where the log is no longer, or not yet."""
+        """The empty page below the log start, or from the LSO on."""
         log_start = await self._connection.offset(self._partition, EARLIEST)
         stable = await self._connection.offset(self._partition, LATEST)
         if log_start <= start < stable:

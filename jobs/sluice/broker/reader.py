@@ -1,6 +1,6 @@
-"""The Kafka reader: records as a client without a group sees them, for looking and for proof.
+"""The Kafka reader: records as a client outside any group sees them, for previews and proof.
 
-Nothing is committed, no one else is disturbed.
+It commits nothing and disturbs no other consumer.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from sluice.offsets.partition_log import PartitionLog
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 
 _TIMEOUT_S = 15.0
-# `consume` waits for this many records or this long, whatever comes first.
+# `consume` waits for this many records or this long, whichever comes first.
 _AT_A_TIME = 10_000
 _PAUSE_S = 0.2
 
 
 def read_offsets(client: ClientSettings, wanted: OffsetRange) -> Iterator[list[int]]:
-    """The offsets of the range that hold a committed record, ascending, some at a time.
+    """The offsets in the range that hold a committed record, ascending, in chunks.
 
     Raises BrokerUnavailable when nothing comes for 15 s.
     """
@@ -53,7 +53,7 @@ def read_offsets(client: ClientSettings, wanted: OffsetRange) -> Iterator[list[i
 def read_open_since(
     client: ClientSettings, logs: Mapping[TopicPartition, PartitionLog]
 ) -> dict[TopicPartition, datetime]:
-    """Since when a transaction has been open, of partitions where one is.
+    """Since when a transaction has been open, for partitions that have one.
 
     The LSO is the offset of its first record, which only a read_uncommitted client sees (KIP-98).
     """
@@ -70,9 +70,9 @@ def read_timestamps(
     starts: Mapping[TopicPartition, int],
     isolation: str = "read_committed",
 ) -> dict[TopicPartition, datetime]:
-    """When the first record at or after each offset was written; unknown ones are left out.
+    """The timestamp of the first record at or after each offset; unknown ones are left out.
 
-    So is every partition that is still waited for when nothing has come for 15 s.
+    So is every partition without an answer when nothing has come for 15 s.
     """
     found: dict[TopicPartition, datetime] = {}
     if not starts:
@@ -86,7 +86,7 @@ def read_timestamps(
                 continue
             waiting.remove(partition)
             heard = time.monotonic()
-            # librdkafka has fetched more than the first record; paused, it drops the rest.
+            # librdkafka has fetched more than the first record; pausing drops the rest.
             consumer.pause([WirePartition(partition.topic, partition.partition)])
             if not message.error() and (moment := _moment(message.timestamp()[1])):
                 found[partition] = moment
@@ -116,7 +116,7 @@ def _consumer(
 
 
 def _moment(milliseconds: int) -> datetime | None:
-    """None for Kafka's "no timestamp", and for what a producer's clock has beyond year 9999."""
+    """None for Kafka's "no timestamp", and for a producer's timestamp beyond year 9999."""
     try:
         moment = datetime.fromtimestamp(milliseconds // 1000, UTC)
     except (ValueError, OverflowError):

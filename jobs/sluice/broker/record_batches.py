@@ -1,4 +1,4 @@
-"""Record batches, read from the bytes that a broker sends: headers, and offsets where some lack."""
+"""Record batches, parsed from a broker's bytes: headers, and offsets where some are missing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DECODERS: Mapping[int, tuple[str, Callable[[bytes], bytes]]] = {
 
 
 def record_batches(records: bytes) -> Iterator[RecordBatch]:
-    """The whole batches of a fetch's answer; the last one may be cut off, and is left out."""
+    """The complete batches of a fetch response; a truncated last one is left out."""
     at, view = 0, memoryview(records)
     while len(view) - at > _MAGIC_AT:
         _, length = _LENGTH.unpack_from(view, at)
@@ -49,8 +49,8 @@ def _batch(raw: memoryview) -> RecordBatch:
     base, _, epoch, _, checksum, attributes, delta, _, _, producer, _, _, count = header
     next_offset = base + delta + 1
     offsets: Sequence[int] = range(base, next_offset)
-    # Only compaction thins a batch out, and keeps its first and last offset (the same page); a full
-    # one need not be decompressed.
+    # Only compaction removes records from a batch, and it keeps the batch's first and last offset
+    # (same page); a full batch need not be decompressed.
     if count != len(offsets):
         offsets = tuple(_offsets(base, count, _records(raw, attributes & _CODEC)))
     control, transactional = bool(attributes & _CONTROL), bool(attributes & _TRANSACTIONAL)
@@ -81,8 +81,8 @@ def _records(raw: memoryview, compression: int) -> bytes:
 def _offsets(base: int, count: int, records: bytes) -> Iterator[int]:
     """The records' offsets, without reading keys and values.
 
-    A record: length, attributes (a byte), timestamp delta, offset delta, and what is skipped (the
-    same page, Record).
+    A record: length, attributes (one byte), timestamp delta, offset delta, and the rest, which is
+    skipped (same page, Record).
     """
     buffer, at = bytearray(records), 0
     try:

@@ -1,4 +1,4 @@
-"""The TLS context: whom a connection of aiokafka trusts, and the certificate that it shows."""
+"""The TLS context: which brokers an aiokafka connection trusts, and its client certificate."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _load_certificate(context: ssl.SSLContext, settings: Mapping[str, str]) -> N
 
 @contextmanager
 def _path_to(text: str) -> Iterator[str]:
-    """A path that gives the text once: a private key must not lie on a disk."""
+    """A path that can be read once: a private key must never be on disk."""
     reader, writer = os.pipe()
     try:
         os.set_blocking(writer, False)

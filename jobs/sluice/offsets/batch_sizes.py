@@ -1,4 +1,4 @@
-"""Batch sizes: what some batches took in the data table."""
+"""Batch sizes: how much space batches take in the data table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class BatchSizes:
-    """What some batches took in the table: non-empty ranges, rows, bytes and files."""
+    """How much some batches added to the table: non-empty ranges, rows, bytes and files."""
 
     ranges: int
     rows: int

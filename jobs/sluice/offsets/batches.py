@@ -15,7 +15,7 @@ Mode = Literal["append", "replace"]
 
 @dataclass(frozen=True, order=True)
 class BatchSequence:
-    """A lane of a generation: the batches that are numbered, and committed, one after the other."""
+    """A lane of a generation: its batches are numbered and committed one after another."""
 
     pipeline: str
     lane: Lane
@@ -35,13 +35,13 @@ class BatchSequence:
         return f"{self.lane}-{self.generation}"
 
     def batch(self, number: int) -> str:
-        """How a batch of this sequence is written, such as `forward-1-42`."""
+        """The name of a batch of this sequence, such as `forward-1-42`."""
         return f"{self.lane}-{self.generation}-{number}"
 
 
 @dataclass(frozen=True)
 class PlannedRange:
-    """An offset range with what was true of its partition's log when it was planned."""
+    """An offset range and the state of its partition's log when it was planned."""
 
     offsets: OffsetRange
     topic_id: str
@@ -51,19 +51,19 @@ class PlannedRange:
 
     @classmethod
     def of(cls, offsets: OffsetRange, log: PartitionLog) -> PlannedRange:
-        """The range with what is true of its partition's log now."""
+        """The range and the current state of its partition's log."""
         return cls(
             offsets, log.topic_id, log.log_start_offset, log.last_stable_offset, log.leader_epoch
         )
 
 
 Cursor = Mapping[TopicPartition, PlannedRange]
-"""Where each partition stands: the last range planned of it, or an empty one there."""
+"""Where each partition stands: its last planned range, or an empty range at the same place."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """One batch, as planned: never changed afterwards, by nobody."""
+    """One batch: immutable once planned."""
 
     sequence: BatchSequence
     number: int
@@ -83,7 +83,7 @@ class Batch:
     def topic_ids(self) -> Mapping[str, str]:
         """Topic name to topic id.
 
-        Of a topic created anew with fewer partitions, the others keep the old id, and are empty.
+        When a topic is recreated with fewer partitions, the missing ones keep the old id, empty.
         """
         empty_first = sorted(self.ranges, key=lambda each: bool(each.offsets.span))
         return {each.offsets.partition.topic: each.topic_id for each in empty_first}
@@ -126,7 +126,7 @@ class BatchReference:
 
     @classmethod
     def from_dict(cls, reference: Mapping[str, Any]) -> BatchReference:
-        """Read a reference back. Raises KeyError or ValueError when it is none."""
+        """Read a reference back. Raises KeyError or ValueError when it is not one."""
         lane = reference["lane"]
         if lane not in ("forward", "backfill"):
             raise ValueError(f"lane: expected forward or backfill, found {lane!r}")

@@ -1,4 +1,4 @@
-"""History: what the offsets table holds of a pipeline, as far as the next decision needs it."""
+"""History: the part of a pipeline's offsets table that the next decision needs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from sluice.offsets.resets import Reset
 class LaneHistory:
     """One lane of a generation.
 
-    `planned` and `settled` number the last batch that was planned and the last that has a receipt;
-    0 where there is none. `batches` are the newest planned ones, in order, without holes, from the
-    last that has a receipt on: the last committed one is always among them. `opening` is the reset
-    that the generation began with, None for the first; `committed_before` is up to where each
-    partition of each topic id was committed in generations before.
+    `planned` and `settled` number the last planned batch and the last batch with a receipt; 0 where
+    there is none. `batches` are the newest planned ones, in order and without holes, starting with
+    the last one that has a receipt: the last committed batch is always among them. `opening` is the
+    reset that opened the generation, None for the first; `committed_before` says up to where each
+    partition of each topic id was committed in earlier generations.
     """
 
     sequence: BatchSequence
@@ -46,7 +46,7 @@ class LaneHistory:
 
     @property
     def cursor(self) -> Mapping[TopicPartition, PlannedRange]:
-        """The last planned range of every partition: its end is where the next batch starts."""
+        """The last planned range of every partition; the next batch starts at its end."""
         if self.batches:
             return self.batches[-1].by_partition
         return self.opening.by_partition if self.opening else {}
@@ -59,7 +59,7 @@ class LaneHistory:
         return self.batches[-1].cluster_id
 
     def cursor_at(self, committed: int) -> Mapping[TopicPartition, PlannedRange]:
-        """Where each partition's next batch starts, by what is committed of the plans."""
+        """Where each partition's next batch starts, given the last committed batch."""
         if committed:
             return self.batch(committed).by_partition
         return self.opening.by_partition if self.opening else {}
@@ -72,13 +72,13 @@ class LaneHistory:
         raise KeyError(self.sequence.batch(number))
 
     def after(self, committed: int) -> tuple[Batch, ...]:
-        """The planned batches above a number: those that nobody has committed yet."""
+        """The planned batches above a committed number: those not committed yet."""
         return tuple(batch for batch in self.batches if batch.number > committed)
 
     def agree_with(self, committed: int, table: str) -> None:
         """Check the data table's last committed batch against the plans and receipts.
 
-        Raises TableRefused when the table lost commits that have receipts, or has unplanned ones.
+        Raises TableRefused when the table lost commits that have receipts or holds unplanned ones.
         """
         if self.settled <= committed <= self.planned:
             return

@@ -15,9 +15,9 @@ from sluice.offsets.ranges import TopicPartition
 class Lag:
     """One partition: where the cursor is, where reading must stop, and what lies between.
 
-    `records` counts offsets between cursor and LSO; `age` is that of the oldest unread record.
-    `held_back_since` is when the open transaction wrote its first record, which is at the LSO.
-    `retention` is the topic's, None where it was not asked for.
+    `records` counts offsets between cursor and LSO; `age` is the age of the oldest unread record.
+    `held_back_since` is when the open transaction wrote its first record, which is at the LSO
+    (KIP-98). `retention` is the topic's, None where it was not requested.
     """
 
     partition: TopicPartition
@@ -46,7 +46,7 @@ class Lag:
 
     @property
     def waiting(self) -> str | None:
-        """What an open transaction holds back, in words; None where there is nothing to say."""
+        """What an open transaction holds back, in words; None where there is nothing."""
         if not self.held_back:
             return None
         since = self.held_back_since
@@ -58,7 +58,7 @@ class Lag:
 
     @property
     def age(self) -> timedelta | None:
-        """Age of the oldest unread record; zero where all is read."""
+        """Age of the oldest unread record; zero where everything is read."""
         if self.records == 0:
             return timedelta(0)
         if self.oldest_unread is None:
@@ -68,10 +68,10 @@ class Lag:
 
     @property
     def time_to_loss(self) -> timedelta | None:
-        """When retention may reach the oldest unread record, at the earliest; zero: at any moment.
+        """The shortest time until retention reaches the oldest unread record; zero: at any moment.
 
-        None where there is nothing to lose, where records are kept for ever, and where that cannot
-        be told: Kafka also deletes by size, or the record's age is unknown.
+        None where there is nothing to lose, where records are kept for ever, and where it is
+        unknown: Kafka also deletes by size, or the record has no known age.
         """
         if self.retention is None or self.retention.by_size or self.retention.period is None:
             return None
@@ -89,7 +89,7 @@ def lags(
     held_back_since: Mapping[TopicPartition, datetime],
     retentions: Mapping[str, Retention] | None = None,
 ) -> list[Lag]:
-    """The lag of every partition that the cursor or the cluster knows, in order."""
+    """The lag of every partition known to the cursor or the cluster, in order."""
     return [
         Lag(
             partition=each,

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RecordBatch:
-    """The header of a batch of the log, and the offsets of the records that are still in it.
+    """The header of a batch of the log, and the offsets of the records still in it.
 
     `checksum` is None in the formats before Kafka 0.11, which have none over the whole batch.
-    `size` is what it takes in the log, in bytes.
+    `size` is in bytes, as stored in the log.
     """
 
     base_offset: int
@@ -30,12 +30,12 @@ class RecordBatch:
 
     @property
     def span(self) -> int:
-        """Offsets covered; fewer records where compaction took some out."""
+        """Offsets covered; more than the records where compaction removed some."""
         return self.next_offset - self.base_offset
 
     @property
     def fingerprint(self) -> str | None:
-        """What no other batch has: where it begins, under which leader, and its checksum.
+        """What identifies the batch: its base offset, leader epoch and checksum.
 
         The checksum covers timestamps, producer and records. None where there is no checksum.
         """
@@ -54,9 +54,9 @@ class AbortedTransaction:
 
 @dataclass(frozen=True)
 class LogPage:
-    """The log over `[start, end)` as one answer told it, complete in itself.
+    """The log over `[start, end)` as one answer reported it, complete in itself.
 
-    `aborted` lists every aborted transaction that reaches into the page, also those that began
+    `aborted` lists every aborted transaction that overlaps the page, including those that began
     before it. The first batch may begin before `start`.
     """
 

@@ -1,7 +1,7 @@
-"""Causes of losses: why offsets are not read, and who decided so. Stored in loss rows for ever.
+"""Loss causes: why offsets are not read, and who decided it. Stored in loss rows for ever.
 
-A text is stored, a value decides: change a text here, and what was stored no longer reads as what
-it was. A text that is not known here is kept as it is, and decides nothing.
+The table stores the text; decisions use the value. Never change a text here: stored rows would no
+longer parse as what they were. An unknown text is kept as it is and decides nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class LossKind(StrEnum):
-    """What a loss is. The values are parts of stored texts."""
+    """The kind of a loss. The values are parts of stored texts."""
 
     RETENTION = "retention or deleted records"
     RETENTION_AFTER_PLANNING = "retention or deleted records, after planning"
@@ -28,10 +28,10 @@ class LossKind(StrEnum):
     SKIPPED = "skipped"
     DROPPED = "dropped from quarantine"
     UNKNOWN = "unknown"
-    """A stored text of another form; it is the reason."""
+    """A stored text of another form; the whole text is the reason."""
 
 
-# What stands before the person who decided. Of a gap it may be `on_data_loss` that did.
+# The words before the person who decided. For a gap the actor may be `on_data_loss`.
 _DECIDED = {LossKind.SKIPPED: " by ", LossKind.DROPPED: " by "}
 _ACCEPTED = dict.fromkeys(
     (LossKind.PRESENT, LossKind.ABSENT, LossKind.DELETED, LossKind.BEYOND), "; accepted by "
@@ -42,7 +42,7 @@ _WITHOUT_ACTOR = frozenset(LossKind) - {*_DECIDED, LossKind.UNKNOWN}
 
 @dataclass(frozen=True)
 class LossCause:
-    """Why offsets are not read; `actor` and `reason` are of those that a person decided on.
+    """Why offsets are not read; `actor` and `reason` say who decided it and why.
 
     Raises ValueError where kind and actor do not go together.
     """
@@ -61,7 +61,7 @@ class LossCause:
 
 
 def format_cause(cause: LossCause) -> str:
-    """The text that is stored."""
+    """The stored text."""
     if cause.kind is LossKind.UNKNOWN:
         return cause.reason or ""
     if cause.actor is None:
@@ -71,7 +71,7 @@ def format_cause(cause: LossCause) -> str:
 
 
 def parse_cause(text: str) -> LossCause:
-    """The cause that a stored text means. An actor ends at the first colon with a space."""
+    """Parse a stored text. An actor ends at the first colon followed by a space."""
     if text in _WITHOUT_ACTOR:
         return LossCause(LossKind(text))
     for kind, by in _BY.items():

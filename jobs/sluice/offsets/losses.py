@@ -1,4 +1,4 @@
-"""Losses: offsets that were to be read and never will be, and whether they stop a run."""
+"""Losses: offsets that will never be read, and whether they stop a run."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from sluice.offsets.ranges import OffsetRange
 
 @dataclass(frozen=True)
 class Loss:
-    """Offsets that were to be read, and that Kafka does not hold any more.
+    """Offsets that should have been read but that Kafka no longer holds.
 
-    Or records that somebody has dropped from quarantine: `dropped_from` is the batch they were of.
-    `recorded` is known of those that were read back.
+    Or records that an operator dropped from quarantine: `dropped_from` is the batch they came from.
+    `recorded` is set on losses read back from the table.
     """
 
     offsets: OffsetRange
@@ -35,14 +35,14 @@ class Loss:
 
 @dataclass(frozen=True)
 class Skipped(Loss):
-    """Offsets that somebody decided not to read, although Kafka may hold them."""
+    """Offsets that an operator decided not to read, although Kafka may hold them."""
 
     def __str__(self) -> str:
         return f"{self.offsets}: {self.cause}"
 
 
 def recorded_skips(losses: Iterable[Loss]) -> list[Skipped]:
-    """Those of the recorded losses that are skips."""
+    """The recorded losses that are skips."""
     return [
         Skipped(each.offsets, each.topic_id, each.cause)
         for each in losses
@@ -51,21 +51,21 @@ def recorded_skips(losses: Iterable[Loss]) -> list[Skipped]:
 
 
 class OnDataLoss(Protocol):
-    """What a pipeline does about offsets that were lost."""
+    """What a pipeline does about lost offsets."""
 
     def accept(self, lost: Sequence[Loss]) -> tuple[Loss, ...]:
-        """The losses to record. Raises DataLost where they are to stop the run."""
+        """The losses to record. Raises DataLost where they must stop the run."""
 
     def cause_of_gap(self, kind: LossKind) -> LossCause | None:
-        """Why offsets that nothing explains are taken as lost; None where they are not."""
+        """The cause to record for an unexplained gap; None where a gap is not taken as lost."""
 
 
 @dataclass(frozen=True)
 class FailOnLoss:
-    """A loss stops the run: a person decides about it."""
+    """A loss stops the run: the operator decides."""
 
     def accept(self, lost: Sequence[Loss]) -> tuple[Loss, ...]:
-        """None, where there is none. Raises DataLost, a line for each."""
+        """Nothing to record. Raises DataLost if there are losses, one line for each."""
         if not lost:
             return ()
         count = sum(each.offsets.span for each in lost)
@@ -76,22 +76,22 @@ class FailOnLoss:
         raise DataLost(as_lines([*map(str, lost), decide]))
 
     def cause_of_gap(self, kind: LossKind) -> LossCause | None:
-        """Nothing is taken as lost."""
+        """No gap is taken as lost."""
         return None
 
 
 @dataclass(frozen=True)
 class RecordLoss:
-    """A loss is recorded, and reading goes on behind it."""
+    """A loss is recorded, and reading continues after it."""
 
     def accept(self, lost: Sequence[Loss]) -> tuple[Loss, ...]:
         """All of them."""
         return tuple(lost)
 
     def cause_of_gap(self, kind: LossKind) -> LossCause | None:
-        """What is known of the gap."""
+        """The kind of gap as its cause."""
         return LossCause(kind)
 
 
-# As a spec's `on_data_loss` names them.
+# By the value of `on_data_loss` in a spec.
 ON_DATA_LOSS: Mapping[str, OnDataLoss] = {"fail": FailOnLoss(), "record": RecordLoss()}

@@ -1,7 +1,7 @@
-"""Written forms: ranges, positions, scopes, moments, as people and Kafka's tools write them.
+"""Notation: ranges, positions, scopes and moments, as people and Kafka's tools write them.
 
 Every function raises ValueError with what was found and an example of what is allowed. The names in
-capitals are the same forms as patterns for a trigger form, whose schema checks them first.
+capitals are the same forms as patterns for the schema of a trigger form, which checks them first.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sluice.offsets.ranges import OffsetRange, TopicPartition
 
 _LETTERS = "[A-Za-z0-9._-]"
 _TOPIC = f"{_LETTERS}{{1,249}}"
-# Kafka counts partitions in 32 bits, and offsets in 63.
+# Kafka's protocol has 32-bit partitions and 64-bit offsets, both signed (protocol guide).
 _PARTITION, _OFFSET = r"\d{1,9}", r"\d{1,18}"
 _PLACE = rf"{_TOPIC}\[{_PARTITION}\]"
 
@@ -35,7 +35,7 @@ _RANGE = re.compile(rf"({_LETTERS}+)\[(\d+)\] \[(\d+), (\d+)\)")
 
 
 def parse_range(text: str) -> OffsetRange:
-    """Read `flights[0] [5, 8)` back. Raises ValueError for anything else, an empty range too."""
+    """Parse `flights[0] [5, 8)`. Raises ValueError for anything else, including an empty range."""
     found = _RANGE.fullmatch(text.strip())
     if not found:
         raise ValueError(f"{text!r} is not an offset range; expected for example flights[0] [5, 8)")
@@ -50,7 +50,7 @@ _BATCH = re.compile(r"(forward|backfill)-([1-9][0-9]*)-([1-9][0-9]*)")
 
 
 def parse_batch(pipeline: str, text: str) -> tuple[BatchSequence, int]:
-    """Read `forward-1-42` back. Raises ValueError for anything else."""
+    """Parse `forward-1-42`. Raises ValueError for anything else."""
     found = _BATCH.fullmatch(text)
     if not found:
         raise ValueError(f"{text!r} is not a batch; expected for example forward-1-42")
@@ -61,7 +61,7 @@ def parse_batch(pipeline: str, text: str) -> tuple[BatchSequence, int]:
 _POSITION = re.compile(rf"({_TOPIC})\[({_PARTITION})\]([=@])({_OFFSET})")
 _LINE = re.compile(rf'"?({_TOPIC})"?\s*,\s*({_PARTITION})\s*,\s*({_OFFSET})')
 _SCOPE = re.compile(rf"({_TOPIC})(?::({_PARTITION}(?:,{_PARTITION})*))?")
-# Pydantic also takes months of 30 days, years of 365, weeks, signs, and `1 day`.
+# Pydantic also accepts months of 30 days, years of 365, weeks, signs, and `1 day`.
 _DURATION = re.compile(r"P(\d{1,6}D)?(T(?=\d)(\d{1,6}H)?(\d{1,6}M)?(\d{1,9}(\.\d{1,6})?S)?)?")
 _TIMEDELTA = TypeAdapter(timedelta)
 Positions = Mapping[TopicPartition, int]
@@ -69,7 +69,7 @@ Positions = Mapping[TopicPartition, int]
 
 @dataclass(frozen=True)
 class Scope:
-    """A topic, or some of its partitions; none named means all of them."""
+    """A topic, or some of its partitions; no partition named means all of them."""
 
     topic: str
     partitions: frozenset[int] = frozenset()
@@ -80,7 +80,7 @@ class Scope:
 
     @property
     def named(self) -> list[TopicPartition]:
-        """The partitions that it names one by one."""
+        """The partitions named one by one."""
         return [TopicPartition(self.topic, number) for number in sorted(self.partitions)]
 
     def __str__(self) -> str:
@@ -89,7 +89,7 @@ class Scope:
 
 
 def parse_positions(texts: Iterable[str], mark: str = "=") -> Positions:
-    """Read `flights[0]=120` (or with the mark `@`), one position a partition."""
+    """Parse `flights[0]=120` (or with the mark `@`), one position per partition."""
     found = []
     for text in texts:
         parts = _POSITION.fullmatch(text.strip())
@@ -100,7 +100,7 @@ def parse_positions(texts: Iterable[str], mark: str = "=") -> Positions:
 
 
 def parse_positions_file(text: str) -> Positions:
-    """Read the CSV that `kafka-consumer-groups --export` writes: `topic,partition,offset`."""
+    """Parse the CSV that `kafka-consumer-groups --export` writes: `topic,partition,offset`."""
     found = []
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
@@ -117,7 +117,7 @@ def parse_positions_file(text: str) -> Positions:
 
 
 def parse_scope(text: str) -> Scope:
-    """Read `flights` or `flights:0,2`, as Kafka's own tool writes it."""
+    """Parse `flights` or `flights:0,2`, the form of `kafka-consumer-groups --topic`."""
     parts = _SCOPE.fullmatch(text.strip())
     if not parts:
         raise ValueError(f"{text!r} is no topic; expected for example flights or flights:0,2")
@@ -125,14 +125,14 @@ def parse_scope(text: str) -> Scope:
 
 
 def parse_shift(text: str) -> int:
-    """Read `500` or `-500`."""
+    """Parse `500` or `-500`."""
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", text.strip()):
         raise ValueError(f"{text!r} is no number of offsets; expected for example 500 or -500")
     return int(text)
 
 
 def parse_moment(text: str) -> datetime:
-    """Read `2026-11-01T06:00:00.000`, in UTC unless an offset is written."""
+    """Parse `2026-11-01T06:00:00.000`, in UTC unless it has a UTC offset."""
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
@@ -143,7 +143,7 @@ def parse_moment(text: str) -> datetime:
 
 
 def parse_duration(text: str) -> timedelta:
-    """Read `P1DT2H30M`: days, hours, minutes and seconds. Months and years have no one length."""
+    """Parse `P1DT2H30M`: days, hours, minutes, seconds. Months and years have no fixed length."""
     form = _DURATION.fullmatch(text.strip())
     try:
         return _TIMEDELTA.validate_strings(form[0] if form else "")

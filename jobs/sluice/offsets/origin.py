@@ -1,4 +1,4 @@
-"""Origin: who writes something into the offsets table, and when."""
+"""Origin: who writes a row of the offsets table, and when."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Origin:
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Origin:
-        """The origin of a row that was read back."""
+        """The origin of a row read from the table."""
         return cls(row["run_id"], row["actor"], row["recorded_at"])
 
 

@@ -1,4 +1,4 @@
-"""What Kafka says: the state of a topic's log at one moment."""
+"""The partition log: the state of a topic's partitions in Kafka at one moment."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from sluice.offsets.ranges import TopicPartition
 class PartitionLog:
     """One partition's log.
 
-    `last_stable_offset` (LSO) is where a read_committed reader must stop; `end_offset` is the high
-    watermark. `leader_epoch` is None where the broker does not tell it.
+    `last_stable_offset` (LSO) is where a read_committed reader must stop (KIP-98); `end_offset` is
+    the high watermark. `leader_epoch` is None where the broker does not report it.
     """
 
     topic_id: str
@@ -24,7 +24,7 @@ class PartitionLog:
     leader_epoch: int | None
 
     def nearest(self, offset: int) -> int:
-        """The offset, or what is nearest to it of where reading can begin."""
+        """The offset, clipped to `[log start, LSO]`, where reading can begin."""
         return min(max(offset, self.log_start_offset), self.last_stable_offset)
 
 
@@ -41,7 +41,7 @@ Logs = Mapping[TopicPartition, PartitionLog]
 
 @dataclass(frozen=True)
 class KafkaState:
-    """The logs of all partitions of a pipeline's topics, and the cluster that they are on."""
+    """The logs of all partitions of a pipeline's topics, and their cluster."""
 
     cluster_id: str
     logs: Logs

@@ -1,4 +1,4 @@
-"""A plan: new batches in order, and what is to be recorded with them."""
+"""A plan: new batches in order, and the losses recorded with them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sluice.offsets.ranges import OffsetRange
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Offsets that were wanted and are in no batch, and why."""
+    """Requested offsets that are in no batch, and why."""
 
     offsets: OffsetRange
     reason: str
@@ -24,8 +24,8 @@ class LeftOut:
 class Plan:
     """New batches, in order, and the losses found on the way; both are written in one commit.
 
-    `reason` goes into the batches' rows: of the first plan it is the `start` that it came from.
-    `left_out` is not written: it is told to whoever has asked.
+    `reason` goes into the batches' rows: for the first plan it is the `start` it came from.
+    `left_out` is not written: it is reported to the caller.
     """
 
     batches: tuple[Batch, ...]

@@ -8,7 +8,7 @@ import humanize
 
 
 def format_count(number: int | None, one: str, many: str | None = None) -> str:
-    """Write `1 batch` or `1,234 batches`; `many` is the plural where it is not `one` with an s."""
+    """Write `1 batch` or `1,234 batches`; `many` is the plural unless it is `one` plus an s."""
     many = many or f"{one}s"
     if number is None:
         return f"an unknown number of {many}"
@@ -16,7 +16,7 @@ def format_count(number: int | None, one: str, many: str | None = None) -> str:
 
 
 def format_size(size: int | None) -> str:
-    """Write bytes in decimal units and with three digits that count, such as `1.23 MB`."""
+    """Write bytes in decimal units with three significant digits, such as `1.23 MB`."""
     return "an unknown size" if size is None else humanize.naturalsize(size, format="%.3g")
 
 

@@ -1,4 +1,4 @@
-"""Aside: a row of the quarantine table, without its value, and whether it counts. Pure."""
+"""A quarantined record: a row of the quarantine table without its value, and its state. Pure."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ class RecordState(StrEnum):
 
     LIVE = "live"
     WAITING = "waiting"
-    """Its batch is planned and not committed: it may count one day."""
+    """Its batch is planned but not committed: it counts once the batch is."""
     SUPERSEDED = "superseded"
     """A later batch has read the offset again."""
     UNDONE = "undone"
-    """A reset has closed the generation before its batch."""
+    """A reset closed the generation before its batch."""
     DROPPED = "dropped"
-    """Somebody has decided to forget it."""
+    """The operator dropped it."""
 
 
 @dataclass(frozen=True, order=True)
 class QuarantinedRecord:
-    """One undecodable record. `superseded_in` is the version of the data table that did it."""
+    """One undecodable record. `superseded_in` is the data table's version that superseded it."""
 
     partition: TopicPartition
     offset: int
@@ -54,7 +54,7 @@ class BatchOffsets:
 
 @dataclass(frozen=True)
 class RecordFilter:
-    """Which rows somebody asks for; what is left empty does not narrow the choice."""
+    """Which rows the operator selects; an empty field selects all."""
 
     reason_like: str = ""
     batch: str = ""
@@ -69,7 +69,7 @@ class RecordFilter:
 
 
 def batch_offsets(rows: Iterable[QuarantinedRecord]) -> list[BatchOffsets]:
-    """The rows' offsets, as few stretches as there can be, and no others among them."""
+    """The offsets of these rows and no others, as few ranges as possible."""
     places: dict[tuple[str, str], list[OffsetRange]] = {}
     for row in rows:
         alone = OffsetRange(row.partition, row.offset, row.offset + 1)
@@ -83,9 +83,9 @@ def batch_offsets(rows: Iterable[QuarantinedRecord]) -> list[BatchOffsets]:
 
 @dataclass(frozen=True)
 class Drop:
-    """What is recorded, and which rows of the quarantine table go once that is durable.
+    """The losses to record, and the quarantine rows to delete once those are durable.
 
-    The rows are those of the losses, and what an interrupted drop has left behind.
+    `rows` are those of the losses plus any that an interrupted drop left behind.
     """
 
     sequence: BatchSequence

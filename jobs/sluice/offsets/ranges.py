@@ -55,11 +55,11 @@ class OffsetRange:
         return self.partition == earlier.partition and self.start == earlier.end
 
     def first(self, offsets: int) -> OffsetRange:
-        """The range's first offsets, at most as many as asked for."""
+        """The range's first offsets, at most this many."""
         return OffsetRange(self.partition, self.start, min(self.start + offsets, self.end))
 
     def after(self, taken: OffsetRange) -> OffsetRange:
-        """What is left when the range's first part is taken."""
+        """What is left of the range after its first part is taken."""
         return OffsetRange(self.partition, taken.end, self.end)
 
 
@@ -69,9 +69,9 @@ def span_of(ranges: Iterable[OffsetRange]) -> int:
 
 
 def merged(ranges: Iterable[OffsetRange], bridging: int = 0) -> list[OffsetRange]:
-    """What the ranges cover, by partition and ascending, as few ranges as there can be.
+    """The offsets covered, by partition and ascending, as few ranges as possible.
 
-    `bridging` is how many offsets in between are covered as well, where that saves a range.
+    `bridging` is how many offsets between two ranges may be covered as well to join them.
     """
     found: list[OffsetRange] = []
     for each in sorted(each for each in ranges if each.span):
@@ -84,7 +84,7 @@ def merged(ranges: Iterable[OffsetRange], bridging: int = 0) -> list[OffsetRange
 
 
 def without(ranges: Iterable[OffsetRange], taken: Iterable[OffsetRange]) -> list[OffsetRange]:
-    """What the ranges cover and the taken ones do not, as few ranges as there can be."""
+    """The offsets covered by the ranges but not by the taken ones, as few ranges as possible."""
     left = merged(ranges)
     for hole in taken:
         left = [part for each in left for part in _outside(each, hole)]
@@ -101,7 +101,7 @@ def _outside(whole: OffsetRange, hole: OffsetRange) -> Iterator[OffsetRange]:
 
 
 class TopicIdPartition(NamedTuple):
-    """A partition of a topic id, as rows name it; -1 where a row names none."""
+    """A partition of a topic id, as rows name it; partition -1 where a row names none."""
 
     topic_id: str
     partition: int

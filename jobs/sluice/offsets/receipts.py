@@ -11,7 +11,7 @@ from sluice.offsets.origin import Origin
 
 @dataclass(frozen=True)
 class PartitionCount:
-    """What became of a planned range's offsets. Raises ValueError if they do not add up."""
+    """What became of a planned range's offsets. Raises ValueError if the counts do not add up."""
 
     planned: PlannedRange
     records: int
@@ -33,10 +33,10 @@ class PartitionCount:
 
 @dataclass(frozen=True)
 class Receipt:
-    """A committed batch with its counts and the data table's version that it landed in.
+    """A committed batch, its counts, and the version of the data table it landed in.
 
     `losses` are the offsets of the batch that Kafka no longer held when it was read. `recorded` is
-    known of receipts that were read back.
+    set on receipts read back from the table.
     """
 
     batch: Batch
@@ -57,7 +57,7 @@ class Receipt:
 
     @property
     def lost(self) -> int:
-        """Offsets that are lost."""
+        """Lost offsets."""
         return sum(each.gaps.lost for each in self.counted)
 
     @property
@@ -73,7 +73,7 @@ def receipt_without_gaps(batch: Batch, data_version: int) -> Receipt:
 
 
 Span = tuple[int, int]
-"""Offsets `[start, end)` of a partition that the context names."""
+"""Offsets `[start, end)`; the context names the partition."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class GapCount:
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """The sum of all kinds."""
         return self.control + self.aborted + self.compacted + self.lost
 
     @property

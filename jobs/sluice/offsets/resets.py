@@ -1,4 +1,4 @@
-"""Resets: what closed a generation of both lanes, and where the next one starts."""
+"""Resets: each closes a generation of both lanes and says where the next one starts."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ LANES: tuple[Lane, Lane] = ("forward", "backfill")
 class CursorMove:
     """One partition: the cursor before, and after as the empty range `[after, after)`.
 
-    `before` is None of a partition that had no cursor. `requested` is what was asked for, where
-    Kafka does not reach that far; it is not recorded.
+    `before` is None for a partition that had no cursor. `requested` is set where the requested
+    offset lies outside Kafka's log; it is not recorded.
     """
 
     after: PlannedRange
@@ -29,28 +29,28 @@ class CursorMove:
 
     @property
     def partition(self) -> TopicPartition:
-        """Whose cursor it is."""
+        """The partition whose cursor moves."""
         return self.after.offsets.partition
 
     @property
     def skipped(self) -> int:
-        """Offsets that are passed over."""
+        """Number of offsets skipped."""
         return max(0, self._shift)
 
     @property
     def reread(self) -> int:
-        """Offsets that are read once more."""
+        """Number of offsets read again."""
         return max(0, -self._shift)
 
     @property
     def clipping(self) -> str | None:
-        """What was asked for, and what Kafka can give; None where that is the same."""
+        """How the requested offset was clipped to Kafka's log; None where it was not."""
         if self.requested is None:
             return None
         start, end = self.after.log_start_offset, self.after.last_stable_offset
         return (
-            f"{self.partition}: asked for {self.requested}, Kafka can be read from {start} to"
-            f" {end}: {self.after.offsets.start} it is"
+            f"{self.partition}: requested {self.requested}, clipped to {self.after.offsets.start}"
+            f" (Kafka holds [{start}, {end}))"
         )
 
     @property
@@ -64,7 +64,7 @@ class Reset:
     """Closes a generation and opens the next one, which is `generation`.
 
     `closed_at` numbers the last batch of each lane that counts; `data_version` is the version of
-    the data table that this was decided on. `recorded` is known of those that were read back.
+    the data table it was decided on. `recorded` is set on resets read back from the table.
     """
 
     pipeline: str
@@ -79,7 +79,7 @@ class Reset:
 
     @property
     def preview(self) -> str:
-        """A short name for what is decided: generation, last batch, digest of all the rest."""
+        """A short name for the decision: generation, last batch, digest of the rest."""
         moves = [
             f"{each.partition} {each.after.topic_id} {each.before} {each.after.offsets.start}"
             for each in self.cursor
@@ -89,36 +89,36 @@ class Reset:
 
     @property
     def last_before(self) -> str:
-        """Which batch the generation before ends with."""
+        """A sentence that names the last batch of the previous generation."""
         last = self.closes[0].batch(self.closed_at["forward"])
         return f"{last} is the last batch of the generation before."
 
     @property
     def stays(self) -> bool:
-        """Whether the cursor was left where it stood."""
+        """Whether every cursor stays where it is."""
         return not any(each.skipped or each.reread for each in self.cursor)
 
     @property
     def closes(self) -> tuple[BatchSequence, ...]:
-        """The sequences that end with it."""
+        """The sequences that it closes."""
         return tuple(BatchSequence(self.pipeline, lane, self.generation - 1) for lane in LANES)
 
     @property
     def starts(self) -> Mapping[TopicPartition, int]:
-        """The first offset that the generation reads, by partition."""
+        """The first offset that the new generation reads, by partition."""
         return {each.partition: each.after.offsets.start for each in self.cursor}
 
     @property
     def by_partition(self) -> Mapping[TopicPartition, PlannedRange]:
-        """Where the generation starts, by partition."""
+        """Where the new generation starts, by partition."""
         return {each.partition: each.after for each in self.cursor}
 
 
 @dataclass(frozen=True)
 class Resets:
-    """Every reset of a pipeline that was recorded: by the generation that it opens, from 2 on.
+    """Every recorded reset of a pipeline, by the generation that it opens, from 2 on.
 
-    Of several intentions for a generation it is the one that was done, else the latest.
+    Where a generation has several intended resets, the one that was done counts, else the latest.
     """
 
     by_generation: Mapping[int, Reset]
@@ -131,7 +131,7 @@ class Resets:
     def closed_at(self, sequence: BatchSequence) -> int:
         """The last batch of a closed sequence that counts.
 
-        Raises TableRefused when no reset says so.
+        Raises TableRefused when no reset recorded it.
         """
         closing = self.by_generation.get(sequence.generation + 1)
         if closing is None:
@@ -142,7 +142,7 @@ class Resets:
         return closing.closed_at[sequence.lane]
 
     def committed_before(self, generation: int) -> Mapping[tuple[str, TopicPartition], int]:
-        """Up to where each partition of each topic id was committed before a generation."""
+        """The offset up to which each partition of each topic id was committed before then."""
         highest: dict[tuple[str, TopicPartition], int] = {}
         for number, reset in self.by_generation.items():
             for each in reset.cursor if number <= generation else ():
@@ -152,13 +152,13 @@ class Resets:
 
 
 def closed_unread(unfinished: Iterable[Batch]) -> Iterator[str]:
-    """What a reset does to planned batches that are not committed, a sentence a lane."""
+    """What a reset does to planned batches that are not committed, one sentence per lane."""
     then = {
-        "forward": "what is to be read of their offsets is planned anew",
-        "backfill": "they are not read again unless somebody asks once more",
+        "forward": "their offsets from the new cursor on are planned again",
+        "backfill": "request the backfill again",
     }
     for lane, batches in groupby(unfinished, key=lambda each: each.sequence.lane):
-        yield f"{', '.join(map(str, batches))}: closed unread; {then[lane]}"
+        yield f"{', '.join(map(str, batches))}: closed without being ingested; {then[lane]}"
 
 
 def preview_id(generation: int, last: int, rest: Iterable[str]) -> str:
@@ -168,7 +168,7 @@ def preview_id(generation: int, last: int, rest: Iterable[str]) -> str:
 
 
 def require_as_previewed(previewed: str, now: str, would_do: str) -> None:
-    """Raises PreviewOutdated, with both, unless what would be done is what was shown."""
+    """Raises PreviewOutdated, naming both, unless the plan is still the one previewed."""
     if previewed != now:
         raise PreviewOutdated(
             f"the plan changed since the preview: expected {previewed}, found {now}:\n{would_do}"

@@ -13,20 +13,20 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Rows:
-    """The offsets of rows, and for each the place among the reads of the batch that wrote it.
+    """The offsets of rows, and for each the index of its batch among the partition's reads.
 
-    The place is -1 where that batch is none of the partition's reads.
+    The index is -1 where that batch is not one of the reads.
     """
 
     offsets: Offsets
     reads: Offsets
 
     def only(self, mask: Mask) -> Rows:
-        """Those that the mask selects."""
+        """The rows that the mask selects."""
         return Rows(self.offsets[mask], self.reads[mask])
 
     def and_(self, other: Rows) -> Rows:
-        """All of both."""
+        """The rows of both."""
         both = (self.offsets, other.offsets), (self.reads, other.reads)
         return Rows(*map(np.concatenate, both))
 

@@ -3,8 +3,8 @@
     offsets/7   written before batch 7 is read: where each of its sources ends
     commits/7   written after batch 7 has landed
 
-A batch with the first and without the second may be in the sink or not: the checkpoint cannot
-tell, and so it is not adopted. Nor are formats that are not known.
+A batch with the first file but not the second may or may not be in the sink: such a checkpoint is
+refused, and so are unknown formats.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from sluice.offsets.ranges import TopicPartition
 
 Ends = Mapping[TopicPartition, int]
 
-# Version 2 of a commit differs in what it says of state stores.
+# Version 2 of a commit file differs only in what it says about state stores.
 _VERSIONS = {"offsets": ("v1",), "commits": ("v1", "v2")}
 _NOTHING_NEW = "-"
 
 
 class Files(Protocol):
-    """The checkpoint's folder; `str` names it."""
+    """The checkpoint's folder; `str` gives its name."""
 
     def names(self, inside: str) -> list[str]:
-        """The names of the files in a folder of it; none where there is no such folder."""
+        """The names of the files in a subfolder; none where there is no such subfolder."""
 
     def text(self, path: str) -> str:
-        """What a file holds. Raises SettingsError when it cannot be read."""
+        """The content of a file. Raises SettingsError when it cannot be read."""
 
 
 def read_checkpoint(files: Files) -> Ends:
     """Where each partition's last committed batch ended, for every Kafka source of the query.
 
-    Raises SettingsError, with file, expected and found, for anything that leaves a doubt.
+    Raises SettingsError, with file, expected and found, when in any doubt.
     """
     planned, committed = _batches(files, "offsets"), _batches(files, "commits")
     if not planned and not committed:
@@ -55,19 +55,19 @@ def read_checkpoint(files: Files) -> Ends:
 
 
 def _batches(files: Files, folder: str) -> set[int]:
-    # Beside the batches lie checksums (.7.crc) and what a crash has left half written (.7.….tmp).
+    # Checksums (.7.crc) and files half written at a crash (.7.….tmp) lie beside the batches.
     names = [name for name in files.names(folder) if not name.startswith(".")]
     strange = sorted(name for name in names if not name.isdecimal())
     if strange:
         raise SettingsError(
             f"{files}/{folder}: expected files named by the numbers of batches, found {strange[0]}."
-            " This is no checkpoint of a query that reads Kafka; choose another `start`."
+            " This is not the checkpoint of a query that reads Kafka; choose another `start`."
         )
     return set(map(int, names))
 
 
 def _lines(files: Files, folder: str, batch: int) -> list[str]:
-    """A log file's lines behind its version, which must be a known one."""
+    """A log file's lines after its version, which must be a known one."""
     path, allowed = f"{folder}/{batch}", _VERSIONS[folder]
     version, *lines = files.text(path).splitlines() or [""]
     if version.strip() not in allowed:
@@ -79,7 +79,7 @@ def _lines(files: Files, folder: str, batch: int) -> list[str]:
 
 
 def _ends(files: Files, batch: int) -> Ends:
-    """Where a batch's Kafka sources end. The first line is metadata, each other one a source."""
+    """Where a batch's Kafka sources end. The first line is metadata, each other line a source."""
     where = f"{files}/offsets/{batch}"
     ends: dict[TopicPartition, int] = {}
     for line in _lines(files, "offsets", batch)[1:]:
@@ -94,7 +94,7 @@ def _ends(files: Files, batch: int) -> Ends:
 
 
 def _kafka_ends(where: str, line: str) -> Iterator[tuple[TopicPartition, int]]:
-    """What a source's line says, `{"flights": {"0": 12}}`; nothing of a source of another kind."""
+    """The ends in a source's line, `{"flights": {"0": 12}}`; none for another kind of source."""
     if line.strip() in ("", _NOTHING_NEW):
         return
     try:
@@ -123,16 +123,16 @@ def _of_kafka(offsets: object) -> bool:
 
 
 def _require_same(files: Files, last: int | None, ends: Ends, latest: int, planned: Ends) -> None:
-    """Refuse a batch that was planned and not committed, unless it has nothing to read."""
+    """Refuse a batch that was planned but not committed, unless it has nothing to read."""
     if last is not None and ends == planned:
         return
     before = "no batch" if last is None else f"batch {last}"
-    told = f"{before}, planned up to batch {latest}"
+    found = f"{before}, planned up to batch {latest}"
     raise SettingsError(
-        f"{files}: expected every planned batch to be committed, found committed {told}:"
-        f" {', '.join(_both(ends, planned))}. The sink may hold the last batch or not. Start that"
-        " query once more, so that it finishes the batch, stop it, and run again; or look into its"
-        " table which is true, and say so with `start: {offsets: {topic: {partition: offset}}}`."
+        f"{files}: expected every planned batch to be committed, found committed {found}:"
+        f" {', '.join(_both(ends, planned))}. The sink may or may not hold the last batch. Start"
+        " that query again so that it finishes the batch, stop it, and run again; or check in its"
+        " table which is true, and use `start: {offsets: {topic: {partition: offset}}}`."
     )
 
 

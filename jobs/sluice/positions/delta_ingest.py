@@ -1,7 +1,7 @@
 """Tables of kafka-delta-ingest: the last offset written, by partition, from their transactions.
 
-Each partition has a transaction id of its own, `<app id>-<partition>`, whose version is the offset
-of the last record written. The topic is not in it.
+Each partition has its own transaction id, `<app id>-<partition>` (its `txn_app_id_for_partition`),
+whose version is the offset of the last record written. It does not name the topic.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def last_written(
 ) -> Mapping[int, int]:
     """The offset of the last record written, by partition.
 
-    Raises SettingsError when the app id has none, or when none is named and there are several.
+    Raises SettingsError when the app id has none, or when none is given and there are several.
     """
     found: dict[str, dict[int, int]] = {}
     for name, version in transactions.items():

@@ -1,6 +1,6 @@
-"""Names of positions, the one table: what spec, command line and trigger form call them. Pure.
+"""Position names: one table of what the spec, command line and trigger form call them. Pure.
 
-What a name means is said by `spec.starts` for a start, by `reset.targets` for a reset.
+`spec.starts` defines what a name means for a start, `reset.targets` what it means for a reset.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PositionName:
-    """One position, by all its names; those that are empty are not offered there.
+    """All names of one position; where a name is empty, the position is not offered.
 
     `start` is how a spec writes it. `target` is the option of `sluice reset` and the target of its
     form, with `help` and `description`; where it takes a value, `metavar` stands for that on the
-    command line and `parameter` has it in the form. It takes several where it is `repeatable`. It
-    can be for some topics only, unless it is about single partitions or the whole table anyway.
+    command line and `parameter` holds it in the form. A `repeatable` one takes several values. It
+    can be limited to some topics, unless it names single partitions or concerns the whole table.
     """
 
     start: str = ""
@@ -36,12 +36,12 @@ class PositionName:
 TO_OFFSETS, SKIP = "to-offsets", "skip"
 NAMES = (
     PositionName(
-        start="earliest", target="to-earliest", help="All that Kafka still holds, once more."
+        start="earliest", target="to-earliest", help="Everything that Kafka still holds, again."
     ),
-    PositionName(start="latest", target="to-latest", help="Behind all that can be read now."),
+    PositionName(start="latest", target="to-latest", help="The end of what can be read now."),
     PositionName(
         target="to-table",
-        help="After a RESTORE: where the rows end that the table still holds.",
+        help="After a RESTORE: the end of the rows that the table still holds.",
         of_some_topics=False,
     ),
     PositionName(
@@ -55,16 +55,16 @@ NAMES = (
     PositionName(
         target="by-duration",
         metavar="PT1H",
-        help="As --to-datetime, so long ago.",
+        help="Records from this long ago on.",
         parameter="duration",
-        description="The first record of so long ago: `PT1H`, `P1DT12H`.",
+        description="Records from this long ago on: `PT1H`, `P1DT12H`.",
     ),
     PositionName(
         target="shift-by",
         metavar="N",
         help="N offsets forward; back with -N.",
         parameter="shift",
-        description="So many offsets forward; back with a minus.",
+        description="This many offsets forward; a negative number goes back.",
     ),
     PositionName(
         start="{offsets: {topic: {partition: offset}}}",
@@ -72,7 +72,7 @@ NAMES = (
         metavar="'TOPIC[N]=OFFSET'",
         help="This partition to this offset; the others stay. Repeatable.",
         parameter="positions",
-        description="A position a line: `flights[0]=120`.",
+        description="One position per line: `flights[0]=120`.",
         repeatable=True,
         of_some_topics=False,
     ),
@@ -80,16 +80,16 @@ NAMES = (
         start="{group: …}",
         target="to-group",
         metavar="GROUP",
-        help="Where a consumer group stands.",
+        help="The committed offsets of a consumer group.",
         parameter="group",
-        description="Where this consumer group stands.",
+        description="The committed offsets of this consumer group.",
     ),
     PositionName(
         target=SKIP,
         metavar="'TOPIC[N]@OFFSET'",
-        help="Pass over this one record only. Repeatable.",
+        help="Skip this one record only. Repeatable.",
         parameter="records",
-        description="A record a line that is never to be read: `flights[0]@120`.",
+        description="Records that must never be read, one per line: `flights[0]@120`.",
         repeatable=True,
         of_some_topics=False,
     ),

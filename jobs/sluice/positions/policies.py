@@ -1,7 +1,7 @@
-"""Positions by name: at the beginning, at the end, at a moment, where another reader stands. Pure.
+"""Position policies: the beginning, the end, a moment, where another reader stands. Pure.
 
-They serve `start` and resets alike. Each says which offsets it wants, and as a start what holds
-where Kafka's log does not reach that far.
+They serve `start` and resets alike. Each says which offsets it wants and, as a start, what happens
+when those lie outside Kafka's log.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Earliest:
     """The first offset still kept."""
 
     def wanted(self, now: Situation, ask: Questions) -> Offsets:
-        """Every log start."""
+        """The log start of every partition."""
         return {each: log.log_start_offset for each, log in now.logs.items()}
 
     def first_offsets(self, logs: Logs, ask: Questions) -> Offsets:
@@ -39,10 +39,10 @@ class Earliest:
 
 @dataclass(frozen=True)
 class Latest:
-    """Behind everything that can be read now."""
+    """The end of everything that can be read now."""
 
     def wanted(self, now: Situation, ask: Questions) -> Offsets:
-        """Every LSO."""
+        """The LSO of every partition: a read_committed reader stops there (KIP-98)."""
         return {each: log.last_stable_offset for each, log in now.logs.items()}
 
     def first_offsets(self, logs: Logs, ask: Questions) -> Offsets:
@@ -52,18 +52,18 @@ class Latest:
 
 @dataclass(frozen=True)
 class AtMoment:
-    """The first record at or after a moment; behind everything, where none is that late."""
+    """The first record at or after a moment; the end where no record is that late."""
 
     moment: datetime
 
     def wanted(self, now: Situation, ask: Questions) -> Offsets:
-        """The first offset whose record is not older, which may lie above the LSO; else the LSO."""
+        """The first offset with a record that late, which may lie above the LSO; else the LSO."""
         found = ask.offsets_for_time(sorted(now.logs), self.moment)
         late = {each: log.last_stable_offset for each, log in now.logs.items()}
         return {**late, **{each: at for each, at in found.items() if at is not None}}
 
     def first_offsets(self, logs: Logs, ask: Questions) -> Offsets:
-        """Those, or what of the log is nearest to them."""
+        """The wanted offsets, clipped to the log."""
         return nearest(self.wanted(Situation(logs), ask), logs)
 
 
@@ -74,26 +74,26 @@ class AtOffsets:
     offsets: Offsets
 
     def wanted(self, now: Situation, ask: Questions) -> Offsets:
-        """As they are given."""
+        """The given offsets."""
         return self.offsets
 
     def first_offsets(self, logs: Logs, ask: Questions) -> Offsets:
-        """Those of every partition. Raises ResetNeeded where Kafka lacks one of them."""
+        """An offset for every partition. Raises ResetNeeded where Kafka does not hold one."""
         require_held(self.offsets, logs)
         return or_beginning(self.offsets, logs)
 
 
 @dataclass(frozen=True)
 class AtGroup:
-    """Where a consumer group stands. As a start, what it does not know is read from its beginning.
+    """The committed offsets of a group. As a start, other partitions are read from their beginning.
 
-    It may stand above the LSO when it reads uncommitted records.
+    The group may be above the LSO when it reads uncommitted records.
     """
 
     group: str
 
     def wanted(self, now: Situation, ask: Questions) -> Offsets:
-        """What it knows. Raises SettingsError for a group that knows none of the partitions."""
+        """Its committed offsets. Raises SettingsError when it has none for these partitions."""
         found = ask.group_offsets(self.group, sorted(now.logs))
         known = {partition: offset for partition, offset in found.items() if offset is not None}
         if not known:
@@ -104,7 +104,7 @@ class AtGroup:
         return known
 
     def first_offsets(self, logs: Logs, ask: Questions) -> Offsets:
-        """Where it stands, at the LSO at most. Without logs none: planning names what is absent."""
+        """Its offsets, the LSO at most. Without logs none: planning names the missing topics."""
         return up_to_lso(self.wanted(Situation(logs), ask), logs) if logs else {}
 
 
@@ -118,11 +118,11 @@ class AtCheckpoint:
         return f"checkpoint {self.folder}"
 
     def wanted(self, now: Situation, ask: Questions) -> Offsets:
-        """Where its last committed batch ended, of whatever topics it reads."""
+        """Where its last committed batch ended, for every topic that it reads."""
         return ask.checkpoint_ends(self.folder)
 
     def first_offsets(self, logs: Logs, ask: Questions) -> Offsets:
-        """Those of the pipeline's topics. Raises as `require_reached` does."""
+        """The ends in the pipeline's topics. Raises as `require_reached` does."""
         ends = self.wanted(Situation(logs), ask)
         require_reached(str(self), ends, logs)
         return or_beginning(ends, logs)
@@ -130,7 +130,7 @@ class AtCheckpoint:
 
 @dataclass(frozen=True)
 class BehindDeltaIngest:
-    """Behind what kafka-delta-ingest has written to a table; it reads one topic."""
+    """After the last record that kafka-delta-ingest wrote to a table; it reads one topic."""
 
     table: str
     app_id: str | None = None
@@ -142,9 +142,9 @@ class BehindDeltaIngest:
         return f"delta_ingest {self.table}{app_id}{topic}"
 
     def wanted(self, now: Situation, ask: Questions) -> Offsets:
-        """The offsets behind the last ones written.
+        """The offsets after the last ones written.
 
-        Raises SettingsError unless it is known which topic they are of.
+        Raises SettingsError unless their topic is known.
         """
         topics = sorted({each.topic for each in now.logs})
         topic = self.topic or (topics[0] if len(topics) == 1 else None)
@@ -157,7 +157,7 @@ class BehindDeltaIngest:
         return {TopicPartition(topic, number): offset + 1 for number, offset in last.items()}
 
     def first_offsets(self, logs: Logs, ask: Questions) -> Offsets:
-        """Those. Raises as `require_reached` does."""
+        """The wanted offsets. Raises as `require_reached` does."""
         ends = self.wanted(Situation(logs), ask)
         require_reached(str(self), ends, logs)
         return or_beginning(ends, logs)
@@ -165,14 +165,14 @@ class BehindDeltaIngest:
 
 @dataclass(frozen=True)
 class Shifted:
-    """So many offsets above the cursor, or below it where the number is negative."""
+    """A number of offsets above the cursor, or below it where the number is negative."""
 
     by: int
 
     def wanted(self, now: Situation, ask: Questions) -> Offsets:
-        """The cursor, moved; a partition that Kafka has no more is left out.
+        """The shifted cursor; a partition that Kafka no longer has is left out.
 
-        Raises ResetNeeded where the log is another one: its offsets count anew.
+        Raises ResetNeeded where the topic was recreated: its offsets start again.
         """
         there = {each: at for each, at in now.cursor.items() if each in now.logs}
         anew = [

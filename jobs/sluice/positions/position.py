@@ -1,7 +1,7 @@
-"""A position: where reading is to begin, what it may ask, and what holds at the log's edges. Pure.
+"""A position: where reading begins, what it may ask, and the rules at the log's ends. Pure.
 
-A `start` names the first offset of every partition; a reset moves some cursors. What they want may
-lie outside of Kafka's log: a reset clips it, a start clips it or refuses it, as the position says.
+A `start` names the first offset of every partition; a reset moves some cursors. A wanted offset may
+lie outside Kafka's log: a reset clips it; a start clips or refuses it, as the position says.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Questions(Protocol):
     def offsets_for_time(
         self, partitions: list[TopicPartition], moment: datetime
     ) -> Mapping[TopicPartition, int | None]:
-        """The first offset at or after a moment; None where no record is that late."""
+        """The first offset whose record is at or after a moment; None where none is that late."""
 
     def group_offsets(
         self, group: str, partitions: list[TopicPartition]
@@ -38,56 +38,56 @@ class Questions(Protocol):
         """Where the last committed batch of a Structured Streaming query ended."""
 
     def last_written(self, table: str, app_id: str | None) -> Mapping[int, int]:
-        """The last offset that kafka-delta-ingest has written, by partition."""
+        """The last offset that kafka-delta-ingest wrote, by partition."""
 
 
 @dataclass(frozen=True)
 class Situation:
-    """What is known already: the logs, and the cursor of a pipeline that has one."""
+    """What is already known: the logs, and the cursor of a pipeline that has one."""
 
     logs: Logs
     cursor: Cursor = field(default_factory=dict)
 
 
 class Position(Protocol):
-    """Where reading is to begin."""
+    """Where reading begins."""
 
     def wanted(self, now: Situation, ask: Questions) -> Offsets:
-        """The offsets that it names, whether Kafka holds them or not.
+        """The offsets that it names, whether or not Kafka holds them.
 
         Raises SettingsError or ResetNeeded where it does not apply to the pipeline.
         """
 
 
 class StartPosition(Position, Protocol):
-    """A position that a pipeline without history can begin at."""
+    """A position at which a pipeline without history can begin."""
 
     def first_offsets(self, logs: Logs, ask: Questions) -> Offsets:
-        """The first offset to read, of every partition.
+        """The first offset to read, by partition.
 
-        One below the log start is a loss, which planning tells. Raises SettingsError or ResetNeeded
-        where Kafka does not reach as far as the position.
+        An offset below the log start is a loss, which planning reports. Raises SettingsError or
+        ResetNeeded where Kafka's log ends before the position.
         """
 
 
 def or_beginning(wanted: Offsets, logs: Logs) -> Offsets:
-    """Every partition of the logs: where it is wanted, else at its log start."""
+    """For every partition of the logs the wanted offset, else its log start."""
     return {each: wanted.get(each, log.log_start_offset) for each, log in logs.items()}
 
 
 def nearest(wanted: Offsets, logs: Logs) -> Offsets:
-    """As `or_beginning`, within `[log start, LSO]`."""
+    """As `or_beginning`, clipped to `[log start, LSO]`."""
     return {each: logs[each].nearest(at) for each, at in or_beginning(wanted, logs).items()}
 
 
 def up_to_lso(wanted: Offsets, logs: Logs) -> Offsets:
-    """As `or_beginning`, at the LSO or below."""
+    """As `or_beginning`, clipped to the LSO."""
     found = or_beginning(wanted, logs)
     return {each: min(at, logs[each].last_stable_offset) for each, at in found.items()}
 
 
 def require_held(wanted: Offsets, logs: Logs) -> None:
-    """Raises ResetNeeded for an offset outside of `[log start, LSO]`."""
+    """Raises ResetNeeded for an offset outside `[log start, LSO]`."""
     for partition, offset in wanted.items():
         log = logs.get(partition)
         held = f"[{log.log_start_offset}, {log.last_stable_offset}]" if log else "no partition"
@@ -99,10 +99,10 @@ def require_held(wanted: Offsets, logs: Logs) -> None:
 
 
 def require_reached(name: str, ends: Offsets, logs: Logs) -> None:
-    """Refuse where another system has ended, unless it was in these logs.
+    """Refuse the ends of another system unless they lie in these logs.
 
-    Raises SettingsError when it knows none of the topics, ResetNeeded where Kafka does not reach as
-    far as it did.
+    Raises SettingsError when they name none of the topics, ResetNeeded where Kafka's log ends
+    before them.
     """
     ours = {each.topic for each in logs}
     if logs and not ours & {each.topic for each in ends}:
@@ -128,13 +128,13 @@ def _beyond(partition: TopicPartition, end: int, logs: Logs) -> str:
     if end > log.last_stable_offset:
         return (
             f"above the last stable offset {log.last_stable_offset}: it has read records of a"
-            " transaction that is open still. Run again when that has ended."
+            " transaction that is still open. Run again when that has ended."
         )
     return ""
 
 
 def clip_to_log(wanted: Offsets, logs: Logs) -> Moves:
-    """A cursor's moves to the wanted offsets, or to what of `[log start, LSO]` is nearest to them.
+    """The cursor's moves to the wanted offsets, clipped to `[log start, LSO]`.
 
     Raises SettingsError for a partition that Kafka does not have.
     """
@@ -149,12 +149,12 @@ def clip_to_log(wanted: Offsets, logs: Logs) -> Moves:
 
 
 def keep_cursor(cursor: Cursor) -> Moves:
-    """Every partition where the cursor is."""
+    """Moves that leave the cursor of every partition where it is."""
     return {partition: CursorMove(planned) for partition, planned in cursor.items()}
 
 
 def cursor_at(planned: PlannedRange, offset: int) -> PlannedRange:
-    """A cursor that stands at an offset of a planned range's partition."""
+    """A cursor at an offset of the planned range's partition."""
     return replace(planned, offsets=OffsetRange(planned.offsets.partition, offset, offset))
 
 
@@ -164,12 +164,12 @@ def require_partitions(partitions: Iterable[TopicPartition], logs: Logs) -> None
     if unknown:
         raise SettingsError(
             f"{', '.join(map(str, unknown))}: expected a partition of the pipeline's topics, found"
-            f" no such one. There are {', '.join(map(str, sorted(logs))) or 'none'}."
+            f" no such partition. There are {', '.join(map(str, sorted(logs))) or 'none'}."
         )
 
 
 def require_rows_below(after: Moves, cursor: Cursor, held: Cursor) -> None:
-    """Raises ResetNeeded where a reset would pass over rows that a RESTORE has taken away."""
+    """Raises ResetNeeded where a reset would skip rows that a RESTORE took away."""
     passed = [
         f"{partition}: the rows of [{end}, {cursor[partition].offsets.end}) were taken away by a"
         f" RESTORE; expected to go on at {end} or below, found {each.after.offsets.start}"

@@ -1,7 +1,7 @@
-"""The stored start: how the first plan's rows say where a pipeline began, written and read. Pure.
+"""The stored start: how the first plan's rows record where a pipeline began. Pure.
 
-What is stored stays for ever: change a text here, and old pipelines no longer read as what they
-were. Messages have words of their own.
+Stored texts stay for ever: never change one here, or old pipelines no longer parse as what they
+were. Messages have their own wording.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from sluice.positions.policies import (
 
 @dataclass(frozen=True)
 class UnknownStart:
-    """A stored text of a form that is not known here."""
+    """A stored text of an unknown form."""
 
     text: str
 
@@ -41,7 +41,7 @@ _STORED = re.compile(r"start: (\w+)(?: (.+))?", re.DOTALL)
 
 
 def format_start(start: KnownStart | UnknownStart) -> str:
-    """The text that is stored, the same for the same start."""
+    """The stored text; the same start always gives the same text."""
     match start:
         case Earliest():
             return "start: earliest"
@@ -67,7 +67,7 @@ def format_start(start: KnownStart | UnknownStart) -> str:
 
 
 def parse_start(text: str) -> KnownStart | UnknownStart:
-    """The start that a stored text means; UnknownStart keeps any other text as it is."""
+    """Parse a stored text; UnknownStart keeps any other text as it is."""
     found = _STORED.fullmatch(text)
     match (found[1], found[2]) if found else (None, None):
         case "earliest", None:

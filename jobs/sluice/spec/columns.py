@@ -36,7 +36,7 @@ class Primitive:
 
 @dataclass(frozen=True)
 class Decimal:
-    """An exact number of `precision` digits, `scale` of them behind the point."""
+    """An exact number of `precision` digits, `scale` of them after the decimal point."""
 
     precision: int
     scale: int
@@ -51,7 +51,7 @@ class Decimal:
 
 @dataclass(frozen=True)
 class Array:
-    """A list of values of one type."""
+    """An array of values of one type."""
 
     element: ColumnType
 
@@ -61,7 +61,7 @@ class Array:
 
 @dataclass(frozen=True)
 class Map:
-    """Text keys to values of one type."""
+    """A map from text keys to values of one type."""
 
     value: ColumnType
 
@@ -71,7 +71,7 @@ class Map:
 
 @dataclass(frozen=True)
 class Struct:
-    """Named fields."""
+    """A struct of named fields."""
 
     fields: tuple[Column, ...]
 
@@ -91,12 +91,12 @@ class Column:
 
 
 def parse_columns(text: str) -> tuple[Column, ...]:
-    """Read a schema text. Raises ValueError: the column, what was found, what is allowed."""
+    """Parse a schema text. Raises ValueError with the column, what was found, what is allowed."""
     return tuple(_columns(_Tokens(text), separator=None, closing=""))
 
 
 class _Tokens:
-    """The text's tokens, one at a time; the empty text stands for the end."""
+    """The text's tokens, one at a time; an empty token marks the end."""
 
     def __init__(self, text: str) -> None:
         self._found: Iterator[re.Match[str]] = _TOKEN.finditer(text.rstrip())
@@ -146,7 +146,7 @@ def _name(tokens: _Tokens, seen: set[str]) -> str:
     if _NOT_IN_NAMES & set(name):
         raise ValueError(f'{name!r}: a column name must not hold spaces or any of ,;{{}}()="`.')
     if name.lower() in seen:
-        raise ValueError(f"{name}: declared twice (Delta does not tell upper from lower case)")
+        raise ValueError(f"{name}: declared twice (Delta ignores case in column names)")
     seen.add(name.lower())
     return name
 

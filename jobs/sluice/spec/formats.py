@@ -11,7 +11,7 @@ from sluice.strict_model import Model
 
 
 class RawFormat(Model):
-    """The value's bytes as they are, in column `value`."""
+    """The value's bytes, unchanged, in column `value`."""
 
     type: Literal["raw"]
 

@@ -23,7 +23,7 @@ from sluice.strict_model import Model
 
 OUR_COLUMNS = ("_topic", "_topic_id", "_partition", "_offset", "_timestamp", "_key", "_batch")
 OUR_DAGS = ("sluice_maintenance", "sluice_reset")
-# Kafka's own topics. Mirroring the cursor writes to the first one: there would always be news.
+# Kafka's own topics. Mirroring the cursor writes to the first: it would never be fully read.
 _INTERNAL = ("__consumer_offsets", "__share_group_state", "__transaction_state")
 _SECRET = re.compile(r"password|secret|token|jaas|credential|access.?key", re.IGNORECASE)
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
@@ -63,7 +63,7 @@ class PipelineSpec(Model):
     @model_validator(mode="before")
     @classmethod
     def _group_has_a_default(cls, given: Any) -> Any:
-        # An absent key means the default name, null means no group at all.
+        # A missing key means the default name; null means no group at all.
         if isinstance(given, dict) and "consumer_group" not in given:
             return {**given, "consumer_group": f"sluice-{given.get('pipeline')}"}
         return given
@@ -71,7 +71,7 @@ class PipelineSpec(Model):
     @field_validator("version", mode="before")
     @classmethod
     def _is_a_number(cls, version: object) -> object:
-        # Python takes true for 1.
+        # To Python, true equals 1.
         if type(version) is not int:
             raise ValueError("expected 1")
         return version
@@ -106,7 +106,7 @@ class PipelineSpec(Model):
     @classmethod
     def _is_not_a_dag_of_ours(cls, name: str) -> str:
         if name in OUR_DAGS:
-            raise ValueError("expected another name: Sluice has a DAG of its own that is called so")
+            raise ValueError("expected another name: Sluice has its own DAG of that name")
         return name
 
     @field_validator("table")
@@ -123,7 +123,7 @@ class PipelineSpec(Model):
             if not key.startswith("spark."):
                 raise ValueError(f"{key}: expected a key that starts with 'spark.'")
             if _SECRET.search(key):
-                raise ValueError(f"{key}: secrets belong into an Airflow connection, not in a spec")
+                raise ValueError(f"{key}: secrets belong in an Airflow connection, not in a spec")
         return conf
 
     @model_validator(mode="after")
@@ -148,7 +148,7 @@ class PipelineSpec(Model):
 
     @property
     def data_loss(self) -> OnDataLoss:
-        """What is done about lost offsets."""
+        """What the pipeline does about lost offsets."""
         return ON_DATA_LOSS[self.on_data_loss]
 
     def selects(self, topic: str) -> bool:

@@ -1,4 +1,4 @@
-"""Spec files: a folder of specs, read and checked."""
+"""Spec files: a folder of specs, read and validated."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def spec_files(folder: Path) -> list[Path]:
 
 @dataclass(frozen=True)
 class SpecFolder:
-    """The specs of a folder by their file, and what is wrong with its other files.
+    """The valid specs of a folder by file, and what is wrong with its other files.
 
-    No two of the accepted are of the same pipeline.
+    No two accepted specs name the same pipeline.
     """
 
     accepted: Mapping[Path, PipelineSpec]
@@ -61,19 +61,19 @@ class SpecFolder:
 
 
 def read_specs(folder: Path) -> SpecFolder:
-    """Read every spec of the folder; a bad one is set aside and does not hinder the others."""
+    """Read every spec of the folder; an invalid one is refused without affecting the others."""
     accepted: dict[Path, PipelineSpec] = {}
     refused: dict[Path, SpecError] = {}
     if not folder.is_dir():
-        missing = SpecError(f"{folder}: no such folder. Set SLUICE_PIPELINES to the specs'.")
+        missing = SpecError(f"{folder}: no such folder. Set SLUICE_PIPELINES to the specs' folder.")
         return SpecFolder({}, {folder: missing})
-    # A file that has its pipeline's name goes first: a copy of it must not push it aside.
+    # A file named after its pipeline goes first: a copy of it must not displace it.
     for path, outcome in sorted(_outcomes(folder), key=_claim):
         if isinstance(outcome, SpecError):
             refused[path] = outcome
         elif owner := _holder(accepted, outcome.pipeline):
             refused[path] = SpecError(
-                f"{path}: pipeline: found {outcome.pipeline!r}, which {owner.name} has already;"
+                f"{path}: pipeline: found {outcome.pipeline!r}, which {owner.name} already has;"
                 " allowed: a name that no other file of the folder uses"
             )
         else:
@@ -82,7 +82,7 @@ def read_specs(folder: Path) -> SpecFolder:
 
 
 def find_spec(folder: Path, pipeline: str) -> PipelineSpec:
-    """The pipeline's spec. Raises SpecError when it is bad, or in no file of the folder."""
+    """The pipeline's spec. Raises SpecError when it is invalid or no file of the folder has it."""
     found = read_specs(folder)
     specs = found.by_pipeline
     if pipeline in specs:
@@ -109,7 +109,7 @@ def _outcomes(folder: Path) -> Iterator[tuple[Path, PipelineSpec | SpecError]]:
         except SpecError as error:
             yield path, error
         except Exception as problem:
-            # No file may take the other pipelines down with it, not even by an error that is ours.
+            # No file may take other pipelines down with it, not even through a bug in Sluice.
             yield path, SpecError(f"{path}: {type(problem).__name__}: {problem}")
         else:
             yield path, spec
@@ -139,7 +139,7 @@ _PARTS: Mapping[tuple[str, ...], type[Model]] = {
 
 def _finding(path: Path, error: Any) -> str:
     location = [str(part) for part in error["loc"]]
-    # The second part of these names the chosen kind, which is not a key of the file.
+    # For these keys, the second part names the chosen kind, which is not a key of the file.
     key = location[:1] + location[2:] if location[:1] in (["format"], ["start"]) else location
     if error["type"] == "invalid_key":
         key = [*location[:-1], repr(error["input"])]
@@ -151,7 +151,7 @@ def _finding(path: Path, error: Any) -> str:
     if error["type"] == "missing":
         return f"{where}: missing"
     message = error["msg"].removeprefix("Value error, ")
-    # Spark's configuration may hold what is secret.
+    # Spark's configuration may hold secrets.
     shown = bool(location) and location[0] != "spark"
     found = f"found {error['input']!r}; " if shown else ""
     return f"{where}: {found}{message[:1].lower()}{message[1:]}"

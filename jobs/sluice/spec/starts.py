@@ -1,4 +1,4 @@
-"""Starts, as a spec's YAML writes them: words and keys, turned into the positions they name."""
+"""Starts: the words and keys of a spec's YAML, turned into the positions they name."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class StartEarliest(Model):
 
 
 class StartLatest(Model):
-    """Start behind everything that can be read now."""
+    """Start at the end of everything that can be read now."""
 
     @property
     def position(self) -> Latest:
@@ -58,7 +58,7 @@ class StartTimestamp(Model):
     @field_validator("timestamp", mode="before")
     @classmethod
     def _is_a_moment(cls, moment: object) -> object:
-        # YAML reads a bare date as a date, and text in quotes as text.
+        # YAML parses a bare date as a date, and quoted text as text.
         if isinstance(moment, str):
             moment = datetime.fromisoformat(moment)
         if isinstance(moment, date) and not isinstance(moment, datetime):
@@ -91,7 +91,7 @@ class StartOffsets(Model):
 
 
 class StartGroup(Model):
-    """Start where a consumer group stands; partitions it does not know start at their beginning."""
+    """Start at a consumer group's offsets; partitions without one start at their beginning."""
 
     group: str = Field(min_length=1)
 
@@ -113,7 +113,7 @@ class StartCheckpoint(Model):
 
 
 class DeltaIngest(Model):
-    """A table of kafka-delta-ingest, and what its transactions are named by."""
+    """A table of kafka-delta-ingest, the app id of its transactions, and its topic."""
 
     table: Location
     app_id: str | None = Field(default=None, min_length=1)
@@ -121,7 +121,7 @@ class DeltaIngest(Model):
 
 
 class StartDeltaIngest(Model):
-    """Start behind what kafka-delta-ingest has written to a table; it reads one topic."""
+    """Start after the last record that kafka-delta-ingest wrote to a table; it reads one topic."""
 
     delta_ingest: DeltaIngest
 

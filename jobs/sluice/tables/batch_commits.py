@@ -1,4 +1,4 @@
-"""Batch commits: what the commit of a batch says about it, in its `userMetadata` and metrics."""
+"""Batch commits: what a commit says about its batch, in its `userMetadata` and metrics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sluice.offsets.ranges import OffsetRange, TopicPartition
 
 @dataclass(frozen=True)
 class BatchCommit:
-    """The commit that a batch landed in: its version, how many rows it wrote, whose it is."""
+    """The commit that a batch landed in: its version, the rows it wrote, the attempt that made it."""
 
     version: int
     rows: int
@@ -27,9 +27,9 @@ class BatchCommit:
 def batch_metadata(
     batch: Batch, attempt: str, fingerprints: Mapping[TopicPartition, str | None] | None = None
 ) -> str:
-    """The `userMetadata` of a batch's commit: batch, offset ranges, and which attempt made it.
+    """The `userMetadata` of a batch's commit: the batch, its offset ranges and the attempt.
 
-    Each range has the fingerprint of the record before its end, null where that is not known.
+    Each range has the fingerprint of the record before its end, null where it is unknown.
     """
     ranges = [
         {
@@ -56,12 +56,12 @@ def batch_of(commit: Mapping[str, Any]) -> tuple[str, int] | None:
 
 
 def attempt_of(commit: Mapping[str, Any]) -> str | None:
-    """The attempt that made a commit (its commitInfo); None where that is not told."""
+    """The attempt that made a commit (its commitInfo); None where it is not recorded."""
     return _sluice(commit).get("attempt")
 
 
 def fingerprints_of(commit: Mapping[str, Any]) -> Mapping[TopicPartition, str]:
-    """The fingerprints that a commit (its commitInfo) holds, where they are known."""
+    """The known fingerprints in a commit (its commitInfo)."""
     return {
         TopicPartition(each["topic"], each["partition"]): each["fingerprint"]
         for each in _sluice(commit).get("ranges", ())
@@ -89,7 +89,7 @@ _NEWEST = 10
 
 
 def batch_sizes(uri: str) -> BatchSizes | None:
-    """Rows, bytes and files of the newest batches; None where there is none to go by."""
+    """Rows, bytes and files of the newest batches; None where there is no basis for an estimate."""
     try:
         commits = DeltaTable(uri).history(limit=_NEWEST)
     except (TableNotFoundError, DeltaError, OSError):

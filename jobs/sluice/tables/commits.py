@@ -1,4 +1,4 @@
-"""Commits of any Delta table, with the transaction ids that they carry."""
+"""Commits of any Delta table, with the transaction ids they carry."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from pyarrow.fs import FileSelector, PyFileSystem
 from sluice.errors import SettingsError, TableRefused
 from sluice.tables.foreign_commits import RESTORE, TRANSACTION_RETENTION, TableCommit
 
-# The most of a commit, and nothing that is asked for here.
+# Most lines of a commit; not needed here.
 _ROWS = (b'{"add":', b'{"remove":')
 
 
 def commits_after(table: DeltaTable, version: int) -> list[TableCommit]:
-    """The commits above a version, the oldest first, without those that log cleanup removed."""
+    """The commits above a version, oldest first, without those that log cleanup removed."""
     if version >= table.version():
         return []
     files = PyFileSystem(DeltaStorageHandler(table.table_uri))
@@ -33,7 +33,7 @@ def commits_after(table: DeltaTable, version: int) -> list[TableCommit]:
 
 
 def _read(files: PyFileSystem, version: int) -> list[dict[str, Any]] | None:
-    # DeltaTable.history() has no transaction ids: the log's own files do.
+    # DeltaTable.history() has no transaction ids; the log's files do.
     try:
         with files.open_input_stream(f"_delta_log/{version:020d}.json") as stream:
             lines = stream.read().splitlines()
@@ -58,14 +58,14 @@ def _restored(table: DeltaTable, version: int, parameters: dict[str, Any]) -> in
     stated = parameters.get("version")
     if stated not in (None, "", "null"):
         return int(stated)
-    # Restored by timestamp: the newest older version with the very same files.
+    # Restored by timestamp: find the newest older version with exactly the same files.
     try:
         now = _files(table, version)
         return next(each for each in range(version - 1, -1, -1) if _files(table, each) == now)
     except (DeltaError, StopIteration):
         raise TableRefused(
             f"{table.table_uri}: version {version} is a RESTORE to a version that the table's log"
-            " no longer holds, so that what it undid cannot be told. RESTORE the table to version"
+            " no longer holds, so it is unknown what it undid. RESTORE the table to version"
             f" {version - 1}."
         ) from None
 
@@ -74,14 +74,14 @@ def _files(table: DeltaTable, version: int) -> set[str]:
     return set(DeltaTable(table.table_uri, version=version).file_uris())
 
 
-# Of one file, or of several parts.
+# A checkpoint of one file or of several parts (Delta's PROTOCOL.md, Checkpoints).
 _CHECKPOINT = re.compile(r"(\d{20})\.checkpoint(?:\.\d{10}\.(\d{10}))?\.parquet")
 
 
 def transaction_versions(uri: str) -> Mapping[str, int]:
-    """The newest version of every transaction id, read only.
+    """The newest version of every transaction id, read-only.
 
-    Raises SettingsError where there is no table, or where its versions do not tell what it holds.
+    Raises SettingsError where there is no table, or where the ids do not show what it holds.
     """
     try:
         table = DeltaTable(uri)
@@ -101,17 +101,18 @@ def transaction_versions(uri: str) -> Mapping[str, int]:
 
 
 def _names(table: DeltaTable) -> set[str]:
-    # delta-rs tells the version of an id that is asked for; which ids there are, only the log does.
+    # delta-rs returns the version of a given id; only the log lists the ids.
     version, names = _checkpoint(table)
     commits = commits_after(table, version)
     if len(commits) < table.version() - version:
         raise SettingsError(
-            f"{table.table_uri}: expected every commit behind a checkpoint, or from the first on,"
+            f"{table.table_uri}: expected every commit after a checkpoint, or from the first on,"
             " found a log with holes. Say where to start with `start: {offsets: …}`."
         )
     for commit in commits:
         if commit.restored is not None:
             raise SettingsError(
+                # RESTORE does not revert transaction ids (delta-io/delta issue 1813).
                 f"{table.table_uri}: version {commit.version} is a RESTORE, which keeps the"
                 " transactions although rows are gone. Say where to start with"
                 " `start: {offsets: …}`."
@@ -121,7 +122,7 @@ def _names(table: DeltaTable) -> set[str]:
 
 
 def _checkpoint(table: DeltaTable) -> tuple[int, set[str]]:
-    """The version of the newest whole checkpoint, and the ids in it; -1 where there is none."""
+    """The version of the newest complete checkpoint, and its ids; -1 where there is none."""
     files = PyFileSystem(DeltaStorageHandler(table.table_uri))
     there: dict[int, dict[str, int]] = {}
     for each in files.get_file_info(FileSelector("_delta_log")):

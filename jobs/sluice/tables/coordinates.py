@@ -1,4 +1,4 @@
-"""Stored rows: the coordinates of a table's rows, grouped by partition and topic id."""
+"""Stored coordinates: those of a table's rows, grouped by topic id and partition."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sluice.offsets.row_offsets import NO_ROWS, Offsets, Rows
 
 @dataclass(frozen=True)
 class StoredCoordinates:
-    """Offsets of a table's rows by place, and for each the number of its `_batch` in `names`."""
+    """A table's offsets by topic id and partition, each with the index of its batch in `names`."""
 
     names: Sequence[str]
     places: Mapping[TopicIdPartition, tuple[Offsets, Offsets]]
@@ -30,7 +30,7 @@ class StoredCoordinates:
         return self.places[place][0] if place in self.places else NO_ROWS.offsets
 
     def rows(self, place: TopicIdPartition, batches: Sequence[str]) -> Rows:
-        """A partition's rows, each with the place of its batch among these; -1 for any other."""
+        """A partition's rows, each with the index of its batch among these; -1 for any other."""
         if place not in self.places:
             return NO_ROWS
         known = {batch: number for number, batch in enumerate(batches)}
@@ -40,7 +40,7 @@ class StoredCoordinates:
 
 
 def group_coordinates(coordinates: pa.Table) -> StoredCoordinates:
-    """Group rows by place, all in one pass. A coordinate that is null becomes -1."""
+    """Group rows by topic id and partition in one pass. A null coordinate becomes -1."""
     ids, topic_ids = _encoded(coordinates["_topic_id"])
     names, batches = _encoded(coordinates["_batch"])
     partitions, offsets = (_numbers(coordinates[name]) for name in ("_partition", "_offset"))

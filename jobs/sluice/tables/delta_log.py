@@ -1,6 +1,6 @@
-"""The log of the data and quarantine tables, read with delta-rs: what has been committed.
+"""The Delta log of the data and quarantine tables, read with delta-rs: what has been committed.
 
-A snapshot is one version of it. Where the protocol needs newer facts, it takes another one.
+A snapshot is one version. Where the protocol needs newer facts, it takes another snapshot.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ KEYS = ["_topic_id", "_partition", "_offset"]
 
 
 class DeltaLog:
-    """A data or quarantine table's log, as it is whenever a snapshot is taken."""
+    """The log of a data or quarantine table; each snapshot reads it anew."""
 
     def __init__(self, uri: str) -> None:
         self.uri = uri
@@ -52,7 +52,7 @@ class DeltaLog:
 
 
 class DeltaSnapshot:
-    """A table at one version; of a table that is not there yet, everything is empty."""
+    """A table at one version; everything is empty where there is no table yet."""
 
     def __init__(self, uri: str, table: DeltaTable | None) -> None:
         self.uri = uri
@@ -66,7 +66,7 @@ class DeltaSnapshot:
     def committed(self, sequence: BatchSequence) -> int:
         """The number of the last committed batch of a sequence, 0 when there is none.
 
-        This is the commit rule: nothing else decides. FENCE for a sequence that a reset has closed.
+        This is the commit rule: nothing else decides. FENCE for a sequence that a reset closed.
         Raises TableRefused where the table is not this pipeline's.
         """
         if self._table is None:
@@ -75,29 +75,29 @@ class DeltaSnapshot:
         return self._table.transaction_version(sequence.app_id) or 0
 
     def closed(self, sequence: BatchSequence) -> bool:
-        """Whether a reset's fence stands, so that nothing of the sequence can land any more."""
+        """Whether a reset's fence stands, so that no batch of the sequence can land any more."""
         return self.committed(sequence) == FENCE
 
     def fencing(self) -> Fencing | None:
-        """This version, to close generations from; None while there is no table.
+        """This version as the base for a fence; None while there is no table.
 
-        Raises TableRefused for a table that delta-rs does not write, such as a clustered one.
+        Raises TableRefused for a table that delta-rs cannot write, such as a clustered one.
         """
         if self._table is None:
             return None
         if unknown := sorted({*(self._table.protocol().writer_features or [])} - FENCEABLE):
             raise TableRefused(
                 f"{self.uri}: expected table features that delta-rs writes, found"
-                f" {', '.join(unknown)}: the generation cannot be closed. ALTER TABLE … DROP"
-                " FEATURE takes one away; or read the topic again with a new pipeline into a new"
-                " table."
+                f" {', '.join(unknown)}: the generation cannot be closed. Remove the feature with"
+                " ALTER TABLE … DROP FEATURE, or read the topic again with a new pipeline into a"
+                " new table."
             )
         return Fencing(self._table)
 
     def require_no_foreign_commits(self, pipeline: str, since: int = -1) -> list[TableCommit]:
-        """The commits above a version, if none of them says that the table is another one by now.
+        """The commits above a version, if none of them replaced the table or is another writer's.
 
-        Raises TableRefused with what was done to it, and the way back.
+        Raises TableRefused with what was done to the table, and the way back.
         """
         if self._table is None:
             return []
@@ -112,21 +112,21 @@ class DeltaSnapshot:
         if commit is None:
             raise TableRefused(
                 f"{self.uri}: batch {batch} is committed, but its commit is no longer in the"
-                " table's log, so that no receipt can be written. Raise"
+                " table's log, so no receipt can be written. Raise"
                 " `delta.logRetentionDuration` and settle batches before it ends."
             )
         rows = int(commit.get("operationMetrics", {}).get("numOutputRows", 0))
         return BatchCommit(int(commit["version"]), rows, attempt_of(commit))
 
     def fingerprints(self, batch: Batch) -> Mapping[TopicPartition, str]:
-        """Those of a batch's commit, where known; none when the log has lost the commit."""
+        """The known fingerprints of a batch's commit; none when the log has lost the commit."""
         commit = self._find(batch)
         return {} if commit is None else fingerprints_of(commit)
 
     def coordinates(
         self, batch: Batch | None = None, version: int | None = None
     ) -> StoredCoordinates:
-        """The coordinates of every row, or of a batch's rows; at this version, or an older one."""
+        """The coordinates of all rows, or of a batch's rows; at this version or an older one."""
         table = self._table if version is None else _table_at(self.uri, version)
         if table is None:
             return group_coordinates(COORDINATES.empty_table())
@@ -134,7 +134,7 @@ class DeltaSnapshot:
         return group_coordinates(dataset(table).to_table(columns=COORDINATES.names, filter=mine))
 
     def rows_from(self, topic_id: str, partition: TopicPartition, offset: int) -> int:
-        """How many rows a partition has from an offset on; the statistics leave out most files."""
+        """How many rows a partition has from an offset on; file statistics skip most files."""
         if self._table is None:
             return 0
         wanted = (
@@ -145,7 +145,7 @@ class DeltaSnapshot:
         return int(dataset(self._table).count_rows(filter=wanted))
 
     def removed(self, version: int) -> StoredCoordinates | None:
-        """The coordinates that a version took away; None where that can no longer be told."""
+        """The coordinates that a version removed; None where this is no longer known."""
         rows = removed_rows(self.uri, version, COORDINATES.names, KEYS)
         return None if rows is None else group_coordinates(rows)
 
@@ -154,7 +154,7 @@ class DeltaSnapshot:
         return next((each for each in self._commits() if batch_of(each) == wanted), None)
 
     def _commits(self) -> Iterator[Mapping[str, Any]]:
-        # Newest first. The batch is nearly always among the last few: the whole log is rarely read.
+        # Newest first. The batch is nearly always among the last few, so the rest is rarely read.
         if self._table is not None:
             yield from self._table.history(limit=10)
             yield from self._table.history()[10:]

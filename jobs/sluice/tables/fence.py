@@ -10,9 +10,11 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 from sluice.errors import CommitConflict, CommitFailed
 from sluice.offsets.batches import BatchSequence
 
-# The highest version of a transaction id: Delta skips every later write of the same id.
+# The highest version of a transaction id (PROTOCOL.md, Transaction Identifiers). Delta's Spark
+# writer silently skips a write whose txnVersion is not above it (DeltaCommand.hasBeenExecuted).
 FENCE = 2**63 - 1
-# Table features with which delta-rs 1.6 commits; it names no list of its own.
+# Table features with which delta-rs 1.6 commits. Its own list is in Rust, out of Python's reach
+# (crates/core/src/kernel/transaction/protocol.rs).
 FENCEABLE = frozenset(
     {
         "appendOnly",
@@ -31,7 +33,7 @@ FENCEABLE = frozenset(
 
 
 class Fencing:
-    """The data table at one version: what a reset is decided on, and commits its fence against."""
+    """The data table at one version: a reset is decided on it and commits its fence against it."""
 
     def __init__(self, table: DeltaTable) -> None:
         self._table = table
@@ -42,14 +44,14 @@ class Fencing:
         return int(self._table.version())
 
     def last(self, sequence: BatchSequence) -> int:
-        """The sequence's last batch at this version; FENCE where it is closed already."""
+        """The sequence's last batch at this version; FENCE where it is already closed."""
         return self._table.transaction_version(sequence.app_id) or 0
 
     def close(self, sequences: Iterable[BatchSequence]) -> None:
         """Close the sequences in one empty commit.
 
-        Raises CommitConflict when a batch of theirs, or another fence, landed since this version;
-        CommitFailed when it should be tried again.
+        Raises CommitConflict when one of their batches or another fence landed since this version;
+        CommitFailed when the reset should be run again.
         """
         fences = [Transaction(each.app_id, FENCE) for each in sequences]
         try:

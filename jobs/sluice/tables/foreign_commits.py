@@ -1,4 +1,4 @@
-"""Alterations: what others did to the data table, which of it stops the line, what it undid."""
+"""Foreign commits: what other writers did to the data table, what stops a run, what was undone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sluice.offsets.ranges import merged
 RESTORE = "RESTORE"
 _REPLACED = ("CREATE OR REPLACE", "REPLACE TABLE")
 _KEEPS_ROWS = (RESTORE, "OPTIMIZE", "REORG", "VACUUM")
-# The table property with which Delta forgets which batches are committed.
+# With this table property Delta expires transaction ids, and so forgets which batches landed.
 TRANSACTION_RETENTION = "delta.setTransactionRetentionDuration"
 
 
@@ -20,8 +20,8 @@ TRANSACTION_RETENTION = "delta.setTransactionRetentionDuration"
 class TableCommit:
     """One commit of the data table's log.
 
-    `restored` is the version that a RESTORE went back to; `writers` are the transaction ids that
-    the commit carries.
+    `restored` is the version that a RESTORE went back to; `writers` are the commit's transaction
+    ids.
     """
 
     version: int
@@ -32,7 +32,7 @@ class TableCommit:
 
 @dataclass(frozen=True)
 class LandedBatch:
-    """A committed batch and the version of the data table that it landed in."""
+    """A committed batch and the version of the data table it landed in."""
 
     batch: Batch
     version: int
@@ -41,10 +41,10 @@ class LandedBatch:
 def require_no_foreign_commits(
     table: str, pipeline: str, commits: Sequence[TableCommit], properties: Mapping[str, str]
 ) -> None:
-    """Refuse a table that is not the one that Sluice has been writing, or has a second writer.
+    """Refuse a table that is not the one Sluice has been writing, or that has a second writer.
 
-    OPTIMIZE, VACUUM, added columns and deleted rows are no reason, nor is what a RESTORE has taken
-    back. Raises TableRefused.
+    OPTIMIZE, VACUUM, added columns and deleted rows are allowed, and so is anything that a RESTORE
+    has undone. Raises TableRefused.
     """
     now = max((each.version for each in commits), default=0)
     for commit in (each for each in commits if _in_effect(each.version, now, commits)):
@@ -84,7 +84,7 @@ def _refusal(pipeline: str, commit: TableCommit) -> str:
 
 
 def may_have_deleted(pipeline: str, commits: Sequence[TableCommit]) -> list[TableCommit]:
-    """The commits of others, still in effect, that may have taken rows out of the table."""
+    """Other writers' commits, still in effect, that may have deleted rows from the table."""
     now = max((each.version for each in commits), default=0)
     return [
         each
@@ -99,7 +99,10 @@ def may_have_deleted(pipeline: str, commits: Sequence[TableCommit]) -> list[Tabl
 def undone_by_restore(
     landed: Iterable[LandedBatch], commits: Sequence[TableCommit]
 ) -> list[LandedBatch]:
-    """The batches whose rows a RESTORE has taken out of the table, in order."""
+    """The batches whose rows a RESTORE removed from the table, in order.
+
+    Their transaction ids stay committed (delta-io/delta issue 1813).
+    """
     now = max((each.version for each in commits), default=0)
     return [
         each for each in landed if not _in_effect(each.version, max(now, each.version), commits)
@@ -109,7 +112,7 @@ def undone_by_restore(
 def require_all_there(
     table: str, pipeline: str, undone: Sequence[LandedBatch], commits: Sequence[TableCommit]
 ) -> None:
-    """Raises ResetNeeded with the batches that a RESTORE has undone, and the way on from there."""
+    """Raises ResetNeeded with the batches that a RESTORE has undone, and the way forward."""
     if not undone:
         return
     restore = [each for each in commits if each.restored is not None][-1]
@@ -119,13 +122,13 @@ def require_all_there(
     raise ResetNeeded(
         f"{table}: version {restore.version} is a RESTORE to version {restore.restored}: expected"
         f" the rows of every committed batch, found {names} undone: {ranges}."
-        f" `sluice reset {pipeline} --to-table` shows how they are read again, and with --execute"
-        f" makes it so; or RESTORE the table to version {restore.version - 1}."
+        f" `sluice reset {pipeline} --to-table` shows how they are read again, and does it with"
+        f" --execute; or RESTORE the table to version {restore.version - 1}."
     )
 
 
 def _in_effect(version: int, at: int, commits: Sequence[TableCommit]) -> bool:
-    """Whether what one version did is still there at another, after every RESTORE in between."""
+    """Whether one version's changes are still present at another, given every RESTORE between."""
     restores = [each for each in commits if version < each.version <= at]
     for restore in sorted(restores, key=lambda each: each.version, reverse=True):
         if restore.restored is not None:

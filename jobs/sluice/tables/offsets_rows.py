@@ -33,7 +33,7 @@ def plan_rows(plan: Plan, origin: Origin) -> Iterator[Row]:
 def receipt_rows(receipt: Receipt, origin: Origin) -> Iterator[Row]:
     """Event `committed` for every partition: the plan's columns, the counts, the data version.
 
-    And event `loss` for offsets that Kafka no longer held when the batch was read.
+    Also event `loss` for offsets that Kafka no longer held when the batch was read.
     """
     batch = receipt.batch
     for line in receipt.counted:
@@ -44,14 +44,14 @@ def receipt_rows(receipt: Receipt, origin: Origin) -> Iterator[Row]:
 
 
 def drop_rows(drop: Drop, origin: Origin) -> Iterator[Row]:
-    """Event `loss` for records that are dropped from quarantine, with the batch they were of."""
+    """Event `loss` for records dropped from quarantine, with the batch they came from."""
     for loss in drop.losses:
         row = _loss_row(drop.sequence, drop.cluster_id, loss) | origin.columns()
         yield row | {"batch": loss.dropped_from}
 
 
 def read_batches(sequence: BatchSequence, rows: Iterable[Mapping[str, Any]]) -> tuple[Batch, ...]:
-    """Put `planned` rows together again, in the order of the batches' numbers."""
+    """Rebuild batches from `planned` rows, in the order of their numbers."""
     by_number = _by_number(rows)
     return tuple(_read_batch(sequence, n, by_number[n]) for n in sorted(by_number))
 
@@ -59,7 +59,7 @@ def read_batches(sequence: BatchSequence, rows: Iterable[Mapping[str, Any]]) -> 
 def read_receipts(
     batches: Mapping[int, Batch], rows: Iterable[Mapping[str, Any]]
 ) -> Iterator[Receipt]:
-    """Put `committed` rows together again, for the batches given by number."""
+    """Rebuild receipts from `committed` rows, for the batches given by number."""
     by_number = _by_number(rows)
     for number in sorted(by_number):
         lines, first = tuple(map(_read_counted, _in_order(by_number[number]))), by_number[number][0]
@@ -68,7 +68,7 @@ def read_receipts(
 
 
 def read_losses(rows: Iterable[Mapping[str, Any]]) -> Iterator[Loss]:
-    """What `loss` rows record."""
+    """Rebuild losses from `loss` rows."""
     for row in rows:
         recorded = Origin.of(row)
         cause = parse_cause(row["reason"])
@@ -100,7 +100,7 @@ def _batch_row(event: str, batch: Batch, planned: PlannedRange) -> Row:
 
 
 def log_columns(planned: PlannedRange) -> Row:
-    """What was true of the partition's log when the row was written."""
+    """The columns for the state of the partition's log when the row was written."""
     return {
         "topic_id": planned.topic_id,
         "log_start_offset": planned.log_start_offset,
@@ -122,7 +122,7 @@ def _loss_row(sequence: BatchSequence, cluster_id: str, loss: Loss) -> Row:
 
 
 def sequence_columns(sequence: BatchSequence, event: str) -> Row:
-    """The columns that tell which pipeline, lane and generation an event belongs to."""
+    """The columns that name an event and its pipeline, lane and generation."""
     return {
         "format_version": FORMAT_VERSION,
         "pipeline": sequence.pipeline,

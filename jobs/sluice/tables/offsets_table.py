@@ -2,7 +2,7 @@
 
 Both kinds of rows are appended by compare-and-set: the commit carries a Delta transaction id whose
 version is the newest batch's number, and delta-rs refuses it when another commit with the same id
-landed after the snapshot that it was decided on.
+landed after the snapshot it was based on.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from sluice.tables.reset_rows import DONE, INTENDED, read_resets, reset_rows
 
 log = logging.getLogger(__name__)
 
-# Few small files to read; what is planned and settled every few minutes writes none anew.
+# Compact only above this many files: few to read, yet not rewritten on every plan and receipt.
 _MANY_FILES = 20
 _LONG = ("start_offset", "end_offset", "log_start_offset", "last_stable_offset")
 _COUNTS = ("records", "quarantined", "gaps", "gap_control", "gap_aborted", "gap_compacted")
@@ -74,13 +74,13 @@ SCHEMA = pa.schema(
 
 
 class OffsetsSnapshot:
-    """The offsets table at one version: what decisions are made on and committed against."""
+    """The offsets table at one version: decisions are based on it and committed against it."""
 
     def __init__(self, table: DeltaTable | None) -> None:
         self._table = table
 
     def history(self, sequence: BatchSequence, resets: Resets) -> LaneHistory:
-        """One lane of a generation, as far as the next decision needs it."""
+        """The part of a lane of one generation that the next decision needs."""
         planned = self.planned(sequence)
         settled = self._newest(sequence.receipts_app_id)
         return LaneHistory(
@@ -97,7 +97,7 @@ class OffsetsSnapshot:
         return self._newest(sequence.app_id)
 
     def resets(self, pipeline: str) -> Resets:
-        """Every reset of the pipeline; the statistics leave out all files without one."""
+        """Every reset of the pipeline; file statistics skip all files without one."""
         if self._newest(_resets_app_id(pipeline)) == 0:
             return Resets({})
         return read_resets(pipeline, self._reset_rows(pipeline))
@@ -107,21 +107,21 @@ class OffsetsSnapshot:
         return read_batches(sequence, self.rows(sequence, ["planned"], first, last))
 
     def receipts(self, sequence: BatchSequence, newest: int) -> list[Receipt]:
-        """The newest receipts of a sequence, the oldest of them first."""
+        """The newest receipts of a sequence, oldest first."""
         settled = self._newest(sequence.receipts_app_id)
         return self.receipts_of(sequence, max(1, settled - newest + 1), settled)
 
     def receipts_of(self, sequence: BatchSequence, first: int, last: int) -> list[Receipt]:
-        """The receipts that batches of a sequence have, from one number to another."""
+        """The receipts of a sequence, from one batch number to another."""
         batches = {each.number: each for each in self.batches(sequence, first, last=last)}
         return list(read_receipts(batches, self.rows(sequence, ["committed"], first, last)))
 
     def rows(
         self, sequence: BatchSequence, events: list[str], first: int = 0, last: int | None = None
     ) -> list[dict[str, Any]]:
-        """The sequence's rows of these events, of batches `first` to `last` where these are given.
+        """The sequence's rows of these events, limited to batches `first` to `last` where given.
 
-        The log's statistics leave out the files of other batches.
+        File statistics skip the files of other batches.
         """
         if last is not None and last < first:
             return []
@@ -138,8 +138,8 @@ class OffsetsSnapshot:
     def append_reset(self, reset: Reset, origin: Origin) -> None:
         """Record a reset as intended, or as done. Raises CommitConflict or CommitFailed.
 
-        Which one is the later is told by their times: each is later than those before it, whatever
-        the clock of its writer says, and how long ago its command began.
+        Their times order them: each is later than all before it, whatever its writer's clock says
+        and however long ago its command began.
         """
         app_id = _resets_app_id(reset.pipeline)
         before = self._newest(app_id)
@@ -161,7 +161,7 @@ class OffsetsSnapshot:
         self._append(rows, batch.sequence.receipts_app_id, batch.number - 1, batch.number)
 
     def append_drop(self, drop: Drop, origin: Origin) -> None:
-        """Record what is dropped from quarantine. Raises CommitConflict or CommitFailed."""
+        """Record a drop from quarantine. Raises CommitConflict or CommitFailed."""
         app_id = f"sluice:{drop.sequence.pipeline}:drops"
         before = self._newest(app_id)
         self._append(drop_rows(drop, origin), app_id, before, before + 1)
@@ -196,7 +196,7 @@ class OffsetsSnapshot:
         except CommitFailedError:
             raise CommitConflict(app_id) from None
         except (DeltaError, OSError) as problem:
-            # Whether it landed is for the next attempt to read; it will adopt what it finds.
+            # The next attempt reads whether it landed, and adopts what it finds.
             raise CommitFailed(f"offsets table: {problem}. Run again.") from problem
 
 
@@ -211,14 +211,14 @@ class OffsetsTable:
         self._uri = uri
 
     def snapshot(self) -> OffsetsSnapshot:
-        """The table as it is now, for reading; empty when there is none yet."""
+        """The current table, for reading; empty when there is none yet."""
         try:
             return OffsetsSnapshot(DeltaTable(self._uri))
         except TableNotFoundError:
             return OffsetsSnapshot(None)
 
     def snapshot_to_write(self) -> OffsetsSnapshot:
-        """The table as it is now, created when there is none yet."""
+        """The current table, created when there is none yet."""
         try:
             DeltaTable.create(
                 self._uri,
@@ -229,14 +229,14 @@ class OffsetsTable:
                 configuration={"delta.appendOnly": "true"},
             )
         except CommitFailedError:
-            log.debug("offsets table %s: somebody else has just created it", self._uri)
+            log.debug("offsets table %s: another process has just created it", self._uri)
         return OffsetsSnapshot(DeltaTable(self._uri))
 
     def compact_now_and_then(self, pipeline: str) -> None:
-        """Put the pipeline's small files together when there are many of them."""
+        """Compact the pipeline's small files when there are many."""
         compact(self._uri, pipeline, at_least=_MANY_FILES)
 
     def maintain(self, pipeline: str) -> None:
-        """Compact the pipeline's files, delete those no longer named, write a checkpoint."""
+        """Compact the pipeline's files, delete unreferenced ones, write a checkpoint."""
         compact(self._uri, pipeline)
         clean(self._uri)

@@ -1,4 +1,4 @@
-"""Upkeep of the offsets table, with delta-rs: few files to read, a short log, no dead weight."""
+"""Upkeep of the offsets table, with delta-rs: few files, a short log, no unreferenced files."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from sluice.tables.retention import retention_of
 
 log = logging.getLogger(__name__)
 
-# No large file is written anew each time.
+# Larger files are not rewritten each time.
 _COMPACTED_BYTES = 1024 * 1024
 
 
 def compact(uri: str, pipeline: str, at_least: int = 2) -> None:
-    """Put the pipeline's small files together, when there are so many of them."""
+    """Compact the pipeline's small files, when there are at least this many."""
     table = DeltaTable(uri)
     files = pa.table(table.get_add_actions(flatten=True)).to_pylist()
     mine = [each["size_bytes"] for each in files if each["partition.pipeline"] == pipeline]
@@ -29,13 +29,13 @@ def compact(uri: str, pipeline: str, at_least: int = 2) -> None:
             partition_filters=[("pipeline", "=", pipeline)], target_size=_COMPACTED_BYTES
         )
     except CommitFailedError:
-        log.info("offsets table: left as it is, somebody else compacts it just now")
+        log.info("offsets table: left as it is, another process is compacting it")
 
 
 def clean(uri: str) -> None:
-    """Delete files that the table has not named for as long as its retention; write a checkpoint.
+    """Delete files that the table has not referenced for its retention; write a checkpoint.
 
-    Raises SettingsError for a retention that is too short, CommitFailed when it should be tried
+    Raises SettingsError for a retention that is too short, CommitFailed when it should be run
     again.
     """
     retention_of(uri)

@@ -38,7 +38,7 @@ def reset_rows(reset: Reset, origin: Origin) -> Iterator[Row]:
 
 
 def read_resets(pipeline: str, rows: Iterable[Mapping[str, Any]]) -> Resets:
-    """Put the rows together again: one reset has one event and time; what was done outranks."""
+    """Rebuild resets from rows: one reset has one event and time; a done one outranks others."""
 
     def rank(row: Mapping[str, Any]) -> tuple[Any, ...]:
         return row["generation"], row["event"] == DONE, row["recorded_at"]
@@ -47,7 +47,7 @@ def read_resets(pipeline: str, rows: Iterable[Mapping[str, Any]]) -> Resets:
     for (generation, done, _), lines in groupby(sorted(rows, key=rank), key=rank):
         read = _read_reset(pipeline, generation, done, list(lines))
         asked = found.get(generation)
-        # Whoever finishes a reset writes that it is done; it was another who asked for it.
+        # Another process may finish a reset and record it as done; the origin is who requested it.
         found[generation] = replace(read, recorded=asked.recorded) if done and asked else read
     return Resets(found)
 

@@ -1,4 +1,4 @@
-"""Retention: how long files stay that a table does not name any more. Pure."""
+"""Retention: how long a table keeps files that it no longer references. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WHOLE = re.compile(rf"(?:interval\s+)?{_PART.pattern}(?:\s+{_PART.pattern})*")
 
 
 def retention(table: str, written: str | None) -> timedelta:
-    """A table's retention, as its property has it. Raises SettingsError where VACUUM is not safe.
+    """A table's retention from its property. Raises SettingsError where VACUUM is not safe.
 
     Readers, RESTORE and running ingests rely on it: it is never shortened here.
     """
@@ -55,7 +55,7 @@ def retention_of(uri: str) -> timedelta:
 
 
 def older_than(uri: str, versions: Iterable[int], moment: datetime) -> frozenset[int]:
-    """Those of the versions that were committed before a moment; a cleaned-up log is older."""
+    """The versions committed before a moment; versions that log cleanup removed count as older."""
     wanted = sorted(set(versions))
     if not wanted:
         return frozenset()

@@ -19,14 +19,14 @@ def dataset(table: DeltaTable) -> pads.Dataset:
     except DeltaProtocolError as problem:
         raise TableRefused(
             f"{table.table_uri}: expected table features that delta-rs reads, found others:"
-            f" {problem}. ALTER TABLE … DROP FEATURE takes one away; then run again."
+            f" {problem}. Remove the feature with ALTER TABLE … DROP FEATURE; then run again."
         ) from problem
 
 
 def read_rows(uri: str, columns: Sequence[str], offsets: Collection[int] | None = None) -> pa.Table:
-    """Some columns of a table's rows, or of those with one of these offsets, of any partition.
+    """Some columns of a table's rows: all, or those with one of these offsets in any partition.
 
-    The log's statistics leave out the files of other offsets.
+    File statistics skip the files of other offsets.
     """
     rows = dataset(DeltaTable(uri))
     wanted = None
@@ -41,9 +41,9 @@ def read_rows(uri: str, columns: Sequence[str], offsets: Collection[int] | None 
 def removed_rows(
     uri: str, version: int, columns: Sequence[str], keys: Sequence[str]
 ) -> pa.Table | None:
-    """Columns of the rows before the version whose keys it did not only move, or change elsewhere.
+    """Columns of the rows that a version deleted; rows it only rewrote, by key, are left out.
 
-    None where the version's log or the files of the one before are gone: cleaned up or vacuumed.
+    None where the version's log or the previous version's files are gone: cleaned up or vacuumed.
     """
     try:
         before, after = (dataset(DeltaTable(uri, version=each)) for each in (version - 1, version))

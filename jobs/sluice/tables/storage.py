@@ -14,7 +14,7 @@ from sluice.errors import SettingsError
 
 
 class Folder:
-    """Reads with the credentials that the tables are read with."""
+    """A folder, read with the same credentials as the tables."""
 
     def __init__(self, uri: str) -> None:
         self._uri = uri
@@ -30,12 +30,12 @@ class Folder:
         return self._uri
 
     def names(self, inside: str) -> list[str]:
-        """The names of the files in a folder of it; none where there is no such folder."""
+        """The names of the files in a subfolder; none where there is no such subfolder."""
         found = self._files.get_file_info(FileSelector(inside, allow_not_found=True))
         return [each.base_name for each in found if each.is_file]
 
     def text(self, path: str) -> str:
-        """What a file holds. Raises SettingsError when it is not there, or no text."""
+        """The content of a file. Raises SettingsError when it is missing or not text."""
         try:
             with self._files.open_input_stream(path) as stream:
                 return str(stream.read().decode())
@@ -47,11 +47,11 @@ class Folder:
 
 
 def clear_leftovers(uri: str) -> None:
-    """Remove the empty folders at a local path, and what a log store was writing when it died.
+    """Remove the empty folders at a local path, and files that a dead log store left half written.
 
-    Spark takes any folder that is not empty for the table, and would never create it. Nothing that
-    belongs to a table is removed: whoever is creating one at this moment tries again. An object
-    store has no folders.
+    Spark takes any non-empty folder for the table and would never create it. Nothing that belongs
+    to a table is removed; a process that is just creating one tries again. An object store has no
+    folders.
     """
     if "://" in uri:
         return

@@ -17,7 +17,7 @@ class Warehouse:
         return self._below(table)
 
     def quarantine(self, table: str) -> str:
-        """Where the table's undecodable records are."""
+        """Where the table's quarantined records are."""
         return self._below(f"{table}__quarantine")
 
     @property
@@ -26,6 +26,6 @@ class Warehouse:
         return self._below("_sluice/offsets")
 
     def _below(self, name: str) -> str:
-        # Spark takes a relative path from its own working directory: only absolute ones leave here.
+        # Spark resolves a relative path in its own working directory: return only absolute ones.
         root = self.root if "://" in self.root else str(Path(self.root).resolve())
         return f"{root.rstrip('/')}/{name}"

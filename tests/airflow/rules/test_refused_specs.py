@@ -41,7 +41,7 @@ def test_a_copied_spec_does_not_push_the_first_aside(write_spec, parse):
     bag = parse()
     assert bag.dags["flights"].description == "the first"
     text = bag.import_errors["refused_specs.py"]
-    assert f"{copy}: pipeline: found 'flights', which flights.yaml has already" in text
+    assert f"{copy}: pipeline: found 'flights', which flights.yaml already has" in text
 
 
 def test_a_missing_folder_is_said(specs, parse):

@@ -272,7 +272,7 @@ def test_a_restore_that_undoes_a_backfill_is_noticed_and_made_good(trips: Instal
 def test_a_reset_that_closes_a_backfill_says_so_and_so_does_the_backfill(trips: Installed) -> None:
     found = plan(trips, hours(1, 2))
     preview = trips.open().preview_reset(shift_by(0))
-    assert "backfill-1-1: closed unread; they are not read again unless" in preview.summary
+    assert "backfill-1-1: closed without being ingested; request the backfill" in preview.summary
     trips.open().reset(shift_by(0), "a test", "run", "pytest")
     with pytest.raises(BackfillClosed, match=r"backfill-1-1: a reset has closed them.*ask again"):
         trips.open().outstanding(found.work)

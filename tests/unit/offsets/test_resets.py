@@ -77,7 +77,7 @@ def test_a_move_is_a_skip_or_a_rewind_or_neither() -> None:
 
 def test_what_was_clipped_is_said() -> None:
     cut = CursorMove(planned(offsets(90, 90), log_start=10), 50, requested=120)
-    assert cut.clipping == ("flights[0]: asked for 120, Kafka can be read from 10 to 90: 90 it is")
+    assert cut.clipping == "flights[0]: requested 120, clipped to 90 (Kafka holds [10, 90))"
     assert moved(9, 4).clipping is None
 
 

@@ -213,7 +213,7 @@ def test_a_secret_in_the_spark_configuration_is_refused_and_not_repeated(
     tmp_path: Path, key: str
 ) -> None:
     text = "\n".join(refusal(tmp_path, spec_keys(spark={key: "hunter2"})))
-    assert f"{key}: secrets belong into an Airflow connection" in text
+    assert f"{key}: secrets belong in an Airflow connection" in text
     assert "hunter2" not in text
 
 
