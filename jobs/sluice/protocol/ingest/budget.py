@@ -27,21 +27,21 @@ class QuarantineRatio:
 
 
 def require_within_budget(
-    resources: PipelineResources, reading: BatchAttempt, found: QuarantineResult
+    resources: PipelineResources, attempt: BatchAttempt, found: QuarantineResult
 ) -> None:
     """What was in quarantine before is no news: the budget is for what was not.
 
     Raises TooManyQuarantined with samples and the next move.
     """
     allowed = resources.spec.quarantine.max_ratio
-    news = _news(resources, reading) if reading.replaces else found.undecodable
-    if news <= allowed * found.records:
+    count = _newly_quarantined(resources, attempt) if attempt.replaces else found.undecodable
+    if count <= allowed * found.records:
         return
     raise TooManyQuarantined(
         as_lines(
             [
-                f"{reading}: {news} of {found.records} records are undecodable"
-                f"{', and were not before' if reading.replaces else ''}; allowed: {allowed:.2%}"
+                f"{attempt}: {count} of {found.records} records are undecodable"
+                f"{', and were not before' if attempt.replaces else ''}; allowed: {allowed:.2%}"
                 " (quarantine.max_ratio). Nothing was committed. Samples:",
                 *found.samples,
                 f"`sluice quarantine list {resources.spec.pipeline}` shows all reasons. Mend the"
@@ -51,13 +51,15 @@ def require_within_budget(
     )
 
 
-def _news(resources: PipelineResources, reading: BatchAttempt) -> int:
+def _newly_quarantined(resources: PipelineResources, attempt: BatchAttempt) -> int:
     """How many offsets the attempt has put aside that no earlier batch had put aside."""
     rows = read_quarantined(resources).rows
-    known = {_place(row) for row in rows if row.state in (RecordState.LIVE, RecordState.DROPPED)}
-    mine = {_place(row) for row in rows if row.batch == str(reading.batch)}
+    known = {
+        _coordinates(row) for row in rows if row.state in (RecordState.LIVE, RecordState.DROPPED)
+    }
+    mine = {_coordinates(row) for row in rows if row.batch == str(attempt.batch)}
     return len(mine - known)
 
 
-def _place(row: QuarantinedRecord) -> tuple[str, int, int]:
+def _coordinates(row: QuarantinedRecord) -> tuple[str, int, int]:
     return row.topic_id, row.partition.partition, row.offset

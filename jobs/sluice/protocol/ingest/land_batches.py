@@ -63,11 +63,11 @@ def ingest(resources: PipelineResources, work: BatchReference, lake: Lake) -> No
             log.warning("%s", closed)
             return
         require_same_topics(batch, resources.kafka.state(resources.spec))
-        if number < work.batches[-1] and _makes_way(resources, work.sequence):
+        if number < work.batches[-1] and _must_yield(resources, work.sequence):
             return
 
 
-def _makes_way(resources: PipelineResources, sequence: BatchSequence) -> bool:
+def _must_yield(resources: PipelineResources, sequence: BatchSequence) -> bool:
     """Whether a batch of fresh data waits while this lane reads old data again; says so."""
     if sequence.lane == "forward":
         return False
@@ -77,7 +77,7 @@ def _makes_way(resources: PipelineResources, sequence: BatchSequence) -> bool:
     return bool(waiting)
 
 
-class _Crossed(CommitFailed):
+class _ConflictedAttempt(CommitFailed):
     """Another commit came in between: the next attempt may be luckier."""
 
 
@@ -92,56 +92,58 @@ def _prepare(resources: PipelineResources, lake: Lake) -> None:
         lake.prepare()
     except Exception as problem:
         raise SparkFailed(
-            f"the data table was not created. Spark stopped: {_first(problem)}"
+            f"the data table was not created. Spark stopped: {_short_message(problem)}"
         ) from problem
 
 
 def _land(resources: PipelineResources, batch: Batch, lake: Lake, undecodable_before: bool) -> bool:
     """Land one batch, again where others commit in between: each replacement needs them not to."""
-    again = Retrying(
-        retry=retry_if_exception_type(_Crossed),
+    retrying = Retrying(
+        retry=retry_if_exception_type(_ConflictedAttempt),
         wait=wait_random_exponential(multiplier=1, max=20),
         stop=stop_after_attempt(_ATTEMPTS),
         before_sleep=before_sleep_log(log, logging.WARNING),
         reraise=True,
     )
-    return again(_attempt, resources, batch, lake, undecodable_before)
+    return retrying(_land_once, resources, batch, lake, undecodable_before)
 
 
-def _attempt(
+def _land_once(
     resources: PipelineResources, batch: Batch, lake: Lake, undecodable_before: bool
 ) -> bool:
     """Write one batch and read the log back. Returns whether records were undecodable."""
-    if _committed(resources, batch) >= batch.number:
+    if _last_committed(resources, batch) >= batch.number:
         log.info("%s: committed meanwhile, nothing to do", batch)
         return undecodable_before
     reading = _reading(resources, batch)
     log.info("%s: reading %d offsets: %s", batch, batch.span, ", ".join(map(str, reading.ranges)))
     try:
-        malformed = _write(resources, reading, lake, undecodable_before)
+        undecodable = _write_batch(resources, reading, lake, undecodable_before)
         reach("commit landed")
     except SluiceError:
         raise
     except Exception as problem:
         # Whatever went wrong, only the table's log tells whether the commit landed.
-        if _committed(resources, batch) < batch.number:
+        if _last_committed(resources, batch) < batch.number:
             if isinstance(problem, CommitConflict):
-                raise _Crossed(f"{batch}: not committed: {problem}. Run again.") from problem
+                raise _ConflictedAttempt(
+                    f"{batch}: not committed: {problem}. Run again."
+                ) from problem
             raise SparkFailed(
                 f"{batch}: not committed. Spark, reading from broker {resources.client.bootstrap},"
-                f" stopped: {_first(problem)}"
+                f" stopped: {_short_message(problem)}"
             ) from problem
-        if not _superseded(resources, reading):
-            log.warning("%s: committed although Spark reported: %s", batch, _first(problem))
+        if not _committed_by_another(resources, reading):
+            log.warning("%s: committed although Spark reported: %s", batch, _short_message(problem))
         return undecodable_before
-    if _committed(resources, batch) < batch.number:
+    if _last_committed(resources, batch) < batch.number:
         raise CommitFailed(
             f"{batch}: Spark reported success, but the data table's log does not hold the batch."
             " Run again."
         )
-    if not _superseded(resources, reading):
+    if not _committed_by_another(resources, reading):
         log.info("%s: committed", batch)
-    return malformed
+    return undecodable
 
 
 def _reading(resources: PipelineResources, batch: Batch) -> BatchAttempt:
@@ -159,7 +161,7 @@ def _reading(resources: PipelineResources, batch: Batch) -> BatchAttempt:
     )
 
 
-def _committed(resources: PipelineResources, batch: Batch) -> int:
+def _last_committed(resources: PipelineResources, batch: Batch) -> int:
     """The last committed batch. Raises _Superseded when a reset has closed the sequence before."""
     end = sequence_end(resources, batch.sequence)
     if end.last < batch.number and end.closed:
@@ -170,7 +172,7 @@ def _committed(resources: PipelineResources, batch: Batch) -> int:
     return end.last
 
 
-def _superseded(resources: PipelineResources, reading: BatchAttempt) -> bool:
+def _committed_by_another(resources: PipelineResources, reading: BatchAttempt) -> bool:
     """Whether it was another attempt that committed the batch; says so."""
     landed = resources.data.snapshot().commit_of(reading.batch)
     if landed.attempt == reading.attempt:
@@ -183,12 +185,12 @@ def _superseded(resources: PipelineResources, reading: BatchAttempt) -> bool:
     return True
 
 
-def _write(
+def _write_batch(
     resources: PipelineResources, reading: BatchAttempt, lake: Lake, undecodable_before: bool
 ) -> bool:
     # What an earlier attempt has put aside may be decodable by now, with a mended schema.
-    put_aside = resources.quarantine.snapshot().coordinates(reading.batch).count
-    if not undecodable_before and not put_aside:
+    quarantined_before = resources.quarantine.snapshot().coordinates(reading.batch).count
+    if not undecodable_before and not quarantined_before:
         try:
             lake.land(reading)
         except Undecodable as first:
@@ -197,7 +199,7 @@ def _write(
             return False
     if not resources.quarantine.exists():
         lake.prepare_quarantine()
-    if _committed(resources, reading.batch) >= reading.batch.number:
+    if _last_committed(resources, reading.batch) >= reading.batch.number:
         # By another attempt: the quarantine rows that belong to its commit stay as they are.
         return True
     found = lake.quarantine(reading)
@@ -209,7 +211,7 @@ def _write(
     return bool(found.undecodable)
 
 
-def _first(problem: Exception) -> str:
+def _short_message(problem: Exception) -> str:
     """The first line that says something, and the cause of it all."""
     lines = [line.strip(" \t:") for line in str(problem).splitlines() if line.strip()]
     first = next((line for line in lines if "Exception" in line or "[" in line), repr(problem))

@@ -43,17 +43,17 @@ def cut_apart(target: Sequence[OffsetRange], max_records: int) -> list[tuple[Off
 
     A batch has at most one range of a partition, and no empty one. The oldest offsets come first.
     """
-    waiting: dict[TopicPartition, list[OffsetRange]] = {}
+    queues: dict[TopicPartition, list[OffsetRange]] = {}
     for each in reversed(merged(target)):
-        waiting.setdefault(each.partition, []).append(each)
+        queues.setdefault(each.partition, []).append(each)
     batches: list[tuple[OffsetRange, ...]] = []
-    while any(waiting.values()):
-        heads = [ranges.pop() for ranges in waiting.values() if ranges]
+    while any(queues.values()):
+        heads = [ranges.pop() for ranges in queues.values() if ranges]
         (taken,) = cut(heads, max_records, max_batches=1)
         for head, part in zip(heads, taken, strict=True):
             rest = head.after(part)
             if rest.span:
-                waiting[head.partition].append(rest)
+                queues[head.partition].append(rest)
         batches.append(tuple(sorted(part for part in taken if part.span)))
     return batches
 
@@ -66,17 +66,17 @@ def cut_around(
     Every batch lists every partition. Up to the holes only partitions that have one are read, so
     that few batches are needed; what is left over is for the next run.
     """
-    waiting = [_pieces_between(each, holes) for each in target]
+    queues = [_pieces_between(each, holes) for each in target]
     batches: list[tuple[OffsetRange, ...]] = []
-    while any(len(pieces) > 1 for pieces in waiting):
-        heads = [pieces[0] if len(pieces) > 1 else pieces[0].first(0) for pieces in waiting]
+    while any(len(pieces) > 1 for pieces in queues):
+        heads = [pieces[0] if len(pieces) > 1 else pieces[0].first(0) for pieces in queues]
         (batch,) = cut(heads, max_records, max_batches=1)
-        for pieces, taken in zip(waiting, batch, strict=True):
+        for pieces, taken in zip(queues, batch, strict=True):
             pieces[0] = pieces[0].after(taken)
             if len(pieces) > 1 and not pieces[0].span:
                 pieces.pop(0)
         batches.append(batch)
-    rest = [pieces[0] for pieces in waiting]
+    rest = [pieces[0] for pieces in queues]
     return [*batches, *(cut(rest, max_records, max_batches=1) or [tuple(rest)])]
 
 

@@ -26,7 +26,7 @@ _GONE = (
     "Bring the topic back; or, when it is gone for good, take it out of `topics`, or name it in"
     " `except_topics`: the other topics go on, and it keeps its place."
 )
-_GONE_PINNED = (
+_GONE_UNFINISHED = (
     f"{_GONE} This batch was planned before: `sluice reset {{pipeline}} --shift-by 0` drops the"
     " plan."
 )
@@ -80,7 +80,7 @@ def compare_start(partition: TopicPartition, start: int, log: PartitionLog) -> L
     return Loss(lost, log.topic_id, LossCause(LossKind.BEFORE_FIRST_PLAN))
 
 
-def compare_newcomer(partition: TopicPartition, log: PartitionLog) -> Loss | None:
+def compare_new_partition(partition: TopicPartition, log: PartitionLog) -> Loss | None:
     """A partition that was added to a topic already read begins at 0, if nothing is gone by now."""
     if log.log_start_offset == 0:
         return None
@@ -88,7 +88,7 @@ def compare_newcomer(partition: TopicPartition, log: PartitionLog) -> Loss | Non
     return Loss(lost, log.topic_id, LossCause(LossKind.BEFORE_NEW_PARTITION))
 
 
-def compare_topics(spec: PipelineSpec, known: Iterable[str], state: KafkaState) -> None:
+def require_topics(spec: PipelineSpec, known: Iterable[str], state: KafkaState) -> None:
     """Raises SettingsError when a topic was never there, or nothing matches the pattern."""
     there = {partition.topic for partition in state.logs} | set(known)
     absent = [topic for topic in spec.topics or () if topic not in there]
@@ -104,7 +104,7 @@ def compare_topics(spec: PipelineSpec, known: Iterable[str], state: KafkaState) 
         )
 
 
-def compare_cluster(expected: str, state: KafkaState) -> None:
+def require_same_cluster(expected: str, state: KafkaState) -> None:
     """Raises ResetNeeded when the address now leads to another cluster."""
     if expected != state.cluster_id:
         raise ResetNeeded(
@@ -119,9 +119,11 @@ def readable_ranges(batch: Batch, state: KafkaState, policy: OnDataLoss) -> list
     Raises ResetNeeded when a log is another one by now, and what the policy raises when retention
     has reached a range.
     """
-    asked = [each for each in batch.ranges if each.offsets.span]
-    compare_cluster(batch.cluster_id, state)
-    findings = [_compare_pinned(each, state.logs.get(each.offsets.partition)) for each in asked]
+    non_empty = [each for each in batch.ranges if each.offsets.span]
+    require_same_cluster(batch.cluster_id, state)
+    findings = [
+        _compare_unfinished(each, state.logs.get(each.offsets.partition)) for each in non_empty
+    ]
     lost = losses(batch.sequence.pipeline, findings, policy)
     starts = {loss.offsets.partition: loss.offsets.end for loss in lost}
     return [
@@ -130,7 +132,7 @@ def readable_ranges(batch: Batch, state: KafkaState, policy: OnDataLoss) -> list
             starts.get(each.offsets.partition, each.offsets.start),
             each.offsets.end,
         )
-        for each in asked
+        for each in non_empty
     ]
 
 
@@ -154,10 +156,10 @@ def require_no_contradiction(pipeline: str, findings: Iterable[Finding | None]) 
         raise ResetNeeded(as_lines([*map(str, contradictions), *moves]))
 
 
-def _compare_pinned(planned: PlannedRange, log: PartitionLog | None) -> Finding | None:
+def _compare_unfinished(planned: PlannedRange, log: PartitionLog | None) -> Finding | None:
     offsets = planned.offsets
     if log is None:
-        return _no_log(planned, offsets.start, _GONE_PINNED)
+        return _no_log(planned, offsets.start, _GONE_UNFINISHED)
     finding = compare(planned, log)
     if isinstance(finding, Contradiction):
         return finding

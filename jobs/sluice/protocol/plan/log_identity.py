@@ -26,9 +26,13 @@ def take_fingerprints(
     Unknown on a topic that compacts: the cleaner writes its record batches anew.
     """
     held = ends_held(batch, state)
-    steady = {topic for topic in {e.topic for e in held} if not resources.kafka.compacts(topic)}
-    wanted = {partition: end for partition, end in held.items() if partition.topic in steady}
-    return read_fingerprints(resources.client, wanted)
+    not_compacted = {
+        topic for topic in {e.topic for e in held} if not resources.kafka.compacts(topic)
+    }
+    requested = {
+        partition: end for partition, end in held.items() if partition.topic in not_compacted
+    }
+    return read_fingerprints(resources.client, requested)
 
 
 def require_same_log(

@@ -26,7 +26,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Basis:
+class EstimateBasis:
     """What estimates go by: bytes per offset in the log, and the newest batches' sizes.
 
     `split` is whether the table is cut up by columns, so that a range may become many files.
@@ -69,7 +69,7 @@ class Outlook:
     planned: tuple[Batch, ...]
     losses: tuple[Loss, ...]
     lags: tuple[Lag, ...]
-    basis: Basis
+    basis: EstimateBasis
     max_records_per_batch: int
     notes: tuple[str, ...] = ()
     reads_again: bool = False

@@ -15,7 +15,7 @@ def summary_of(outlook: Outlook) -> str:
     """The run in one line."""
     if not outlook.batches:
         return f"{outlook.pipeline}: nothing {'to read again' if outlook.reads_again else 'new'}"
-    told = [
+    parts = [
         f"{what}: {_batches(len(batches))}, {_offsets(sum(each.span for each in batches))}"
         for what, batches in (
             ("planned before, not committed yet", outlook.adopted),
@@ -24,7 +24,7 @@ def summary_of(outlook: Outlook) -> str:
         if batches
     ]
     estimate = _estimate_text(outlook.basis.estimate(outlook.ranges))
-    return f"{outlook.pipeline}: {'; '.join(told)}, {estimate}"
+    return f"{outlook.pipeline}: {'; '.join(parts)}, {estimate}"
 
 
 def remarks_of(outlook: Outlook) -> Iterator[str]:

@@ -13,14 +13,14 @@ from sluice.positions.checkpoint import read_checkpoint
 from sluice.positions.delta_ingest import last_written
 from sluice.positions.stored_start import format_start, parse_start
 from sluice.progress.resources import PipelineResources
-from sluice.protocol.plan.log_changes import compare_cluster
+from sluice.protocol.plan.log_changes import require_same_cluster
 from sluice.tables.commits import transaction_versions
 from sluice.tables.offsets_table import OffsetsSnapshot
 from sluice.tables.storage import Folder
 
 
 @dataclass(frozen=True)
-class Answers:
+class PositionAnswers:
     """Answers a position's questions: from Kafka, or from what another system has left."""
 
     resources: PipelineResources
@@ -28,7 +28,7 @@ class Answers:
     def logs(self, cluster_id: str) -> Logs:
         """What Kafka holds now. Raises ResetNeeded when it is not that cluster any more."""
         state = self.resources.kafka.state(self.resources.spec)
-        compare_cluster(cluster_id, state)
+        require_same_cluster(cluster_id, state)
         return state.logs
 
     def offsets_for_time(

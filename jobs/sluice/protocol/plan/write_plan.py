@@ -20,12 +20,12 @@ from sluice.progress.retries import until_it_lands
 from sluice.protocol.plan.lags import held_back_partitions
 from sluice.protocol.plan.log_identity import require_same_log
 from sluice.protocol.plan.next_batches import plan_first, plan_next
-from sluice.protocol.plan.start import Answers, start_without_effect
+from sluice.protocol.plan.start import PositionAnswers, start_without_effect
 
 log = logging.getLogger(__name__)
 
 # Decides what comes next in a lane, as it is now.
-Decide = Callable[[LaneState], Plan]
+DecidePlan = Callable[[LaneState], Plan]
 
 
 def plan(resources: PipelineResources, origin: Origin) -> BatchReference:
@@ -59,7 +59,7 @@ class PlannedWork:
 
 
 def write_plan(
-    resources: PipelineResources, origin: Origin, lane: Lane, decide: Decide
+    resources: PipelineResources, origin: Origin, lane: Lane, decide: DecidePlan
 ) -> PlannedWork:
     """Make what is decided durable; the work begins with what is planned and not committed yet.
 
@@ -67,14 +67,16 @@ def write_plan(
     """
     reach("before planning")
     return until_it_lands(
-        lambda: _write(resources, origin, read_lane(resources, lane, to_write=True), decide),
+        lambda: _append_decided(
+            resources, origin, read_lane(resources, lane, to_write=True), decide
+        ),
         f"{resources.spec.pipeline}: {{times}} another process changed the plan. Run again when it"
         " is done.",
     )
 
 
-def _write(
-    resources: PipelineResources, origin: Origin, lane: LaneState, decide: Decide
+def _append_decided(
+    resources: PipelineResources, origin: Origin, lane: LaneState, decide: DecidePlan
 ) -> PlannedWork:
     new = decide(lane)
     reach("offsets listed")
@@ -86,9 +88,9 @@ def _write(
             raise
         reach("plan durable")
     if lane.unfinished:
-        log.info("%s: adopted, planned before and not committed yet", _named(lane.unfinished))
-    _report(new)
-    return PlannedWork(_work(lane, (*lane.unfinished, *new.batches)), new)
+        log.info("%s: adopted, planned before and not committed yet", _names_of(lane.unfinished))
+    _log_plan(new)
+    return PlannedWork(_work_of(lane, (*lane.unfinished, *new.batches)), new)
 
 
 def preview_plan(resources: PipelineResources, lane: LaneState) -> Plan:
@@ -105,11 +107,11 @@ def next_plan(
         if lane.history.batches:
             require_same_log(resources, lane.data, lane.history.batches[-1], state)
         return new
-    starts = resources.spec.start.position.first_offsets(state.logs, Answers(resources))
+    starts = resources.spec.start.position.first_offsets(state.logs, PositionAnswers(resources))
     return plan_first(resources.spec, lane.history, state, starts)
 
 
-def _report(new: Plan) -> None:
+def _log_plan(new: Plan) -> None:
     for loss in new.losses:
         log.warning("%s; recorded as lost", loss)
     for batch in new.batches:
@@ -118,9 +120,9 @@ def _report(new: Plan) -> None:
                 log.info("%s: planned %s", batch, planned.offsets)
 
 
-def _work(lane: LaneState, batches: Sequence[Batch]) -> BatchReference:
+def _work_of(lane: LaneState, batches: Sequence[Batch]) -> BatchReference:
     return BatchReference(lane.sequence, tuple(batch.number for batch in batches))
 
 
-def _named(batches: Sequence[Batch]) -> str:
+def _names_of(batches: Sequence[Batch]) -> str:
     return ", ".join(map(str, batches))

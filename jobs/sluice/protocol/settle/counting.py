@@ -19,13 +19,17 @@ from sluice.tables.delta_log import DeltaSnapshot
 log = logging.getLogger(__name__)
 
 # What Kafka's own log says of missing offsets.
-Explain = Callable[[TopicPartition, list[Span]], Gaps]
+ExplainGaps = Callable[[TopicPartition, list[Span]], Gaps]
 # Why an unexplained gap is taken as lost; None where nobody has decided so.
-Accept = Callable[[TopicPartition, UnexplainedGap], LossCause | None]
+AcceptGap = Callable[[TopicPartition, UnexplainedGap], LossCause | None]
 
 
 def account(
-    batch: Batch, data: DeltaSnapshot, quarantine: DeltaSnapshot, explain: Explain, accept: Accept
+    batch: Batch,
+    data: DeltaSnapshot,
+    quarantine: DeltaSnapshot,
+    explain: ExplainGaps,
+    accept: AcceptGap,
 ) -> Receipt:
     """Count a committed batch, from the very commit it landed in.
 
@@ -38,12 +42,12 @@ def account(
     commit = data.commit_of(batch)
     if commit.rows == batch.span and batch.mode == "append":
         return receipt_without_gaps(batch, commit.version)
-    rows, refused = data.coordinates(batch, commit.version), quarantine.coordinates(batch)
+    rows, quarantined_rows = data.coordinates(batch, commit.version), quarantine.coordinates(batch)
     counted: list[PartitionCount] = []
     losses: list[Loss] = []
     for planned in batch.ranges:
         place = TopicIdPartition(planned.topic_id, planned.offsets.partition.partition)
-        landed, quarantined = rows.offsets(place), refused.offsets(place)
+        landed, quarantined = rows.offsets(place), quarantined_rows.offsets(place)
         missing = _missing(planned.offsets, landed, quarantined)
         gaps = explain(planned.offsets.partition, missing) if missing else Gaps(GapCount())
         causes = [accept(planned.offsets.partition, gap) for gap in gaps.unexplained]

@@ -21,7 +21,7 @@ from sluice.offsets.receipts import GapCount, Span
 _RANGES_NAMED = 20
 
 
-class Kind(StrEnum):
+class GapKind(StrEnum):
     """What explains a gap."""
 
     CONTROL = "control"
@@ -77,7 +77,7 @@ class Gaps:
 class _Stretch(NamedTuple):
     start: int
     end: int
-    verdict: Kind | LossKind
+    verdict: GapKind | LossKind
 
 
 def missing_ranges(span: Span, present: Iterable[SupportsInt]) -> list[Span]:
@@ -105,17 +105,17 @@ def explain(missing: Sequence[Span], pages: Iterable[LogPage], *, compacts: bool
     Raises ValueError when a missing offset is on no page.
     """
     log = (stretch for page in pages for stretch in _stretches(page, compacts))
-    counted = dict.fromkeys(Kind, 0)
+    counted = dict.fromkeys(GapKind, 0)
     unexplained: list[UnexplainedGap] = []
     for start, end, verdict in _overlaps(missing, log):
-        if isinstance(verdict, Kind):
+        if isinstance(verdict, GapKind):
             counted[verdict] += end - start
         elif unexplained and (unexplained[-1].end, unexplained[-1].cause) == (start, verdict):
             unexplained[-1] = replace(unexplained[-1], end=end)
         else:
             unexplained.append(UnexplainedGap(start, end, verdict))
     return Gaps(
-        GapCount(counted[Kind.CONTROL], counted[Kind.ABORTED], counted[Kind.COMPACTED]),
+        GapCount(counted[GapKind.CONTROL], counted[GapKind.ABORTED], counted[GapKind.COMPACTED]),
         tuple(unexplained),
     )
 
@@ -140,33 +140,35 @@ def _stretches(page: LogPage, compacts: bool) -> Iterator[_Stretch]:
     aborted = _AbortedProducers(page.aborted)
     reached = page.start
     for batch in page.batches:
-        yield from _between(reached, batch.base_offset, page, compacts)
+        yield from _outside_batches(reached, batch.base_offset, page, compacts)
         start = max(reached, batch.base_offset)
-        yield from _within(batch, start, aborted.covers(batch), compacts)
+        yield from _inside_batch(batch, start, aborted.covers(batch), compacts)
         reached = max(reached, batch.next_offset)
-    yield from _between(reached, page.end, page, compacts)
+    yield from _outside_batches(reached, page.end, page, compacts)
 
 
-def _between(start: int, end: int, page: LogPage, compacts: bool) -> Iterator[_Stretch]:
+def _outside_batches(start: int, end: int, page: LogPage, compacts: bool) -> Iterator[_Stretch]:
     """Offsets that are in no batch."""
     if start >= end:
         return
     kept = min(max(start, page.log_start_offset), end)
     stable = min(max(kept, page.last_stable_offset), end)
     yield _Stretch(start, kept, LossKind.DELETED)
-    yield _Stretch(kept, stable, Kind.COMPACTED if compacts else LossKind.ABSENT)
+    yield _Stretch(kept, stable, GapKind.COMPACTED if compacts else LossKind.ABSENT)
     yield _Stretch(stable, end, LossKind.BEYOND)
 
 
-def _within(batch: RecordBatch, start: int, aborted: bool, compacts: bool) -> Iterator[_Stretch]:
+def _inside_batch(
+    batch: RecordBatch, start: int, aborted: bool, compacts: bool
+) -> Iterator[_Stretch]:
     """Offsets of a batch, from `start` on."""
     reached, end = start, batch.next_offset
     if batch.is_control or aborted:
-        yield _Stretch(start, end, Kind.CONTROL if batch.is_control else Kind.ABORTED)
+        yield _Stretch(start, end, GapKind.CONTROL if batch.is_control else GapKind.ABORTED)
         return
     for hole in missing_ranges((start, end), batch.offsets):
         yield _Stretch(reached, hole[0], LossKind.PRESENT)
-        yield _Stretch(*hole, Kind.COMPACTED if compacts else LossKind.ABSENT)
+        yield _Stretch(*hole, GapKind.COMPACTED if compacts else LossKind.ABSENT)
         reached = hole[1]
     yield _Stretch(reached, end, LossKind.PRESENT)
 

@@ -21,7 +21,7 @@ from sluice.progress.lanes import read_lane
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import check_data_table
 from sluice.protocol.plan.log_changes import require_same_topics
-from sluice.protocol.settle.counting import Accept, Explain, account
+from sluice.protocol.settle.counting import AcceptGap, ExplainGaps, account
 from sluice.protocol.settle.gaps import Gaps, UnexplainedGap, explain
 
 log = logging.getLogger(__name__)
@@ -60,19 +60,19 @@ def settle(
     reach("after mirror")
     if written:
         resources.offsets.compact_now_and_then(resources.spec.pipeline)
-    return Settlement((*written, *_written_before(resources, work, written)))
+    return Settlement((*written, *_earlier_receipts(resources, work, written)))
 
 
-def _written_before(
+def _earlier_receipts(
     resources: PipelineResources, work: BatchReference | None, now: list[Receipt]
 ) -> list[Receipt]:
     if not work:
         return []
-    told = {each.batch.number for each in now if each.batch.sequence == work.sequence}
-    if told.issuperset(work.batches):
+    reported = {each.batch.number for each in now if each.batch.sequence == work.sequence}
+    if reported.issuperset(work.batches):
         return []
     own = resources.offsets.snapshot().receipts_of(work.sequence, work.batches[0], work.batches[-1])
-    return [each for each in own if each.batch.number not in told]
+    return [each for each in own if each.batch.number not in reported]
 
 
 def write_receipts(
@@ -80,15 +80,15 @@ def write_receipts(
     origin: Origin,
     lane: Lane,
     last: int | None = None,
-    accept: Accept | None = None,
+    accept: AcceptGap | None = None,
 ) -> list[Receipt]:
     """Write every receipt that is due in a lane, or those up to a batch. Raises as `settle` does.
 
     `accept` decides about unexplained gaps; without it the spec's `on_data_loss` does.
     """
-    accept = accept or _by_policy(resources.spec.data_loss)
+    accept = accept or _accept_by_policy(resources.spec.data_loss)
     if lane == "backfill":
-        accept = _not_read_again(accept)
+        accept = _accept_deleted(accept)
     written: list[Receipt] = []
     while True:
         state = read_unchecked(resources, lane)
@@ -110,7 +110,7 @@ def _next_due(state: LaneState, last: int | None) -> Batch | None:
     return None if due and last is not None and due.number > last else due
 
 
-def _not_read_again(otherwise: Accept) -> Accept:
+def _accept_deleted(otherwise: AcceptGap) -> AcceptGap:
     """What retention took before a backfill could read it is no reason to stop: its rows stay."""
 
     def accept(partition: TopicPartition, gap: UnexplainedGap) -> LossCause | None:
@@ -121,33 +121,33 @@ def _not_read_again(otherwise: Accept) -> Accept:
     return accept
 
 
-def _by_policy(policy: OnDataLoss) -> Accept:
+def _accept_by_policy(policy: OnDataLoss) -> AcceptGap:
     return lambda _, gap: policy.cause_of_gap(gap.cause)
 
 
 def _write_receipt(
-    resources: PipelineResources, state: LaneState, batch: Batch, origin: Origin, accept: Accept
+    resources: PipelineResources, state: LaneState, batch: Batch, origin: Origin, accept: AcceptGap
 ) -> Receipt | None:
     """Write one receipt; None when another process has written it meanwhile."""
     quarantine = resources.quarantine.snapshot()
-    receipt = account(batch, state.data, quarantine, explainer(resources), accept)
+    receipt = account(batch, state.data, quarantine, explain_from_log(resources), accept)
     try:
         state.snapshot.append_receipt(receipt, origin)
     except CommitConflict:
         log.info("%s: another process has just settled it", batch)
         return None
-    _report(receipt)
+    _log_receipt(receipt)
     return receipt
 
 
-def explainer(resources: PipelineResources) -> Explain:
+def explain_from_log(resources: PipelineResources) -> ExplainGaps:
     """What asks Kafka's own log about missing offsets."""
 
-    def ask(partition: TopicPartition, missing: list[Span]) -> Gaps:
+    def explain_missing(partition: TopicPartition, missing: list[Span]) -> Gaps:
         pages = read_raw_log(resources.client, partition, missing)
         return explain(missing, pages, compacts=resources.kafka.compacts(partition.topic))
 
-    return ask
+    return explain_missing
 
 
 def mirror(resources: PipelineResources) -> None:
@@ -161,7 +161,7 @@ def mirror(resources: PipelineResources) -> None:
     log.info("%s: consumer group %s is at its end", last, resources.spec.consumer_group)
 
 
-def _report(receipt: Receipt) -> None:
+def _log_receipt(receipt: Receipt) -> None:
     for loss in receipt.losses:
         lost = loss.offsets
         log.warning("%s: %d offsets recorded as lost (%s)", lost, lost.span, loss.cause)
