@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 def dry_run(resources: PipelineResources) -> Outlook:
-    """What the next run would do; raises what it would raise before it reads anything."""
+    """What the next run would do. Raises what that run would raise before it reads any record."""
     lane = read_lane(resources)
     state = resources.kafka.state(resources.spec)
     for batch in lane.unfinished:
@@ -51,7 +51,7 @@ def dry_run(resources: PipelineResources) -> Outlook:
 
 
 def non_empty_ranges(batches: Sequence[Batch]) -> list[OffsetRange]:
-    """What the batches read."""
+    """The non-empty ranges of the batches."""
     return [
         planned.offsets for batch in batches for planned in batch.ranges if planned.offsets.span
     ]
@@ -60,7 +60,7 @@ def non_empty_ranges(batches: Sequence[Batch]) -> list[OffsetRange]:
 def estimate_basis(
     resources: PipelineResources, ranges: list[OffsetRange], state: KafkaState
 ) -> EstimateBasis:
-    """What the estimates of some ranges go by."""
+    """What the estimates for these ranges are based on."""
     return EstimateBasis(
         _sampled_sizes(resources, ranges, state),
         batch_sizes(resources.tables.data(resources.spec.table)),
@@ -84,16 +84,16 @@ def _sampled_sizes(
     try:
         return read_samples(resources.client, starts)
     except (BrokerUnavailable, SettingsError) as problem:
-        # An estimate is worth no failure.
+        # Never fail for an estimate.
         log.info("%s: sizes in Kafka are unknown: %s", resources.spec.pipeline, problem)
         return {}
 
 
 def interrupted_reset(resets: Resets) -> Iterator[str]:
-    """A note for a reset that the next run finishes first."""
+    """A note about a reset that the next run finishes first."""
     pending = resets.newest
     if pending is not None and not pending.done:
-        yield f"the reset to generation {pending.generation} was interrupted: finished before that"
+        yield f"reset to generation {pending.generation} interrupted: the next run finishes it first"
 
 
 def _start_note(resources: PipelineResources, snapshot: OffsetsSnapshot) -> Iterator[str]:

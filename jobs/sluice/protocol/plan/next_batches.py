@@ -1,4 +1,4 @@
-"""Planning: which batches come next. Pure: everything it needs was gathered before."""
+"""The next batches: which ranges a run reads. Pure: everything it needs is passed in."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def plan_first(
 ) -> Plan:
     """Plan a pipeline without history from its resolved start positions.
 
-    There is always a batch, if need be an empty one: it makes the start of every partition durable.
-    Raises SettingsError when a topic does not exist, DataLost when a start is below the log start.
+    There is always a batch, even an empty one: it makes the start of every partition durable.
+    Raises SettingsError if a topic does not exist, DataLost if a start is below the log start.
     """
     require_topics(spec, (), state)
     gone = [compare_start(each, start, state.logs[each]) for each, start in starts.items()]
@@ -51,8 +51,8 @@ def plan_next(
 ) -> Plan:
     """Plan what came since the last batch, up to the LSO. A new partition starts at its beginning.
 
-    Around offsets that are to be skipped, and at least up to them: these are losses like others.
-    Raises ResetNeeded or DataLost, one line per partition, when the log does not go on from there.
+    With skips, the plan goes around those offsets, at least up to them, and records them as losses.
+    Raises ResetNeeded or DataLost, one line per partition, if the log does not continue there.
     """
     require_same_cluster(history.cluster_id, state)
     require_topics(spec, (each.topic for each in history.cursor), state)
@@ -87,7 +87,7 @@ def _findings(spec: PipelineSpec, history: LaneHistory, state: KafkaState) -> It
 
 
 def _replaced_by_reset(last: PlannedRange, history: LaneHistory, state: KafkaState) -> bool:
-    """Whether a reset has gone on with the topic created anew, which has fewer partitions."""
+    """Whether a reset moved on to the topic created anew, which has fewer partitions."""
     topic = last.offsets.partition.topic
     new = {log.topic_id for each, log in state.logs.items() if each.topic == topic}
     known = {at.topic_id for each, at in history.cursor.items() if each.topic == topic}
@@ -99,7 +99,7 @@ def _loss_ends(lost: Iterable[Loss]) -> dict[TopicPartition, int]:
 
 
 def _target_ranges(starts: Mapping[TopicPartition, int], state: KafkaState) -> TargetRanges:
-    # A topic that the spec no longer names has no log here; it keeps its place.
+    # A topic that the spec no longer names has no log here; it keeps its cursor.
     ends = {each: log.last_stable_offset for each, log in state.logs.items()}
     return {
         partition: OffsetRange(partition, start, max(start, ends.get(partition, start)))

@@ -24,12 +24,12 @@ from sluice.protocol.plan.start import PositionAnswers, start_without_effect
 
 log = logging.getLogger(__name__)
 
-# Decides what comes next in a lane, as it is now.
+# Decides what comes next in a lane in its current state.
 DecidePlan = Callable[[LaneState], Plan]
 
 
 def plan(resources: PipelineResources, origin: Origin) -> BatchReference:
-    """Decide what the next run works on, and write new ranges down before they are read.
+    """Decide what the next run works on, and make new ranges durable before they are read.
 
     Raises SettingsError, BrokerUnavailable, DataLost, ResetNeeded, TableRefused or CommitFailed.
     """
@@ -52,7 +52,7 @@ def plan(resources: PipelineResources, origin: Origin) -> BatchReference:
 
 @dataclass(frozen=True)
 class PlannedWork:
-    """What a run works on, and the plan that was added to it."""
+    """What a run works on, and the plan that this call added to it."""
 
     work: BatchReference
     plan: Plan
@@ -61,9 +61,9 @@ class PlannedWork:
 def write_plan(
     resources: PipelineResources, origin: Origin, lane: Lane, decide: DecidePlan
 ) -> PlannedWork:
-    """Make what is decided durable; the work begins with what is planned and not committed yet.
+    """Make the decided plan durable; batches planned before and not committed yet come first.
 
-    Raises what deciding raises, TableRefused, ResetNeeded or CommitFailed.
+    Raises what `decide` raises, TableRefused, ResetNeeded or CommitFailed.
     """
     reach("before planning")
     return until_it_lands(
@@ -84,7 +84,7 @@ def _append_decided(
         try:
             lane.snapshot.append_plan(new, origin)
         except CommitConflict:
-            log.info("%s: another process has just planned; reading again", resources.spec.pipeline)
+            log.info("%s: another process planned first; deciding again", resources.spec.pipeline)
             raise
         reach("plan durable")
     if lane.unfinished:
@@ -94,14 +94,14 @@ def _append_decided(
 
 
 def preview_plan(resources: PipelineResources, lane: LaneState) -> Plan:
-    """The plan that would be made now; nothing is written."""
+    """The plan that would be written now; nothing is written."""
     return next_plan(resources, lane, resources.kafka.state(resources.spec))
 
 
 def next_plan(
     resources: PipelineResources, lane: LaneState, state: KafkaState, skips: Sequence[Skipped] = ()
 ) -> Plan:
-    """The plan that would be made of a state of Kafka; nothing is written."""
+    """The plan for a given state of Kafka; nothing is written."""
     if lane.history:
         new = plan_next(resources.spec, lane.history, state, skips)
         if lane.history.batches:

@@ -1,4 +1,4 @@
-"""Counting: what became of every offset of a committed batch."""
+"""Counts: what became of every offset of a committed batch."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from sluice.tables.delta_log import DeltaSnapshot
 
 log = logging.getLogger(__name__)
 
-# What Kafka's own log says of missing offsets.
+# What Kafka's raw log says about missing offsets.
 ExplainGaps = Callable[[TopicPartition, list[Span]], Gaps]
-# Why an unexplained gap is taken as lost; None where nobody has decided so.
+# Why an unexplained gap is recorded as lost; None where no decision says so.
 AcceptGap = Callable[[TopicPartition, UnexplainedGap], LossCause | None]
 
 
@@ -33,10 +33,10 @@ def account(
 ) -> Receipt:
     """Count a committed batch, from the very commit it landed in.
 
-    The usual batch has a row for every offset, which that commit's own row count shows: a partition
-    cannot have more rows than offsets, so that none is short when the sum is right. Only otherwise
-    the batch's coordinates are read back, and only missing offsets are looked up in Kafka's log.
-    (A commit that replaces rows may count others that it only moved.)
+    The usual batch has a row for every offset, and the commit's own row count shows it: a partition
+    cannot have more rows than offsets, so if the sum matches, every partition does. Otherwise the
+    batch's coordinates are read back, and only missing offsets are looked up in Kafka's log.
+    (A commit that replaces rows may also count rows that it only moved.)
     Raises GapUnexplained unless every unexplained gap is accepted as lost.
     """
     commit = data.commit_of(batch)

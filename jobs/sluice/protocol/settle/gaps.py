@@ -1,8 +1,8 @@
-"""Gaps: the offsets of a batch that have no row, and what the log itself says about each of them.
+"""Gaps: the offsets of a batch that have no row, and what Kafka's log says about each of them.
 
 Explained: `control` (a transaction marker), `aborted` (a record of an aborted transaction) and
-`compacted` (no longer in a topic that compacts). Everything else is unexplained and stops the
-line; `lost` is counted only once somebody has decided so.
+`compacted` (removed from a topic that compacts). Everything else is unexplained and stops the
+pipeline; it counts as `lost` only after a decision.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ class UnexplainedGap:
 
 @dataclass(frozen=True)
 class Gaps:
-    """The missing offsets of a range: those explained, counted; the others, one by one."""
+    """The missing offsets of a range: the explained ones counted, the others listed."""
 
     explained: GapCount
     unexplained: tuple[UnexplainedGap, ...] = ()
 
     def as_lost(self) -> GapCount:
-        """The counts once it is decided that what is unexplained is lost."""
+        """The counts after the decision that everything unexplained is lost."""
         return self.explained + GapCount(lost=sum(gap.span for gap in self.unexplained))
 
     def require_explained(self, partition: TopicPartition) -> GapCount:
@@ -83,7 +83,7 @@ class _Stretch(NamedTuple):
 def missing_ranges(span: Span, present: Iterable[SupportsInt]) -> list[Span]:
     """The offsets of `span` that are not in `present`, as ascending ranges.
 
-    `present` ascends; repeated offsets hide nothing. An array of millions takes about a second.
+    `present` ascends and may repeat offsets. An array of millions takes about a second.
     """
     expected, end = span
     missing = []
@@ -136,7 +136,7 @@ def _overlaps(missing: Iterable[Span], log: Iterable[_Stretch]) -> Iterator[_Str
 
 
 def _stretches(page: LogPage, compacts: bool) -> Iterator[_Stretch]:
-    """The page from start to end, each stretch with what a missing offset there would mean."""
+    """The page from start to end, in stretches: what a missing offset in each would mean."""
     aborted = _AbortedProducers(page.aborted)
     reached = page.start
     for batch in page.batches:
@@ -148,7 +148,7 @@ def _stretches(page: LogPage, compacts: bool) -> Iterator[_Stretch]:
 
 
 def _outside_batches(start: int, end: int, page: LogPage, compacts: bool) -> Iterator[_Stretch]:
-    """Offsets that are in no batch."""
+    """Offsets that no record batch covers."""
     if start >= end:
         return
     kept = min(max(start, page.log_start_offset), end)
@@ -161,7 +161,7 @@ def _outside_batches(start: int, end: int, page: LogPage, compacts: bool) -> Ite
 def _inside_batch(
     batch: RecordBatch, start: int, aborted: bool, compacts: bool
 ) -> Iterator[_Stretch]:
-    """Offsets of a batch, from `start` on."""
+    """Offsets of a record batch, from `start` on."""
     reached, end = start, batch.next_offset
     if batch.is_control or aborted:
         yield _Stretch(start, end, GapKind.CONTROL if batch.is_control else GapKind.ABORTED)
@@ -174,7 +174,7 @@ def _inside_batch(
 
 
 class _AbortedProducers:
-    """Whose batches are aborted, while the batches of a page go by in order.
+    """The producers with an open aborted transaction; ask for the batches of a page in order.
 
     A producer has one transaction at a time, so its next marker ends the aborted one.
     """
