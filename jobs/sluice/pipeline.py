@@ -38,7 +38,7 @@ from sluice.operations.backfill.dry_run import dry_run_backfill
 from sluice.operations.backfill.plan_backfill import plan_backfill
 from sluice.operations.backfill.selection import Selection
 from sluice.operations.history import PipelineHistory, read_history
-from sluice.operations.maintain import Maintained, maintain
+from sluice.operations.maintain import MaintenanceResult, maintain
 from sluice.operations.quarantine.drop import drop, preview_drop
 from sluice.operations.quarantine.listing import (
     ChosenRecords,
@@ -206,7 +206,7 @@ class Pipeline:
         """Record quarantined records as lost, and take them out of the table with Spark."""
         return drop(self.resources, choice, reason, _origin(run_id, actor), self._open_upkeep)
 
-    def maintain(self, run_id: str, actor: str) -> Maintained:
+    def maintain(self, run_id: str, actor: str) -> MaintenanceResult:
         """Take dead weight out of the tables with Spark; no row that counts is touched."""
         with self._open_upkeep() as upkeep:
             return maintain(self.resources, upkeep, _origin(run_id, actor))

@@ -88,8 +88,8 @@ MUTATIONS = (
     _mutation(
         "takes markers for compacted records",
         "protocol/settle/gaps.py",
-        "Kind.CONTROL if batch.is_control else Kind.ABORTED",
-        "Kind.COMPACTED",
+        "GapKind.CONTROL if batch.is_control else GapKind.ABORTED",
+        "GapKind.COMPACTED",
         "an aborted transaction",
         8,
     ),

@@ -25,20 +25,20 @@ class PipelineHistory:
 def read_history(resources: PipelineResources, newest: int) -> PipelineHistory:
     """The newest so many of each kind. Kafka is not asked."""
     lane = read_unchecked(resources)
-    losses = sorted(losses_that_count(lane), key=_when)
+    losses = sorted(losses_that_count(lane), key=_recorded_at)
     return PipelineHistory(
         tuple(newest_receipts(lane, newest)),
-        tuple(_that_count(lane.resets, lane.generation)[-newest:]),
+        tuple(_fenced_resets(lane.resets, lane.generation)[-newest:]),
         tuple(losses[-newest:]),
     )
 
 
-def _that_count(resets: Resets, newest: int) -> list[Reset]:
+def _fenced_resets(resets: Resets, newest: int) -> list[Reset]:
     """The resets in order, without one that was intended and never fenced."""
     found = sorted(resets.by_generation.items())
     return [reset for generation, reset in found if generation <= newest]
 
 
-def _when(loss: Loss) -> datetime:
+def _recorded_at(loss: Loss) -> datetime:
     assert loss.recorded is not None, "it was read back"
     return loss.recorded.at

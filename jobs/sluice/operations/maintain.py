@@ -27,13 +27,13 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Maintained:
+class MaintenanceResult:
     """What was done. A step that another commit crossed is left for the next time."""
 
     settled: int = 0
     removed: int = 0
     compacted: Mapping[str, Compacted] = field(default_factory=dict)
-    left: tuple[str, ...] = ()
+    postponed: tuple[str, ...] = ()
 
     @property
     def summary(self) -> list[str]:
@@ -41,10 +41,10 @@ class Maintained:
         lines = [f"{self.settled} receipts written"] if self.settled else []
         lines.append(f"{self.removed} rows that do not count removed from the quarantine")
         lines += [f"{uri}: {each}" for uri, each in self.compacted.items()]
-        return [*lines, *(f"{what}: left for the next time" for what in self.left)]
+        return [*lines, *(f"{what}: left for the next time" for what in self.postponed)]
 
 
-def maintain(resources: PipelineResources, upkeep: Upkeep, origin: Origin) -> Maintained:
+def maintain(resources: PipelineResources, upkeep: Upkeep, origin: Origin) -> MaintenanceResult:
     """Settle, clear the quarantine, compact and vacuum all tables of the pipeline.
 
     Raises what `settle` raises, and SettingsError for a table whose retention is too short; then
@@ -55,29 +55,29 @@ def maintain(resources: PipelineResources, upkeep: Upkeep, origin: Origin) -> Ma
     tables = _tables(resources)
     for uri in tables:
         retention_of(uri)
-    done = Maintained(len(settled))
+    done = MaintenanceResult(len(settled))
     try:
-        done = replace(done, removed=_clear(resources, upkeep, origin.at))
-    except CommitConflict as crossed:
-        done = _left(done, "quarantine rows", crossed)
+        done = replace(done, removed=_clear_quarantine(resources, upkeep, origin.at))
+    except CommitConflict as conflict:
+        done = _postponed(done, "quarantine rows", conflict)
     reach("quarantine cleared")
     for uri in tables:
         try:
             done = replace(done, compacted={**done.compacted, uri: upkeep.compact(uri)})
-        except CommitConflict as crossed:
-            done = _left(done, uri, crossed)
+        except CommitConflict as conflict:
+            done = _postponed(done, uri, conflict)
         upkeep.vacuum(uri)
     if lane.history:
         resources.offsets.maintain(resources.spec.pipeline)
     return done
 
 
-def _left(done: Maintained, what: str, crossed: CommitConflict) -> Maintained:
-    log.info("%s: left for the next time: %s", what, crossed)
-    return replace(done, left=(*done.left, what))
+def _postponed(done: MaintenanceResult, what: str, conflict: CommitConflict) -> MaintenanceResult:
+    log.info("%s: left for the next time: %s", what, conflict)
+    return replace(done, postponed=(*done.postponed, what))
 
 
-def removable(
+def removable_rows(
     resources: PipelineResources, rows: list[QuarantinedRecord], now: datetime
 ) -> list[QuarantinedRecord]:
     """The rows that do not count, and never will again.
@@ -100,8 +100,8 @@ def _tables(resources: PipelineResources) -> list[str]:
     return [where(spec.table) for log_of, where in there if log_of.exists()]
 
 
-def _clear(resources: PipelineResources, upkeep: Upkeep, now: datetime) -> int:
-    rows = removable(resources, list(read_quarantined(resources).rows), now)
+def _clear_quarantine(resources: PipelineResources, upkeep: Upkeep, now: datetime) -> int:
+    rows = removable_rows(resources, list(read_quarantined(resources).rows), now)
     if rows:
         upkeep.remove_quarantined(batch_offsets(rows))
         log.info("%s: %d rows of the quarantine are gone", resources.spec.pipeline, len(rows))

@@ -1,1 +1,1 @@
-"""The protocol, a folder a step: plan, ingest, settle."""
+"""The protocol, one folder for each step: plan, ingest, settle."""

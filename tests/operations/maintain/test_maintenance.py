@@ -13,7 +13,7 @@ import pytest
 from deltalake import DeltaTable
 from sluice.errors import ResetNeeded, SettingsError, TooManyQuarantined
 from sluice.offsets.quarantined import RecordState
-from sluice.operations.maintain import Maintained
+from sluice.operations.maintain import MaintenanceResult
 from sluice.operations.reset.targets import to_earliest, to_table
 from sluice.progress.quarantined_records import read_quarantined
 from sluice.tables.retention import PROPERTY
@@ -34,7 +34,7 @@ def send(trips: Installed, *values: bytes) -> None:
     produce(trips.bootstrap, trips.topics[0], values)
 
 
-def maintain(trips: Installed) -> Maintained:
+def maintain(trips: Installed) -> MaintenanceResult:
     return trips.open().maintain("test", "pytest")
 
 
@@ -134,7 +134,7 @@ def test_beside_running_pipelines_nothing_is_lost_and_no_batch_fails_for_good(
     facts = trips.judge().facts
     assert facts.quarantined >= 4
     files = len(DeltaTable(trips.data).file_uris())
-    assert maintain(trips).left == ()
+    assert maintain(trips).postponed == ()
     operations = [each["operation"] for each in DeltaTable(trips.data).history(10)]
     assert "OPTIMIZE" in operations
     assert len(DeltaTable(trips.data).file_uris()) == 1 < files

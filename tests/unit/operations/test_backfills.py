@@ -9,8 +9,8 @@ from sluice.errors import ResetNeeded
 from sluice.offsets.history import LaneHistory
 from sluice.offsets.ranges import OffsetRange, merged, span_of, without
 from sluice.operations.backfill.readable import (
+    ClippedRanges,
     RequestedRange,
-    RereadPlan,
     clip_to_held,
     plan_reread,
     require_read_logs,
@@ -120,7 +120,9 @@ def test_unfinished_batches_are_not_planned_twice() -> None:
     spec = PipelineSpec.model_validate(spec_keys(max_records_per_batch=100))
     unfinished = (batch(offsets(20, 30), number=4),)
     lane = LaneHistory(sequence(lane="backfill"), planned=4, settled=3, batches=unfinished)
-    plan = plan_reread(spec, lane, unfinished, RereadPlan((offsets(10, 50),)), state(log(5, 100)))
+    plan = plan_reread(
+        spec, lane, unfinished, ClippedRanges((offsets(10, 50),)), state(log(5, 100))
+    )
     assert [str(each) for each in plan.batches] == ["backfill-1-5", "backfill-1-6"]
     assert [str(r.offsets) for each in plan.batches for r in each.ranges] == [
         "flights[0] [10, 20)",
@@ -129,5 +131,5 @@ def test_unfinished_batches_are_not_planned_twice() -> None:
     assert {each.mode for each in plan.batches} == {"replace"}
     assert plan.batches[0].ranges[0].log_start_offset == 5
     assert not plan_reread(
-        spec, lane, unfinished, RereadPlan((offsets(22, 30),)), state(log(5, 100))
+        spec, lane, unfinished, ClippedRanges((offsets(22, 30),)), state(log(5, 100))
     )

@@ -11,12 +11,12 @@ from sluice.offsets.losses import ON_DATA_LOSS, Loss, OnDataLoss
 from sluice.protocol.plan.log_changes import (
     Contradiction,
     compare,
-    compare_cluster,
-    compare_newcomer,
-    compare_topics,
+    compare_new_partition,
     losses,
     readable_ranges,
     require_no_contradiction,
+    require_same_cluster,
+    require_topics,
 )
 
 from tests.unit.builders import TOPIC_ID, batch, log, offsets, partition, planned, spec, state
@@ -83,32 +83,32 @@ def test_an_epoch_that_was_not_told_contradicts_nothing() -> None:
 
 
 def test_a_new_partition_begins_at_zero_or_has_lost_something() -> None:
-    assert compare_newcomer(partition(4), log(0, 9)) is None
-    found = compare_newcomer(partition(4), log(6, 9))
+    assert compare_new_partition(partition(4), log(0, 9)) is None
+    found = compare_new_partition(partition(4), log(6, 9))
     assert found is not None
     assert found.offsets == offsets(0, 6, 4)
 
 
 def test_a_topic_that_was_never_there_is_a_matter_of_settings() -> None:
     with pytest.raises(SettingsError, match=r"expected delays, weather on the cluster.*Create"):
-        compare_topics(spec(topics=["flights", "delays", "weather"]), (), state(log()))
+        require_topics(spec(topics=["flights", "delays", "weather"]), (), state(log()))
 
 
 def test_a_pattern_without_any_topic_is_a_matter_of_settings() -> None:
     pattern = spec(topics=None, topic_pattern="fl.*")
     with pytest.raises(SettingsError, match=r"no topic on the cluster matches 'fl\.\*'"):
-        compare_topics(pattern, (), state())
-    compare_topics(pattern, (), state(log()))
+        require_topics(pattern, (), state())
+    require_topics(pattern, (), state(log()))
 
 
 def test_a_topic_that_was_read_before_is_not_a_matter_of_settings() -> None:
-    compare_topics(spec(topics=["flights"]), ["flights"], state())
+    require_topics(spec(topics=["flights"]), ["flights"], state())
 
 
 def test_another_cluster_behind_the_connection_is_refused() -> None:
-    compare_cluster("one", state(cluster="one"))
+    require_same_cluster("one", state(cluster="one"))
     with pytest.raises(ResetNeeded, match="expected one, found two behind the same connection"):
-        compare_cluster("one", state(cluster="two"))
+        require_same_cluster("one", state(cluster="two"))
 
 
 @pytest.mark.parametrize("policy", [FAIL, RECORD], ids=["fail", "record"])

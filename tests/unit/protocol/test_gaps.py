@@ -15,7 +15,7 @@ from sluice.offsets.log_page import AbortedTransaction, LogPage, RecordBatch
 from sluice.offsets.loss_causes import LossKind
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.receipts import GapCount, Span
-from sluice.protocol.settle.gaps import Gaps, Kind, UnexplainedGap, explain, missing_ranges
+from sluice.protocol.settle.gaps import GapKind, Gaps, UnexplainedGap, explain, missing_ranges
 
 FLIGHTS = TopicPartition("flights", 0)
 
@@ -211,7 +211,7 @@ class SyntheticLog:
     """A log written action by action, with the truth about every offset kept beside it."""
 
     batches: list[RecordBatch] = field(default_factory=list)
-    truth: list[Kind | LossKind] = field(default_factory=list)
+    truth: list[GapKind | LossKind] = field(default_factory=list)
     aborted: list[tuple[int, int, int]] = field(default_factory=list)
     open: dict[int, list[int]] = field(default_factory=dict)
 
@@ -228,12 +228,12 @@ class SyntheticLog:
         if not (offsets := self.open.pop(producer, [])):
             return
         at = len(self.truth)
-        self.truth.append(Kind.CONTROL)
+        self.truth.append(GapKind.CONTROL)
         self.batches.append(marker(at, producer))
         if not commit:
             self.aborted.append((producer, offsets[0], at))
             for each in offsets:
-                self.truth[each] = Kind.ABORTED
+                self.truth[each] = GapKind.ABORTED
 
     def hole(self, count: int) -> None:
         self.truth.extend([LossKind.ABSENT] * count)
@@ -286,9 +286,9 @@ def test_the_explanation_is_the_truth_of_every_offset(
     found = {at: gap.cause for gap in gaps.unexplained for at in range(gap.start, gap.end)}
     truth = [log.truth[at] for at in sorted(missing)]
     if compacts:
-        truth = [Kind.COMPACTED if each is LossKind.ABSENT else each for each in truth]
+        truth = [GapKind.COMPACTED if each is LossKind.ABSENT else each for each in truth]
     assert gaps.explained == GapCount(
-        *(truth.count(each) for each in (Kind.CONTROL, Kind.ABORTED, Kind.COMPACTED))
+        *(truth.count(each) for each in (GapKind.CONTROL, GapKind.ABORTED, GapKind.COMPACTED))
     )
     assert found == {
         at: each

@@ -8,7 +8,7 @@ import pytest
 from sluice.offsets.batch_sizes import BatchSizes
 from sluice.offsets.batches import Batch
 from sluice.offsets.lag import Lag
-from sluice.protocol.plan.outlook import Basis, Estimate, Outlook
+from sluice.protocol.plan.outlook import Estimate, EstimateBasis, Outlook
 from sluice.protocol.plan.outlook_text import lines_of, remarks_of, summary_of
 
 from tests.unit.builders import batch, offsets, partition
@@ -22,22 +22,22 @@ RANGES = [offsets(0, 10), offsets(0, 20, 1), offsets(7, 7, 2)]
 @pytest.mark.parametrize(
     ("basis", "expected"),
     [
-        (Basis(SAMPLES, SIZES, split=False), Estimate(1050, 1500, 4)),
-        (Basis(SAMPLES, None, split=False), Estimate(1050, None, 2)),
-        (Basis(SAMPLES, None, split=True), Estimate(1050, None, None)),
-        (Basis({partition(0): 100.0}, SIZES, split=True), Estimate(None, 1500, 4)),
+        (EstimateBasis(SAMPLES, SIZES, split=False), Estimate(1050, 1500, 4)),
+        (EstimateBasis(SAMPLES, None, split=False), Estimate(1050, None, 2)),
+        (EstimateBasis(SAMPLES, None, split=True), Estimate(1050, None, None)),
+        (EstimateBasis({partition(0): 100.0}, SIZES, split=True), Estimate(None, 1500, 4)),
     ],
     ids=["all known", "no batch yet", "no batch yet, partitioned", "a partition without sample"],
 )
 def test_an_estimate_goes_by_samples_and_the_newest_batches_or_is_unknown(
-    basis: Basis, expected: Estimate
+    basis: EstimateBasis, expected: Estimate
 ) -> None:
     assert basis.estimate(RANGES) == expected
 
 
 def test_nothing_takes_nothing() -> None:
-    assert Basis({}, None, split=False).estimate([offsets(7, 7)]) == Estimate(0, None, 0)
-    assert Basis({}, SIZES, split=True).estimate([]) == Estimate(0, 0, 0)
+    assert EstimateBasis({}, None, split=False).estimate([offsets(7, 7)]) == Estimate(0, None, 0)
+    assert EstimateBasis({}, SIZES, split=True).estimate([]) == Estimate(0, 0, 0)
 
 
 def lag(number: int, cursor: int, stable: int, end: int | None = None) -> Lag:
@@ -46,7 +46,7 @@ def lag(number: int, cursor: int, stable: int, end: int | None = None) -> Lag:
 
 
 def outlook(*batches: Batch, lags: tuple[Lag, ...], **more: object) -> Outlook:
-    basis = Basis(SAMPLES, SIZES, split=False)
+    basis = EstimateBasis(SAMPLES, SIZES, split=False)
     told: dict[str, object] = {"adopted": (), "losses": (), "notes": (), **more}
     return Outlook(
         "flights", planned=batches, lags=lags, basis=basis, max_records_per_batch=10, **told

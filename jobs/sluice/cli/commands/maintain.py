@@ -25,7 +25,7 @@ def maintain(pipeline: str, as_json: bool) -> None:
                 "settled": done.settled,
                 "quarantine_rows_removed": done.removed,
                 "compacted": {uri: vars(each) for uri, each in done.compacted.items()},
-                "left_for_next_time": done.left,
+                "left_for_next_time": done.postponed,
             }
         )
         return

@@ -14,7 +14,7 @@ from sluice.offsets.notation import parse_range
 from sluice.offsets.quantities import format_count
 from sluice.offsets.ranges import OffsetRange
 from sluice.operations.verify.checks import INVARIANTS
-from sluice.operations.verify.verify import Deleted, Verdict
+from sluice.operations.verify.verify import ForeignDeletion, Verdict
 from sluice.pipeline import Pipeline
 
 GapRanges = tuple[OffsetRange, ...]
@@ -90,7 +90,7 @@ def _print(pipeline: str, verdict: Verdict) -> None:
         click.echo(str(violation), err=True)
 
 
-def _told(deleted: Deleted) -> str:
+def _told(deleted: ForeignDeletion) -> str:
     by = f"version {deleted.version}, {deleted.operation}"
     if deleted.rows is None:
         return (

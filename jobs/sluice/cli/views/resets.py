@@ -7,7 +7,7 @@ import click
 from sluice.cli.output import print_json, print_table
 from sluice.offsets.origin import Origin
 from sluice.offsets.resets import CursorMove, Reset
-from sluice.operations.reset.preview import Affected, Preview
+from sluice.operations.reset.preview import AffectedRows, Preview
 from sluice.operations.reset.skip_rules import Skip
 
 _COLUMNS = ("partition", "cursor", "new cursor", "read again", "skipped")
@@ -88,7 +88,7 @@ def recorded_document(found: Origin | None) -> dict[str, object]:
     }
 
 
-def _partition(moved: CursorMove, affected: Affected | None) -> dict[str, object]:
+def _partition(moved: CursorMove, affected: AffectedRows | None) -> dict[str, object]:
     found: dict[str, object] = {
         "topic": moved.partition.topic,
         "partition": moved.partition.partition,
@@ -135,5 +135,5 @@ def _row(moved: CursorMove) -> tuple[object, ...]:
     return str(moved.partition), moved.before, after, moved.reread, moved.skipped
 
 
-def _held(affected: Affected) -> tuple[object, ...]:
+def _held(affected: AffectedRows) -> tuple[object, ...]:
     return affected.held, affected.rows, affected.quarantined

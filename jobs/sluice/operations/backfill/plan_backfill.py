@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class ReadAgain:
+class RereadPreview:
     """Batches of the lane that come first, and those that would be added."""
 
     unfinished: tuple[Batch, ...]
@@ -42,20 +42,20 @@ def plan_backfill(
     """
 
     written = write_plan(
-        resources, origin, "backfill", lambda lane: _decide(resources, selection, lane)
+        resources, origin, "backfill", lambda lane: _decide_plan(resources, selection, lane)
     )
     for each in written.plan.left_out:
         log.warning("%s", each)
     return written
 
 
-def preview_backfill(resources: PipelineResources, selection: Selection) -> ReadAgain:
+def preview_backfill(resources: PipelineResources, selection: Selection) -> RereadPreview:
     """What would be read again; nothing is written. Raises as `plan_backfill`."""
     lane = read_lane(resources, "backfill")
-    return ReadAgain(lane.unfinished, _decide(resources, selection, lane), lane.resets)
+    return RereadPreview(lane.unfinished, _decide_plan(resources, selection, lane), lane.resets)
 
 
-def _decide(resources: PipelineResources, selection: Selection, lane: LaneState) -> Plan:
+def _decide_plan(resources: PipelineResources, selection: Selection, lane: LaneState) -> Plan:
     forward = read_unchecked(resources)
     if not forward.history:
         log.warning("%s: nothing was read yet that could be read again", resources.spec.pipeline)

@@ -11,7 +11,7 @@ from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.plan import LeftOut, Plan
 from sluice.offsets.ranges import OffsetRange, TopicPartition, merged, without
 from sluice.protocol.plan.cutting import cut_apart
-from sluice.protocol.plan.log_changes import compare, compare_cluster, require_no_contradiction
+from sluice.protocol.plan.log_changes import compare, require_no_contradiction, require_same_cluster
 from sluice.spec.pipeline_spec import PipelineSpec
 
 _GONE = "Kafka no longer holds it; the rows that are there stay"
@@ -31,7 +31,7 @@ class RequestedRange:
 
 
 @dataclass(frozen=True)
-class RereadPlan:
+class ClippedRanges:
     """What of the wanted offsets can be read again, and what cannot."""
 
     ranges: tuple[OffsetRange, ...]
@@ -43,7 +43,7 @@ def require_read_logs(forward: LaneHistory, cursor: Cursor, state: KafkaState) -
 
     What is gone from them is no reason: it is left out.
     """
-    compare_cluster(forward.cluster_id, state)
+    require_same_cluster(forward.cluster_id, state)
     found = [
         compare(last, state.logs[partition])
         for partition, last in cursor.items()
@@ -52,32 +52,36 @@ def require_read_logs(forward: LaneHistory, cursor: Cursor, state: KafkaState) -
     require_no_contradiction(forward.sequence.pipeline, found)
 
 
-def clip_to_held(wanted: Iterable[RequestedRange], cursor: Cursor, state: KafkaState) -> RereadPlan:
+def clip_to_held(
+    requested: Iterable[RequestedRange], cursor: Cursor, state: KafkaState
+) -> ClippedRanges:
     """Clip what is wanted to what lies between log start and cursor."""
     ranges: list[OffsetRange] = []
     left_out: list[LeftOut] = []
-    for each in wanted:
+    for each in requested:
         if each.excluded_because:
             left_out.append(LeftOut(each.offsets, each.excluded_because))
             continue
         offsets = each.offsets
-        start, end = _held(each, state), _read(offsets.partition, cursor)
+        start, end = _first_held_offset(each, state), _cursor_offset(offsets.partition, cursor)
         gone, rest = _split(offsets, start)
         again, ahead = _split(rest, end)
         ranges.append(again)
         left_out += [LeftOut(gone, _GONE), LeftOut(ahead, _AHEAD)]
-    return RereadPlan(tuple(merged(ranges)), tuple(each for each in left_out if each.offsets.span))
+    return ClippedRanges(
+        tuple(merged(ranges)), tuple(each for each in left_out if each.offsets.span)
+    )
 
 
-def _held(wanted: RequestedRange, state: KafkaState) -> int:
+def _first_held_offset(requested: RequestedRange, state: KafkaState) -> int:
     """From which offset on Kafka holds what is wanted; its end where it holds nothing of it."""
-    log = state.logs.get(wanted.offsets.partition)
-    if log is None or wanted.topic_id not in (None, log.topic_id):
-        return wanted.offsets.end
+    log = state.logs.get(requested.offsets.partition)
+    if log is None or requested.topic_id not in (None, log.topic_id):
+        return requested.offsets.end
     return log.log_start_offset
 
 
-def _read(partition: TopicPartition, cursor: Cursor) -> int:
+def _cursor_offset(partition: TopicPartition, cursor: Cursor) -> int:
     return cursor[partition].offsets.end if partition in cursor else 0
 
 
@@ -90,7 +94,7 @@ def plan_reread(
     spec: PipelineSpec,
     lane: LaneHistory,
     unfinished: Sequence[Batch],
-    found: RereadPlan,
+    found: ClippedRanges,
     state: KafkaState,
 ) -> Plan:
     """Batches of the backfill lane for what was found, but for what unfinished ones read anyway."""

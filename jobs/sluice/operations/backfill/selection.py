@@ -19,7 +19,7 @@ from sluice.progress.quarantined_records import read_quarantined
 from sluice.progress.resources import PipelineResources
 
 # Reading as many records again costs less than one more batch.
-_NEAR = 100_000
+_NEARBY_OFFSETS = 100_000
 _SKIPPED = "somebody has decided to skip it; `--range` reads it"
 
 Selection = Callable[[PipelineResources, KafkaState], list[RequestedRange]]
@@ -58,28 +58,28 @@ def time_window(start: datetime, end: datetime) -> Selection:
     if not start < end:
         raise SettingsError(f"time window: expected a start before the end, found {start}, {end}")
 
-    def ask(resources: PipelineResources, state: KafkaState) -> list[RequestedRange]:
+    def select(resources: PipelineResources, state: KafkaState) -> list[RequestedRange]:
         partitions = sorted(state.logs)
         first = resources.kafka.offsets_for_time(partitions, start)
         behind = resources.kafka.offsets_for_time(partitions, end)
-        wanted = [
+        requested = [
             RequestedRange(
-                _bounded(each, first[each], behind[each], state), state.logs[each].topic_id
+                _window_range(each, first[each], behind[each], state), state.logs[each].topic_id
             )
             for each in partitions
         ]
-        return _without_skips(resources, wanted)
+        return _without_skips(resources, requested)
 
-    return ask
+    return select
 
 
 def _without_skips(
-    resources: PipelineResources, wanted: Iterable[RequestedRange]
+    resources: PipelineResources, requested: Iterable[RequestedRange]
 ) -> list[RequestedRange]:
     """What is wanted, around the offsets that somebody has decided to skip; these are named."""
     skips = recorded_skips(losses_that_count(read_unchecked(resources)))
     found: list[RequestedRange] = []
-    for each in wanted:
+    for each in requested:
         holes = [skip.offsets for skip in skips if skip.topic_id == each.topic_id]
         rest = without([each.offsets], holes)
         found += [replace(each, offsets=offsets) for offsets in rest]
@@ -88,7 +88,7 @@ def _without_skips(
     return found
 
 
-def _bounded(
+def _window_range(
     partition: TopicPartition, first: int | None, behind: int | None, state: KafkaState
 ) -> OffsetRange:
     """From bound to bound; None is a moment after the last record.
@@ -105,30 +105,30 @@ def _bounded(
 def offset_ranges(ranges: Iterable[str]) -> Selection:
     """Offset ranges as they are written: `flights[0] [5, 8)`. Raises SettingsError."""
     try:
-        wanted = [RequestedRange(parse_range(each)) for each in ranges]
+        requested = [RequestedRange(parse_range(each)) for each in ranges]
     except ValueError as problem:
         raise SettingsError(f"offset range: {problem}") from None
 
-    def ask(resources: PipelineResources, state: KafkaState) -> list[RequestedRange]:
-        named = {each.offsets.partition for each in wanted}
+    def select(resources: PipelineResources, state: KafkaState) -> list[RequestedRange]:
+        named = {each.offsets.partition for each in requested}
         unknown = ", ".join(map(str, sorted(named - state.logs.keys())))
         if unknown:
             raise SettingsError(
                 f"offset range: expected partitions of {resources.spec.pipeline}'s topics, found"
                 f" {unknown}. `sluice status {resources.spec.pipeline}` lists them."
             )
-        return wanted
+        return requested
 
-    return ask
+    return select
 
 
 def whole_batches(names: Iterable[str]) -> Selection:
     """What committed batches have read, by their names: `forward-1-42`. Raises SettingsError."""
 
-    def ask(resources: PipelineResources, state: KafkaState) -> list[RequestedRange]:
-        return [each for name in names for each in _ranges_of(resources, name)]
+    def select(resources: PipelineResources, state: KafkaState) -> list[RequestedRange]:
+        return [each for name in names for each in _ranges_of_batch(resources, name)]
 
-    return ask
+    return select
 
 
 def quarantined_records(choice: RecordFilter) -> Selection:
@@ -138,23 +138,23 @@ def quarantined_records(choice: RecordFilter) -> Selection:
     skipped is not among them.
     """
 
-    def ask(resources: PipelineResources, state: KafkaState) -> list[RequestedRange]:
+    def select(resources: PipelineResources, state: KafkaState) -> list[RequestedRange]:
         found: dict[str, list[OffsetRange]] = {}
         for row in read_quarantined(resources).of(RecordState.LIVE):
             if row in choice:
                 alone = OffsetRange(row.partition, row.offset, row.offset + 1)
                 found.setdefault(row.topic_id, []).append(alone)
-        wanted = [
+        requested = [
             RequestedRange(each, topic_id)
             for topic_id, offsets in sorted(found.items())
-            for each in merged(offsets, _NEAR)
+            for each in merged(offsets, _NEARBY_OFFSETS)
         ]
-        return _without_skips(resources, wanted)
+        return _without_skips(resources, requested)
 
-    return ask
+    return select
 
 
-def _ranges_of(resources: PipelineResources, name: str) -> Iterator[RequestedRange]:
+def _ranges_of_batch(resources: PipelineResources, name: str) -> Iterator[RequestedRange]:
     try:
         sequence, number = parse_batch(resources.spec.pipeline, name)
     except ValueError as problem:

@@ -49,20 +49,20 @@ def drop(
     open_upkeep: OpenUpkeep,
 ) -> Drop:
     """Make it so. Raises CommitFailed when others were always faster, and as `settle` does."""
-    decided = _record(resources, choice, reason, origin)
+    decided = _record_drop(resources, choice, reason, origin)
     if decided.rows:
         try:
             with open_upkeep() as upkeep:
                 upkeep.remove_quarantined(decided.rows)
-        except CommitConflict as crossed:
+        except CommitConflict as conflict:
             raise CommitFailed(
                 f"{resources.spec.pipeline}: the decision is recorded, and the rows count no more,"
-                f" but they are there still: {crossed}. Run again."
-            ) from crossed
+                f" but they are there still: {conflict}. Run again."
+            ) from conflict
     return replace(decided, done=True)
 
 
-def _record(
+def _record_drop(
     resources: PipelineResources, choice: RecordFilter, reason: str, origin: Origin
 ) -> Drop:
     cause = LossCause(LossKind.DROPPED, origin.actor, reason)

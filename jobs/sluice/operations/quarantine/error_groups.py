@@ -14,7 +14,7 @@ from sluice.offsets.ranges import TopicPartition
 # type's size, such as price_2 and DECIMAL(5,2), stay as they are.
 _QUOTED = re.compile(r"""(?<!\w)(?:'[^']*'|"[^"]*"|`[^`]*`)(?!\w)""")
 _NUMBER = re.compile(r"(?<![\w(,.-])-?(?:0x[0-9a-fA-F]+|\d+(?:\.\d+)?)(?![\w)])")
-_LONGEST = 200
+_MAX_LENGTH = 200
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class ErrorGroup:
 
 def error_pattern(error: str) -> str:
     """The cause without what differs from record to record."""
-    return _NUMBER.sub("N", _QUOTED.sub("'…'", error)).strip()[:_LONGEST]
+    return _NUMBER.sub("N", _QUOTED.sub("'…'", error)).strip()[:_MAX_LENGTH]
 
 
 def group_errors(rows: Iterable[QuarantinedRecord]) -> list[ErrorGroup]:
@@ -55,5 +55,5 @@ def group_errors(rows: Iterable[QuarantinedRecord]) -> list[ErrorGroup]:
     found: dict[str, list[QuarantinedRecord]] = {}
     for row in rows:
         found.setdefault(error_pattern(row.error), []).append(row)
-    reasons = [ErrorGroup(text, tuple(mine)) for text, mine in found.items()]
+    reasons = [ErrorGroup(text, tuple(members)) for text, members in found.items()]
     return sorted(reasons, key=lambda each: (-len(each.rows), each.text))

@@ -12,7 +12,7 @@ from sluice.progress.quarantined_records import Record, read_quarantined, read_r
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.ingest.budget import QuarantineRatio
 
-_BATCHES = 5
+_NEWEST_BATCHES = 5
 _STALE = (RecordState.SUPERSEDED, RecordState.UNDONE, RecordState.DROPPED)
 
 
@@ -45,7 +45,7 @@ def list_quarantine(resources: PipelineResources) -> QuarantineListing:
         group_errors(found.of(state)) for state in (RecordState.LIVE, RecordState.WAITING)
     )
     samples = read_records(resources, [each.sample for each in [*live, *waiting]])
-    newest = newest_receipts(found.lane, _BATCHES)
+    newest = newest_receipts(found.lane, _NEWEST_BATCHES)
     return QuarantineListing(
         tuple(live),
         tuple(waiting),

@@ -22,14 +22,14 @@ from sluice.failpoints import reach
 from sluice.offsets.origin import Origin
 from sluice.offsets.resets import Reset, require_as_previewed
 from sluice.operations.reset.held_position import held_position
-from sluice.operations.reset.preview import Preview, affected_by
-from sluice.operations.reset.repeats import Repeated, is_repeated
-from sluice.operations.reset.targets import AsIntended, Target
+from sluice.operations.reset.preview import Preview, preview_of
+from sluice.operations.reset.repeats import Repetition, find_repetition
+from sluice.operations.reset.targets import Target, ToIntended
 from sluice.positions.position import keep_cursor, require_rows_below
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
-from sluice.protocol.plan.start import Answers
+from sluice.protocol.plan.start import PositionAnswers
 from sluice.protocol.settle.write_receipts import mirror, write_receipts
 from sluice.tables.fence import Fencing
 
@@ -43,7 +43,7 @@ def preview_reset(resources: PipelineResources, target: Target) -> Preview:
     """
     lane = read_unchecked(resources)
     intended = _decide(resources, lane, target, reason="")
-    return affected_by(resources, lane, intended, resources.kafka.state(resources.spec).logs)
+    return preview_of(resources, lane, intended, resources.kafka.state(resources.spec).logs)
 
 
 def reset(
@@ -66,18 +66,18 @@ def reset(
             log.info("%s: done before: generation %d is open", newest.pipeline, newest.generation)
             _mirror(resources)
             return newest
-        repeats = None if as_previewed else is_repeated(resources, target, reason, newest)
+        repeats = None if as_previewed else find_repetition(resources, target, reason, newest)
     if finished is not None and not repeats:
         raise PreviewOutdated(
             f"{finished.pipeline}: an interrupted reset ({finished.reason}) was finished just now,"
-            f" to generation {finished.generation}:\n{_would_do(finished)}\nNothing else was done."
+            f" to generation {finished.generation}:\n{_described(finished)}\nNothing else was done."
             " Look at it, and reset again if that is not what you want."
         )
-    if newest is not None and finished is None and repeats is Repeated.FROM_THERE:
+    if newest is not None and finished is None and repeats is Repetition.FROM_THERE:
         raise PreviewOutdated(
             f"{newest.pipeline}: this reset was done before ({newest.recorded}: {newest.reason}):\n"
-            f"{_would_do(newest)}\nNothing was changed. To go on from where the cursor is now, give"
-            " the id of a preview with --as-previewed, or another reason."
+            f"{_described(newest)}\nNothing was changed. To go on from where the cursor is now,"
+            " give the id of a preview with --as-previewed, or another reason."
         )
     done = finished or start_generation(resources, target, reason, origin, as_previewed)
     _mirror(resources)
@@ -112,7 +112,7 @@ def finish_reset(resources: PipelineResources, origin: Origin) -> Reset | None:
     log.warning("%s: finishing the reset to generation %d", pending.pipeline, pending.generation)
     if resources.data.snapshot().closed(pending.closes[0]):
         return _write_done(resources, origin)
-    return start_generation(resources, AsIntended(pending), pending.reason, origin)
+    return start_generation(resources, ToIntended(pending), pending.reason, origin)
 
 
 def start_generation(
@@ -129,13 +129,13 @@ def start_generation(
         lane = read_unchecked(resources, to_write=True)
         intended = _decide(resources, lane, target, reason)
         if as_previewed:
-            require_as_previewed(as_previewed, intended.preview, _would_do(intended))
+            require_as_previewed(as_previewed, intended.preview, _described(intended))
         for each, last in intended.closed_at.items():
             write_receipts(resources, origin, each, last)
         try:
             lane.snapshot.append_reset(intended, origin)
             # It is decided now: what goes on with it, after a crash or here, goes to this place.
-            target, as_previewed = AsIntended(intended), None
+            target, as_previewed = ToIntended(intended), None
             reach("reset intended")
             _require_fencing(lane).close(intended.closes)
         except CommitConflict:
@@ -144,7 +144,7 @@ def start_generation(
                 raise
         else:
             reach("fence stands")
-        return _as_asked(intended, _write_done(resources, origin))
+        return _require_same_reset(intended, _write_done(resources, origin))
 
     return until_it_lands(
         close,
@@ -160,16 +160,16 @@ def decide_reset(resources: PipelineResources, target: Target, reason: str) -> R
 
 def _decide(resources: PipelineResources, lane: LaneState, target: Target, reason: str) -> Reset:
     fencing = _require_fencing(lane)
-    now = held_position(lane)
-    goes = {**keep_cursor(now.held), **target.moves(now, Answers(resources))}
-    require_rows_below(goes, now.cursor, now.held)
-    old = {partition: planned.offsets.end for partition, planned in now.cursor.items()}
+    position = held_position(lane)
+    moves = {**keep_cursor(position.held), **target.moves(position, PositionAnswers(resources))}
+    require_rows_below(moves, position.cursor, position.held)
+    old = {partition: planned.offsets.end for partition, planned in position.cursor.items()}
     return Reset(
         pipeline=lane.pipeline,
         generation=lane.generation + 1,
-        closed_at=now.last,
+        closed_at=position.last,
         cursor=tuple(
-            replace(each, before=old.get(partition)) for partition, each in sorted(goes.items())
+            replace(each, before=old.get(partition)) for partition, each in sorted(moves.items())
         ),
         cluster_id=lane.history.cluster_id,
         data_version=fencing.version,
@@ -177,13 +177,13 @@ def _decide(resources: PipelineResources, lane: LaneState, target: Target, reaso
     )
 
 
-def _would_do(intended: Reset) -> str:
+def _described(intended: Reset) -> str:
     moves = [f"  {e.partition}: {e.before} → {e.after.offsets.start}" for e in intended.cursor]
     last = intended.closes[0].batch(intended.closed_at["forward"])
     return "\n".join([f"  generation {intended.generation}, after {last}", *moves])
 
 
-def _as_asked(intended: Reset, done: Reset) -> Reset:
+def _require_same_reset(intended: Reset, done: Reset) -> Reset:
     """Raises CommitFailed when it was another reset, at the same time, that opened the next."""
     if done.by_partition != intended.by_partition:
         raise CommitFailed(

@@ -52,17 +52,17 @@ def held_position(lane: LaneState) -> HeldPosition:
     if not undone:
         return HeldPosition(cursor, cursor, committed, cluster)
     held = list(takewhile(lambda each: each.version not in undone, landed))
-    last = {each: _last(held, replace(lane.sequence, lane=each)) for each in LANES}
-    ends = {**cursor, **_ends(_forward(landed), _forward(held))}
+    last = {each: _last_batch(held, replace(lane.sequence, lane=each)) for each in LANES}
+    ends = {**cursor, **_row_ends(_forward_batches(landed), _forward_batches(held))}
     return HeldPosition(cursor, ends, last, cluster)
 
 
-def _last(held: Sequence[LandedBatch], sequence: BatchSequence) -> int:
+def _last_batch(held: Sequence[LandedBatch], sequence: BatchSequence) -> int:
     mine = [each.batch.number for each in held if each.batch.sequence == sequence]
     return max(mine, default=0)
 
 
-def _forward(landed: Sequence[LandedBatch]) -> list[LandedBatch]:
+def _forward_batches(landed: Sequence[LandedBatch]) -> list[LandedBatch]:
     return [each for each in landed if each.batch.sequence.lane == "forward"]
 
 
@@ -77,7 +77,7 @@ def _cursor(history: LaneHistory, committed: int) -> Cursor:
     }
 
 
-def _ends(landed: Sequence[LandedBatch], held: Sequence[LandedBatch]) -> Cursor:
+def _row_ends(landed: Sequence[LandedBatch], held: Sequence[LandedBatch]) -> Cursor:
     """Where the rows end that are held; partitions that came later start where they first did."""
     cursor = {
         partition: cursor_at(planned, planned.offsets.start)

@@ -18,7 +18,7 @@ from sluice.progress.resources import PipelineResources
 
 
 @dataclass(frozen=True)
-class Affected:
+class AffectedRows:
     """Rows at and above a partition's new cursor: what is read there again replaces them.
 
     `log` is None where Kafka has no such partition any more.
@@ -40,7 +40,7 @@ class Preview:
     """What a reset would do; `unfinished` are the planned batches that it closes."""
 
     reset: Reset
-    affected: Mapping[TopicPartition, Affected]
+    affected: Mapping[TopicPartition, AffectedRows]
     unfinished: tuple[Batch, ...]
 
     @property
@@ -65,23 +65,25 @@ class Preview:
         )
 
 
-def affected_by(
+def preview_of(
     resources: PipelineResources, lane: LaneState, intended: Reset, logs: Logs
 ) -> Preview:
     """Count what the reset affects; nothing is written."""
-    below = [each for each in intended.cursor if _reads_again(each, lane.history)]
+    below = [each for each in intended.cursor if _rereads_rows(each, lane.history)]
     rows = {
         each.partition: lane.data.rows_from(
             each.after.topic_id, each.partition, each.after.offsets.start
         )
         for each in below
     }
-    aside = _live_quarantine(resources, below)
+    quarantined = _live_quarantine(resources, below)
     return Preview(
         intended,
         {
-            each.partition: Affected(
-                rows.get(each.partition, 0), aside.get(each.partition, 0), logs.get(each.partition)
+            each.partition: AffectedRows(
+                rows.get(each.partition, 0),
+                quarantined.get(each.partition, 0),
+                logs.get(each.partition),
             )
             for each in intended.cursor
         },
@@ -89,7 +91,7 @@ def affected_by(
     )
 
 
-def _reads_again(moved: CursorMove, history: LaneHistory) -> bool:
+def _rereads_rows(moved: CursorMove, history: LaneHistory) -> bool:
     place = (moved.after.topic_id, moved.partition)
     reached = max(moved.before or 0, history.committed_before.get(place, 0))
     return moved.after.offsets.start < reached

@@ -12,19 +12,19 @@ from sluice.operations.reset.targets import Target
 from sluice.positions.position import Moves, cursor_at, keep_cursor
 from sluice.progress.lane_state import read_unchecked
 from sluice.progress.resources import PipelineResources
-from sluice.protocol.plan.start import Answers
+from sluice.protocol.plan.start import PositionAnswers
 
 
-class Repeated(Enum):
+class Repetition(Enum):
     """How a target leads to where the newest reset has led."""
 
     FROM_HERE = "from where the cursor is now"
     FROM_THERE = "only from where the cursor was before"
 
 
-def is_repeated(
+def find_repetition(
     resources: PipelineResources, target: Target, reason: str, newest: Reset
-) -> Repeated | None:
+) -> Repetition | None:
     """Whether a target, for the same reason, leads to where the newest reset did.
 
     What is relative does so from where the cursor was before, all else from anywhere. None for what
@@ -32,23 +32,26 @@ def is_repeated(
     """
     if newest.reason != reason:
         return None
-    now = held_position(read_unchecked(resources))
-    ask = Answers(resources)
-    goes = _starts(now, target.moves(now, ask))
-    if goes == newest.starts:
-        return Repeated.FROM_HERE
-    before = _before(newest)
-    if goes != _starts(now, {}) and _starts(before, target.moves(before, ask)) == newest.starts:
-        return Repeated.FROM_THERE
+    position = held_position(read_unchecked(resources))
+    ask = PositionAnswers(resources)
+    starts = _starts(position, target.moves(position, ask))
+    if starts == newest.starts:
+        return Repetition.FROM_HERE
+    before = _position_before(newest)
+    if (
+        starts != _starts(position, {})
+        and _starts(before, target.moves(before, ask)) == newest.starts
+    ):
+        return Repetition.FROM_THERE
     return None
 
 
 def _starts(where: HeldPosition, moves: Moves) -> Mapping[TopicPartition, int]:
-    goes = {**keep_cursor(where.held), **moves}
-    return {partition: each.after.offsets.start for partition, each in goes.items()}
+    starts = {**keep_cursor(where.held), **moves}
+    return {partition: each.after.offsets.start for partition, each in starts.items()}
 
 
-def _before(found: Reset) -> HeldPosition:
+def _position_before(found: Reset) -> HeldPosition:
     """A pipeline as it stood when a reset was decided on, and Kafka as it is now."""
     cursor = {
         each.partition: cursor_at(each.after, each.before)

@@ -33,7 +33,7 @@ from sluice.progress.lane_state import LaneState
 from sluice.progress.lanes import read_lane, unfinished_batches
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
-from sluice.protocol.plan.start import Answers
+from sluice.protocol.plan.start import PositionAnswers
 from sluice.protocol.plan.write_plan import next_plan, write_plan
 from sluice.tables.offsets_rows import read_losses
 from sluice.tables.offsets_table import OffsetsSnapshot
@@ -49,14 +49,16 @@ def preview_skip(
     Raises SettingsError for offsets that cannot be skipped, and what a plan and a reset raise.
     """
     lane = read_lane(resources)
-    told = {each.offsets: each for each in _recorded(lane.snapshot, lane.sequence)}
-    wanted = {at: offset for at, offset in positions.items() if one_offset(at, offset) not in told}
-    if not wanted:
-        known = tuple(told[one_offset(at, offset)] for at, offset in sorted(positions.items()))
+    recorded = {each.offsets: each for each in _recorded_skips_of(lane.snapshot, lane.sequence)}
+    requested = {
+        at: offset for at, offset in positions.items() if one_offset(at, offset) not in recorded
+    }
+    if not requested:
+        known = tuple(recorded[one_offset(at, offset)] for at, offset in sorted(positions.items()))
         return Skip(lane.pipeline, Plan(()), known, done=True)
     now = held_position(lane)
-    logs = Answers(resources).logs(now.cluster_id)
-    new = skip_losses(wanted, now.cursor, logs, actor, reason)
+    logs = PositionAnswers(resources).logs(now.cluster_id)
+    new = skip_losses(requested, now.cursor, logs, actor, reason)
     skips = merge_skips(still_ahead(_all_recorded(lane), now.cursor), new)
     unfinished: tuple[Batch, ...] = ()
     intended = None
@@ -64,7 +66,7 @@ def preview_skip(
         unfinished = unfinished_batches(resources)
         named = ", ".join(f"{each.offsets.partition}@{each.offsets.start}" for each in new)
         intended = decide_reset(resources, to_table, f"skip of {named}: {reason}")
-        lane = _opened(intended, lane)
+        lane = _lane_after(intended, lane)
     plan = next_plan(resources, lane, resources.kafka.state(resources.spec), skips)
     return Skip(lane.pipeline, plan, skips, unfinished, intended)
 
@@ -93,7 +95,7 @@ def skip(
             start_generation(resources, to_table, found.reset.reason, origin)
             reach("skip fenced")
             raise CommitConflict("the generation is a new one by now")
-        return replace(found, plan=_write_around(resources, found, origin), done=True)
+        return replace(found, plan=_plan_around(resources, found, origin), done=True)
 
     return until_it_lands(
         step,
@@ -102,41 +104,41 @@ def skip(
     )
 
 
-class _Changed(Exception):
+class _PlanChanged(Exception):
     """Another process has planned meanwhile."""
 
 
-def _write_around(resources: PipelineResources, found: Skip, origin: Origin) -> Plan:
+def _plan_around(resources: PipelineResources, found: Skip, origin: Origin) -> Plan:
     first = found.plan.batches[0]
 
     def around(lane: LaneState) -> Plan:
         now = (lane.sequence, lane.history.planned + 1)
         if lane.unfinished or now != (first.sequence, first.number):
-            raise _Changed
+            raise _PlanChanged
         return next_plan(resources, lane, resources.kafka.state(resources.spec), found.skips)
 
     try:
         return write_plan(resources, origin, "forward", around).plan
-    except _Changed:
+    except _PlanChanged:
         log.info("%s: another process has just planned; starting over", resources.spec.pipeline)
         raise CommitConflict("another process has planned meanwhile") from None
 
 
-def _recorded(snapshot: OffsetsSnapshot, sequence: BatchSequence) -> list[Skipped]:
+def _recorded_skips_of(snapshot: OffsetsSnapshot, sequence: BatchSequence) -> list[Skipped]:
     return recorded_skips(read_losses(snapshot.rows(sequence, ["loss"])))
 
 
 def _all_recorded(lane: LaneState) -> list[Skipped]:
     """The generation's skips, and those of generations that ended where this one goes on."""
     sequence = lane.sequence
-    found = _recorded(lane.snapshot, sequence)
+    found = _recorded_skips_of(lane.snapshot, sequence)
     while (opening := lane.resets.by_generation.get(sequence.generation)) and opening.stays:
         sequence = replace(sequence, generation=sequence.generation - 1)
-        found += _recorded(lane.snapshot, sequence)
+        found += _recorded_skips_of(lane.snapshot, sequence)
     return found
 
 
-def _opened(intended: Reset, lane: LaneState) -> LaneState:
+def _lane_after(intended: Reset, lane: LaneState) -> LaneState:
     """The lane as the reset will open it: nothing is planned of it yet."""
     generation = intended.generation
     resets = Resets({**lane.resets.by_generation, generation: intended})

@@ -81,7 +81,7 @@ class ToTable:
 
 
 @dataclass(frozen=True)
-class AsIntended:
+class ToIntended:
     """The same cursor as that of a reset which was interrupted. Kafka is not asked."""
 
     reset: Reset

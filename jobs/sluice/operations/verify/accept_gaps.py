@@ -15,7 +15,7 @@ from sluice.progress.lanes import read_lane
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.settle.counting import account
 from sluice.protocol.settle.gaps import UnexplainedGap
-from sluice.protocol.settle.write_receipts import explainer, write_receipts
+from sluice.protocol.settle.write_receipts import explain_from_log, write_receipts
 from sluice.tables.delta_log import DeltaSnapshot
 
 Unexplained = tuple[TopicPartition, UnexplainedGap]
@@ -35,7 +35,7 @@ def accept_gaps(
     _require_all_match(resources.spec.pipeline, gaps, found)
 
     def accept(partition: TopicPartition, gap: UnexplainedGap) -> LossCause | None:
-        if any(_holds(each, partition, gap) for each in gaps):
+        if any(_covers(each, partition, gap) for each in gaps):
             return LossCause(gap.cause, origin.actor, reason)
         return None
 
@@ -52,11 +52,11 @@ def _unexplained(
     """The gaps of a batch that nothing explains, of all its partitions; nothing is written."""
     found: list[Unexplained] = []
 
-    def note(partition: TopicPartition, gap: UnexplainedGap) -> LossCause:
+    def collect(partition: TopicPartition, gap: UnexplainedGap) -> LossCause:
         found.append((partition, gap))
         return LossCause(gap.cause)
 
-    account(batch, data, resources.quarantine.snapshot(), explainer(resources), note)
+    account(batch, data, resources.quarantine.snapshot(), explain_from_log(resources), collect)
     return found
 
 
@@ -65,7 +65,7 @@ def _require_all_match(
     gaps: Sequence[OffsetRange],
     found: Sequence[Unexplained],
 ) -> None:
-    others = [each for each in gaps if not any(_holds(each, *gap) for gap in found)]
+    others = [each for each in gaps if not any(_covers(each, *gap) for gap in found)]
     if others:
         raise GapUnexplained(
             as_lines(
@@ -80,7 +80,7 @@ def _require_all_match(
         )
 
 
-def _holds(accepted: OffsetRange, partition: TopicPartition, gap: UnexplainedGap) -> bool:
+def _covers(accepted: OffsetRange, partition: TopicPartition, gap: UnexplainedGap) -> bool:
     return (
         accepted.partition == partition and accepted.start <= gap.start and gap.end <= accepted.end
     )

@@ -53,17 +53,17 @@ Problems = Iterator[tuple[str, str]]
 
 
 def _complete(evidence: Evidence) -> Problems:
-    wanted = evidence.visible[_within(evidence.visible, _ranges(evidence))]
-    missing = np.setdiff1d(wanted, np.union1d(evidence.stored.offsets, evidence.excused))
+    required = evidence.visible[_in_ranges(evidence.visible, _ranges(evidence))]
+    missing = np.setdiff1d(required, np.union1d(evidence.stored.offsets, evidence.excused))
     if len(missing):
-        yield "every record that Kafka shows", f"{len(missing)} missing: {_some(missing)}"
+        yield "every record that Kafka shows", f"{len(missing)} missing: {_sample(missing)}"
 
 
 def _unique(evidence: Evidence) -> Problems:
     offsets, counts = np.unique(evidence.stored.offsets, return_counts=True)
     repeated = offsets[counts > 1]
     if len(repeated):
-        yield "one row for an offset", f"{len(repeated)} offsets repeated: {_some(repeated)}"
+        yield "one row for an offset", f"{len(repeated)} offsets repeated: {_sample(repeated)}"
 
 
 def _tiled(evidence: Evidence) -> Problems:
@@ -76,12 +76,12 @@ def _tiled(evidence: Evidence) -> Problems:
         for read in reads:
             if cursor is None and began:
                 yield f"a reset that says where {read.batch} starts", f"none, and {read.offsets}"
-            if cursor is not None and not _joins(cursor, read.offsets, evidence.lost):
+            if cursor is not None and not _continues(cursor, read.offsets, evidence.lost):
                 yield f"a range that starts at {cursor}", str(read.offsets)
             cursor, began = read.offsets.end, True
 
 
-def _joins(cursor: int, offsets: OffsetRange, lost: Sequence[OffsetRange]) -> bool:
+def _continues(cursor: int, offsets: OffsetRange, lost: Sequence[OffsetRange]) -> bool:
     """Whether a range begins at the cursor, or behind nothing but recorded losses."""
     if offsets.start < cursor:
         return False
@@ -91,37 +91,37 @@ def _joins(cursor: int, offsets: OffsetRange, lost: Sequence[OffsetRange]) -> bo
 
 def _no_phantom(evidence: Evidence) -> Problems:
     rows, ranges = evidence.stored, _ranges(evidence)
-    inside = _within(rows.offsets, ranges)
+    inside = _in_ranges(rows.offsets, ranges)
     outside = rows.offsets[~inside]
     if len(outside):
         named = ", ".join(f"[{each.start}, {each.end})" for each in ranges)
-        yield f"rows of {named or 'nothing'} only", f"{len(outside)} others: {_some(outside)}"
-    strange = rows.offsets[inside & ~_own(rows, evidence.reads)]
+        yield f"rows of {named or 'nothing'} only", f"{len(outside)} others: {_sample(outside)}"
+    strange = rows.offsets[inside & ~_in_own_range(rows, evidence.reads)]
     if len(strange):
-        yield "rows of the batches that read them", f"{len(strange)} others: {_some(strange)}"
+        yield "rows of the batches that read them", f"{len(strange)} others: {_sample(strange)}"
     if evidence.compacts:
         return  # Records may leave such a topic after they were read.
-    held = rows.offsets[_within(rows.offsets, evidence.readable)]
+    held = rows.offsets[_in_ranges(rows.offsets, evidence.readable)]
     unseen = np.setdiff1d(held, evidence.visible)
     if len(unseen):
-        yield "only records that Kafka shows", f"{len(unseen)} others: {_some(unseen)}"
+        yield "only records that Kafka shows", f"{len(unseen)} others: {_sample(unseen)}"
 
 
 def _accounted(evidence: Evidence) -> Problems:
-    records, gone = _counts(evidence.data, evidence), _counts(evidence.gone, evidence)
-    refused = _counts(evidence.put_aside, evidence)
+    records, gone = _rows_per_read(evidence.data, evidence), _rows_per_read(evidence.gone, evidence)
+    quarantined = _rows_per_read(evidence.put_aside, evidence)
     for place, read in enumerate(evidence.reads):
         offsets = read.offsets
         found = [line.planned.offsets for line in read.receipts]
         if found != ([offsets] if read.due else []):
             named = ", ".join(map(str, found)) or "none"
-            wanted = f"one receipt for {offsets}" if read.due else "no receipt"
-            yield f"{wanted} of {read.batch}", named
+            required = f"one receipt for {offsets}" if read.due else "no receipt"
+            yield f"{required} of {read.batch}", named
             continue
         for line in read.receipts:
             for stated, there, what in (
                 (line.records, int(records[place] + gone[place]), "records"),
-                (line.quarantined, int(refused[place]), "quarantined"),
+                (line.quarantined, int(quarantined[place]), "quarantined"),
             ):
                 fewer = there < stated and evidence.read_again(place)
                 if there != stated and not fewer:
@@ -129,12 +129,12 @@ def _accounted(evidence: Evidence) -> Problems:
                     yield expected, f"{there} rows"
 
 
-def _counts(rows: Rows, evidence: Evidence) -> Offsets:
+def _rows_per_read(rows: Rows, evidence: Evidence) -> Offsets:
     """How many of the rows are each read's, by its place."""
     return np.bincount(rows.reads[rows.reads >= 0], minlength=len(evidence.reads))
 
 
-def _own(rows: Rows, reads: Sequence[CommittedRange]) -> Mask:
+def _in_own_range(rows: Rows, reads: Sequence[CommittedRange]) -> Mask:
     """Which rows lie in the range of the batch that they name; -1 takes the last, empty range."""
     starts = np.array([read.offsets.start for read in reads] + [0], dtype=np.int64)
     ends = np.array([read.offsets.end for read in reads] + [0], dtype=np.int64)
@@ -146,7 +146,7 @@ def _ranges(evidence: Evidence) -> list[OffsetRange]:
     return merged([read.offsets for read in evidence.reads])
 
 
-def _within(offsets: Offsets, ranges: Sequence[OffsetRange]) -> Mask:
+def _in_ranges(offsets: Offsets, ranges: Sequence[OffsetRange]) -> Mask:
     """Which offsets lie in one of the ranges; these ascend and do not touch."""
     starts = np.array([each.start for each in ranges] + [np.iinfo(np.int64).max], dtype=np.int64)
     ends = np.array([each.end for each in ranges] + [-1], dtype=np.int64)
@@ -154,6 +154,6 @@ def _within(offsets: Offsets, ranges: Sequence[OffsetRange]) -> Mask:
     return inside
 
 
-def _some(offsets: Offsets) -> str:
+def _sample(offsets: Offsets) -> str:
     shown = ", ".join(str(offset) for offset in offsets[:_SHOWN])
     return f"{shown}{', …' if len(offsets) > _SHOWN else ''}"

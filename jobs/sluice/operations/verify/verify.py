@@ -32,7 +32,7 @@ Progress = Callable[[OffsetRange, int], None]
 
 
 @dataclass(frozen=True)
-class Deleted:
+class ForeignDeletion:
     """A commit of others that deleted rows; None where it can no longer be told how many."""
 
     version: int
@@ -52,7 +52,7 @@ class Verdict:
     lost: int
     losses: int
     skipped: int
-    deleted: tuple[Deleted, ...]
+    deleted: tuple[ForeignDeletion, ...]
     violations: tuple[Violation, ...]
 
 
@@ -75,7 +75,7 @@ def verify(resources: PipelineResources, progress: Progress) -> Verdict:
     # Whatever lands from here on is left out: its version is above this one.
     lane = read_unchecked(resources)
     committed = read_committed(lane)
-    deletions = {each: lane.data.removed(each.version) for each in _suspects(lane)}
+    deletions = {each: lane.data.removed(each.version) for each in _suspected_deletions(lane)}
     tables = _Tables(
         committed,
         lane.data.coordinates(),
@@ -115,16 +115,18 @@ def _skipped(committed: Committed) -> int:
     return span_of(merged(left))
 
 
-def _suspects(lane: LaneState) -> list[TableCommit]:
+def _suspected_deletions(lane: LaneState) -> list[TableCommit]:
     commits = lane.data.require_no_foreign_commits(lane.pipeline)
     return may_have_deleted(lane.pipeline, commits)
 
 
-def _deleted(deletions: Mapping[TableCommit, StoredCoordinates | None]) -> Iterator[Deleted]:
+def _deleted(
+    deletions: Mapping[TableCommit, StoredCoordinates | None],
+) -> Iterator[ForeignDeletion]:
     for commit, rows in deletions.items():
         if rows is None or rows.count:
             count = None if rows is None else rows.count
-            yield Deleted(commit.version, commit.operation, count)
+            yield ForeignDeletion(commit.version, commit.operation, count)
 
 
 def _strays(data: StoredCoordinates, known: Iterable[TopicIdPartition]) -> Iterator[Violation]:
@@ -166,7 +168,7 @@ def _evidence(
             and loss.dropped_from is None
         ],
         readable=readable,
-        visible=_visible(resources, readable, progress),
+        visible=_visible_offsets(resources, readable, progress),
         data=tables.data.rows(place, known.batches),
         deleted={at: rows.rows(place, known.batches) for at, rows in tables.deleted.items()},
         compacts=bool(readable) and resources.kafka.compacts(partition.topic),
@@ -201,11 +203,11 @@ def _readable(
     ]
 
 
-def _visible(
-    resources: PipelineResources, wanted: Iterable[OffsetRange], progress: Progress
+def _visible_offsets(
+    resources: PipelineResources, ranges: Iterable[OffsetRange], progress: Progress
 ) -> Offsets:
     found = [NO_ROWS.offsets]
-    for each in wanted:
+    for each in ranges:
         for offsets in read_offsets(resources.client, each):
             if offsets:
                 found.append(np.array(offsets, dtype=np.int64))

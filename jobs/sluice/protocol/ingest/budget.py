@@ -1,4 +1,4 @@
-"""The budget: how many records of a batch may be undecodable before it fails."""
+"""The quarantine budget: how many undecodable records a batch may have before it fails."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sluice.progress.resources import PipelineResources
 
 @dataclass(frozen=True)
 class QuarantineRatio:
-    """How many of a batch's records were undecodable, against what the spec allows."""
+    """How many of a batch's records were quarantined."""
 
     batch: str
     records: int
@@ -21,43 +21,45 @@ class QuarantineRatio:
 
     @property
     def ratio(self) -> float:
-        """The undecodable part of all records; 0 for a batch without any."""
+        """Quarantined records over all records; 0 for a batch without records."""
         total = self.records + self.quarantined
         return self.quarantined / total if total else 0.0
 
 
 def require_within_budget(
-    resources: PipelineResources, reading: BatchAttempt, found: QuarantineResult
+    resources: PipelineResources, attempt: BatchAttempt, found: QuarantineResult
 ) -> None:
-    """What was in quarantine before is no news: the budget is for what was not.
+    """Hold an attempt to the spec's `max_ratio`; records quarantined before do not count again.
 
     Raises TooManyQuarantined with samples and the next move.
     """
     allowed = resources.spec.quarantine.max_ratio
-    news = _news(resources, reading) if reading.replaces else found.undecodable
-    if news <= allowed * found.records:
+    count = _newly_quarantined(resources, attempt) if attempt.replaces else found.undecodable
+    if count <= allowed * found.records:
         return
     raise TooManyQuarantined(
         as_lines(
             [
-                f"{reading}: {news} of {found.records} records are undecodable"
-                f"{', and were not before' if reading.replaces else ''}; allowed: {allowed:.2%}"
+                f"{attempt}: {count} of {found.records} records are undecodable"
+                f"{', and were not before' if attempt.replaces else ''}; allowed: {allowed:.2%}"
                 " (quarantine.max_ratio). Nothing was committed. Samples:",
                 *found.samples,
-                f"`sluice quarantine list {resources.spec.pipeline}` shows all reasons. Mend the"
-                " schema in the spec, or raise quarantine.max_ratio, and run again.",
+                f"`sluice quarantine list {resources.spec.pipeline}` shows all reasons. Correct"
+                " the schema in the spec, or raise quarantine.max_ratio, and run again.",
             ]
         )
     )
 
 
-def _news(resources: PipelineResources, reading: BatchAttempt) -> int:
-    """How many offsets the attempt has put aside that no earlier batch had put aside."""
+def _newly_quarantined(resources: PipelineResources, attempt: BatchAttempt) -> int:
+    """How many offsets the attempt quarantined that no earlier batch had quarantined."""
     rows = read_quarantined(resources).rows
-    known = {_place(row) for row in rows if row.state in (RecordState.LIVE, RecordState.DROPPED)}
-    mine = {_place(row) for row in rows if row.batch == str(reading.batch)}
-    return len(mine - known)
+    known = {
+        _coordinates(row) for row in rows if row.state in (RecordState.LIVE, RecordState.DROPPED)
+    }
+    own = {_coordinates(row) for row in rows if row.batch == str(attempt.batch)}
+    return len(own - known)
 
 
-def _place(row: QuarantinedRecord) -> tuple[str, int, int]:
+def _coordinates(row: QuarantinedRecord) -> tuple[str, int, int]:
     return row.topic_id, row.partition.partition, row.offset

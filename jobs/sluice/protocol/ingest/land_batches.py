@@ -26,14 +26,14 @@ from sluice.protocol.plan.log_identity import require_same_log, take_fingerprint
 
 log = logging.getLogger(__name__)
 
-# At a batch while others commit to the table.
+# For one batch, while other processes commit to the table.
 _ATTEMPTS = 8
 
 
 def ingest(resources: PipelineResources, work: BatchReference, lake: Lake) -> None:
-    """Land the batches that are not committed yet; those that are, are passed over, and said so.
+    """Land the batches that are not committed yet; log and pass over those that are.
 
-    In the backfill lane at least one of them: it makes way for a forward batch that waits.
+    The backfill lane lands at least one, then yields to any unfinished forward batch.
     Raises DataLost, ResetNeeded, TooManyQuarantined, SparkFailed, CommitFailed or CommitUnknown.
     """
     lane = read_unchecked(resources, work.sequence.lane)
@@ -63,26 +63,26 @@ def ingest(resources: PipelineResources, work: BatchReference, lake: Lake) -> No
             log.warning("%s", closed)
             return
         require_same_topics(batch, resources.kafka.state(resources.spec))
-        if number < work.batches[-1] and _makes_way(resources, work.sequence):
+        if number < work.batches[-1] and _must_yield(resources, work.sequence):
             return
 
 
-def _makes_way(resources: PipelineResources, sequence: BatchSequence) -> bool:
-    """Whether a batch of fresh data waits while this lane reads old data again; says so."""
+def _must_yield(resources: PipelineResources, sequence: BatchSequence) -> bool:
+    """Whether this is a backfill and a forward batch is unfinished; logs it."""
     if sequence.lane == "forward":
         return False
     waiting = read_unchecked(resources).unfinished
     if waiting:
-        log.info("%s: %s goes first; the rest comes after it", sequence, waiting[0])
+        log.info("%s: yields to %s; the rest follows", sequence, waiting[0])
     return bool(waiting)
 
 
-class _Crossed(CommitFailed):
-    """Another commit came in between: the next attempt may be luckier."""
+class _ConflictedAttempt(CommitFailed):
+    """Another commit came in between: the next attempt may land."""
 
 
 class _Superseded(Exception):
-    """A reset has closed the generation of a batch before it could land."""
+    """A reset closed the generation of a batch before the batch landed."""
 
 
 def _prepare(resources: PipelineResources, lake: Lake) -> None:
@@ -92,75 +92,79 @@ def _prepare(resources: PipelineResources, lake: Lake) -> None:
         lake.prepare()
     except Exception as problem:
         raise SparkFailed(
-            f"the data table was not created. Spark stopped: {_first(problem)}"
+            f"the data table was not created. Spark stopped: {_short_message(problem)}"
         ) from problem
 
 
 def _land(resources: PipelineResources, batch: Batch, lake: Lake, undecodable_before: bool) -> bool:
-    """Land one batch, again where others commit in between: each replacement needs them not to."""
-    again = Retrying(
-        retry=retry_if_exception_type(_Crossed),
+    """Land one batch. A replacement conflicts with any commit in between, so it may take retries."""
+    retrying = Retrying(
+        retry=retry_if_exception_type(_ConflictedAttempt),
         wait=wait_random_exponential(multiplier=1, max=20),
         stop=stop_after_attempt(_ATTEMPTS),
         before_sleep=before_sleep_log(log, logging.WARNING),
         reraise=True,
     )
-    return again(_attempt, resources, batch, lake, undecodable_before)
+    return retrying(_land_once, resources, batch, lake, undecodable_before)
 
 
-def _attempt(
+def _land_once(
     resources: PipelineResources, batch: Batch, lake: Lake, undecodable_before: bool
 ) -> bool:
-    """Write one batch and read the log back. Returns whether records were undecodable."""
-    if _committed(resources, batch) >= batch.number:
+    """Write one batch and read the Delta log back. Returns whether records were undecodable."""
+    if _last_committed(resources, batch) >= batch.number:
         log.info("%s: committed meanwhile, nothing to do", batch)
         return undecodable_before
     reading = _reading(resources, batch)
     log.info("%s: reading %d offsets: %s", batch, batch.span, ", ".join(map(str, reading.ranges)))
     try:
-        malformed = _write(resources, reading, lake, undecodable_before)
+        undecodable = _write_batch(resources, reading, lake, undecodable_before)
         reach("commit landed")
     except SluiceError:
         raise
     except Exception as problem:
-        # Whatever went wrong, only the table's log tells whether the commit landed.
-        if _committed(resources, batch) < batch.number:
+        # Whatever went wrong, only the Delta log shows whether the commit landed.
+        if _last_committed(resources, batch) < batch.number:
             if isinstance(problem, CommitConflict):
-                raise _Crossed(f"{batch}: not committed: {problem}. Run again.") from problem
+                raise _ConflictedAttempt(
+                    f"{batch}: not committed: {problem}. Run again."
+                ) from problem
             raise SparkFailed(
                 f"{batch}: not committed. Spark, reading from broker {resources.client.bootstrap},"
-                f" stopped: {_first(problem)}"
+                f" stopped: {_short_message(problem)}"
             ) from problem
-        if not _superseded(resources, reading):
-            log.warning("%s: committed although Spark reported: %s", batch, _first(problem))
+        if not _committed_by_another(resources, reading):
+            log.warning(
+                "%s: committed, although Spark reported: %s", batch, _short_message(problem)
+            )
         return undecodable_before
-    if _committed(resources, batch) < batch.number:
+    if _last_committed(resources, batch) < batch.number:
         raise CommitFailed(
             f"{batch}: Spark reported success, but the data table's log does not hold the batch."
             " Run again."
         )
-    if not _superseded(resources, reading):
+    if not _committed_by_another(resources, reading):
         log.info("%s: committed", batch)
-    return malformed
+    return undecodable
 
 
 def _reading(resources: PipelineResources, batch: Batch) -> BatchAttempt:
     state = resources.kafka.state(resources.spec)
-    # What retention has taken from a batch of the backfill lane was read before, and stays.
+    # Retention may delete records before a backfill reads them; their earlier rows stay.
     policy = RecordLoss() if batch.sequence.lane == "backfill" else resources.spec.data_loss
     ranges = readable_ranges(batch, state, policy)
     return BatchAttempt(
         batch,
         tuple(ranges),
         fingerprints=take_fingerprints(resources, batch, state),
-        # Asked only where it matters: it is a question to the broker for each topic.
+        # Looked up only where it matters: it costs one broker request for each topic.
         compacts=batch.mode == "replace"
         and any(resources.kafka.compacts(topic) for topic in {e.partition.topic for e in ranges}),
     )
 
 
-def _committed(resources: PipelineResources, batch: Batch) -> int:
-    """The last committed batch. Raises _Superseded when a reset has closed the sequence before."""
+def _last_committed(resources: PipelineResources, batch: Batch) -> int:
+    """The last committed batch. Raises _Superseded if a reset closed the sequence before."""
     end = sequence_end(resources, batch.sequence)
     if end.last < batch.number and end.closed:
         raise _Superseded(
@@ -170,8 +174,8 @@ def _committed(resources: PipelineResources, batch: Batch) -> int:
     return end.last
 
 
-def _superseded(resources: PipelineResources, reading: BatchAttempt) -> bool:
-    """Whether it was another attempt that committed the batch; says so."""
+def _committed_by_another(resources: PipelineResources, reading: BatchAttempt) -> bool:
+    """Whether another attempt committed the batch; logs it."""
     landed = resources.data.snapshot().commit_of(reading.batch)
     if landed.attempt == reading.attempt:
         return False
@@ -183,12 +187,12 @@ def _superseded(resources: PipelineResources, reading: BatchAttempt) -> bool:
     return True
 
 
-def _write(
+def _write_batch(
     resources: PipelineResources, reading: BatchAttempt, lake: Lake, undecodable_before: bool
 ) -> bool:
-    # What an earlier attempt has put aside may be decodable by now, with a mended schema.
-    put_aside = resources.quarantine.snapshot().coordinates(reading.batch).count
-    if not undecodable_before and not put_aside:
+    # With a corrected schema, records that an earlier attempt quarantined may now be decodable.
+    quarantined_before = resources.quarantine.snapshot().coordinates(reading.batch).count
+    if not undecodable_before and not quarantined_before:
         try:
             lake.land(reading)
         except Undecodable as first:
@@ -197,20 +201,20 @@ def _write(
             return False
     if not resources.quarantine.exists():
         lake.prepare_quarantine()
-    if _committed(resources, reading.batch) >= reading.batch.number:
-        # By another attempt: the quarantine rows that belong to its commit stay as they are.
+    if _last_committed(resources, reading.batch) >= reading.batch.number:
+        # Another attempt committed it: the quarantine rows of that commit must not change.
         return True
     found = lake.quarantine(reading)
     reach("quarantine written")
     require_within_budget(resources, reading, found)
     if found.undecodable:
-        log.warning("%s: %d of %d in quarantine", reading, found.undecodable, found.records)
+        log.warning("%s: %d of %d records quarantined", reading, found.undecodable, found.records)
     lake.land_decodable(reading)
     return bool(found.undecodable)
 
 
-def _first(problem: Exception) -> str:
-    """The first line that says something, and the cause of it all."""
+def _short_message(problem: Exception) -> str:
+    """The first line that names an error, and the root cause."""
     lines = [line.strip(" \t:") for line in str(problem).splitlines() if line.strip()]
     first = next((line for line in lines if "Exception" in line or "[" in line), repr(problem))
     causes = [line for line in lines if line.startswith("Caused by: ")]

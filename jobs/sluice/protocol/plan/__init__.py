@@ -1,1 +1,1 @@
-"""Step 1: write the ranges of the next batches down before anything is read."""
+"""Step 1: make the ranges of the next batches durable before anything is read."""

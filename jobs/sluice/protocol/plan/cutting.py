@@ -1,4 +1,4 @@
-"""Cutting a run's target into batches: none too large, no partition held back by a busier one."""
+"""Cutting a run's target into batches: none too large, no busy partition starves another."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from sluice.offsets.ranges import OffsetRange, TopicPartition, merged, span_of, 
 
 
 def fair_shares(spans: Sequence[int], capacity: int) -> list[int]:
-    """Divide a capacity over partitions, max-min fair: nobody gets less than an equal share needs.
+    """Divide a capacity over partitions, max-min fair: no small span gives way to a large one.
 
-    Returns one share per span, in the same order; together `min(capacity, sum(spans))`.
+    Returns one share per span, in the same order; their sum is `min(capacity, sum(spans))`.
     """
     shares = [0] * len(spans)
     smallest_first = sorted(range(len(spans)), key=lambda index: spans[index])
@@ -23,10 +23,10 @@ def fair_shares(spans: Sequence[int], capacity: int) -> list[int]:
 def cut(
     target: Sequence[OffsetRange], max_records: int, max_batches: int
 ) -> list[tuple[OffsetRange, ...]]:
-    """Cut the target into batches of at most `max_records` offsets, at most `max_batches` of them.
+    """Cut the target into at most `max_batches` batches of at most `max_records` offsets each.
 
-    Every batch lists every partition, `[x, x)` included, so that one batch is a whole cursor.
-    A target without records gives no batch; what `max_batches` leaves over is for the next run.
+    Every batch lists every partition, even as `[x, x)`, so that one batch is a whole cursor.
+    A target without records gives no batch; what `max_batches` leaves out waits for the next run.
     """
     batches: list[tuple[OffsetRange, ...]] = []
     rest = list(target)
@@ -43,17 +43,17 @@ def cut_apart(target: Sequence[OffsetRange], max_records: int) -> list[tuple[Off
 
     A batch has at most one range of a partition, and no empty one. The oldest offsets come first.
     """
-    waiting: dict[TopicPartition, list[OffsetRange]] = {}
+    queues: dict[TopicPartition, list[OffsetRange]] = {}
     for each in reversed(merged(target)):
-        waiting.setdefault(each.partition, []).append(each)
+        queues.setdefault(each.partition, []).append(each)
     batches: list[tuple[OffsetRange, ...]] = []
-    while any(waiting.values()):
-        heads = [ranges.pop() for ranges in waiting.values() if ranges]
+    while any(queues.values()):
+        heads = [ranges.pop() for ranges in queues.values() if ranges]
         (taken,) = cut(heads, max_records, max_batches=1)
         for head, part in zip(heads, taken, strict=True):
             rest = head.after(part)
             if rest.span:
-                waiting[head.partition].append(rest)
+                queues[head.partition].append(rest)
         batches.append(tuple(sorted(part for part in taken if part.span)))
     return batches
 
@@ -61,27 +61,27 @@ def cut_apart(target: Sequence[OffsetRange], max_records: int) -> list[tuple[Off
 def cut_around(
     target: Sequence[OffsetRange], holes: Sequence[OffsetRange], max_records: int
 ) -> list[tuple[OffsetRange, ...]]:
-    """Cut the target up to its holes and, with the last batch, on from behind them.
+    """Cut the target up to its holes; the last batch goes on after them.
 
-    Every batch lists every partition. Up to the holes only partitions that have one are read, so
-    that few batches are needed; what is left over is for the next run.
+    Every batch lists every partition. Up to the holes, only partitions with a hole are read, so
+    that few batches are needed; the rest waits for the next run.
     """
-    waiting = [_pieces_between(each, holes) for each in target]
+    queues = [_pieces_between(each, holes) for each in target]
     batches: list[tuple[OffsetRange, ...]] = []
-    while any(len(pieces) > 1 for pieces in waiting):
-        heads = [pieces[0] if len(pieces) > 1 else pieces[0].first(0) for pieces in waiting]
+    while any(len(pieces) > 1 for pieces in queues):
+        heads = [pieces[0] if len(pieces) > 1 else pieces[0].first(0) for pieces in queues]
         (batch,) = cut(heads, max_records, max_batches=1)
-        for pieces, taken in zip(waiting, batch, strict=True):
+        for pieces, taken in zip(queues, batch, strict=True):
             pieces[0] = pieces[0].after(taken)
             if len(pieces) > 1 and not pieces[0].span:
                 pieces.pop(0)
         batches.append(batch)
-    rest = [pieces[0] for pieces in waiting]
+    rest = [pieces[0] for pieces in queues]
     return [*batches, *(cut(rest, max_records, max_batches=1) or [tuple(rest)])]
 
 
 def _pieces_between(whole: OffsetRange, holes: Sequence[OffsetRange]) -> list[OffsetRange]:
-    """What of a range lies before, between and behind the holes; the last piece may be empty."""
+    """The pieces of a range before, between and after its holes; the last one may be empty."""
     pieces = without([whole], holes)
     behind = max([whole.start, *(e.end for e in holes if e.partition == whole.partition)])
     if not pieces or pieces[-1].end < behind:

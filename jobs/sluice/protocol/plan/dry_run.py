@@ -16,7 +16,7 @@ from sluice.progress.lanes import read_lane
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.plan.lags import read_lags, unknown_times
 from sluice.protocol.plan.log_changes import readable_ranges
-from sluice.protocol.plan.outlook import Basis, Outlook
+from sluice.protocol.plan.outlook import EstimateBasis, Outlook
 from sluice.protocol.plan.start import start_without_effect
 from sluice.protocol.plan.write_plan import next_plan
 from sluice.tables.batch_commits import batch_sizes
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 def dry_run(resources: PipelineResources) -> Outlook:
-    """What the next run would do; raises what it would raise before it reads anything."""
+    """What the next run would do. Raises what that run would raise before it reads any record."""
     lane = read_lane(resources)
     state = resources.kafka.state(resources.spec)
     for batch in lane.unfinished:
@@ -44,14 +44,14 @@ def dry_run(resources: PipelineResources) -> Outlook:
         max_records_per_batch=resources.spec.max_records_per_batch,
         notes=(
             *interrupted_reset(lane.resets),
-            *_ineffective(resources, lane.snapshot),
+            *_start_note(resources, lane.snapshot),
             *unknown_times(found),
         ),
     )
 
 
 def non_empty_ranges(batches: Sequence[Batch]) -> list[OffsetRange]:
-    """What the batches read."""
+    """The non-empty ranges of the batches."""
     return [
         planned.offsets for batch in batches for planned in batch.ranges if planned.offsets.span
     ]
@@ -59,10 +59,10 @@ def non_empty_ranges(batches: Sequence[Batch]) -> list[OffsetRange]:
 
 def estimate_basis(
     resources: PipelineResources, ranges: list[OffsetRange], state: KafkaState
-) -> Basis:
-    """What the estimates of some ranges go by."""
-    return Basis(
-        _samples(resources, ranges, state),
+) -> EstimateBasis:
+    """What the estimates for these ranges are based on."""
+    return EstimateBasis(
+        _sampled_sizes(resources, ranges, state),
         batch_sizes(resources.tables.data(resources.spec.table)),
         bool(resources.spec.partition_by or resources.spec.cluster_by),
     )
@@ -73,7 +73,7 @@ def first_offsets(ranges: list[OffsetRange]) -> Mapping[TopicPartition, int]:
     return {each.partition: each.start for each in reversed(ranges)}
 
 
-def _samples(
+def _sampled_sizes(
     resources: PipelineResources, ranges: list[OffsetRange], state: KafkaState
 ) -> Mapping[TopicPartition, float]:
     held = [each for each in ranges if each.span and each.partition in state.logs]
@@ -84,18 +84,18 @@ def _samples(
     try:
         return read_samples(resources.client, starts)
     except (BrokerUnavailable, SettingsError) as problem:
-        # An estimate is worth no failure.
+        # Never fail for an estimate.
         log.info("%s: sizes in Kafka are unknown: %s", resources.spec.pipeline, problem)
         return {}
 
 
 def interrupted_reset(resets: Resets) -> Iterator[str]:
-    """A note for a reset that the next run finishes first."""
+    """A note about a reset that the next run finishes first."""
     pending = resets.newest
     if pending is not None and not pending.done:
-        yield f"the reset to generation {pending.generation} was interrupted: finished before that"
+        yield f"reset to generation {pending.generation} interrupted: the next run finishes it first"
 
 
-def _ineffective(resources: PipelineResources, snapshot: OffsetsSnapshot) -> Iterator[str]:
+def _start_note(resources: PipelineResources, snapshot: OffsetsSnapshot) -> Iterator[str]:
     if ineffective := start_without_effect(resources, snapshot):
         yield ineffective

@@ -1,4 +1,4 @@
-"""Waiting: which offsets an open transaction keeps from being planned, and since when."""
+"""Lags: how far each partition is behind, and which offsets an open transaction holds back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sluice.progress.resources import PipelineResources
 
 
 def held_back_partitions(resources: PipelineResources) -> list[str]:
-    """A sentence for every partition that an open transaction holds back, as Kafka is now."""
+    """One sentence for each partition that an open transaction holds back now."""
     logs = resources.kafka.state(resources.spec).logs
     since = read_open_since(resources.client, logs)
     found = lags({}, logs, {}, datetime.now(UTC), since)
@@ -39,9 +39,9 @@ def read_lags(
 
 
 def unknown_times(found: list[Lag]) -> list[str]:
-    """A sentence for every topic whose records are also deleted by size."""
+    """One sentence for each topic whose records are also deleted by size."""
     sized = {e.partition.topic for e in found if e.records and e.retention and e.retention.by_size}
     return [
-        f"{topic}: time to loss is unknown: retention.bytes is set, and no clock tells size"
+        f"{topic}: time to loss is unknown: retention.bytes is set, and deletes by size, not age"
         for topic in sorted(sized)
     ]

@@ -1,4 +1,4 @@
-"""Findings: how the log differs from the one that the cursor belongs to."""
+"""Log changes: how Kafka's log differs from the one that the cursor belongs to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sluice.offsets.partition_log import KafkaState, PartitionLog
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.spec.pipeline_spec import PipelineSpec
 
-# Next moves, of a pipeline and a topic.
+# Next moves, for a pipeline and a topic.
 _OTHER_LOG = (
     "Bring the right copy of the log back; or `sluice reset {pipeline} --to-earliest --topic"
     " {topic}` reads this one from its start, and replaces the rows of all that it reads."
@@ -26,7 +26,7 @@ _GONE = (
     "Bring the topic back; or, when it is gone for good, take it out of `topics`, or name it in"
     " `except_topics`: the other topics go on, and it keeps its place."
 )
-_GONE_PINNED = (
+_GONE_UNFINISHED = (
     f"{_GONE} This batch was planned before: `sluice reset {{pipeline}} --shift-by 0` drops the"
     " plan."
 )
@@ -49,7 +49,7 @@ Finding = Loss | Contradiction
 
 
 def compare(last: PlannedRange, log: PartitionLog | None) -> Finding | None:
-    """Hold a partition's last planned range against its log as it is now; None when they agree."""
+    """Compare a partition's last planned range with its current log; None if they agree."""
     partition, cursor = last.offsets.partition, last.offsets.end
     if log is None:
         return _no_log(last, cursor, _GONE)
@@ -73,23 +73,23 @@ def compare(last: PlannedRange, log: PartitionLog | None) -> Finding | None:
 
 
 def compare_start(partition: TopicPartition, start: int, log: PartitionLog) -> Loss | None:
-    """A start that another system's position gave may lie below what Kafka still holds."""
+    """The loss if a start position lies below the log start; None if it does not."""
     if start >= log.log_start_offset:
         return None
     lost = OffsetRange(partition, start, log.log_start_offset)
     return Loss(lost, log.topic_id, LossCause(LossKind.BEFORE_FIRST_PLAN))
 
 
-def compare_newcomer(partition: TopicPartition, log: PartitionLog) -> Loss | None:
-    """A partition that was added to a topic already read begins at 0, if nothing is gone by now."""
+def compare_new_partition(partition: TopicPartition, log: PartitionLog) -> Loss | None:
+    """The loss if a partition added to a known topic no longer begins at offset 0, else None."""
     if log.log_start_offset == 0:
         return None
     lost = OffsetRange(partition, 0, log.log_start_offset)
     return Loss(lost, log.topic_id, LossCause(LossKind.BEFORE_NEW_PARTITION))
 
 
-def compare_topics(spec: PipelineSpec, known: Iterable[str], state: KafkaState) -> None:
-    """Raises SettingsError when a topic was never there, or nothing matches the pattern."""
+def require_topics(spec: PipelineSpec, known: Iterable[str], state: KafkaState) -> None:
+    """Raises SettingsError if a topic never existed, or no topic matches the pattern."""
     there = {partition.topic for partition in state.logs} | set(known)
     absent = [topic for topic in spec.topics or () if topic not in there]
     if absent:
@@ -104,8 +104,8 @@ def compare_topics(spec: PipelineSpec, known: Iterable[str], state: KafkaState) 
         )
 
 
-def compare_cluster(expected: str, state: KafkaState) -> None:
-    """Raises ResetNeeded when the address now leads to another cluster."""
+def require_same_cluster(expected: str, state: KafkaState) -> None:
+    """Raises ResetNeeded if the connection now leads to another cluster."""
     if expected != state.cluster_id:
         raise ResetNeeded(
             f"cluster: expected {expected}, found {state.cluster_id} behind the same connection."
@@ -114,14 +114,16 @@ def compare_cluster(expected: str, state: KafkaState) -> None:
 
 
 def readable_ranges(batch: Batch, state: KafkaState, policy: OnDataLoss) -> list[OffsetRange]:
-    """The ranges of an adopted batch as far as Kafka still holds them.
+    """The ranges of an adopted batch, as far as Kafka still holds them.
 
-    Raises ResetNeeded when a log is another one by now, and what the policy raises when retention
-    has reached a range.
+    Raises ResetNeeded if a log is now a different one, and what the policy raises if retention
+    deleted part of a range.
     """
-    asked = [each for each in batch.ranges if each.offsets.span]
-    compare_cluster(batch.cluster_id, state)
-    findings = [_compare_pinned(each, state.logs.get(each.offsets.partition)) for each in asked]
+    non_empty = [each for each in batch.ranges if each.offsets.span]
+    require_same_cluster(batch.cluster_id, state)
+    findings = [
+        _compare_unfinished(each, state.logs.get(each.offsets.partition)) for each in non_empty
+    ]
     lost = losses(batch.sequence.pipeline, findings, policy)
     starts = {loss.offsets.partition: loss.offsets.end for loss in lost}
     return [
@@ -130,21 +132,21 @@ def readable_ranges(batch: Batch, state: KafkaState, policy: OnDataLoss) -> list
             starts.get(each.offsets.partition, each.offsets.start),
             each.offsets.end,
         )
-        for each in asked
+        for each in non_empty
     ]
 
 
 def losses(
     pipeline: str, findings: Iterable[Finding | None], policy: OnDataLoss
 ) -> tuple[Loss, ...]:
-    """The losses to record. Raises ResetNeeded for a contradiction, and what the policy raises."""
+    """The losses to record. Raises ResetNeeded for a contradiction, else what the policy raises."""
     found = list(findings)
     require_no_contradiction(pipeline, found)
     return policy.accept([each for each in found if isinstance(each, Loss)])
 
 
 def require_no_contradiction(pipeline: str, findings: Iterable[Finding | None]) -> None:
-    """Raises ResetNeeded, with every contradiction and its next move. A loss is none."""
+    """Raises ResetNeeded with every contradiction and its next move. A loss is not one."""
     contradictions = [each for each in findings if isinstance(each, Contradiction)]
     if contradictions:
         moves = dict.fromkeys(
@@ -154,10 +156,10 @@ def require_no_contradiction(pipeline: str, findings: Iterable[Finding | None]) 
         raise ResetNeeded(as_lines([*map(str, contradictions), *moves]))
 
 
-def _compare_pinned(planned: PlannedRange, log: PartitionLog | None) -> Finding | None:
+def _compare_unfinished(planned: PlannedRange, log: PartitionLog | None) -> Finding | None:
     offsets = planned.offsets
     if log is None:
-        return _no_log(planned, offsets.start, _GONE_PINNED)
+        return _no_log(planned, offsets.start, _GONE_UNFINISHED)
     finding = compare(planned, log)
     if isinstance(finding, Contradiction):
         return finding
@@ -196,9 +198,9 @@ def ends_held(batch: Batch, state: KafkaState) -> Mapping[TopicPartition, int]:
 def compare_fingerprints(
     ends: Mapping[TopicPartition, int], expected: Fingerprints, found: Fingerprints
 ) -> Iterator[Contradiction]:
-    """Where the record batch before a range's end is another one now. Unknown contradicts nothing.
+    """Where the record batch before a range's end has changed. Unknown contradicts nothing.
 
-    What the offsets and the leader epoch cannot tell: a log that moved back and grew again.
+    Offsets and leader epoch cannot show this: a log that was truncated and grew again.
     """
     for partition, end in sorted(ends.items()):
         before, now = expected.get(partition), found.get(partition)
@@ -211,10 +213,10 @@ def compare_fingerprints(
 
 
 def require_same_topics(batch: Batch, state: KafkaState) -> None:
-    """Raises ResetNeeded when a topic was created anew since the batch was planned.
+    """Raises ResetNeeded if a topic was created anew since the batch was planned.
 
-    Asked after reading: Spark reads by name, and a new topic may have answered. A topic that is
-    gone has answered nothing.
+    Call it after reading: Spark reads by name, so it may have read a new topic. From a deleted
+    topic it has read nothing.
     """
     contradictions = [
         Contradiction(each.offsets.partition, f"topic id {each.topic_id}", log.topic_id)

@@ -1,6 +1,6 @@
-"""Fingerprinting: what a batch's ranges end with is kept in its commit, and compared by the next.
+"""Log identity: a batch's commit keeps a fingerprint of each range's end for the next plan.
 
-The offsets table has no column for it, and needs none: every commit lists every partition.
+The offsets table needs no column for it: every commit lists every partition.
 """
 
 from __future__ import annotations
@@ -21,20 +21,24 @@ from sluice.tables.delta_log import DeltaSnapshot
 def take_fingerprints(
     resources: PipelineResources, batch: Batch, state: KafkaState
 ) -> Fingerprints:
-    """The fingerprint of the record before each range's end, to be taken before the batch is read.
+    """The fingerprint of the record before each range's end; call it before the batch is read.
 
-    Unknown on a topic that compacts: the cleaner writes its record batches anew.
+    Unknown on a topic that compacts: the log cleaner rewrites its record batches.
     """
     held = ends_held(batch, state)
-    steady = {topic for topic in {e.topic for e in held} if not resources.kafka.compacts(topic)}
-    wanted = {partition: end for partition, end in held.items() if partition.topic in steady}
-    return read_fingerprints(resources.client, wanted)
+    not_compacted = {
+        topic for topic in {e.topic for e in held} if not resources.kafka.compacts(topic)
+    }
+    requested = {
+        partition: end for partition, end in held.items() if partition.topic in not_compacted
+    }
+    return read_fingerprints(resources.client, requested)
 
 
 def require_same_log(
     resources: PipelineResources, data: DeltaSnapshot, last: Batch, state: KafkaState
 ) -> None:
-    """Hold the log against the last committed batch. Raises ResetNeeded for another copy."""
+    """Compare the log with the last committed batch. Raises ResetNeeded for another copy."""
     expected = data.fingerprints(last)
     held = {each: end for each, end in ends_held(last, state).items() if expected.get(each)}
     if not held:

@@ -1,4 +1,4 @@
-"""Planning: which batches come next. Pure: everything it needs was gathered before."""
+"""The next batches: which ranges a run reads. Pure: everything it needs is passed in."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from sluice.protocol.plan.cutting import cut, cut_around
 from sluice.protocol.plan.log_changes import (
     Finding,
     compare,
-    compare_cluster,
-    compare_newcomer,
+    compare_new_partition,
     compare_start,
-    compare_topics,
     losses,
+    require_same_cluster,
+    require_topics,
 )
 from sluice.spec.pipeline_spec import PipelineSpec
 
@@ -35,14 +35,14 @@ def plan_first(
 ) -> Plan:
     """Plan a pipeline without history from its resolved start positions.
 
-    There is always a batch, if need be an empty one: it makes the start of every partition durable.
-    Raises SettingsError when a topic does not exist, DataLost when a start is below the log start.
+    There is always a batch, even an empty one: it makes the start of every partition durable.
+    Raises SettingsError if a topic does not exist, DataLost if a start is below the log start.
     """
-    compare_topics(spec, (), state)
+    require_topics(spec, (), state)
     gone = [compare_start(each, start, state.logs[each]) for each, start in starts.items()]
     lost = losses(spec.pipeline, gone, spec.data_loss)
-    target = _target({**starts, **_ends(lost)}, state)
-    pieces = _pieces(spec, target) or [_nothing(target)]
+    target = _target_ranges({**starts, **_loss_ends(lost)}, state)
+    pieces = _pieces(spec, target) or [_empty_batch(target)]
     return Plan(_batches(pieces, history, state), lost, format_start(spec.start.position))
 
 
@@ -51,23 +51,23 @@ def plan_next(
 ) -> Plan:
     """Plan what came since the last batch, up to the LSO. A new partition starts at its beginning.
 
-    Around offsets that are to be skipped, and at least up to them: these are losses like others.
-    Raises ResetNeeded or DataLost, one line per partition, when the log does not go on from there.
+    With skips, the plan goes around those offsets, at least up to them, and records them as losses.
+    Raises ResetNeeded or DataLost, one line per partition, if the log does not continue there.
     """
-    compare_cluster(history.cluster_id, state)
-    compare_topics(spec, (each.topic for each in history.cursor), state)
+    require_same_cluster(history.cluster_id, state)
+    require_topics(spec, (each.topic for each in history.cursor), state)
     lost = losses(spec.pipeline, _findings(spec, history, state), spec.data_loss)
     starts = {each: log.log_start_offset for each, log in state.logs.items()}
     starts |= {each: last.offsets.end for each, last in history.cursor.items()}
-    starts |= _ends(lost)
-    target = _target(starts, state)
+    starts |= _loss_ends(lost)
+    target = _target_ranges(starts, state)
     if skips:
         holes = [each.offsets for each in skips]
         pieces = cut_around(list(target.values()), holes, spec.max_records_per_batch)
     else:
         pieces = _pieces(spec, target)
     if lost and not pieces:
-        pieces = [_nothing(target)]
+        pieces = [_empty_batch(target)]
     return Plan(_batches(pieces, history, state), (*lost, *skips))
 
 
@@ -76,30 +76,30 @@ def _findings(spec: PipelineSpec, history: LaneHistory, state: KafkaState) -> It
     for partition in sorted(history.cursor.keys() | state.logs.keys()):
         last, log = history.cursor.get(partition), state.logs.get(partition)
         finding = None
-        if last is not None and log is None and _given_up(last, history, state):
+        if last is not None and log is None and _replaced_by_reset(last, history, state):
             continue
         if last is not None and spec.selects(partition.topic):
             finding = compare(last, log)
         elif last is None and log is not None and partition.topic in known_topics:
-            finding = compare_newcomer(partition, log)
+            finding = compare_new_partition(partition, log)
         if finding is not None:
             yield finding
 
 
-def _given_up(last: PlannedRange, history: LaneHistory, state: KafkaState) -> bool:
-    """Whether a reset has gone on with the topic created anew, which has fewer partitions."""
+def _replaced_by_reset(last: PlannedRange, history: LaneHistory, state: KafkaState) -> bool:
+    """Whether a reset moved on to the topic created anew, which has fewer partitions."""
     topic = last.offsets.partition.topic
     new = {log.topic_id for each, log in state.logs.items() if each.topic == topic}
     known = {at.topic_id for each, at in history.cursor.items() if each.topic == topic}
     return bool((new & known) - {last.topic_id})
 
 
-def _ends(lost: Iterable[Loss]) -> dict[TopicPartition, int]:
+def _loss_ends(lost: Iterable[Loss]) -> dict[TopicPartition, int]:
     return {loss.offsets.partition: loss.offsets.end for loss in lost}
 
 
-def _target(starts: Mapping[TopicPartition, int], state: KafkaState) -> TargetRanges:
-    # A topic that the spec no longer names has no log here; it keeps its place.
+def _target_ranges(starts: Mapping[TopicPartition, int], state: KafkaState) -> TargetRanges:
+    # A topic that the spec no longer names has no log here; it keeps its cursor.
     ends = {each: log.last_stable_offset for each, log in state.logs.items()}
     return {
         partition: OffsetRange(partition, start, max(start, ends.get(partition, start)))
@@ -111,14 +111,14 @@ def _pieces(spec: PipelineSpec, target: TargetRanges) -> list[tuple[OffsetRange,
     return cut(list(target.values()), spec.max_records_per_batch, spec.max_batches_per_run)
 
 
-def _nothing(target: TargetRanges) -> tuple[OffsetRange, ...]:
+def _empty_batch(target: TargetRanges) -> tuple[OffsetRange, ...]:
     return tuple(each.first(0) for each in target.values())
 
 
 def _batches(
     pieces: Iterable[tuple[OffsetRange, ...]], history: LaneHistory, state: KafkaState
 ) -> tuple[Batch, ...]:
-    planned = [tuple(_planned(each, history, state) for each in piece) for piece in pieces]
+    planned = [tuple(_planned_range(each, history, state) for each in piece) for piece in pieces]
     return tuple(
         Batch(
             sequence=history.sequence,
@@ -142,7 +142,7 @@ def _mode(ranges: Iterable[PlannedRange], history: LaneHistory) -> Mode:
     return "replace" if again else "append"
 
 
-def _planned(offsets: OffsetRange, history: LaneHistory, state: KafkaState) -> PlannedRange:
+def _planned_range(offsets: OffsetRange, history: LaneHistory, state: KafkaState) -> PlannedRange:
     last, log = history.cursor.get(offsets.partition), state.logs.get(offsets.partition)
     if log is None:
         return replace(history.cursor[offsets.partition], offsets=offsets)

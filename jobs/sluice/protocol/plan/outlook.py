@@ -1,7 +1,7 @@
-"""Outlook: what the next run would do, what Kafka still holds, and what it may take. Pure.
+"""Outlook: what the next run would do, what Kafka still holds, and estimated sizes. Pure.
 
-Bytes and files are estimates: from record batches at the ranges' starts, and from what the newest
-batches took in the table. An estimate that has nothing to go by is None.
+Bytes and files are estimates: from record batches at the ranges' starts, and from the sizes of the
+newest batches in the table. An estimate without a basis is None.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sluice.offsets.ranges import OffsetRange, TopicPartition
 
 @dataclass(frozen=True)
 class Estimate:
-    """What offsets may take: bytes in Kafka, bytes and files in the table."""
+    """Estimated sizes of ranges: bytes in Kafka, bytes and files in the table."""
 
     kafka_bytes: int | None
     table_bytes: int | None
@@ -26,10 +26,10 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Basis:
-    """What estimates go by: bytes per offset in the log, and the newest batches' sizes.
+class EstimateBasis:
+    """What estimates are based on: bytes per offset in the log, and the newest batches' sizes.
 
-    `split` is whether the table is cut up by columns, so that a range may become many files.
+    `split`: the table is partitioned or clustered, so one range may become many files.
     """
 
     samples: Mapping[TopicPartition, float]
@@ -37,7 +37,7 @@ class Basis:
     split: bool
 
     def estimate(self, ranges: Iterable[OffsetRange]) -> Estimate:
-        """What the ranges may take."""
+        """Estimate the sizes of the ranges."""
         read = [each for each in ranges if each.span]
         offsets = sum(each.span for each in read)
         sampled = [self.samples.get(each.partition) for each in read]
@@ -59,9 +59,9 @@ class Basis:
 class Outlook:
     """What the next run would do.
 
-    `adopted` are batches that were planned before, `planned` those that would be planned now.
-    `notes` are sentences that belong to it. Where it `reads_again`, nothing is left for later runs,
-    and the lags begin at the first offset of each partition that would be read.
+    `adopted` are batches planned before, `planned` those that would be planned now, `notes` are
+    sentences about them. If it `reads_again`, nothing is left for later runs, and each lag begins
+    at the first offset of its partition that would be read.
     """
 
     pipeline: str
@@ -69,25 +69,25 @@ class Outlook:
     planned: tuple[Batch, ...]
     losses: tuple[Loss, ...]
     lags: tuple[Lag, ...]
-    basis: Basis
+    basis: EstimateBasis
     max_records_per_batch: int
     notes: tuple[str, ...] = ()
     reads_again: bool = False
 
     @property
     def batches(self) -> tuple[Batch, ...]:
-        """All that would be read, in order."""
+        """The batches that would be read, in order."""
         return (*self.adopted, *self.planned)
 
     @property
     def ranges(self) -> tuple[OffsetRange, ...]:
-        """The ranges that would be read, of all the batches."""
+        """The non-empty ranges of all batches."""
         planned = (each.offsets for batch in self.batches for each in batch.ranges)
         return tuple(each for each in planned if each.span)
 
     @property
     def offsets(self) -> int:
-        """Offsets that would be read; records are as many, or fewer."""
+        """Number of offsets that would be read; there may be fewer records."""
         return sum(each.span for each in self.ranges)
 
     @property
@@ -100,7 +100,7 @@ class Outlook:
         }
 
     def left(self, lag: Lag) -> int | None:
-        """How many of a partition's offsets are left for later runs."""
+        """How many offsets of a partition are left for later runs; None if unknown."""
         if self.reads_again:
             return 0
         end = self.ends.get(lag.partition, lag.cursor)
@@ -110,10 +110,10 @@ class Outlook:
 
     @property
     def later(self) -> int:
-        """Offsets that are left for later runs, as far as Kafka shows them now."""
+        """How many offsets Kafka shows now that are left for later runs."""
         return sum(self.left(each) or 0 for each in self.lags)
 
     @property
     def batches_later(self) -> int:
-        """How many batches the offsets that are left would make."""
+        """How many batches the offsets left for later runs would fill."""
         return -(-self.later // self.max_records_per_batch)

@@ -1,4 +1,4 @@
-"""An outlook in words: one line for the whole, remarks, and plain lines for a log. Pure."""
+"""An outlook as text: a summary, remarks, and plain lines for a log. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def summary_of(outlook: Outlook) -> str:
     """The run in one line."""
     if not outlook.batches:
         return f"{outlook.pipeline}: nothing {'to read again' if outlook.reads_again else 'new'}"
-    told = [
+    parts = [
         f"{what}: {_batches(len(batches))}, {_offsets(sum(each.span for each in batches))}"
         for what, batches in (
             ("planned before, not committed yet", outlook.adopted),
@@ -24,11 +24,11 @@ def summary_of(outlook: Outlook) -> str:
         if batches
     ]
     estimate = _estimate_text(outlook.basis.estimate(outlook.ranges))
-    return f"{outlook.pipeline}: {'; '.join(told)}, {estimate}"
+    return f"{outlook.pipeline}: {'; '.join(parts)}, {estimate}"
 
 
 def remarks_of(outlook: Outlook) -> Iterator[str]:
-    """What else there is to say, a line each."""
+    """Losses, remaining work, open transactions and notes, one line each."""
     for loss in outlook.losses:
         yield f"{loss}; would be recorded as lost"
     if outlook.later:
@@ -38,7 +38,7 @@ def remarks_of(outlook: Outlook) -> Iterator[str]:
 
 
 def lines_of(outlook: Outlook) -> Iterator[str]:
-    """All of it as plain text, for a log."""
+    """The whole outlook as plain text, for a log."""
     yield summary_of(outlook)
     for batch in outlook.batches:
         yield from _batch_lines(batch)

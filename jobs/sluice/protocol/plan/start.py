@@ -1,4 +1,4 @@
-"""Starts: what a pipeline's `start` asks, and whether it still has an effect."""
+"""The start position: where to look it up, and whether it still has an effect."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from sluice.positions.checkpoint import read_checkpoint
 from sluice.positions.delta_ingest import last_written
 from sluice.positions.stored_start import format_start, parse_start
 from sluice.progress.resources import PipelineResources
-from sluice.protocol.plan.log_changes import compare_cluster
+from sluice.protocol.plan.log_changes import require_same_cluster
 from sluice.tables.commits import transaction_versions
 from sluice.tables.offsets_table import OffsetsSnapshot
 from sluice.tables.storage import Folder
 
 
 @dataclass(frozen=True)
-class Answers:
-    """Answers a position's questions: from Kafka, or from what another system has left."""
+class PositionAnswers:
+    """Answers a position's questions, from Kafka or from another system's progress."""
 
     resources: PipelineResources
 
     def logs(self, cluster_id: str) -> Logs:
-        """What Kafka holds now. Raises ResetNeeded when it is not that cluster any more."""
+        """What Kafka holds now. Raises ResetNeeded if this is a different cluster."""
         state = self.resources.kafka.state(self.resources.spec)
-        compare_cluster(cluster_id, state)
+        require_same_cluster(cluster_id, state)
         return state.logs
 
     def offsets_for_time(
         self, partitions: list[TopicPartition], moment: datetime
     ) -> Mapping[TopicPartition, int | None]:
-        """The first offset at or after a moment; None where no record is that late."""
+        """The first offset at or after a moment; None if every record is older."""
         return self.resources.kafka.offsets_for_time(partitions, moment)
 
     def group_offsets(
@@ -48,19 +48,19 @@ class Answers:
         return read_checkpoint(Folder(folder))
 
     def last_written(self, table: str, app_id: str | None) -> Mapping[int, int]:
-        """The last offset that kafka-delta-ingest has written, by partition."""
+        """The last offset that kafka-delta-ingest wrote, by partition."""
         return last_written(table, transaction_versions(table), app_id)
 
 
 def start_without_effect(resources: PipelineResources, snapshot: OffsetsSnapshot) -> str | None:
-    """What to say when the spec's `start` is not the one that the pipeline began with."""
+    """A note if the spec's `start` is not the one that the pipeline began with, else None."""
     first = BatchSequence(resources.spec.pipeline, "forward", 1)
     rows = snapshot.rows(first, ["planned"], 1, 1)
     stored = next((row["reason"] for row in rows if row["reason"]), None)
-    now = resources.spec.start.position
-    if stored is None or parse_start(stored) == now:
+    current = resources.spec.start.position
+    if stored is None or parse_start(stored) == current:
         return None
     return (
-        f"`{format_start(now)}` has no effect any more: the pipeline began with `{stored}`;"
+        f"`{format_start(current)}` has no effect any more: the pipeline began with `{stored}`;"
         " `sluice reset` moves the cursor"
     )

@@ -20,16 +20,16 @@ from sluice.progress.retries import until_it_lands
 from sluice.protocol.plan.lags import held_back_partitions
 from sluice.protocol.plan.log_identity import require_same_log
 from sluice.protocol.plan.next_batches import plan_first, plan_next
-from sluice.protocol.plan.start import Answers, start_without_effect
+from sluice.protocol.plan.start import PositionAnswers, start_without_effect
 
 log = logging.getLogger(__name__)
 
-# Decides what comes next in a lane, as it is now.
-Decide = Callable[[LaneState], Plan]
+# Decides what comes next in a lane in its current state.
+DecidePlan = Callable[[LaneState], Plan]
 
 
 def plan(resources: PipelineResources, origin: Origin) -> BatchReference:
-    """Decide what the next run works on, and write new ranges down before they are read.
+    """Decide what the next run works on, and make new ranges durable before they are read.
 
     Raises SettingsError, BrokerUnavailable, DataLost, ResetNeeded, TableRefused or CommitFailed.
     """
@@ -52,29 +52,31 @@ def plan(resources: PipelineResources, origin: Origin) -> BatchReference:
 
 @dataclass(frozen=True)
 class PlannedWork:
-    """What a run works on, and the plan that was added to it."""
+    """What a run works on, and the plan that this call added to it."""
 
     work: BatchReference
     plan: Plan
 
 
 def write_plan(
-    resources: PipelineResources, origin: Origin, lane: Lane, decide: Decide
+    resources: PipelineResources, origin: Origin, lane: Lane, decide: DecidePlan
 ) -> PlannedWork:
-    """Make what is decided durable; the work begins with what is planned and not committed yet.
+    """Make the decided plan durable; batches planned before and not committed yet come first.
 
-    Raises what deciding raises, TableRefused, ResetNeeded or CommitFailed.
+    Raises what `decide` raises, TableRefused, ResetNeeded or CommitFailed.
     """
     reach("before planning")
     return until_it_lands(
-        lambda: _write(resources, origin, read_lane(resources, lane, to_write=True), decide),
+        lambda: _append_decided(
+            resources, origin, read_lane(resources, lane, to_write=True), decide
+        ),
         f"{resources.spec.pipeline}: {{times}} another process changed the plan. Run again when it"
         " is done.",
     )
 
 
-def _write(
-    resources: PipelineResources, origin: Origin, lane: LaneState, decide: Decide
+def _append_decided(
+    resources: PipelineResources, origin: Origin, lane: LaneState, decide: DecidePlan
 ) -> PlannedWork:
     new = decide(lane)
     reach("offsets listed")
@@ -82,34 +84,34 @@ def _write(
         try:
             lane.snapshot.append_plan(new, origin)
         except CommitConflict:
-            log.info("%s: another process has just planned; reading again", resources.spec.pipeline)
+            log.info("%s: another process planned first; deciding again", resources.spec.pipeline)
             raise
         reach("plan durable")
     if lane.unfinished:
-        log.info("%s: adopted, planned before and not committed yet", _named(lane.unfinished))
-    _report(new)
-    return PlannedWork(_work(lane, (*lane.unfinished, *new.batches)), new)
+        log.info("%s: adopted, planned before and not committed yet", _names_of(lane.unfinished))
+    _log_plan(new)
+    return PlannedWork(_work_of(lane, (*lane.unfinished, *new.batches)), new)
 
 
 def preview_plan(resources: PipelineResources, lane: LaneState) -> Plan:
-    """The plan that would be made now; nothing is written."""
+    """The plan that would be written now; nothing is written."""
     return next_plan(resources, lane, resources.kafka.state(resources.spec))
 
 
 def next_plan(
     resources: PipelineResources, lane: LaneState, state: KafkaState, skips: Sequence[Skipped] = ()
 ) -> Plan:
-    """The plan that would be made of a state of Kafka; nothing is written."""
+    """The plan for a given state of Kafka; nothing is written."""
     if lane.history:
         new = plan_next(resources.spec, lane.history, state, skips)
         if lane.history.batches:
             require_same_log(resources, lane.data, lane.history.batches[-1], state)
         return new
-    starts = resources.spec.start.position.first_offsets(state.logs, Answers(resources))
+    starts = resources.spec.start.position.first_offsets(state.logs, PositionAnswers(resources))
     return plan_first(resources.spec, lane.history, state, starts)
 
 
-def _report(new: Plan) -> None:
+def _log_plan(new: Plan) -> None:
     for loss in new.losses:
         log.warning("%s; recorded as lost", loss)
     for batch in new.batches:
@@ -118,9 +120,9 @@ def _report(new: Plan) -> None:
                 log.info("%s: planned %s", batch, planned.offsets)
 
 
-def _work(lane: LaneState, batches: Sequence[Batch]) -> BatchReference:
+def _work_of(lane: LaneState, batches: Sequence[Batch]) -> BatchReference:
     return BatchReference(lane.sequence, tuple(batch.number for batch in batches))
 
 
-def _named(batches: Sequence[Batch]) -> str:
+def _names_of(batches: Sequence[Batch]) -> str:
     return ", ".join(map(str, batches))

@@ -1,1 +1,1 @@
-"""Step 3: write the receipts of what is committed."""
+"""Step 3: write the receipts of committed batches."""

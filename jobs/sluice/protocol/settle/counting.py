@@ -1,4 +1,4 @@
-"""Counting: what became of every offset of a committed batch."""
+"""Counts: what became of every offset of a committed batch."""
 
 from __future__ import annotations
 
@@ -18,32 +18,36 @@ from sluice.tables.delta_log import DeltaSnapshot
 
 log = logging.getLogger(__name__)
 
-# What Kafka's own log says of missing offsets.
-Explain = Callable[[TopicPartition, list[Span]], Gaps]
-# Why an unexplained gap is taken as lost; None where nobody has decided so.
-Accept = Callable[[TopicPartition, UnexplainedGap], LossCause | None]
+# What Kafka's raw log says about missing offsets.
+ExplainGaps = Callable[[TopicPartition, list[Span]], Gaps]
+# Why an unexplained gap is recorded as lost; None where no decision says so.
+AcceptGap = Callable[[TopicPartition, UnexplainedGap], LossCause | None]
 
 
 def account(
-    batch: Batch, data: DeltaSnapshot, quarantine: DeltaSnapshot, explain: Explain, accept: Accept
+    batch: Batch,
+    data: DeltaSnapshot,
+    quarantine: DeltaSnapshot,
+    explain: ExplainGaps,
+    accept: AcceptGap,
 ) -> Receipt:
     """Count a committed batch, from the very commit it landed in.
 
-    The usual batch has a row for every offset, which that commit's own row count shows: a partition
-    cannot have more rows than offsets, so that none is short when the sum is right. Only otherwise
-    the batch's coordinates are read back, and only missing offsets are looked up in Kafka's log.
-    (A commit that replaces rows may count others that it only moved.)
+    The usual batch has a row for every offset, and the commit's own row count shows it: a partition
+    cannot have more rows than offsets, so if the sum matches, every partition does. Otherwise the
+    batch's coordinates are read back, and only missing offsets are looked up in Kafka's log.
+    (A commit that replaces rows may also count rows that it only moved.)
     Raises GapUnexplained unless every unexplained gap is accepted as lost.
     """
     commit = data.commit_of(batch)
     if commit.rows == batch.span and batch.mode == "append":
         return receipt_without_gaps(batch, commit.version)
-    rows, refused = data.coordinates(batch, commit.version), quarantine.coordinates(batch)
+    rows, quarantined_rows = data.coordinates(batch, commit.version), quarantine.coordinates(batch)
     counted: list[PartitionCount] = []
     losses: list[Loss] = []
     for planned in batch.ranges:
         place = TopicIdPartition(planned.topic_id, planned.offsets.partition.partition)
-        landed, quarantined = rows.offsets(place), refused.offsets(place)
+        landed, quarantined = rows.offsets(place), quarantined_rows.offsets(place)
         missing = _missing(planned.offsets, landed, quarantined)
         gaps = explain(planned.offsets.partition, missing) if missing else Gaps(GapCount())
         causes = [accept(planned.offsets.partition, gap) for gap in gaps.unexplained]

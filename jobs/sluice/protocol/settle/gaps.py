@@ -1,8 +1,8 @@
-"""Gaps: the offsets of a batch that have no row, and what the log itself says about each of them.
+"""Gaps: the offsets of a batch that have no row, and what Kafka's log says about each of them.
 
 Explained: `control` (a transaction marker), `aborted` (a record of an aborted transaction) and
-`compacted` (no longer in a topic that compacts). Everything else is unexplained and stops the
-line; `lost` is counted only once somebody has decided so.
+`compacted` (removed from a topic that compacts). Everything else is unexplained and stops the
+pipeline; it counts as `lost` only after a decision.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sluice.offsets.receipts import GapCount, Span
 _RANGES_NAMED = 20
 
 
-class Kind(StrEnum):
+class GapKind(StrEnum):
     """What explains a gap."""
 
     CONTROL = "control"
@@ -48,13 +48,13 @@ class UnexplainedGap:
 
 @dataclass(frozen=True)
 class Gaps:
-    """The missing offsets of a range: those explained, counted; the others, one by one."""
+    """The missing offsets of a range: the explained ones counted, the others listed."""
 
     explained: GapCount
     unexplained: tuple[UnexplainedGap, ...] = ()
 
     def as_lost(self) -> GapCount:
-        """The counts once it is decided that what is unexplained is lost."""
+        """The counts after the decision that everything unexplained is lost."""
         return self.explained + GapCount(lost=sum(gap.span for gap in self.unexplained))
 
     def require_explained(self, partition: TopicPartition) -> GapCount:
@@ -77,13 +77,13 @@ class Gaps:
 class _Stretch(NamedTuple):
     start: int
     end: int
-    verdict: Kind | LossKind
+    verdict: GapKind | LossKind
 
 
 def missing_ranges(span: Span, present: Iterable[SupportsInt]) -> list[Span]:
     """The offsets of `span` that are not in `present`, as ascending ranges.
 
-    `present` ascends; repeated offsets hide nothing. An array of millions takes about a second.
+    `present` ascends and may repeat offsets. An array of millions takes about a second.
     """
     expected, end = span
     missing = []
@@ -105,17 +105,17 @@ def explain(missing: Sequence[Span], pages: Iterable[LogPage], *, compacts: bool
     Raises ValueError when a missing offset is on no page.
     """
     log = (stretch for page in pages for stretch in _stretches(page, compacts))
-    counted = dict.fromkeys(Kind, 0)
+    counted = dict.fromkeys(GapKind, 0)
     unexplained: list[UnexplainedGap] = []
     for start, end, verdict in _overlaps(missing, log):
-        if isinstance(verdict, Kind):
+        if isinstance(verdict, GapKind):
             counted[verdict] += end - start
         elif unexplained and (unexplained[-1].end, unexplained[-1].cause) == (start, verdict):
             unexplained[-1] = replace(unexplained[-1], end=end)
         else:
             unexplained.append(UnexplainedGap(start, end, verdict))
     return Gaps(
-        GapCount(counted[Kind.CONTROL], counted[Kind.ABORTED], counted[Kind.COMPACTED]),
+        GapCount(counted[GapKind.CONTROL], counted[GapKind.ABORTED], counted[GapKind.COMPACTED]),
         tuple(unexplained),
     )
 
@@ -136,43 +136,45 @@ def _overlaps(missing: Iterable[Span], log: Iterable[_Stretch]) -> Iterator[_Str
 
 
 def _stretches(page: LogPage, compacts: bool) -> Iterator[_Stretch]:
-    """The page from start to end, each stretch with what a missing offset there would mean."""
+    """The page from start to end, in stretches: what a missing offset in each would mean."""
     aborted = _AbortedProducers(page.aborted)
     reached = page.start
     for batch in page.batches:
-        yield from _between(reached, batch.base_offset, page, compacts)
+        yield from _outside_batches(reached, batch.base_offset, page, compacts)
         start = max(reached, batch.base_offset)
-        yield from _within(batch, start, aborted.covers(batch), compacts)
+        yield from _inside_batch(batch, start, aborted.covers(batch), compacts)
         reached = max(reached, batch.next_offset)
-    yield from _between(reached, page.end, page, compacts)
+    yield from _outside_batches(reached, page.end, page, compacts)
 
 
-def _between(start: int, end: int, page: LogPage, compacts: bool) -> Iterator[_Stretch]:
-    """Offsets that are in no batch."""
+def _outside_batches(start: int, end: int, page: LogPage, compacts: bool) -> Iterator[_Stretch]:
+    """Offsets that no record batch covers."""
     if start >= end:
         return
     kept = min(max(start, page.log_start_offset), end)
     stable = min(max(kept, page.last_stable_offset), end)
     yield _Stretch(start, kept, LossKind.DELETED)
-    yield _Stretch(kept, stable, Kind.COMPACTED if compacts else LossKind.ABSENT)
+    yield _Stretch(kept, stable, GapKind.COMPACTED if compacts else LossKind.ABSENT)
     yield _Stretch(stable, end, LossKind.BEYOND)
 
 
-def _within(batch: RecordBatch, start: int, aborted: bool, compacts: bool) -> Iterator[_Stretch]:
-    """Offsets of a batch, from `start` on."""
+def _inside_batch(
+    batch: RecordBatch, start: int, aborted: bool, compacts: bool
+) -> Iterator[_Stretch]:
+    """Offsets of a record batch, from `start` on."""
     reached, end = start, batch.next_offset
     if batch.is_control or aborted:
-        yield _Stretch(start, end, Kind.CONTROL if batch.is_control else Kind.ABORTED)
+        yield _Stretch(start, end, GapKind.CONTROL if batch.is_control else GapKind.ABORTED)
         return
     for hole in missing_ranges((start, end), batch.offsets):
         yield _Stretch(reached, hole[0], LossKind.PRESENT)
-        yield _Stretch(*hole, Kind.COMPACTED if compacts else LossKind.ABSENT)
+        yield _Stretch(*hole, GapKind.COMPACTED if compacts else LossKind.ABSENT)
         reached = hole[1]
     yield _Stretch(reached, end, LossKind.PRESENT)
 
 
 class _AbortedProducers:
-    """Whose batches are aborted, while the batches of a page go by in order.
+    """The producers with an open aborted transaction; ask for the batches of a page in order.
 
     A producer has one transaction at a time, so its next marker ends the aborted one.
     """

@@ -1,4 +1,4 @@
-"""Step 3: write the receipts of what is committed, then mirror the cursor."""
+"""Step 3: write the receipts of committed batches, then mirror the cursor."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sluice.progress.lanes import read_lane
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import check_data_table
 from sluice.protocol.plan.log_changes import require_same_topics
-from sluice.protocol.settle.counting import Accept, Explain, account
+from sluice.protocol.settle.counting import AcceptGap, ExplainGaps, account
 from sluice.protocol.settle.gaps import Gaps, UnexplainedGap, explain
 
 log = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Settlement:
-    """The receipts that were written now, and others of a run's own work."""
+    """The receipts written by this call, and earlier ones of the run's own work."""
 
     receipts: tuple[Receipt, ...] = ()
 
@@ -38,7 +38,7 @@ class Settlement:
 
     @property
     def events(self) -> list[dict[str, Any]]:
-        """The batches with their ranges and counts, as JSON-able values."""
+        """The batches with their ranges and counts, as JSON values."""
         return [_event(receipt) for receipt in self.receipts]
 
 
@@ -47,11 +47,11 @@ def settle(
 ) -> Settlement:
     """Write every receipt that is due, lane by lane, then bring the consumer group to the cursor.
 
-    A run that says what it worked on is told the receipts of that in any case: an earlier attempt
-    may have written them and died, or maintenance may have come first.
+    Given `work`, it also returns the receipts of that work which were written before: by an earlier
+    attempt that died, or by maintenance.
 
     Raises GapUnexplained before the receipt of a batch that does not add up; BrokerUnavailable,
-    CommitFailed or CommitUnknown when it should be tried again.
+    CommitFailed or CommitUnknown when the next attempt may succeed.
     """
     read_lane(resources)
     written = [receipt for lane in LANES for receipt in write_receipts(resources, origin, lane)]
@@ -60,19 +60,19 @@ def settle(
     reach("after mirror")
     if written:
         resources.offsets.compact_now_and_then(resources.spec.pipeline)
-    return Settlement((*written, *_written_before(resources, work, written)))
+    return Settlement((*written, *_earlier_receipts(resources, work, written)))
 
 
-def _written_before(
-    resources: PipelineResources, work: BatchReference | None, now: list[Receipt]
+def _earlier_receipts(
+    resources: PipelineResources, work: BatchReference | None, written: list[Receipt]
 ) -> list[Receipt]:
     if not work:
         return []
-    told = {each.batch.number for each in now if each.batch.sequence == work.sequence}
-    if told.issuperset(work.batches):
+    reported = {each.batch.number for each in written if each.batch.sequence == work.sequence}
+    if reported.issuperset(work.batches):
         return []
     own = resources.offsets.snapshot().receipts_of(work.sequence, work.batches[0], work.batches[-1])
-    return [each for each in own if each.batch.number not in told]
+    return [each for each in own if each.batch.number not in reported]
 
 
 def write_receipts(
@@ -80,15 +80,15 @@ def write_receipts(
     origin: Origin,
     lane: Lane,
     last: int | None = None,
-    accept: Accept | None = None,
+    accept: AcceptGap | None = None,
 ) -> list[Receipt]:
-    """Write every receipt that is due in a lane, or those up to a batch. Raises as `settle` does.
+    """Write every receipt that is due in a lane, up to batch `last`. Raises as `settle` does.
 
     `accept` decides about unexplained gaps; without it the spec's `on_data_loss` does.
     """
-    accept = accept or _by_policy(resources.spec.data_loss)
+    accept = accept or _accept_by_policy(resources.spec.data_loss)
     if lane == "backfill":
-        accept = _not_read_again(accept)
+        accept = _accept_deleted(accept)
     written: list[Receipt] = []
     while True:
         state = read_unchecked(resources, lane)
@@ -96,9 +96,9 @@ def write_receipts(
         if batch is None:
             return written
         reach("before receipt")
-        if last is None:  # Otherwise a reset is under way, which is the decision about it.
+        if last is None:  # Otherwise a reset is under way, and that decides about such a change.
             require_same_topics(batch, resources.kafka.state(resources.spec))
-            # The receipt says that every commit below it was looked at.
+            # A receipt states that every commit below it was checked.
             check_data_table(state)
         receipt = _write_receipt(resources, state, batch, origin, accept)
         if receipt is not None:
@@ -110,8 +110,8 @@ def _next_due(state: LaneState, last: int | None) -> Batch | None:
     return None if due and last is not None and due.number > last else due
 
 
-def _not_read_again(otherwise: Accept) -> Accept:
-    """What retention took before a backfill could read it is no reason to stop: its rows stay."""
+def _accept_deleted(otherwise: AcceptGap) -> AcceptGap:
+    """Also accept what retention deleted before a backfill could read it: its rows stay."""
 
     def accept(partition: TopicPartition, gap: UnexplainedGap) -> LossCause | None:
         if gap.cause is LossKind.DELETED:
@@ -121,47 +121,47 @@ def _not_read_again(otherwise: Accept) -> Accept:
     return accept
 
 
-def _by_policy(policy: OnDataLoss) -> Accept:
+def _accept_by_policy(policy: OnDataLoss) -> AcceptGap:
     return lambda _, gap: policy.cause_of_gap(gap.cause)
 
 
 def _write_receipt(
-    resources: PipelineResources, state: LaneState, batch: Batch, origin: Origin, accept: Accept
+    resources: PipelineResources, state: LaneState, batch: Batch, origin: Origin, accept: AcceptGap
 ) -> Receipt | None:
-    """Write one receipt; None when another process has written it meanwhile."""
+    """Write one receipt; None if another process wrote it first."""
     quarantine = resources.quarantine.snapshot()
-    receipt = account(batch, state.data, quarantine, explainer(resources), accept)
+    receipt = account(batch, state.data, quarantine, explain_from_log(resources), accept)
     try:
         state.snapshot.append_receipt(receipt, origin)
     except CommitConflict:
-        log.info("%s: another process has just settled it", batch)
+        log.info("%s: another process settled it first", batch)
         return None
-    _report(receipt)
+    _log_receipt(receipt)
     return receipt
 
 
-def explainer(resources: PipelineResources) -> Explain:
-    """What asks Kafka's own log about missing offsets."""
+def explain_from_log(resources: PipelineResources) -> ExplainGaps:
+    """Explains missing offsets by Kafka's raw log."""
 
-    def ask(partition: TopicPartition, missing: list[Span]) -> Gaps:
+    def explain_missing(partition: TopicPartition, missing: list[Span]) -> Gaps:
         pages = read_raw_log(resources.client, partition, missing)
         return explain(missing, pages, compacts=resources.kafka.compacts(partition.topic))
 
-    return ask
+    return explain_missing
 
 
 def mirror(resources: PipelineResources) -> None:
-    """Set the consumer group to the end of what is committed: never ahead of the table."""
+    """Commit the cursor to the consumer group: never ahead of the table."""
     lane = read_unchecked(resources)
     cursor = lane.positions
     if resources.spec.consumer_group is None or not cursor:
         return
     resources.kafka.mirror(resources.spec.consumer_group, cursor)
     last = lane.sequence.batch(lane.committed)
-    log.info("%s: consumer group %s is at its end", last, resources.spec.consumer_group)
+    log.info("%s: consumer group %s set to its end", last, resources.spec.consumer_group)
 
 
-def _report(receipt: Receipt) -> None:
+def _log_receipt(receipt: Receipt) -> None:
     for loss in receipt.losses:
         lost = loss.offsets
         log.warning("%s: %d offsets recorded as lost (%s)", lost, lost.span, loss.cause)
