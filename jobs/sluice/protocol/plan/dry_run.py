@@ -93,7 +93,8 @@ def interrupted_reset(resets: Resets) -> Iterator[str]:
     """A note about a reset that the next run finishes first."""
     pending = resets.newest
     if pending is not None and not pending.done:
-        yield f"reset to generation {pending.generation} interrupted: the next run finishes it first"
+        named = f"the reset to generation {pending.generation}"
+        yield f"{named} was interrupted: the next run finishes it first"
 
 
 def _start_note(resources: PipelineResources, snapshot: OffsetsSnapshot) -> Iterator[str]:
