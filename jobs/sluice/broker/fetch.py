@@ -106,7 +106,7 @@ class RawConnection:
     async def fetch(
         self, partition: TopicPartition, start: int, size: int, isolation: int = READ_COMMITTED
     ) -> Fetched:
-        """The batches from the one that holds `start` on: about `size` bytes, at least one."""
+        """The batches from the one holding `start` on: about `size` bytes, at least one batch."""
         request = [(partition.topic, [(partition.partition, start, size)])]
         question = FetchRequest(_FETCH_WAIT_MS, 1, size, isolation, request)
         answer = await self._ask(partition, question)

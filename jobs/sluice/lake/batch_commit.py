@@ -1,4 +1,4 @@
-"""Batch commits: one commit a batch, as an append or in place of the ranges' old rows."""
+"""Batch commits: one commit per batch, as an append or replacing the ranges' old rows."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from sluice.tables.batch_commits import batch_metadata
 def append_batch(rows: DataFrame, uri: str, reading: BatchAttempt) -> None:
     """Make the one commit to the data table that carries the batch's transaction id and ranges.
 
-    Delta skips the write silently when the batch was committed before: read the log afterwards.
+    Delta silently skips the write if the batch is already committed (`hasBeenExecuted` in its
+    DeltaCommand.scala): read the log afterwards.
     """
     _commit_of(reading, rows).mode("append").option("mergeSchema", "true").save(uri)
 
 
 def retype_table(rows: DataFrame, uri: str, reading: BatchAttempt, spec: PipelineSpec) -> None:
-    """The same for a table without rows, which takes the types of these."""
+    """The same for a table without rows, which takes these rows' types."""
     writer = _commit_of(reading, rows).mode("overwrite").option("overwriteSchema", "true")
     if spec.partition_by:
         writer = writer.partitionBy(*spec.partition_by)
@@ -35,7 +36,7 @@ def retype_table(rows: DataFrame, uri: str, reading: BatchAttempt, spec: Pipelin
 
 
 def replace_batch(rows: DataFrame, uri: str, reading: BatchAttempt) -> None:
-    """The same in write mode `replace`: the ranges' old rows go in the commit that brings these."""
+    """The same in mode `replace`: one commit removes the ranges' old rows and adds these."""
     (
         _commit_of(reading, rows)
         .mode("overwrite")
@@ -57,7 +58,7 @@ def _commit_of(reading: BatchAttempt, rows: DataFrame) -> DataFrameWriter:
 
 
 def replace_quarantined(rows: DataFrame, uri: str, reading: BatchAttempt) -> None:
-    """Make the batch's rows of the quarantine table these ones, and touch no others."""
+    """Replace the batch's rows of the quarantine table with these, and touch no others."""
     (
         rows.write.format("delta")
         .mode("overwrite")
@@ -73,7 +74,7 @@ def is_type_change(problem: AnalysisException) -> bool:
 
 
 def require_no_rows(stored: DataFrame, rows: DataFrame, uri: str) -> None:
-    """A table without rows may take the new types. Raises SpecError where there are rows."""
+    """Raises SpecError where the table has rows; only an empty one may take new types."""
     if stored.isEmpty():
         return
     now = {field.name: field.dataType.simpleString().upper() for field in rows.schema}
@@ -90,9 +91,9 @@ def require_no_rows(stored: DataFrame, rows: DataFrame, uri: str) -> None:
 
 
 def rows_in_ranges(reading: BatchAttempt) -> str:
-    """The predicate of the rows in the ranges: what Kafka no longer holds is not among them.
+    """The predicate for the rows in the ranges, which exclude what Kafka no longer holds.
 
-    By topic id: a topic that was deleted and created anew counts its offsets anew.
+    By topic id: the offsets of a recreated topic start again.
     """
     return " OR ".join(
         f"(_topic_id = '{reading.batch.topic_ids[each.partition.topic]}'"
@@ -106,9 +107,9 @@ def rows_in_ranges(reading: BatchAttempt) -> str:
 def rows_to_keep(
     spark: SparkSession, uri: str, reading: BatchAttempt, records: DataFrame
 ) -> DataFrame | None:
-    """The ranges' rows whose records Kafka does not give again; None where it gives them all.
+    """The ranges' rows whose records Kafka no longer delivers; None where it delivers all.
 
-    Compaction may have removed them, or a segment may be lost: their rows are all that is left.
+    Compaction may have removed the records, or a segment is lost: only their rows are left.
     """
     again = records.select(
         records["topic"].alias("_topic"),
@@ -121,13 +122,13 @@ def rows_to_keep(
     return stored.join(again, ["_topic", "_partition", "_offset"], "left_anti")
 
 
-# The error conditions of Delta's DeltaConcurrentModificationException and what derives from it.
+# The error conditions of Delta's DeltaConcurrentModificationException and its subclasses.
 _CONFLICT = re.compile(r"\[(DELTA_(?:CONCURRENT_\w+|METADATA_CHANGED|PROTOCOL_CHANGED))[\w.]*\]")
 
 
 @contextmanager
 def naming_conflicts() -> Iterator[None]:
-    """Turn Delta's refusal into Conflicted; every other failure stays what it is."""
+    """Turn Delta's refusal into CommitConflict; every other failure stays as it is."""
     try:
         yield
     except Exception as problem:

@@ -1,4 +1,4 @@
-"""Rows: how the records of a batch look in the data table and in the quarantine table."""
+"""Batch rows: how a batch's records become rows of the data and quarantine tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sluice.lake.port import BatchAttempt
 from sluice.offsets.batches import Batch
 from sluice.spec.formats import Format
 
-# In the text of the error that stops a pass at the first undecodable record.
+# Marks the error that stops a pass at the first undecodable record.
 UNDECODABLE = "SLUICE-UNDECODABLE"
 
 DATA_COLUMNS = (
@@ -42,7 +42,7 @@ def decodable_rows(records: DataFrame, form: Format, reading: BatchAttempt) -> D
 
 
 def quarantine_rows(records: DataFrame, reading: BatchAttempt) -> DataFrame:
-    """Undecodable records, as decoding has marked them, as rows of the quarantine table."""
+    """The records that decoding marked as undecodable, as rows of the quarantine table."""
     return records.where(_error().isNotNull()).select(
         *_envelope(reading.batch),
         "value",

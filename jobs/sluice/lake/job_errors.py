@@ -1,7 +1,7 @@
-"""Job errors: how a job under spark-submit tells its task what went wrong, and how it ends.
+"""Job errors: how a job under spark-submit reports to its task what went wrong.
 
 One line on stderr, `SLUICE-ERROR kind: text`, and an exit code: 1 failed, worth a retry; 3 failed,
-and only a person's decision helps.
+the operator must decide.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LINE = re.compile(rf"{_MARK} (?P<kind>\w+): (?P<text>.*)")
 
 @contextmanager
 def reporting_errors(name: str) -> Iterator[None]:
-    """Log to stderr; whatever fails becomes one line that the task finds, and an exit code."""
+    """Log to stderr; any failure becomes one line that the task finds, and an exit code."""
     logging.basicConfig(
         level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )

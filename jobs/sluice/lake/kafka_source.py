@@ -10,14 +10,14 @@ from pyspark.sql import DataFrame, SparkSession
 from sluice.broker.client_settings import ClientSettings
 from sluice.offsets.ranges import OffsetRange
 
-# What the source gives; also the shape of nothing.
+# The source's columns; also the schema of an empty result.
 _SCHEMA = (
     "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP,"
     " headers ARRAY<STRUCT<key STRING, value BINARY>>"
 )
 
-# All that is asked for is there, so that waiting means a broker that does not answer. Spark itself
-# would wait 120 s for records, and three times 60 s for its first look at the topics.
+# All requested records exist, so a long wait means that a broker does not answer. By default Spark
+# waits 120 s for records, and three times 60 s for the topics' metadata.
 _POLL_TIMEOUT_MS = 60_000
 _API_TIMEOUT_MS = 20_000
 
@@ -25,7 +25,7 @@ _API_TIMEOUT_MS = 20_000
 def read_ranges(
     spark: SparkSession, client: ClientSettings, ranges: Iterable[OffsetRange]
 ) -> DataFrame:
-    """The committed records of the ranges; empty ranges are not asked for."""
+    """The committed records of the ranges; empty ranges are not read."""
     wanted = [each for each in ranges if each.span]
     if not wanted:
         return spark.createDataFrame([], _SCHEMA)
@@ -36,7 +36,7 @@ def read_ranges(
         **_patience(client.java().get("request.timeout.ms")),
         **{f"kafka.{key}": value for key, value in client.java().items()},
         "kafka.isolation.level": "read_committed",
-        # A poll of 500 records, the default, costs more than the records themselves.
+        # The default of 500 records per poll costs more than the records themselves.
         "kafka.max.poll.records": "5000",
         "assign": json.dumps(partitions),
         "startingOffsets": json.dumps(starts),
@@ -48,7 +48,7 @@ def read_ranges(
 
 
 def _patience(request_timeout: str | None) -> dict[str, str]:
-    """How long to wait. What the connection says of a single request holds for all of them."""
+    """How long to wait. The connection's timeout for a single request holds for all of them."""
     api_timeout = request_timeout or str(_API_TIMEOUT_MS)
     return {
         "kafkaConsumer.pollTimeoutMs": str(max(_POLL_TIMEOUT_MS, 2 * int(api_timeout))),

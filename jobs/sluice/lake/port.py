@@ -1,4 +1,4 @@
-"""The lake's ports: what the steps ask of Spark, and what it may answer."""
+"""The lake's ports: what the steps ask of Spark, and what it answers."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from sluice.offsets.ranges import OffsetRange, TopicPartition
 
 
 class Undecodable(Exception):
-    """A pass met an undecodable record and stopped; nothing was committed."""
+    """A pass stopped at an undecodable record; nothing was committed."""
 
 
 @dataclass(frozen=True)
 class BatchAttempt:
-    """One attempt at a batch: what of its ranges Kafka still holds, and how to read it.
+    """One attempt at a batch: the part of its ranges that Kafka still holds, and how to read it.
 
-    `attempt` goes into the commit: of several attempts at a batch it shows which one landed.
+    `attempt` goes into the commit and shows which of several attempts at a batch landed.
     `fingerprints` go there too: of the record before each range's end, None where unknown.
-    `compacts` says that Kafka may take records away from the middle while they are read.
+    `compacts` says that Kafka may remove records from the middle while they are read.
     """
 
     batch: Batch
@@ -36,13 +36,13 @@ class BatchAttempt:
 
     @property
     def replaces(self) -> bool:
-        """Whether rows of these offsets may be there already, to be replaced in the same commit."""
+        """Whether the commit must replace rows of these offsets that may already exist."""
         return self.batch.mode == "replace" and any(each.span for each in self.ranges)
 
 
 @dataclass(frozen=True)
 class QuarantineResult:
-    """What a pass over a batch found: all its records, the undecodable ones, samples of reasons."""
+    """The outcome of a pass over a batch: all records, the undecodable ones, sample reasons."""
 
     records: int
     undecodable: int
@@ -53,30 +53,30 @@ class Lake(Protocol):
     """How a batch gets from Kafka into the tables."""
 
     def prepare(self) -> None:
-        """Create the data table unless it is there."""
+        """Create the data table unless it exists."""
 
     def land(self, reading: BatchAttempt) -> None:
         """Commit the batch if all of it is decodable. Raises Undecodable, nothing committed.
 
-        Raises Conflicted where another commit came in between.
+        Raises CommitConflict where another commit landed in between.
         """
 
     def prepare_quarantine(self) -> None:
-        """Create the quarantine table unless it is there."""
+        """Create the quarantine table unless it exists."""
 
     def quarantine(self, reading: BatchAttempt) -> QuarantineResult:
-        """Make the batch's undecodable records durable, in place of an earlier attempt's."""
+        """Make the batch's undecodable records durable, replacing an earlier attempt's."""
 
     def land_decodable(self, reading: BatchAttempt) -> None:
-        """Commit the batch's decodable records; the others must be in quarantine by now.
+        """Commit the batch's decodable records; the others must already be in quarantine.
 
-        Raises Conflicted where another commit came in between.
+        Raises CommitConflict where another commit landed in between.
         """
 
 
 @dataclass(frozen=True)
 class Compacted:
-    """How many files went, and how many took their place."""
+    """How many files were removed, and how many replaced them."""
 
     removed: int
     added: int
@@ -86,16 +86,16 @@ class Compacted:
 
 
 class Upkeep(Protocol):
-    """How rows and files are taken out of the data and quarantine tables.
+    """How rows and files are removed from the data and quarantine tables.
 
-    Raises Conflicted, nothing changed, where somebody else committed in between.
+    Raises CommitConflict, nothing changed, where another commit landed in between.
     """
 
     def remove_quarantined(self, rows: Sequence[BatchOffsets]) -> None:
-        """Take rows out of the quarantine table, in one commit."""
+        """Delete rows from the quarantine table, in one commit."""
 
     def compact(self, uri: str) -> Compacted:
-        """Write a table's small files anew as few large ones; no row changes."""
+        """Rewrite a table's small files as a few large ones; no row changes."""
 
     def vacuum(self, uri: str) -> None:
-        """Delete files that the table has not named for as long as its retention."""
+        """Delete files that the table has not referenced for its retention."""

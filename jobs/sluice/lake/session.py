@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# How records are decoded depends on these: a spec cannot change them. Of a record that does not
-# fit its schema no part is kept (SPARK-41248), and "" is no number (migration guide, 2.4 to 3.0).
+# Decoding depends on these, so a spec cannot change them. No part of a record that does not fit
+# its schema is kept (SPARK-41248), and "" is not a number (migration guide, 2.4 to 3.0).
 DECODING_CONF = {
     "spark.sql.json.enablePartialResults": "false",
     "spark.sql.legacy.json.allowEmptyString.enabled": "false",
@@ -29,12 +29,12 @@ DECODING_CONF = {
     "spark.sql.ansi.enabled": "true",
 }
 
-# What `make setup` leaves: the jars that Spark needs for Kafka and Delta. A cluster has its own.
+# From `make setup`: the jars that Spark needs for Kafka and Delta. A cluster has its own.
 _EMBEDDED_JARS = Path(__file__).resolve().parents[3] / "build" / "jars" / "spark"
 
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 
-# A JVM takes these when it starts. A Spark Connect server has its own, and no client changes them.
+# A JVM reads these when it starts. A Spark Connect server has its own; no client can change them.
 _START_CONF = {
     "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{_LOGGING}",
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -45,27 +45,27 @@ _START_CONF = {
 }
 
 _SESSION_CONF = {
-    # Without kafka in this list its newer source (DSv2) is used: 20 % faster, as we measured.
+    # Leaving kafka out of this list selects its newer source (DSv2): 20 % faster as measured.
     "spark.sql.sources.useV1SourceList": "avro,csv,json,orc,parquet,text",
     "spark.sql.parquet.compression.codec": "zstd",
-    # Other readers take INT96, Spark's default and deprecated (PARQUET-323), for nanoseconds of 64
-    # bits: year 9999 becomes another one there.
+    # Spark's default is the deprecated INT96 (PARQUET-323). Other readers convert it to 64-bit
+    # nanoseconds, which turns year 9999 into another year.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-    # A table's log is small here: one task reads it, not 50 (Delta's Snapshot.scala).
+    # The tables' logs are small: one task reads one, not 50 (Delta's Snapshot.scala).
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.sql.shuffle.partitions": "4",
-    # VACUUM lists folders with so many tasks, however few there are (Delta's VacuumCommand.scala);
+    # VACUUM lists folders with this many tasks, however few they are (Delta's VacuumCommand.scala);
     # the default is 10,000 (Spark's performance tuning guide).
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "32",
-    # The JVM never compiles a method of more bytes than this (HotSpot, DontCompileHugeMethods);
-    # Spark then takes another way.
+    # The JVM never compiles a method larger than this (HotSpot, DontCompileHugeMethods); Spark then
+    # runs without whole-stage code generation (SPARK-21871).
     "spark.sql.codegen.hugeMethodLimit": "8000",
     "spark.sql.redaction.options.regex": "(?i)url|secret|password|token|jaas|truststore|keystore",
 }
 
 
 def spark_conf(spec: PipelineSpec) -> dict[str, str]:
-    """The Spark configuration of a pipeline; what its spec says outranks ours."""
+    """The Spark configuration of a pipeline; its spec overrides the defaults."""
     jars = {}
     if _EMBEDDED_JARS.is_dir():
         path = f"{_EMBEDDED_JARS}/*"
@@ -74,14 +74,14 @@ def spark_conf(spec: PipelineSpec) -> dict[str, str]:
 
 
 def session_conf(spec: PipelineSpec) -> dict[str, str]:
-    """The part of it that a session on a server is given; of the spec's, all."""
+    """The part that a session on a server receives, including all of the spec's."""
     return {**_SESSION_CONF, **spec.spark, **DECODING_CONF}
 
 
 def open_session(spec: PipelineSpec) -> SparkSession:
-    """The session that spark-submit has prepared, one on SPARK_REMOTE's server, or a local one.
+    """The session that spark-submit prepared, one on SPARK_REMOTE's server, or a local one.
 
-    Raises SparkFailed; SettingsError when SPARK_REMOTE is no address.
+    Raises SparkFailed; SettingsError when SPARK_REMOTE is not an address.
     """
     remote = os.environ.get("SPARK_REMOTE", "")
     if remote.startswith("sc://"):
@@ -92,7 +92,7 @@ def open_session(spec: PipelineSpec) -> SparkSession:
 
 
 def close_session(spark: SparkSession) -> None:
-    """Stop the session. A JVM that has died needs no stopping, and must not hide why."""
+    """Stop the session. If the JVM has died, that must not hide the cause."""
     from pyspark.sql import is_remote
 
     if is_remote():
@@ -105,7 +105,7 @@ def close_session(spark: SparkSession) -> None:
     try:
         spark.stop()
     except (Py4JError, OSError) as problem:
-        log.warning("Spark had stopped before: %s", problem)
+        log.warning("Spark had already stopped: %s", problem)
 
 
 def _open_here(spec: PipelineSpec) -> SparkSession:
@@ -118,14 +118,14 @@ def _open_here(spec: PipelineSpec) -> SparkSession:
     try:
         session = builder.getOrCreate()
     except Exception as problem:
-        # Of many kinds, depending on how far the JVM had come.
+        # The exception's type depends on how far the JVM had started.
         reason = str(problem).strip() or repr(problem)
         raise SparkFailed(
             f"{spec.pipeline}: Spark did not start: {reason.splitlines()[0]}. Its log has the cause"
         ) from problem
     if threading.current_thread() is threading.main_thread():
-        # Spark's own handler (pyspark/core/context.py) asks the JVM to cancel, in the middle of
-        # another call to it.
+        # Spark's own handler (pyspark/core/context.py) asks the JVM to cancel while another call to
+        # it is running.
         signal.signal(signal.SIGINT, interrupted)
     return session
 

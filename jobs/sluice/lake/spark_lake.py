@@ -51,14 +51,14 @@ class SparkLake:
         self._exact_only = False
 
     def prepare(self) -> None:
-        """Create the data table unless it is there."""
+        """Create the data table unless it exists."""
         create_data_table(self._spark, self._data, self._spec)
 
     def land(self, reading: BatchAttempt) -> None:
-        """Commit the batch in one pass, if all is decodable; otherwise raises Undecodable.
+        """Commit the batch in one pass if all is decodable; otherwise raises Undecodable.
 
-        The quick reading is tried first. Where it is not sure of a record, this batch and all that
-        follow are read closely.
+        The quick reading is tried first. Once it is unsure of a record, this batch and all later
+        ones are read closely.
         """
         if not self._exact_only:
             try:
@@ -79,16 +79,16 @@ class SparkLake:
             raise
 
     def land_decodable(self, reading: BatchAttempt) -> None:
-        """Commit the batch's decodable records; the others must be in quarantine by now."""
+        """Commit the batch's decodable records; the others must already be in quarantine."""
         records = self._read(reading)
         self._commit(reading, records, decodable_rows(records, self._spec.format, reading))
 
     def prepare_quarantine(self) -> None:
-        """Create the quarantine table unless it is there."""
+        """Create the quarantine table unless it exists."""
         create_quarantine_table(self._spark, self._quarantine, self._spec)
 
     def quarantine(self, reading: BatchAttempt) -> QuarantineResult:
-        """Make the batch's undecodable records durable, in place of an earlier attempt's."""
+        """Make the batch's undecodable records durable, replacing an earlier attempt's."""
         seen = Observation("seen")
         records = decode(self._spec.format, self._read(reading), closely=True).observe(
             seen,
@@ -123,8 +123,8 @@ class SparkLake:
             append_batch(rows, self._data, reading)
             return
         if reading.compacts:
-            # Looked at once: between two looks the log cleaner may take records away, and their
-            # rows would go with them.
+            # Read Kafka only once: between two reads the log cleaner may remove records, and their
+            # rows would be lost.
             records.persist()
         try:
             kept = rows_to_keep(self._spark, self._data, reading, records)

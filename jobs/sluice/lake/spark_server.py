@@ -15,16 +15,16 @@ from pyspark.sql.connect.session import SparkSession as ServerSession
 from sluice.errors import SettingsError, SparkFailed
 
 _ANSWER_SECONDS = 15.0
-# Their pauses add up to less than 5 s. The client's own 15 attempts are meant to last for 10
-# minutes (pyspark/sql/connect/client/retries.py, DefaultPolicy).
+# Their pauses add up to less than 5 s. The client's default of 15 attempts lasts about 10 minutes
+# (pyspark/sql/connect/client/retries.py, DefaultPolicy).
 _RETRIES = 4
 
 
 def open_on_server(pipeline: str, url: str, conf: Mapping[str, str]) -> SparkSession:
-    """A session on the server, configured; within about 20 s. Raises SparkFailed, SettingsError."""
+    """A configured session on the server, within about 20 s. Raises SparkFailed, SettingsError."""
     address = require_server(pipeline, url)
     try:
-        # Without options nothing is sent yet.
+        # Without options, this sends nothing yet.
         session = SparkSession.builder.remote(url).getOrCreate()
         try:
             with _few_retries(session):
@@ -39,16 +39,16 @@ def open_on_server(pipeline: str, url: str, conf: Mapping[str, str]) -> SparkSes
 
 
 def require_server(pipeline: str, url: str, seconds: float = _ANSWER_SECONDS) -> str:
-    """The address of the server, which answers. Raises SparkFailed, which names it, otherwise.
+    """The address of the server, once it answers; otherwise raises SparkFailed, which names it.
 
-    The URL may hold a token: no error repeats it. Raises SettingsError when it is none.
+    The URL may hold a token: no error repeats it. Raises SettingsError when it is not a URL.
     """
     try:
         target = DefaultChannelBuilder(url)
     except ValueError:
         raise SettingsError("SPARK_REMOTE: expected sc://host:port, found another form") from None
-    # Ready means more than connected: HTTP/2 and TLS have shaken hands as well (gRPC,
-    # doc/connectivity-semantics-and-api.md). A port that accepts and is silent is not ready.
+    # Ready means more than connected: the HTTP/2 and TLS handshakes are complete (gRPC,
+    # doc/connectivity-semantics-and-api.md). A port that accepts but stays silent is not ready.
     with target.toChannel() as channel:
         try:
             grpc.channel_ready_future(channel).result(timeout=seconds)
@@ -60,14 +60,14 @@ def require_server(pipeline: str, url: str, seconds: float = _ANSWER_SECONDS) ->
 
 
 def close_on_server(session: SparkSession) -> None:
-    """Close the session. A server that has gone needs no telling, and is not waited for."""
+    """Close the session, without waiting for a server that is gone."""
     _client(session).set_retry_policies([])
     session.stop()
 
 
 @contextmanager
 def _few_retries(session: SparkSession) -> Iterator[None]:
-    """For the start alone: a batch that runs outlasts a server's pause as Spark has it."""
+    """Few retries for the start only: a running batch keeps Spark's default patience."""
     client = _client(session)
     usual = client.get_retry_policies()
     client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES)])

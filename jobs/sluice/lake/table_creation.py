@@ -24,7 +24,8 @@ from sluice.tables.delta_log import OWNER, DeltaLog
 from sluice.tables.storage import clear_leftovers
 
 log = logging.getLogger(__name__)
-# Statistics on a few columns of each kind: ours locate a batch, the first of theirs serve analysts.
+# Statistics on a few columns of each kind: Sluice's locate a batch, the first declared ones serve
+# analysts.
 _OUR_STATISTICS = ["_topic_id", "_partition", "_offset", "_timestamp", "_batch"]
 _THEIR_STATISTICS = 16
 _COMPARED = {
@@ -41,7 +42,7 @@ _COMPARED = {
 
 
 def create_data_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None:
-    """Create the data table unless it is there."""
+    """Create the data table unless it exists."""
     declared = ", ".join(f"`{each.name}` {each.type}" for each in spec.columns)
     counted = [each.name for each in spec.columns if str(each.type) in _COMPARED]
     statistics = [name for name in counted if name not in spec.partition_by][:_THEIR_STATISTICS]
@@ -49,7 +50,7 @@ def create_data_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None
 
 
 def create_quarantine_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None:
-    """Create the quarantine table unless it is there."""
+    """Create the quarantine table unless it exists."""
     _create(spark, uri, QUARANTINE_COLUMNS, spec)
 
 
@@ -86,14 +87,14 @@ def _until_there(spark: SparkSession, uri: str, create: str) -> None:
 
 
 def _is_there(spark: SparkSession, uri: str, create: str) -> bool:
-    """Whether the table is there now: Spark's word means nothing, a folder of files passes too."""
+    """Whether the table exists now; Spark alone would accept any folder of files."""
     if not DeltaLog(uri).exists():
         clear_leftovers(uri)
         spark.sql(create)
     return DeltaLog(uri).exists()
 
 
-# Two that create the same table at once: the second one fails, and finds it a moment later.
+# If two processes create the table at once, the second fails and finds it a moment later.
 _again = Retrying(
     retry=retry_if_exception_type() | retry_if_result(operator.not_),
     wait=wait_chain(*(wait_fixed(seconds) for seconds in (0.0, 0.5, 1.0, 2.0))),

@@ -1,4 +1,4 @@
-"""Upkeep of one pipeline's data and quarantine tables, done with Spark."""
+"""Upkeep of one pipeline's data and quarantine tables, with Spark."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _STRETCHES = "batch STRING, topic_id STRING, number INT, first BIGINT, behind BI
 
 @contextmanager
 def _naming_failures(step: str) -> Iterator[None]:
-    """Whatever stops Spark is SparkFailed, but for a conflict."""
+    """Turn whatever stops Spark into SparkFailed, except a CommitConflict."""
     try:
         with naming_conflicts():
             yield
@@ -37,7 +37,7 @@ class SparkUpkeep:
         self._quarantine = quarantine
 
     def remove_quarantined(self, rows: Sequence[BatchOffsets]) -> None:
-        """Take rows out of the quarantine table, in one commit."""
+        """Delete rows from the quarantine table, in one commit."""
         from delta.tables import DeltaTable
 
         listed = [
@@ -50,7 +50,7 @@ class SparkUpkeep:
             )
             for each in rows
         ]
-        # A join, not a predicate: there may be very many.
+        # A join, not a predicate: there may be very many rows.
         gone = self._spark.createDataFrame(listed, _STRETCHES).alias("gone")
         table = DeltaTable.forPath(self._spark, self._quarantine).alias("aside")
         mine = F.expr(
@@ -62,12 +62,12 @@ class SparkUpkeep:
             table.merge(gone, mine).whenMatchedDelete().execute()
 
     def compact(self, uri: str) -> Compacted:
-        """Write a table's small files anew as few large ones; no row changes."""
+        """Rewrite a table's small files as a few large ones; no row changes."""
         with _naming_failures(f"{uri}: OPTIMIZE"):
             (done,) = self._spark.sql(f"OPTIMIZE delta.`{uri}`").collect()
         return Compacted(done["metrics"]["numFilesRemoved"], done["metrics"]["numFilesAdded"])
 
     def vacuum(self, uri: str) -> None:
-        """Delete files that the table has not named for as long as its retention."""
+        """Delete files that the table has not referenced for its retention."""
         with _naming_failures(f"{uri}: VACUUM"):
             self._spark.sql(f"VACUUM delta.`{uri}`").collect()

@@ -164,7 +164,7 @@ def require_partitions(partitions: Iterable[TopicPartition], logs: Logs) -> None
     if unknown:
         raise SettingsError(
             f"{', '.join(map(str, unknown))}: expected a partition of the pipeline's topics, found"
-            f" no such partition. There are {', '.join(map(str, sorted(logs))) or 'none'}."
+            f" an unknown one. There are {', '.join(map(str, sorted(logs))) or 'none'}."
         )
 
 

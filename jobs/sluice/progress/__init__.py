@@ -1,1 +1,1 @@
-"""How far a pipeline is, and whether its tables can be trusted."""
+"""Progress: how far a pipeline is, and whether its tables can be trusted."""

@@ -1,4 +1,4 @@
-"""Committed: the batches that count, of every generation and lane, in the order they landed in."""
+"""Committed batches: those that count, of all generations and lanes, in the order they landed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sluice.tables.offsets_rows import read_losses
 
 @dataclass(frozen=True)
 class CommittedBatch(LandedBatch):
-    """A batch that counts, and its receipt's lines where it is due."""
+    """A batch that counts, and the lines of its receipt if it has one."""
 
     settled: bool
     counted: tuple[PartitionCount, ...]
@@ -26,7 +26,7 @@ class CommittedBatch(LandedBatch):
 
 @dataclass(frozen=True)
 class Committed:
-    """What is committed of a pipeline, with the resets and the losses that count."""
+    """A pipeline's committed batches, its resets, and the losses that count."""
 
     batches: tuple[CommittedBatch, ...]
     resets: Resets
@@ -44,16 +44,16 @@ def sequence_ends(state: LaneState) -> list[SequenceEnd]:
 
 
 def landed_batches(state: LaneState) -> list[CommittedBatch]:
-    """The batches of every lane and generation that count, in the order they landed in.
+    """The batches of every lane and generation that count, in the order they landed.
 
-    A RESTORE reaches behind a reset.
+    Every generation: a RESTORE can go back to before a reset.
     """
     found = [batch for end in sequence_ends(state) for batch in _batches(state, end)]
     return sorted(found, key=lambda each: (each.version, each.batch.sequence.generation))
 
 
 def read_committed(state: LaneState) -> Committed:
-    """Everything that is committed at the state's version of the data table."""
+    """Everything committed at the state's version of the data table."""
     batches, ends = landed_batches(state), sequence_ends(state)
     losses = [
         loss
@@ -69,11 +69,11 @@ def read_committed(state: LaneState) -> Committed:
 
 
 def losses_that_count(state: LaneState) -> list[Loss]:
-    """The recorded losses, without those of plans that a reset has undone."""
+    """The recorded losses, without those of plans that a reset undid."""
     found: list[Loss] = []
     ends = sequence_ends(state)
     for end in ends:
-        # Every forward plan lists every partition: the last one has all the ends.
+        # Every forward batch lists every partition, so the last one has all the ends.
         first = max(end.last, 1) if end.sequence.lane == "forward" else 1
         batches = state.snapshot.batches(end.sequence, first, last=end.last)
         found += _losses(state, end, batches, ends)
@@ -81,7 +81,7 @@ def losses_that_count(state: LaneState) -> list[Loss]:
 
 
 def newest_receipts(state: LaneState, count: int) -> list[tuple[Receipt, bool]]:
-    """The newest receipts of all sequences, the latest last; with whether a reset undid them."""
+    """The newest receipts of all sequences, newest last, each with whether a reset undid it."""
     found = [
         (receipt, receipt.batch.number > end.last)
         for end in sequence_ends(state)
@@ -106,9 +106,9 @@ def _batches(state: LaneState, end: SequenceEnd) -> Iterator[CommittedBatch]:
 def _losses(
     state: LaneState, end: SequenceEnd, committed: Sequence[Batch], ends: Sequence[SequenceEnd]
 ) -> Iterator[Loss]:
-    """A loss has no batch. It counts when a batch that counts begins after it, or contains it.
+    """A loss has no batch. It counts when a batch that counts begins after it or contains it.
 
-    What was dropped from quarantine has one, of any sequence, and counts with it.
+    A record dropped from quarantine has a batch, of any sequence, and counts if that batch does.
     """
     reached: dict[tuple[str, TopicPartition], int] = {}
     for planned in (planned for batch in committed for planned in batch.ranges):

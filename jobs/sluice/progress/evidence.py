@@ -1,4 +1,4 @@
-"""Evidence: what was found of one partition of one topic id, and what follows from it. Pure."""
+"""Evidence: the facts about one partition of one topic id, and what follows from them. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sluice.offsets.row_offsets import NO_ROWS, Mask, Offsets, Rows
 class CommittedRange:
     """The range of one committed batch, and the version of the data table it landed in.
 
-    `due` tells whether it must have a receipt by now; `receipts` are those that it has.
+    `due` says whether it must have a receipt by now; `receipts` are those it has.
     """
 
     batch: str
@@ -31,7 +31,7 @@ class CommittedRange:
 
 @dataclass(frozen=True)
 class DroppedRecords:
-    """Quarantined records of a batch that somebody decided to forget."""
+    """Quarantined records of a batch that the operator dropped."""
 
     batch: str
     offsets: OffsetRange
@@ -39,13 +39,13 @@ class DroppedRecords:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was found of one partition.
+    """The facts about one partition.
 
-    `reads` are in the order they landed in; `openings` tell where a reset lets a generation begin;
-    `lost` are recorded losses. `readable` is what Kafka still holds of the reads, and `visible` the
+    `reads` are in the order they landed; `openings` say where a reset starts a generation; `lost`
+    are recorded losses. `readable` is what Kafka still holds of the reads, and `visible` the
     offsets there that a read_committed client sees. `quarantined` are all rows, live or not, and
-    `deleted` those that others took out of the data table, by the version that did so. `dropped`
-    records count no more, unless a batch has read them again since.
+    `deleted` the rows that others removed from the data table, by the version that did so.
+    `dropped` records no longer count, unless a batch has read them again since.
     """
 
     partition: TopicPartition
@@ -67,7 +67,7 @@ class Evidence:
 
     @cached_property
     def live(self) -> Rows:
-        """The quarantine rows of committed batches whose offset none has read again since."""
+        """The quarantine rows of committed batches whose offset no later batch has read again."""
         committed = self.quarantined.reads >= 0
         return self.quarantined.only(committed & ~self.superseded & ~self.forgotten)
 
@@ -75,7 +75,7 @@ class Evidence:
     def superseded(self) -> Mask:
         """Which quarantine rows a later batch has read again.
 
-        What Kafka did not hold any more, a later batch over the same range has not read.
+        A later batch over the same range did not read records that Kafka no longer held.
         """
         rows = self.quarantined
         read_again = np.isin(rows.offsets, self.visible)
@@ -84,7 +84,7 @@ class Evidence:
 
     @cached_property
     def forgotten(self) -> Mask:
-        """Which quarantine rows somebody has dropped."""
+        """Which quarantine rows the operator has dropped."""
         rows, found = self.quarantined, np.zeros(len(self.quarantined.offsets), dtype=bool)
         for place in np.unique(self.dropped_rows.reads):
             dropped = self.dropped_rows.offsets[self.dropped_rows.reads == place]
@@ -93,7 +93,7 @@ class Evidence:
 
     @cached_property
     def dropped_rows(self) -> Rows:
-        """The quarantine rows that are recorded as dropped, be they there still or not."""
+        """The quarantine rows recorded as dropped, whether or not they are still in the table."""
         places = {read.batch: place for place, read in enumerate(self.reads)}
         return _once(
             Rows(offsets, np.full(len(offsets), places[each.batch], dtype=np.int64))
@@ -104,17 +104,17 @@ class Evidence:
 
     @cached_property
     def put_aside(self) -> Rows:
-        """The quarantine rows that are there, and those that were dropped, each once."""
+        """The rows in the quarantine table and those dropped from it, each once."""
         return _once([self.quarantined, self.dropped_rows])
 
     @cached_property
     def stored(self) -> Rows:
-        """The rows that count, of both tables."""
+        """The rows of both tables that count."""
         return self.data.and_(self.live)
 
     @cached_property
     def excused(self) -> Offsets:
-        """The offsets whose rows others deleted or dropped, and that no batch has read since."""
+        """The offsets whose rows were deleted or dropped and that no batch has read since."""
         versions = np.array([read.version for read in self.reads] + [-1], dtype=np.int64)
         found = [
             rows.offsets[versions[self.newest_read(rows.offsets)] < version]
@@ -126,16 +126,16 @@ class Evidence:
 
     @cached_property
     def gone(self) -> Rows:
-        """The rows that others deleted and that have not come back, each once."""
+        """The rows that others deleted and no batch has written again, each once."""
         rows = _once(self.deleted.values())
         return rows.only(~np.isin(rows.offsets, self.data.offsets))
 
     def newest_read(self, offsets: Offsets) -> Offsets:
-        """For each offset the place of the last batch over it, -1 where there is none."""
+        """For each offset the index of the last read that covers it, -1 where none does."""
         return _latest(offsets, ((read.offsets, place) for place, read in enumerate(self.reads)))
 
     def read_again(self, place: int) -> bool:
-        """Whether a later batch has read a part of a batch's range again."""
+        """Whether a later batch has read part of this read's range again."""
         mine = self.reads[place].offsets
         return any(
             max(each.offsets.start, mine.start) < min(each.offsets.end, mine.end)
@@ -143,7 +143,7 @@ class Evidence:
         )
 
     def newest_row(self, offsets: Offsets) -> Offsets:
-        """For each offset the place of the last batch that has, or had, a row of it; else -1."""
+        """For each offset the index of the last read that has, or had, a row of it; else -1."""
         rows = self.data.and_(self.put_aside).and_(self.gone)
         wanted = np.unique(offsets)
         mine = rows.only(np.isin(rows.offsets, wanted))
@@ -153,7 +153,7 @@ class Evidence:
 
 
 def _latest(offsets: Offsets, ranges: Iterable[tuple[OffsetRange, int]]) -> Offsets:
-    """For each offset the number of the last range that holds it, -1 where none does."""
+    """For each offset the number of the last range that contains it, -1 where none does."""
     order = np.argsort(offsets, kind="stable")
     ascending, found = offsets[order], np.full(len(offsets), -1, dtype=np.int64)
     for each, number in ranges:
@@ -163,7 +163,7 @@ def _latest(offsets: Offsets, ranges: Iterable[tuple[OffsetRange, int]]) -> Offs
 
 
 def _once(several: Iterable[Rows]) -> Rows:
-    """All the rows, without repetitions."""
+    """All the rows, without duplicates."""
     everything = NO_ROWS
     for rows in several:
         everything = everything.and_(rows)

@@ -1,4 +1,4 @@
-"""The state of a lane: the offsets table and the data table at versions that agree."""
+"""The state of a lane: the offsets table and the data table at matching versions."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from sluice.tables.delta_log import DeltaSnapshot
 from sluice.tables.fence import FENCE
 from sluice.tables.offsets_table import OffsetsSnapshot
 
-# Each repetition means that another process has planned and committed between two reads.
+# Each repetition means that another process planned and committed between the two reads.
 _READINGS = 5
 
 
 @dataclass(frozen=True)
 class LaneState:
-    """One lane of the newest generation: what is planned of it, and what is committed.
+    """One lane of the newest generation: what is planned, and what is committed.
 
-    `committed` numbers its last committed batch, 0 where there is none.
+    `committed` numbers the last committed batch, 0 where there is none.
     """
 
     snapshot: OffsetsSnapshot
@@ -49,7 +49,7 @@ class LaneState:
 
     @property
     def unfinished(self) -> tuple[Batch, ...]:
-        """What is planned and not committed yet."""
+        """The batches planned but not yet committed."""
         return self.history.after(self.committed)
 
     @property
@@ -65,7 +65,7 @@ class LaneState:
 
     @property
     def cursor(self) -> Cursor:
-        """Where each partition's next batch starts, by what is committed."""
+        """Where each partition's next batch starts, after the last committed one."""
         return self.history.cursor_at(self.committed)
 
     @property
@@ -79,14 +79,14 @@ class LaneState:
         return {lane: self.committed_of(replace(self.sequence, lane=lane)) for lane in LANES}
 
     def committed_of(self, sequence: BatchSequence) -> int:
-        """The last committed batch of any sequence: of a closed one, where it was closed."""
+        """The last committed batch of any sequence; for a closed one, where it was closed."""
         committed = self.data.committed(sequence)
         return self.resets.closed_at(sequence) if committed == FENCE else committed
 
 
 @dataclass(frozen=True)
 class SequenceEnd:
-    """How far a sequence is committed; batches above `last` that landed were undone by a reset."""
+    """How far a sequence is committed; a reset undid any batch that landed above `last`."""
 
     sequence: BatchSequence
     last: int
@@ -96,14 +96,14 @@ class SequenceEnd:
 def read_unchecked(
     resources: PipelineResources, lane: Lane = "forward", *, to_write: bool = False
 ) -> LaneState:
-    """A lane as it is now, whatever was done to the data table: for looking, and for resets.
+    """The current state of a lane, without a check for foreign commits: for previews and resets.
 
-    Others may plan, commit and reset between the two reads: then both are read once more.
+    If another process plans, commits or resets between the two reads, both are repeated.
     Raises TableRefused when plans, receipts and the data table contradict each other.
     """
     offsets = resources.offsets
     for _ in range(_READINGS):
-        # In this order: a fence stands later than the row that says where it closes.
+        # Keep this order: a fence lands after the row that says where it closes.
         snapshot = offsets.snapshot_to_write() if to_write else offsets.snapshot()
         data = resources.data.snapshot()
         resets = snapshot.resets(resources.spec.pipeline)
@@ -115,14 +115,14 @@ def read_unchecked(
     try:
         history.agree_with(committed, data.uri)
     except TableRefused:
-        # What was done to the table says more than the numbers, where its log still tells it.
+        # A foreign commit explains more than the numbers, if the table's log still holds it.
         data.require_no_foreign_commits(resources.spec.pipeline)
         raise
     return LaneState(snapshot, data, resets, history, committed)
 
 
 def sequence_end(resources: PipelineResources, sequence: BatchSequence) -> SequenceEnd:
-    """How far a sequence is committed now."""
+    """How far a sequence is currently committed."""
     committed = resources.data.snapshot().committed(sequence)
     if committed < FENCE:
         return SequenceEnd(sequence, committed, closed=False)

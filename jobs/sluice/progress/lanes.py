@@ -1,6 +1,6 @@
-"""Lanes: each lane as it is now, on a data table that is the one it was.
+"""Lanes: the current state of each lane, once the data table is known to be unaltered.
 
-The steps of the protocol begin here: what others did to the table is told before anything is done.
+The steps of the protocol begin here: foreign commits are reported before anything else is done.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from sluice.progress.unaltered import check_data_table
 def read_lane(
     resources: PipelineResources, lane: Lane = "forward", *, to_write: bool = False
 ) -> LaneState:
-    """A lane as it is now. Raises TableRefused or ResetNeeded for a table that was altered."""
+    """The current state of a lane. Raises TableRefused or ResetNeeded for an altered table."""
     state = read_unchecked(resources, lane, to_write=to_write)
     check_data_table(state)
     return state
 
 
 def unfinished_batches(resources: PipelineResources) -> tuple[Batch, ...]:
-    """What both lanes have planned and not committed yet."""
+    """The batches that either lane has planned but not yet committed."""
     return tuple(batch for lane in LANES for batch in read_unchecked(resources, lane).unfinished)

@@ -1,7 +1,7 @@
-"""Quarantined: the rows of the quarantine table, and which of them count. Kafka is not asked.
+"""Quarantined records: the rows of the quarantine table, and which count. Does not ask Kafka.
 
 A row counts until a later batch has a row of the same offset, or had one that was dropped. So a
-batch over offsets that Kafka no longer held takes nothing away.
+batch over offsets that Kafka no longer held supersedes nothing.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ _ORDER = [(name, "ascending") for name in COORDINATES.names]
 
 @dataclass(frozen=True)
 class Quarantined:
-    """All rows, in the order of their coordinates, as of one state of the forward lane."""
+    """All rows, ordered by their coordinates, as of one state of the forward lane."""
 
     lane: LaneState
     rows: tuple[QuarantinedRecord, ...]
 
     def of(self, *states: RecordState) -> list[QuarantinedRecord]:
-        """Those in one of the states."""
+        """The rows in one of these states."""
         return [each for each in self.rows if each.state in states]
 
 
 def read_quarantined(resources: PipelineResources) -> Quarantined:
-    """Read the rows and tell which of them count. Takes no JVM."""
-    # What lands from here on is not seen: its rows count as waiting, and stay.
+    """Read the rows and decide which of them count. Needs no JVM."""
+    # A batch that lands from here on is not seen: its rows count as waiting, and stay.
     lane = read_unchecked(resources)
     if not resources.quarantine.exists():
         return Quarantined(lane, ())
@@ -50,7 +50,7 @@ def read_quarantined(resources: PipelineResources) -> Quarantined:
     stored = group_coordinates(lines)
     found = {place: evidence_of(committed, place, stored) for place in stored.places}
     evidence = _with_newer_rows(resources, found)
-    # Sorted by place before, so that the places come in the order of the rows.
+    # The rows are sorted by place, so the places come in the order of the rows.
     marks = [mark for each in evidence.values() for mark in _marks(each)]
     ends = sequence_ends(lane)
     return Quarantined(
@@ -62,7 +62,7 @@ def read_quarantined(resources: PipelineResources) -> Quarantined:
 def _with_newer_rows(
     resources: PipelineResources, known: Mapping[TopicIdPartition, Evidence]
 ) -> Mapping[TopicIdPartition, Evidence]:
-    """The same with the rows of the data table that later batches over the offsets have."""
+    """The same evidence, plus the data table's rows that later batches have at these offsets."""
     again: set[int] = set()
     for each in known.values():
         rows = each.quarantined
@@ -82,7 +82,7 @@ Mark = tuple[RecordState, int | None]
 
 
 def _marks(evidence: Evidence) -> Iterator[Mark]:
-    """For each row its state, and the version of the data table that superseded it."""
+    """The state of each row, and the version of the data table that superseded it."""
     rows = evidence.quarantined
     newest = evidence.newest_row(rows.offsets)
     masks = (rows.reads >= 0, evidence.forgotten, evidence.superseded)
@@ -118,7 +118,7 @@ def _row(
 
 
 def _undone(batch: str, ends: Sequence[SequenceEnd]) -> bool:
-    """Whether the batch can never be committed any more: its sequence was closed below it."""
+    """Whether the batch can never be committed: its sequence was closed below it."""
     try:
         sequence, number = parse_batch(ends[0].sequence.pipeline, batch)
     except ValueError:
@@ -128,7 +128,7 @@ def _undone(batch: str, ends: Sequence[SequenceEnd]) -> bool:
 
 @dataclass(frozen=True)
 class Record:
-    """A quarantined record as it came."""
+    """A quarantined record as Kafka delivered it."""
 
     row: QuarantinedRecord
     timestamp: datetime
@@ -138,7 +138,7 @@ class Record:
 
 
 def read_records(resources: PipelineResources, rows: Sequence[QuarantinedRecord]) -> list[Record]:
-    """The records of some rows, in the same order; without those that are gone by now."""
+    """The records of some rows, in the same order, without those since deleted."""
     if not rows:
         return []
     columns = [*COORDINATES.names, "_timestamp", "_key", "_headers", "value"]

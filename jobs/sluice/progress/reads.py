@@ -1,4 +1,4 @@
-"""Reads: a partition's committed ranges, as evidence of what was read. The one builder of it."""
+"""Reads: a partition's committed ranges, and the only builder of evidence from them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from sluice.tables.coordinates import StoredCoordinates
 def evidence_of(
     committed: Committed, place: TopicIdPartition, quarantine: StoredCoordinates
 ) -> Evidence:
-    """What batches and the quarantine table say of a partition; the caller adds the rest."""
+    """What batches and the quarantine table say about a partition; the caller adds the rest."""
     reads = list(_reads_of(committed, place))
     return Evidence(
-        # Rows name the topic; of a partition without reads nothing is asked.
+        # The ranges name the topic; without reads it is never used.
         partition=reads[0].offsets.partition if reads else TopicPartition("", place.partition),
         reads=reads,
         quarantined=quarantine.rows(place, [each.batch for each in reads]),
@@ -26,7 +26,7 @@ def evidence_of(
 
 
 def _reads_of(committed: Committed, place: TopicIdPartition) -> Iterator[CommittedRange]:
-    """A partition's ranges, with their receipts, in the order they landed in."""
+    """A partition's ranges, with their receipts, in the order they landed."""
 
     def mine(planned: PlannedRange) -> bool:
         return (planned.topic_id, planned.offsets.partition.partition) == place
@@ -47,7 +47,7 @@ def _reads_of(committed: Committed, place: TopicIdPartition) -> Iterator[Committ
 
 
 def _drops_of(committed: Committed, place: TopicIdPartition) -> list[DroppedRecords]:
-    """What was dropped from quarantine of a partition."""
+    """A partition's records dropped from quarantine."""
     return [
         DroppedRecords(loss.dropped_from, loss.offsets)
         for loss in committed.losses

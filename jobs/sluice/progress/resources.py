@@ -1,4 +1,4 @@
-"""The resources of one pipeline: its spec and the outside things that the steps work on."""
+"""The resources of one pipeline: its spec and the external systems that its steps work on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sluice.tables.warehouse import Warehouse
 
 @dataclass(frozen=True)
 class PipelineResources:
-    """Everything that planning, ingesting and settling need, but for Spark."""
+    """Everything that planning, ingesting and settling need, except Spark."""
 
     spec: PipelineSpec
     tables: Warehouse
@@ -26,7 +26,7 @@ class PipelineResources:
 
     @classmethod
     def of(cls, spec: PipelineSpec, tables: Warehouse, client: ClientSettings) -> PipelineResources:
-        """Put the resources together; nothing is contacted yet."""
+        """Assemble the resources; nothing is contacted yet."""
         return cls(
             spec=spec,
             tables=tables,

@@ -1,4 +1,4 @@
-"""Retries: a step that other processes may cross is taken again, on what they have left."""
+"""Retries: a step that conflicts with another process's commit is repeated on the new state."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ _T = TypeVar("_T")
 
 
 def until_it_lands(step: Callable[[], _T], crossed: str) -> _T:
-    """Take a step until no other commit crosses it; each time it reads and decides anew.
+    """Repeat a step until its commit meets no conflict; each time it reads and decides again.
 
-    Raises CommitFailed when that happened ten times in a row: `crossed` says by what, and the next
-    move.
+    Raises CommitFailed after ten conflicts in a row: `crossed` says with what, and the next move.
     """
     again = Retrying(
         retry=retry_if_exception_type(CommitConflict), stop=stop_after_attempt(_ATTEMPTS)

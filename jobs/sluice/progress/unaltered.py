@@ -1,4 +1,4 @@
-"""Unaltered: what others did to the data table since the last receipt."""
+"""The check that the data table is unaltered: what others did to it since the last receipt."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sluice.tables.foreign_commits import require_all_there, undone_by_restore
 def check_data_table(state: LaneState) -> None:
     """Raises TableRefused or ResetNeeded unless the table holds what was committed to it.
 
-    Every commit is looked at once: receipts carry the version up to which that was done.
+    Every commit is checked once: receipts record the version up to which this was done.
     """
     lanes = [replace(state.sequence, lane=lane) for lane in LANES]
     opening = state.resets.by_generation.get(state.generation)

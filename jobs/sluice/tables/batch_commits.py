@@ -17,7 +17,7 @@ from sluice.offsets.ranges import OffsetRange, TopicPartition
 
 @dataclass(frozen=True)
 class BatchCommit:
-    """The commit that a batch landed in: version, rows written, and the attempt that made it."""
+    """The commit that a batch landed in: its version, how many rows it wrote, its attempt."""
 
     version: int
     rows: int

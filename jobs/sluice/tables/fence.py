@@ -11,7 +11,7 @@ from sluice.errors import CommitConflict, CommitFailed
 from sluice.offsets.batches import BatchSequence
 
 # The highest version of a transaction id (PROTOCOL.md, Transaction Identifiers). Delta's Spark
-# writer silently skips a write whose txnVersion is not above it (DeltaCommand.hasBeenExecuted).
+# writer silently skips a txnVersion that is not above the recorded one (its hasBeenExecuted).
 FENCE = 2**63 - 1
 # Table features with which delta-rs 1.6 commits. Its own list is in Rust, out of Python's reach
 # (crates/core/src/kernel/transaction/protocol.rs).

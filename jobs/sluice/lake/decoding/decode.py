@@ -19,7 +19,7 @@ DECODED = "decoded"
 def decode(form: Format, records: DataFrame, closely: bool) -> DataFrame:
     """Add struct column `decoded`: the declared columns, and `_error`, null where decodable.
 
-    Not `closely` is quicker, and takes some decodable records for undecodable ones.
+    Without `closely` it is quicker, but takes some decodable records for undecodable ones.
     """
     raise TypeError(f"no decoding for {form}")
 

@@ -1,7 +1,7 @@
 """Exact reading: every scalar of a record is read as the text it was written with.
 
-Spark's parser re-renders numbers and lets no one see whether a text was a string or a number. So
-each scalar is first marked, in the JSON text: `"ab"` → `"<nonce>:ab"`, `1.10` → `"<nonce>1.10:"`.
+Spark's parser re-renders numbers and hides whether a text was a string or a number. So each scalar
+is first marked in the JSON text: `"ab"` → `"<nonce>:ab"`, `1.10` → `"<nonce>1.10:"`.
 The marking keeps valid JSON valid and invalid JSON invalid; it only quotes well-formed values.
 """
 
@@ -23,7 +23,7 @@ from sluice.lake.decoding.json_scalars import (
     timestamp_from_text,
 )
 
-# Possessive throughout: linear in time, and constant in stack, for texts of many megabytes.
+# Possessive quantifiers throughout: linear time and constant stack for texts of many megabytes.
 _STRING = r'"((?:[^"\\]++|\\.)*+)"'
 _NAME = r'"(?:[^"\\]++|\\.)*+"(?=[ \t\r\n]*+:)'
 _NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+"
@@ -67,7 +67,7 @@ class ExactReading:
                 return let(self._bare(text), lambda bare: _bare_value(bare, declared))
 
     def _quoted(self, text: Column) -> Column:
-        """What stands between the quotes, null for anything but a JSON string."""
+        """The text between the quotes, null for anything but a JSON string."""
         return F.when(self._is_string(text), F.substring(text, len(self._nonce) + 2, 2**31 - 1))
 
     def _bare(self, text: Column) -> Column:
@@ -133,7 +133,7 @@ class ExactReading:
         return let(last, lambda members: self._whole_map(members, value))
 
     def _whole_map(self, members: Column, value: T.DataType) -> Column:
-        """Of repeated names the last counts: the first, as the members come in reverse."""
+        """The last of repeated names counts; it comes first, as the members are reversed."""
         names = F.reverse(F.array_distinct(members["names"]))
         texts = F.transform(
             names,

@@ -1,6 +1,6 @@
 """Native reading: a record parsed by Spark straight into types close to the declared ones.
 
-Quick, and right wherever it claims to fit; what it cannot vouch for is left to the exact reading.
+Quick, and correct wherever it vouches for a value; the exact reading does the rest.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from sluice.lake.decoding.json_scalars import (
     timestamp_from_text,
 )
 
-# What Jackson renders differently from how it was written, were it a number; and every container.
+# Texts that, as numbers, Jackson may have rendered differently from how they were written.
 _RERENDERED = r'\A(?:-?[0-9]+\.[0-9]+(?:E-?[0-9]+)?|"-?Infinity")\z'
 
 
 def native_type(declared: T.DataType, unit: str | None) -> T.DataType:
     """The type to parse a declared type with."""
     match declared:
-        case T.ByteType():  # Jackson takes 128 to 255 for a byte
+        case T.ByteType():  # Jackson accepts 128 to 255 as a byte
             return T.ShortType()
         case T.DateType() | T.BinaryType():
             return T.StringType()
@@ -45,7 +45,7 @@ def native_type(declared: T.DataType, unit: str | None) -> T.DataType:
 
 
 def native_schema(fields: T.StructType, unit: str | None) -> T.StructType:
-    """The fields to parse. A DECIMAL is parsed as DOUBLE, to see that it is a number at all."""
+    """The fields to parse. A DECIMAL is parsed as DOUBLE, only to check that it is a number."""
     return T.StructType(
         [
             T.StructField(
@@ -60,9 +60,9 @@ def native_schema(fields: T.StructType, unit: str | None) -> T.StructType:
 
 
 def vouches_for(fields: T.StructType) -> bool:
-    """False where only the exact reading will do: Spark rounds decimals, and reads them in texts.
+    """False where the exact reading is needed: Spark rounds decimals, and parses them from strings.
 
-    At the top level there is a way around that: json_scalars.decimal_in_text.
+    At the top level, json_scalars.decimal_in_text avoids that.
     """
     return not any(_holds_decimal(f.dataType) for f in fields if not _is_decimal(f.dataType))
 
@@ -149,7 +149,7 @@ def any_doubt(parsed: Column, value: Column, declared: T.StructType, raw: Column
 
 
 def _maybe_rerendered(text: Column, raw: Column) -> Column:
-    # Texts below ":" begin with a digit, a sign, a quote or a space: few get to the costly tests.
+    # Texts below ":" begin with a digit, a sign, a quote or a space: few reach the costly tests.
     number = (text < ":") & (text.rlike(_RERENDERED) | ((text == "0") & raw.contains("-0")))
     return number | text.startswith("{") | text.startswith("[")
 
@@ -169,7 +169,7 @@ def _element_doubt(
 
 
 def _member_doubt(parsed: Column, value: Column, member: T.DataType, raw: Column) -> Column:
-    """Spark keeps members of the same name."""
+    """Also true for repeated names: Spark keeps members of the same name."""
     names = F.map_keys(parsed)
     repeated = F.size(F.array_distinct(names)) != F.size(names)
     inner = _element_doubt(F.map_values(parsed), F.map_values(value), member, raw)
@@ -177,7 +177,7 @@ def _member_doubt(parsed: Column, value: Column, member: T.DataType, raw: Column
 
 
 def disjunction(terms: list[Column]) -> Column | None:
-    """Any of them; None when there are none."""
+    """Whether any term is true; None when there are none."""
     return reduce(or_, terms) if terms else None
 
 

@@ -15,7 +15,7 @@ _TIME = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
 _ZONE = r"(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
 DATE_TEXT = rf"\A{_DATE}\z"
 TIMESTAMP_TEXT = rf"\A{_DATE}[Tt ]{_TIME}(?:\.[0-9]+)?{_ZONE}?\z"
-# The usual form, cheap to match; Spark's cast refuses what is no date or time.
+# The usual form, cheap to match; Spark's cast refuses anything that is not a date or time.
 _PLAIN_DATE = r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _PLAIN_TIMESTAMP = rf"{_PLAIN_DATE}[T ][0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(?:\.[0-9]{{1,6}})?Z?\z"
 _TIMESTAMP_PARTS = rf"\A({_DATE})[Tt ]({_TIME})(?:\.([0-9]{{1,6}})[0-9]*+)?+({_ZONE})?\z"
@@ -26,7 +26,7 @@ _FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799  # years 0001 to 
 
 
 def let(value: Column, body: Callable[[Column], Column]) -> Column:
-    """`body` of `value`, which is computed once."""
+    """`body` applied to `value`, which is computed once."""
     return F.element_at(F.transform(F.array(value), body), 1)
 
 
@@ -36,7 +36,7 @@ def date_from_text(text: Column) -> Column:
 
 
 def timestamp_from_text(text: Column) -> Column:
-    """A date-time of RFC 3339, UTC where it names no zone; digits beyond microseconds are cut."""
+    """A date-time of RFC 3339, UTC if it names no zone; digits beyond microseconds are cut."""
     plain = text.rlike(_PLAIN_TIMESTAMP) & ~text.startswith("0000")
     # The session's zone is UTC, and Spark reads a time without a zone faster than with one.
     return F.when(plain, F.rtrim(text, F.lit("Z")).try_cast("timestamp")).when(
@@ -45,7 +45,7 @@ def timestamp_from_text(text: Column) -> Column:
 
 
 def _timestamp_from_parts(text: Column) -> Column:
-    """Computed, as Spark's cast refuses offsets beyond 18 hours, and lower-case letters."""
+    """Computed, because Spark's cast refuses offsets beyond 18 hours and lower-case letters."""
     date, time, fraction, zone = (
         F.regexp_extract(text, _TIMESTAMP_PARTS, group) for group in (1, 2, 3, 4)
     )

@@ -1,8 +1,8 @@
 """The strict decoding of JSON records: a record's bytes → the declared fields, or a reason why not.
 
-Spark's `from_json` alone passes invalid UTF-8, trailing content, wrapped integers, infinities and
+Spark's `from_json` alone accepts invalid UTF-8, trailing content, wrapped integers, infinities and
 re-rendered numbers. Here a record is first read natively, with one parse; only what that reading
-cannot vouch for is read once more, exactly: see json_native and json_exact.
+cannot vouch for is read again, exactly: see json_native and json_exact.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def decode_json(
 ) -> DataFrame:
     """Add struct column `into`: the declared fields, and `_error`, null where decodable.
 
-    Not `closely`, records that only the exact reading can judge count as errors: this keeps the
+    Without `closely`, records that only the exact reading can judge count as errors: this keeps the
     exact reading's large expressions, which are slow to compile, out of the usual pass.
 
     `nonce` is a name that no record can guess: 16 or more random letters and digits, drawn per
@@ -63,7 +63,7 @@ def decode_json(
         return records.withColumn(into, reading.unless_null(reading.exact()))
     alone, wrapped, native = f"_{nonce}_alone", f"_{nonce}_wrapped", f"_{nonce}_native"
     parsed = F.col(alone), F.col(wrapped)
-    # Each step uses the one before it many times, so Spark keeps them apart: one parse a record.
+    # Each step uses the previous one many times, so they stay apart for Spark: one parse a record.
     return (
         records.withColumns({alone: reading.parse_alone(), wrapped: reading.parse_wrapped()})
         .withColumn(native, reading.native(*parsed))
@@ -113,7 +113,7 @@ class _Reading:
         return F.coalesce((F.size(wrapped) == 2) & whole, F.lit(False))
 
     def native(self, alone: Column, wrapped: Column) -> Column:
-        """The fields as parsed natively; whether to believe them is seen by `decoded`."""
+        """The fields as parsed natively; `decoded` decides whether to believe them."""
         values = [self._native_field(_field(alone, wrapped, each), each) for each in self._fields]
         return F.struct(*values, _no_error().alias(ERROR))
 
@@ -130,7 +130,7 @@ class _Reading:
         return self.unless_null(F.when(doubtful, otherwise).otherwise(native))
 
     def unless_null(self, decoded: Column) -> Column:
-        """Not deterministic to Spark's eyes, or it would copy all this into a filter on an error.
+        """Marked non-deterministic, or Spark would copy all this into a filter on an error.
 
         A filter pushed below the parse repeats the parse for every mention: dozens of times.
         """
@@ -181,7 +181,7 @@ class _Reading:
         return F.struct(*nulls, error.alias(ERROR))
 
     def _unclean(self) -> Column:
-        """Escaped surrogates that are no pair have no UTF-8 form."""
+        """Unpaired escaped surrogates have no UTF-8 form."""
         escapes = F.regexp_replace(F.regexp_replace(self._text, r"\\\\", "  "), _PAIR, "  ")
         lone = self._text.contains("\\u") & escapes.rlike(_SURROGATE)
         return F.when(~F.is_valid_utf8(self._text), F.lit(_NOT_UTF8)).when(
