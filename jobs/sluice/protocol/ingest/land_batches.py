@@ -97,7 +97,7 @@ def _prepare(resources: PipelineResources, lake: Lake) -> None:
 
 
 def _land(resources: PipelineResources, batch: Batch, lake: Lake, undecodable_before: bool) -> bool:
-    """Land one batch. A replacement conflicts with any commit in between, so it may take retries."""
+    """Land one batch. A replacement conflicts with any commit in between: then try again."""
     retrying = Retrying(
         retry=retry_if_exception_type(_ConflictedAttempt),
         wait=wait_random_exponential(multiplier=1, max=20),

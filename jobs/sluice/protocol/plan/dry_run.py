@@ -93,7 +93,7 @@ def interrupted_reset(resets: Resets) -> Iterator[str]:
     """A note about a reset that the next run finishes first."""
     pending = resets.newest
     if pending is not None and not pending.done:
-        yield f"reset to generation {pending.generation} interrupted: the next run finishes it first"
+        yield f"reset to generation {pending.generation} interrupted: the next run completes it"
 
 
 def _start_note(resources: PipelineResources, snapshot: OffsetsSnapshot) -> Iterator[str]:
