@@ -1,4 +1,4 @@
-"""Reset targets: where the next generation starts, named as in Kafka's own reset tool."""
+"""Reset targets: where the next generation starts, named as in Kafka's reset tool (KIP-122)."""
 
 from __future__ import annotations
 

@@ -115,10 +115,10 @@ def _land_once(
     if _last_committed(resources, batch) >= batch.number:
         log.info("%s: committed meanwhile, nothing to do", batch)
         return undecodable_before
-    reading = _reading(resources, batch)
-    log.info("%s: reading %d offsets: %s", batch, batch.span, ", ".join(map(str, reading.ranges)))
+    attempt = _new_attempt(resources, batch)
+    log.info("%s: reading %d offsets: %s", batch, batch.span, ", ".join(map(str, attempt.ranges)))
     try:
-        undecodable = _write_batch(resources, reading, lake, undecodable_before)
+        undecodable = _write_batch(resources, attempt, lake, undecodable_before)
         reach("commit landed")
     except SluiceError:
         raise
@@ -133,7 +133,7 @@ def _land_once(
                 f"{batch}: not committed. Spark, reading from broker {resources.client.bootstrap},"
                 f" stopped: {_short_message(problem)}"
             ) from problem
-        if not _committed_by_another(resources, reading):
+        if not _committed_by_another(resources, attempt):
             log.warning("%s: committed although Spark reported: %s", batch, _short_message(problem))
         return undecodable_before
     if _last_committed(resources, batch) < batch.number:
@@ -141,12 +141,12 @@ def _land_once(
             f"{batch}: Spark reported success, but the data table's log does not hold the batch."
             " Run again."
         )
-    if not _committed_by_another(resources, reading):
+    if not _committed_by_another(resources, attempt):
         log.info("%s: committed", batch)
     return undecodable
 
 
-def _reading(resources: PipelineResources, batch: Batch) -> BatchAttempt:
+def _new_attempt(resources: PipelineResources, batch: Batch) -> BatchAttempt:
     state = resources.kafka.state(resources.spec)
     # Retention may delete records before a backfill reads them; their earlier rows stay.
     policy = RecordLoss() if batch.sequence.lane == "backfill" else resources.spec.data_loss
@@ -172,42 +172,42 @@ def _last_committed(resources: PipelineResources, batch: Batch) -> int:
     return end.last
 
 
-def _committed_by_another(resources: PipelineResources, reading: BatchAttempt) -> bool:
+def _committed_by_another(resources: PipelineResources, attempt: BatchAttempt) -> bool:
     """Whether another attempt committed the batch; logs it."""
-    landed = resources.data.snapshot().commit_of(reading.batch)
-    if landed.attempt == reading.attempt:
+    landed = resources.data.snapshot().commit_of(attempt.batch)
+    if landed.attempt == attempt.attempt:
         return False
     log.warning(
         "%s: superseded by version %d of the data table, which another attempt committed",
-        reading,
+        attempt,
         landed.version,
     )
     return True
 
 
 def _write_batch(
-    resources: PipelineResources, reading: BatchAttempt, lake: Lake, undecodable_before: bool
+    resources: PipelineResources, attempt: BatchAttempt, lake: Lake, undecodable_before: bool
 ) -> bool:
     # With a corrected schema, records that an earlier attempt quarantined may now be decodable.
-    quarantined_before = resources.quarantine.snapshot().coordinates(reading.batch).count
+    quarantined_before = resources.quarantine.snapshot().coordinates(attempt.batch).count
     if not undecodable_before and not quarantined_before:
         try:
-            lake.land(reading)
+            lake.land(attempt)
         except Undecodable as first:
-            log.warning("%s: undecodable: %s. Quarantine first, then the data", reading, first)
+            log.warning("%s: undecodable: %s. Quarantine first, then the data", attempt, first)
         else:
             return False
     if not resources.quarantine.exists():
         lake.prepare_quarantine()
-    if _last_committed(resources, reading.batch) >= reading.batch.number:
+    if _last_committed(resources, attempt.batch) >= attempt.batch.number:
         # Another attempt committed it: the quarantine rows of that commit must not change.
         return True
-    found = lake.quarantine(reading)
+    found = lake.quarantine(attempt)
     reach("quarantine written")
-    require_within_budget(resources, reading, found)
+    require_within_budget(resources, attempt, found)
     if found.undecodable:
-        log.warning("%s: %d of %d records quarantined", reading, found.undecodable, found.records)
-    lake.land_decodable(reading)
+        log.warning("%s: %d of %d records quarantined", attempt, found.undecodable, found.records)
+    lake.land_decodable(attempt)
     return bool(found.undecodable)
 
 
