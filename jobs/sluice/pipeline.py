@@ -1,9 +1,9 @@
-"""The pipeline: the protocol as a script, and the one door for DAGs, command line and tests.
+"""The pipeline: the protocol as a script, and the one entry point for DAGs, CLI and tests.
 
     plan     make the ranges of the next batches durable, or adopt those that are not committed yet
-             (`backfill` plans what is read once more, in a lane of its own)
+             (`backfill` plans what is reread, in a lane of its own)
     ingest   land them in order, one data commit each
-    settle   write receipts for what is committed; then mirror the cursor to the consumer group
+    settle   write receipts for committed batches; then mirror the cursor to the consumer group
 
     pipeline = find_pipeline("flights", os.environ)
     while work := pipeline.plan(run_id, actor):
@@ -11,8 +11,8 @@
             pipeline.ingest(work, lake)
         pipeline.settle(run_id, actor)
 
-Each step may be called again after a crash at any line: whether a batch is committed is decided by
-the data table's transaction version alone, which is read again before and after every write.
+Each step may be called again after a crash at any line: only the data table's transaction version
+decides whether a batch is committed, and it is read again before and after every write.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Pipeline:
-    """One pipeline: the protocol's steps first, then what people ask for."""
+    """One pipeline: the protocol's steps first, then the operators' commands."""
 
     resources: PipelineResources
     open_spark: Callable[[PipelineSpec], AbstractContextManager[SparkSession]] = own_session
@@ -87,15 +87,15 @@ class Pipeline:
     # 1 plan
 
     def plan(self, run_id: str, actor: str) -> BatchReference:
-        """Decide and write down what the run works on; falsy when there is nothing new."""
+        """Decide what the run works on, and make it durable; falsy if there is nothing new."""
         return plan(self.resources, self._after_any_reset(run_id, actor))
 
     def backfill(self, selection: Selection, run_id: str, actor: str) -> PlannedWork:
-        """Write down which offsets below the cursor are read again, as far as Kafka has them."""
+        """Plan which offsets below the cursor are reread, as far as Kafka holds them."""
         return plan_backfill(self.resources, selection, self._after_any_reset(run_id, actor))
 
     def dry_run(self, selection: Selection | None = None) -> Outlook:
-        """What a run would do: of reading what is new, or of reading again. Writes nothing."""
+        """What the next run, or a backfill of the selection, would do. Writes nothing."""
         if selection is None:
             return dry_run(self.resources)
         return dry_run_backfill(self.resources, selection)
@@ -103,10 +103,10 @@ class Pipeline:
     # 2 ingest
 
     def outstanding(self, work: BatchReference) -> BatchReference:
-        """Those of the batches that are not committed yet. Takes milliseconds, no JVM.
+        """The batches of the work that are not committed yet. Takes milliseconds, no JVM.
 
-        Of a generation that a reset has closed there is nothing left: what is to be read forward
-        is planned anew. Raises BackfillClosed for what was to be read again, and was not.
+        Nothing is left of a generation that a reset closed: the forward lane is planned anew.
+        Raises BackfillClosed for backfill batches that were not reread.
         """
         end = sequence_end(self.resources, work.sequence)
         left = replace(work, batches=tuple(n for n in work.batches if n > end.last))
@@ -114,8 +114,8 @@ class Pipeline:
             return left
         if work.sequence.lane == "backfill":
             raise BackfillClosed(
-                f"{left}: a reset has closed them, and they were not read again. If they still are"
-                " to be, ask again: clear the whole run, or give the command once more."
+                f"{left}: a reset has closed them, and they were not read again. If they are still"
+                " needed, request them again: clear the whole run, or repeat the command."
             )
         log.info("%s: superseded by a reset, which closed its generation", left)
         return replace(work, batches=())
@@ -126,7 +126,7 @@ class Pipeline:
 
     @contextmanager
     def open_lake(self) -> Iterator[Lake]:
-        """Start Spark for `ingest`; it is stopped at the end. Raises SparkFailed."""
+        """Start Spark for `ingest`, and stop it at the end. Raises SparkFailed."""
         from sluice.lake.spark_lake import SparkLake
 
         with self.open_spark(self.spec) as spark:
@@ -135,10 +135,10 @@ class Pipeline:
     # 3 settle
 
     def settle(self, run_id: str, actor: str, work: BatchReference | None = None) -> Settlement:
-        """Write all receipts that are due and mirror the cursor; tell those of the work, too."""
+        """Write all due receipts and mirror the cursor; also return earlier ones of the work."""
         return settle(self.resources, _origin(run_id, actor), work)
 
-    # What people ask for
+    # The operators' commands
 
     def status(self) -> PipelineStatus:
         """Where the cursor is, and how far it is behind."""
@@ -149,13 +149,13 @@ class Pipeline:
         return read_history(self.resources, newest)
 
     def verify(self, progress: Progress) -> Verdict:
-        """Compare everything that is committed with what Kafka still holds."""
+        """Compare everything committed with what Kafka still holds."""
         return verify(self.resources, progress)
 
     def accept_gaps(
         self, gaps: Sequence[OffsetRange], reason: str, run_id: str, actor: str
     ) -> Settlement:
-        """Record offsets that nothing explains as lost, and write the receipts they held back."""
+        """Record unexplained gaps as lost, and write the receipts that they held back."""
         written = accept_gaps(self.resources, gaps, reason, _origin(run_id, actor))
         return Settlement(tuple(written))
 
@@ -171,11 +171,11 @@ class Pipeline:
         actor: str,
         as_previewed: str | None = None,
     ) -> Reset:
-        """Close the generation and open the next one where the target says."""
+        """Close the generation and open the next one at the target."""
         return reset(self.resources, target, reason, _origin(run_id, actor), as_previewed)
 
     def preview_skip(self, positions: Positions, reason: str, actor: str) -> Skip:
-        """How single offsets would be passed over; nothing is written."""
+        """How single offsets would be skipped; nothing is written."""
         return preview_skip(self.resources, positions, reason, actor)
 
     def skip(
@@ -186,7 +186,7 @@ class Pipeline:
         actor: str,
         as_previewed: str | None = None,
     ) -> Skip:
-        """Pass over single offsets: a loss record of each, and a plan around them."""
+        """Skip single offsets: a loss record for each, and a plan around them."""
         origin = self._after_any_reset(run_id, actor)
         return skip(self.resources, positions, reason, origin, as_previewed)
 
@@ -195,7 +195,7 @@ class Pipeline:
         return list_quarantine(self.resources)
 
     def choose_records(self, choice: RecordFilter, limit: int) -> ChosenRecords:
-        """Quarantined records as they came."""
+        """Quarantined records as Kafka had them."""
         return choose_records(self.resources, choice, limit)
 
     def preview_drop(self, choice: RecordFilter) -> Drop:
@@ -203,11 +203,11 @@ class Pipeline:
         return preview_drop(self.resources, choice)
 
     def drop(self, choice: RecordFilter, reason: str, run_id: str, actor: str) -> Drop:
-        """Record quarantined records as lost, and take them out of the table with Spark."""
+        """Record quarantined records as lost, and remove their rows with Spark."""
         return drop(self.resources, choice, reason, _origin(run_id, actor), self._open_upkeep)
 
     def maintain(self, run_id: str, actor: str) -> MaintenanceResult:
-        """Take dead weight out of the tables with Spark; no row that counts is touched."""
+        """Remove dead rows and small files with Spark; no row that counts is touched."""
         with self._open_upkeep() as upkeep:
             return maintain(self.resources, upkeep, _origin(run_id, actor))
 
@@ -219,7 +219,7 @@ class Pipeline:
             yield SparkUpkeep(spark, self.resources.tables.quarantine(self.spec.table))
 
     def _after_any_reset(self, run_id: str, actor: str) -> Origin:
-        """Finish a reset that was interrupted, before anything is planned."""
+        """Finish an interrupted reset before anything is planned."""
         origin = _origin(run_id, actor)
         finish_reset(self.resources, origin)
         return origin
@@ -228,15 +228,15 @@ class Pipeline:
 def open_pipeline(
     spec: PipelineSpec, settings: Settings, kafka_extra: Mapping[str, Any]
 ) -> Pipeline:
-    """The pipeline of a spec and its Kafka connection's `extra`; nothing is contacted yet."""
+    """The pipeline of a spec and its Kafka connection's `extra`; contacts nothing yet."""
     client = ClientSettings.from_extra(spec.kafka, kafka_extra)
     return Pipeline(PipelineResources.of(spec, Warehouse(settings.warehouse), client))
 
 
 def find_pipeline(name: str, environment: Mapping[str, str]) -> Pipeline:
-    """The pipeline of that name, by what an environment says of specs, tables and connections.
+    """The pipeline of that name; the environment names specs, tables and connections.
 
-    Raises SpecError or SettingsError; nothing is contacted yet.
+    Raises SpecError or SettingsError; contacts nothing yet.
     """
     settings = Settings.from_environment(environment)
     spec = find_spec(settings.pipelines, name)

@@ -1,4 +1,4 @@
-"""Backfills in a real Airflow: intervals of an hour, asked for by REST, and what they plan."""
+"""Backfills in a real Airflow: hourly intervals, requested by REST, and what they plan."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.worlds.processes import until
 from tests.worlds.records import group_positions
 
 DAY = datetime(2024, 1, 5, tzinfo=UTC)
-# Each hour of that date: no further run comes by itself while the tests run.
+# Only the hours of that date: Airflow schedules no further run while the tests run.
 HOURLY: dict[str, object] = {"schedule": "0 * 5 1 *"}
 
 Range = tuple[int, int]
@@ -29,15 +29,15 @@ def run_of_hour(number: int) -> str:
 
 
 def backfill(to: Deployment, first: int, last: int, **more: Any) -> int:
-    """Ask for the hours from the first to the last one."""
+    """Request the hours from the first to the last one."""
     span = [hour(number).isoformat() for number in (first, last)]
     return created(to, lambda: to.client.backfill(to.pipeline, *span, **more))
 
 
 def created(to: Deployment, ask: Callable[[], int]) -> int:
-    """Ask again where SQLite, which has one writer at a time, left a backfill without runs.
+    """Request again if SQLite, with its one writer at a time, left a backfill without runs.
 
-    Or where Airflow saw just now, by itself, that the one before is over.
+    Or if Airflow noticed just now that the backfill before is over.
     """
 
     def attempt() -> int:
@@ -53,7 +53,7 @@ def created(to: Deployment, ask: Callable[[], int]) -> int:
 
 
 def the_one_before_is_over(deployment: Deployment) -> None:
-    """Airflow looks every 30 seconds which backfills are; here, as soon as their runs are."""
+    """Airflow checks every 30 seconds which backfills are over; here, as soon as their runs are."""
     query = {"dag_id": deployment.pipeline}
     for each in deployment.client.request("GET", "/backfills", params=query)["backfills"]:
         if each["completed_at"] is None:

@@ -1,4 +1,4 @@
-"""The command line in this process: what `sluice` says, and the exit code that it ends with."""
+"""The command line in this process: what `sluice` prints, and its exit code."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def run_main(
 
 @contextlib.contextmanager
 def _logging_and_interrupts_restored() -> Iterator[None]:
-    """`main` sends logging to stderr, unless it goes elsewhere already, and takes Ctrl-C over."""
+    """`main` sends logging to stderr, unless it is already configured, and handles Ctrl-C."""
     root, interrupted = logging.getLogger(), signal.getsignal(signal.SIGINT)
     handlers, level = root.handlers, root.level
     root.handlers = []

@@ -1,4 +1,4 @@
-"""Compaction: topics that Kafka's log cleaner thins out, and the wait until it has done so."""
+"""Compaction: topics for Kafka's log cleaner, and the wait until it has compacted them."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ NOT_YET = {"min_compaction_lag_ms": 3_600_000}
 
 
 def let_compact(bootstrap: str, topic: str) -> None:
-    """The cleaner may come to a topic that was made with NOT_YET."""
+    """Let the log cleaner compact a topic that was created with NOT_YET."""
     entry = ConfigEntry("min.compaction.lag.ms", "0", incremental_operation=AlterConfigOpType.SET)
-    asked = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
+    requested = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
     client = admin(bootstrap)
-    client.incremental_alter_configs([asked], request_timeout=15)[asked].result(20)
+    client.incremental_alter_configs([requested], request_timeout=15)[requested].result(20)
 
 
 def compact(bootstrap: str, topics: Sequence[str]) -> None:
-    """Roll the segments, and wait until the cleaner has taken records out and is done."""
+    """Roll the segments, and wait until the cleaner has removed records and is done."""
 
     def sizes() -> list[int]:
         found = read_truth(bootstrap, topics).partitions.values()

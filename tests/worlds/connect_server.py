@@ -21,7 +21,7 @@ ANY = {"version": 1, "pipeline": "tests", "table": "tests", "topics": ["none"]}
 
 @contextmanager
 def connect_server(folder: Path) -> Iterator[str]:
-    """The address of a server that runs meanwhile; its log is in the folder."""
+    """Run a server and yield its address; its log is in the folder."""
     port = free_port()
     conf = {
         **spark_conf(PipelineSpec.model_validate({**ANY, "format": {"type": "raw"}})),

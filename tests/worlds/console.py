@@ -1,4 +1,4 @@
-"""A console: commands of `sluice` in one process, so that a JVM is started once for all of them."""
+"""A console: `sluice` commands in one process, so that one JVM serves all of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tests.worlds.pipelines import Installed
 from tests.worlds.processes import Run
 
-# A reply has a line of its own; whatever else comes to stdout, as of the JVM, goes to stderr.
+# Each reply is one line; any other output to stdout, such as the JVM's, goes to stderr.
 ANSWERING = """
 import json, os, sys
 from pathlib import Path
@@ -30,14 +30,14 @@ _PREVIEWED = re.compile(r"--as-previewed (\S+) exactly")
 
 @dataclass
 class Console:
-    """What an operator types, and is answered, about one pipeline."""
+    """What an operator types about one pipeline, and the answers."""
 
     run: Run
     about: Installed
     previewed: str = ""
 
     def does(self, words: str | Sequence[str]) -> str:
-        """Run a command, which ends well. `$ID` stands for what the preview before it has shown."""
+        """Run a command, which must succeed. `$ID` stands for the id of the preview before it."""
         code, said, errors = self._asked(words)
         assert code == 0, f"{words}: {said}{errors}"
         if found := _PREVIEWED.search(said):
@@ -45,7 +45,7 @@ class Console:
         return said
 
     def refuses(self, words: str | Sequence[str]) -> str:
-        """Run a command that ends with exit code 1. Returns why."""
+        """Run a command that must end with exit code 1. Returns its stderr."""
         code, said, errors = self._asked(words)
         assert code == 1, f"{words}: {said}{errors}"
         return errors

@@ -28,7 +28,7 @@ KEEPING_ALL = {"retention.ms": "-1", "message.timestamp.type": "CreateTime"}
 
 
 class Deployment:
-    """One pipeline in an Airflow; its topic and its table bear its name."""
+    """One pipeline in an Airflow; its topic and its table have its name."""
 
     def __init__(
         self, airflow: Airflow, broker: Broker, folder: Path, pipeline: str, partitions: int
@@ -50,7 +50,7 @@ class Deployment:
         return self.warehouse / self.pipeline
 
     def produce(self, records: int, stamps: Iterable[int] = repeat(0)) -> None:
-        """Partitions take turns; a stamp (milliseconds) of 0 is now."""
+        """Produce to the partitions in turn; a stamp (milliseconds) of 0 is now."""
         producer = Producer({"bootstrap.servers": self.broker.bootstrap, "linger.ms": 20})
         numbers = range(self._produced, self._produced + records)
         for number, stamp in zip(numbers, stamps, strict=False):
@@ -68,17 +68,17 @@ class Deployment:
         return self.client.trigger(self.pipeline)
 
     def run(self) -> DagRun:
-        """Trigger a run, wait for its end, and require that it is green."""
+        """Trigger a run, wait for its end, and require success."""
         return self.succeeds(self.trigger())
 
     def succeeds(self, run: DagRun) -> DagRun:
-        """Wait for the run's end, and require that it is green."""
+        """Wait for the run's end, and require success."""
         ended = self.client.wait_for_run(run, RUN_SECONDS)
         assert ended.state == "success", self.client.tasks(run)
         return ended
 
     def first_run(self) -> DagRun:
-        """The first run that the schedule has made, once it is green."""
+        """The first scheduled run, once it has succeeded."""
         runs = until(lambda: self.client.runs(self.pipeline), "a scheduled run")
         assert runs[0].run_id.startswith("scheduled")
         return self.succeeds(runs[0])
@@ -87,38 +87,38 @@ class Deployment:
         return {name: task.state for name, task in self.client.tasks(run).items()}
 
     def all_runs(self) -> list[DagRun]:
-        """All runs of the pipeline, once they are over."""
+        """All runs of the pipeline if all have finished, else none."""
         runs = self.client.runs(self.pipeline)
         return runs if all(run.finished for run in runs) else []
 
     def work(self, run: DagRun) -> Any:
-        """What the run's `plan` handed on."""
+        """What the run's `plan` task returned."""
         return self.handed_on(run, "plan")
 
     def handed_on(self, run: DagRun, task_id: str) -> Any:
-        """What a task of the run handed on."""
+        """What a task of the run returned, by XCom."""
         path = f"{run.path}/taskInstances/{task_id}/xcomEntries/return_value"
         value = self.client.request("GET", path)["value"]
         return json.loads(value) if isinstance(value, str) else value
 
     def announced(self) -> list[str]:
-        """The batches that asset events told of, in order."""
+        """The batches that asset events reported, in order."""
         query = {"source_dag_id": self.pipeline, "order_by": "timestamp", "limit": 1000}
         events = self.client.request("GET", "/assets/events", params=query)["asset_events"]
         return [each["batch"] for event in events for each in event["extra"]["batches"]]
 
     def jvms(self) -> list[psutil.Process]:
-        """The Spark JVMs that run below Airflow."""
+        """The Spark JVMs among Airflow's processes."""
         return [process for process in self.airflow.family() if is_java(process)]
 
     def spark(self) -> tuple[psutil.Process, psutil.Process] | None:
-        """The JVM and its Python driver, once both run (an earlier JVM only builds a command)."""
+        """The JVM and its Python driver once both run; an earlier JVM only builds the command."""
         drivers = [process for process in self.airflow.family() if is_driver(process)]
         return (drivers[0].parent(), drivers[0]) if drivers else None
 
     @contextmanager
     def frozen_spark(self, kind: str) -> Iterator[DagRun]:
-        """The Spark of the next run of that kind that starts one is frozen meanwhile."""
+        """Freeze the Spark of the next run of that kind that starts one."""
 
         def look() -> tuple[psutil.Process, DagRun] | None:
             runs = [run for run in self.client.runs(self.pipeline) if not run.finished]
@@ -138,7 +138,7 @@ class Deployment:
         return DeltaTable(str(self.data)).to_pyarrow_dataset().count_rows()
 
     def offsets(self, event: str) -> list[dict[str, Any]]:
-        """The pipeline's rows of an event in the offsets table."""
+        """The pipeline's rows with that event in the offsets table."""
         rows = DeltaTable(str(self.warehouse / "_sluice" / "offsets")).to_pyarrow_table()
         wanted = (self.pipeline, event)
         return [row for row in rows.to_pylist() if (row["pipeline"], row["event"]) == wanted]
@@ -153,7 +153,7 @@ class Deployment:
         return set(self.data.rglob("*.parquet"))
 
     def assert_exact(self, **expectations: Any) -> Verdict:
-        """The table holds each record once, says an oracle; and no JVM is left."""
+        """The oracle finds each record once in the table, and no JVM is left."""
         until(lambda: not self.jvms(), "no JVM left", 30)
         assert self.rows() == self._produced
         where = (self.broker.bootstrap, self.warehouse, self.pipeline, self.pipeline)
@@ -231,6 +231,6 @@ def write_spec(path: Path, pipeline: str, **keys: object) -> None:
 
 
 def kafka_connection(broker: Broker) -> str:
-    # The broker asks for no password: a client that has one sends it to nobody.
+    # The broker requires no password, so a client that has one never sends it.
     extra = {"bootstrap.servers": broker.bootstrap, "ssl.key.password": SECRET}
     return json.dumps({"conn_type": "kafka", "extra": extra})

@@ -1,7 +1,7 @@
-"""Scenes: the state in which each recipe of docs/operations.md begins, and what must follow.
+"""Scenes: the state in which each recipe of docs/operations.md begins, and the expected outcome.
 
-A scene is a generator: it prepares, and goes on after each block of its recipe with what the
-commands have printed.
+A scene is a generator: it prepares the state, and continues after each block of its recipe with
+what the commands printed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ TIMES = {"type": "json", "schema": "carrier STRING, time_hour TIMESTAMP"}
 
 
 def stamp(hour: float) -> int:
-    """Milliseconds of a moment on that day, as Kafka stamps records."""
+    """A Kafka timestamp (milliseconds) on that day."""
     return int((DAY + timedelta(hours=hour)).timestamp() * 1000)
 
 
@@ -50,7 +50,7 @@ def departures(count: int, **more: object) -> list[bytes]:
 class Stage:
     """The pipeline `flights`, its operator's console, and the broker.
 
-    What happens before and after a recipe needs no console: it is run with the tests' Spark.
+    Steps before and after a recipe need no console: they run with the tests' Spark.
     """
 
     flights: Installed
@@ -65,12 +65,12 @@ class Stage:
     def send(
         self, values: Iterable[bytes], partition: int = 0, hour: int = 0, topic: str = "flights"
     ) -> None:
-        """One record an hour."""
+        """Send one record for each hour."""
         for number, value in enumerate(values, hour):
             produce(self.broker.bootstrap, topic, [value], partition, timestamp=stamp(number))
 
     def filled(self) -> None:
-        """Ten records from midnight on, and in the other partition four from four o'clock on."""
+        """Ten records from midnight on, and four in the other partition from four o'clock on."""
         self.topic()
         self.send(departures(10))
         self.send(departures(4), 1, hour=4)
@@ -81,7 +81,7 @@ class Stage:
         self.flights.run()
 
     def landed_from(self, values: list[bytes], **keys: Any) -> None:
-        """One partition with these."""
+        """Produce these values to one partition, and land them."""
         self.topic(1)
         self.send(values)
         self.flights.write_spec(**keys)
@@ -127,7 +127,7 @@ def read_again_after_a_mended_schema(stage: Stage) -> Scene:
 
 
 def planned_only(stage: Stage) -> None:
-    """A backfill that somebody has stopped before it landed anything."""
+    """A backfill that was stopped before it landed anything."""
     stage.landed()
     wanted = parse_selection("2024-01-05T06Z", "2024-01-05T08Z")
     assert stage.flights.open().backfill(wanted, "run", "somebody").work
@@ -218,7 +218,7 @@ def kafka_delta_ingest(stage: Stage) -> Scene:
 
 
 def takes_over(stage: Stage) -> Scene:
-    """The other system has read all but the last three records of partition 0."""
+    """The other system read all but the last three records of partition 0."""
     plan, _ = yield
     assert "1 batch, 3 offsets" in plan
     assert stage.batch("forward-1-1") == {"[0]": (7, 10), "[1]": (4, 4)}

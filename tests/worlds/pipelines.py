@@ -1,4 +1,4 @@
-"""A pipeline under test: its folder, the command line, the verbs in this process, the oracle."""
+"""A pipeline under test: its folder, the command line, its steps in this process, the oracle."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ Range = tuple[int, int]
 
 
 def no_spark() -> SparkSession:
-    """For `session`, where nothing may start Spark any more."""
+    """A `session` for tests in which nothing may start Spark."""
     raise AssertionError("Spark was asked for")
 
 
 @dataclass
 class Installed:
-    """One pipeline with a folder of its own. `session` gives the tests' one Spark session."""
+    """One pipeline with its own folder. `session` returns the tests' one Spark session."""
 
     folder: Path
     bootstrap: str
@@ -72,7 +72,7 @@ class Installed:
         }
 
     def write_spec(self, **keys: Any) -> None:
-        """Write the spec's file; keys that are given replace those given before."""
+        """Write the spec file; these keys replace those given before."""
         self.keys |= keys
         spec = {
             "version": 1,
@@ -116,19 +116,19 @@ class Installed:
     # The command line
 
     def sluice(self, command: str, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
-        """Run a command in this process. One that starts Spark, or dies, needs its own."""
+        """Run a command in this process. A command that starts Spark or dies needs `process`."""
         words = ["sluice", *command.split(), self.name, *args]
         return run_main(words, {**self.environment, **env}, self.folder)
 
     def process(self, command: str, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
-        """Run a command in a process of its own."""
+        """Run a command in its own process."""
         return self.start(command, *args, **env).end()
 
     def start(self, command: str, *args: str, **env: str) -> Run:
         return self._start([str(SLUICE), *command.split(), self.name, *args], env)
 
     def start_alone(self, script: str, **env: str) -> Run:
-        """One verb without Spark. Planning is done once for each line of input."""
+        """Start one step without Spark. Planning runs once for each line of input."""
         return self._start([sys.executable, "-c", script, self.name], env)
 
     def alone(self, script: str, **env: str) -> subprocess.CompletedProcess[str]:
@@ -138,14 +138,14 @@ class Installed:
         self.runs.append(start(command, self.folder, {**self.environment, **env}))
         return self.runs[-1]
 
-    # What there is now
+    # The current state
 
     def judge(self, **expectations: Any) -> Verdict:
-        """The oracle: everything holds, or AssertionError."""
+        """The oracle's verdict; AssertionError if anything is violated."""
         return self._ask(assert_exact, expectations)
 
     def verdict(self, **expectations: Any) -> Verdict:
-        """What the oracle says, be it good or bad."""
+        """The oracle's verdict, good or bad."""
         return self._ask(judge, expectations)
 
     def _ask(self, oracle: Callable[..., Verdict], expectations: dict[str, Any]) -> Verdict:
@@ -156,7 +156,7 @@ class Installed:
         return oracle(*where, **{"group": self.group, **expectations})
 
     def rows(self, table: str = "") -> list[dict[str, Any]]:
-        """Rows of the data table, or of another one below the warehouse; [] without a table."""
+        """Rows of the data table, or of another table in the warehouse; [] without a table."""
         where = self.warehouse / (table or self.name)
         if not (where / "_delta_log").exists():
             return []
@@ -177,7 +177,7 @@ class Installed:
         return sorted(rows, key=lambda row: (row["batch_id"] or 0, row["topic"], row["partition"]))
 
     def ranges(self, event: str = "planned") -> dict[str, dict[str, Range]]:
-        """Batch → `topic[partition]` → range, with `topic` left out when there is one only."""
+        """Batch → `topic[partition]` → range, without `topic` if there is only one."""
         found: dict[str, dict[str, Range]] = {}
         for row in self.offsets(event):
             topic = "" if len(self.topics) == 1 else row["topic"]
@@ -186,18 +186,18 @@ class Installed:
         return found
 
 
-# What the fixtures `topic` and `pipeline` are.
+# The values of the fixtures with these names.
 Topic = Callable[..., str]
 Pipelines = Callable[..., Installed]
 
 
 def more(trips: Installed, count: int, first: int = 0, partition: int = 0) -> None:
-    """Produce records that count on."""
+    """Produce numbered records."""
     produce(trips.bootstrap, trips.topics[0], numbered(count, first), partition)
 
 
 def landed(trips: Installed, batches: int = 2, records: int = 10) -> Installed:
-    """Produce so many records for each batch, and land it."""
+    """Produce this many records for each batch, and land each batch."""
     for number in range(batches):
         more(trips, records, records * number)
         trips.run()

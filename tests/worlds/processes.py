@@ -1,4 +1,4 @@
-"""Processes of the product: started with a mark, watched, killed, and never left behind."""
+"""Processes of the product: marked at start, watched, killed, and never left behind."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ print("ready", flush=True)
 for _ in sys.stdin:
     print(json.dumps(pipeline.plan(origin.run_id, origin.actor).as_dict()), flush=True)
 """
-# The first compiler alone starts faster, and the second would compete for the same cores.
+# The first compiler alone starts faster; the second would compete for the same cores.
 JAVA_TUNING = {
     "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "SPARK_LOCAL_IP": "127.0.0.1",
@@ -43,12 +43,12 @@ Found = TypeVar("Found")
 
 
 def killed_at(point: str) -> dict[str, str]:
-    """The environment in which a process kills itself at a step of the protocol."""
+    """The environment that makes a process kill itself at a step of the protocol."""
     return {"SLUICE_TEST": "1", "SLUICE_FAILPOINT": f"{point}: kill"}
 
 
 def until(look: Callable[[], Found], what: str, seconds: float = 60, pause: float = 0.05) -> Found:
-    """Look again and again; fails when nothing was found in time."""
+    """Poll until `look` finds something; fails if it finds nothing in time."""
     deadline = time.monotonic() + seconds
     while not (found := look()):
         assert time.monotonic() < deadline, f"not within {seconds:.0f} s: {what}"
@@ -58,7 +58,7 @@ def until(look: Callable[[], Found], what: str, seconds: float = 60, pause: floa
 
 @dataclass
 class Run:
-    """A process of the product, with everything that it started. Its stderr goes to a file."""
+    """A process of the product and all that it started. Its stderr goes to a file."""
 
     process: subprocess.Popen[str]
     marker: str
@@ -66,11 +66,11 @@ class Run:
 
     @property
     def family(self) -> set[int]:
-        """Its processes that still run, orphans too."""
+        """Its processes that still run, including orphans."""
         return {pid for pid in marked_processes(self.marker) if _runs(pid)}
 
     def jvm(self) -> psutil.Process:
-        """Its JVM, as soon as there is one."""
+        """Wait for its JVM."""
 
         def look() -> list[psutil.Process]:
             with contextlib.suppress(psutil.NoSuchProcess):
@@ -80,7 +80,7 @@ class Run:
         return until(look, "a JVM")[0]
 
     def says(self, text: str) -> None:
-        """Wait until it, or its JVM, has said this on stderr."""
+        """Wait until it, or its JVM, has written this to stderr."""
 
         def said() -> bool:
             ended = self.process.poll() is not None
@@ -91,12 +91,12 @@ class Run:
         until(said, text, 120)
 
     def kill(self) -> None:
-        """SIGKILL the process alone; what it started may go on."""
+        """SIGKILL this process only; its children may live on."""
         self.process.kill()
         self.process.wait()
 
     def clear_away(self) -> None:
-        """After a test that failed: nothing goes on."""
+        """Kill everything that a failed test left running."""
         for pid in self.family:
             with contextlib.suppress(psutil.NoSuchProcess):
                 psutil.Process(pid).kill()
@@ -106,7 +106,7 @@ class Run:
                 stream.close()
 
     def end(self, given: str = "") -> subprocess.CompletedProcess[str]:
-        """Give it its last input; wait until it has ended, and nothing that it started is left."""
+        """Send the last input; wait until it, and everything it started, has ended."""
         output, _ = self.process.communicate(given, timeout=240)
         until(lambda: not self.family, "an end of all that the run started", 30)
         code, errors = self.process.returncode, self.stderr.read_text()
@@ -114,7 +114,7 @@ class Run:
 
 
 def start(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Run:
-    """Start it in that folder, with this on top of our environment; its stderr goes there, too."""
+    """Start a command in that folder, with these variables added; its stderr goes there, too."""
     token = uuid.uuid4().hex
     stderr = folder / f"{token}.stderr"
     with stderr.open("w") as errors:

@@ -1,4 +1,4 @@
-"""The recipes of docs/operations.md: each heading's commands and pieces of a spec, in order."""
+"""The recipes of docs/operations.md: each heading's commands and spec excerpts, in order."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Block:
 
     @property
     def commands(self) -> list[list[str]]:
-        """The words of each line; of none where these are no commands."""
+        """The words of each line; none if the block holds no commands."""
         lines = self.text.splitlines() if self.language == "sh" else []
         return [shlex.split(line, comments=True) for line in lines]
 
     @property
     def choices(self) -> list[dict[str, Any]]:
-        """Keys of a spec, one choice a document; none where these are commands."""
+        """Spec keys, one choice per document; none if the block holds commands."""
         return list(yaml.safe_load_all(self.text)) if self.language == "yaml" else []
 
 

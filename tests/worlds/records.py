@@ -21,7 +21,7 @@ Value = bytes | None
 
 
 def numbered(count: int, first: int = 0) -> list[bytes]:
-    """JSON objects that count on."""
+    """Numbered JSON objects."""
     return [json.dumps({"id": number}).encode() for number in range(first, first + count)]
 
 
@@ -35,7 +35,7 @@ def produce(
     headers: Sequence[tuple[str, bytes | None]] | None = None,
     timestamp: int = 0,
 ) -> None:
-    """Produce values to one partition, and wait until all are there. `timestamp` 0 is now."""
+    """Produce values to one partition, and wait for delivery. `timestamp` 0 is now."""
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 5, "log_level": 0})
     send(producer, topic, values, partition, key=key, headers=headers, timestamp=timestamp)
 
@@ -65,7 +65,7 @@ def send(
 
 
 def transactional(bootstrap: str, **more: object) -> Producer:
-    """A producer with a transaction begun."""
+    """A producer that has begun a transaction."""
     settings = {
         "bootstrap.servers": bootstrap,
         "transactional.id": f"test-{uuid.uuid4().hex}",
@@ -81,7 +81,7 @@ def transactional(bootstrap: str, **more: object) -> Producer:
 def end(
     bootstrap: str, topic: str, *producers: Producer, commit: bool, partitions: int = 1
 ) -> None:
-    """End transactions, one after the other; returns when no partition is held back any more.
+    """End transactions one by one; return when they no longer hold any partition back.
 
     The broker answers before it has written the markers.
     """
@@ -101,7 +101,7 @@ def _ends(client: AdminClient, asked: list[WirePartition], isolation: IsolationL
 
 
 def settings_for(bootstrap: str, **extra: str) -> ClientSettings:
-    """What the product is given to reach this broker."""
+    """The product's client settings for this broker."""
     return ClientSettings.from_extra("kafka_default", {"bootstrap.servers": bootstrap, **extra})
 
 
@@ -129,7 +129,7 @@ def add_partitions(bootstrap: str, topic: str, total: int) -> None:
 
 
 def group_positions(bootstrap: str, group: str, topic: str, partitions: int = 1) -> list[int]:
-    """The committed offsets of a consumer group; -1001 where there is none."""
+    """The committed offsets of a consumer group; -1001 if there is none."""
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group, "log_level": 0})
     try:
         asked = [WirePartition(topic, number) for number in range(partitions)]
@@ -139,7 +139,7 @@ def group_positions(bootstrap: str, group: str, topic: str, partitions: int = 1)
 
 
 def set_group(bootstrap: str, group: str, topic: str, offset: int) -> None:
-    """Put a consumer group somewhere in partition 0."""
+    """Commit an offset of partition 0 for a consumer group."""
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group, "log_level": 0})
     try:
         consumer.commit(offsets=[WirePartition(topic, 0, offset)], asynchronous=False)

@@ -1,1 +1,1 @@
-"""What people ask for, a folder a command. It imports the protocol, never the other way."""
+"""The operators' commands, a module or folder each. They import the protocol, never vice versa."""

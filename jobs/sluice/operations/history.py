@@ -15,7 +15,7 @@ from sluice.progress.resources import PipelineResources
 
 @dataclass(frozen=True)
 class PipelineHistory:
-    """What happened last, the latest last; of each receipt also whether a reset undid its batch."""
+    """The newest events, latest last; with each receipt, whether a reset undid its batch."""
 
     receipts: tuple[tuple[Receipt, bool], ...]
     resets: tuple[Reset, ...]
@@ -23,7 +23,7 @@ class PipelineHistory:
 
 
 def read_history(resources: PipelineResources, newest: int) -> PipelineHistory:
-    """The newest so many of each kind. Kafka is not asked."""
+    """The newest of each kind, at most `newest`. Does not contact Kafka."""
     lane = read_unchecked(resources)
     losses = sorted(losses_that_count(lane), key=_recorded_at)
     return PipelineHistory(
@@ -34,7 +34,7 @@ def read_history(resources: PipelineResources, newest: int) -> PipelineHistory:
 
 
 def _fenced_resets(resets: Resets, newest: int) -> list[Reset]:
-    """The resets in order, without one that was intended and never fenced."""
+    """The resets in order, without one that was intended but never fenced."""
     found = sorted(resets.by_generation.items())
     return [reset for generation, reset in found if generation <= newest]
 

@@ -1,7 +1,7 @@
-"""Maintaining: fewer files, no dead weight; never a row that counts.
+"""Maintenance: fewer files and no dead rows; a row that counts is never touched.
 
-Safe beside running pipelines. Only what no attempt at a batch can need is taken away: rows and
-files of planned batches stay, and batches get their receipts first, which need the table's log.
+Safe beside running pipelines. It removes only what no attempt at a batch can need: rows and files
+of planned batches stay, and due receipts, which need the Delta log, are written first.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class MaintenanceResult:
-    """What was done. A step that another commit crossed is left for the next time."""
+    """What was done. A step that met a commit conflict is postponed to the next maintenance."""
 
     settled: int = 0
     removed: int = 0
@@ -41,14 +41,14 @@ class MaintenanceResult:
         lines = [f"{self.settled} receipts written"] if self.settled else []
         lines.append(f"{self.removed} rows that do not count removed from the quarantine")
         lines += [f"{uri}: {each}" for uri, each in self.compacted.items()]
-        return [*lines, *(f"{what}: left for the next time" for what in self.postponed)]
+        return [*lines, *(f"{what}: postponed to the next maintenance" for what in self.postponed)]
 
 
 def maintain(resources: PipelineResources, upkeep: Upkeep, origin: Origin) -> MaintenanceResult:
     """Settle, clear the quarantine, compact and vacuum all tables of the pipeline.
 
     Raises what `settle` raises, and SettingsError for a table whose retention is too short; then
-    nothing was taken away.
+    nothing is removed.
     """
     lane = read_lane(resources)
     settled = [each for name in LANES for each in write_receipts(resources, origin, name)]
@@ -73,16 +73,16 @@ def maintain(resources: PipelineResources, upkeep: Upkeep, origin: Origin) -> Ma
 
 
 def _postponed(done: MaintenanceResult, what: str, conflict: CommitConflict) -> MaintenanceResult:
-    log.info("%s: left for the next time: %s", what, conflict)
+    log.info("%s: postponed to the next maintenance: %s", what, conflict)
     return replace(done, postponed=(*done.postponed, what))
 
 
 def removable_rows(
     resources: PipelineResources, rows: list[QuarantinedRecord], now: datetime
 ) -> list[QuarantinedRecord]:
-    """The rows that do not count, and never will again.
+    """The rows that do not count and never will again.
 
-    A RESTORE brings superseded ones back, as long as the data table keeps the files for it.
+    A RESTORE can bring superseded rows back while the data table still keeps the files.
     """
     data = resources.tables.data(resources.spec.table)
     stale = [each for each in rows if each.state in (RecordState.DROPPED, RecordState.UNDONE)]
@@ -104,5 +104,5 @@ def _clear_quarantine(resources: PipelineResources, upkeep: Upkeep, now: datetim
     rows = removable_rows(resources, list(read_quarantined(resources).rows), now)
     if rows:
         upkeep.remove_quarantined(batch_offsets(rows))
-        log.info("%s: %d rows of the quarantine are gone", resources.spec.pipeline, len(rows))
+        log.info("%s: %d rows removed from the quarantine", resources.spec.pipeline, len(rows))
     return len(rows)

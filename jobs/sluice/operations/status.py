@@ -1,4 +1,4 @@
-"""Status: where the cursor is, how far it is behind, and what is still to be finished."""
+"""Status: where the cursor is, how far it is behind, and what is unfinished."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sluice.protocol.plan.start import start_without_effect
 
 @dataclass(frozen=True)
 class PipelineStatus:
-    """Both lanes, each partition's lag, the losses that count; `notes` are sentences about it."""
+    """Both lanes, each partition's lag, the losses that count; `notes` are sentences about them."""
 
     forward: LaneState
     backfill: LaneState
@@ -26,7 +26,7 @@ class PipelineStatus:
 
 
 def read_status(resources: PipelineResources) -> PipelineStatus:
-    """Look at the tables and at Kafka; nothing is written, and an altered table is no reason.
+    """Read the tables and Kafka; nothing is written, and an altered table is no error.
 
     Raises BrokerUnavailable when Kafka does not answer.
     """

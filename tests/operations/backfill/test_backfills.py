@@ -274,7 +274,9 @@ def test_a_reset_that_closes_a_backfill_says_so_and_so_does_the_backfill(trips: 
     preview = trips.open().preview_reset(shift_by(0))
     assert "backfill-1-1: closed without being ingested; request the backfill" in preview.summary
     trips.open().reset(shift_by(0), "a test", "run", "pytest")
-    with pytest.raises(BackfillClosed, match=r"backfill-1-1: a reset has closed them.*ask again"):
+    with pytest.raises(
+        BackfillClosed, match=r"backfill-1-1: a reset has closed them.*request them again"
+    ):
         trips.open().outstanding(found.work)
     again(trips, hours(1, 2))
     assert set(by_batch(trips)) >= {"backfill-2-1"}

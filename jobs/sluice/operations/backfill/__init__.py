@@ -1,1 +1,1 @@
-"""Backfill: read offsets below the cursor again."""
+"""Backfill: reread offsets below the cursor."""

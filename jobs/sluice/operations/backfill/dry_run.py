@@ -1,4 +1,4 @@
-"""A backfill's dry run: what reading again would do. Writes nothing."""
+"""A backfill's dry run: what rereading would do. Writes nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sluice.protocol.plan.outlook import Outlook
 
 
 def dry_run_backfill(resources: PipelineResources, selection: Selection) -> Outlook:
-    """What reading again would do; raises what it would raise before it reads anything."""
+    """What a backfill would do. Raises what it would raise before it reads any record."""
     found = preview_backfill(resources, selection)
     ranges = non_empty_ranges((*found.unfinished, *found.plan.batches))
     state = resources.kafka.state(resources.spec)

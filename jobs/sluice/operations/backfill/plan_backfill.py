@@ -1,6 +1,6 @@
-"""Backfilling: plan offsets below the cursor once more, in a lane of their own.
+"""Backfill plans: offsets below the cursor once more, in a lane of their own.
 
-The cursor does not move, and fresh data goes on arriving: each lane has its own numbers.
+The cursor does not move, and fresh data keeps arriving: each lane numbers its own batches.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class RereadPreview:
-    """Batches of the lane that come first, and those that would be added."""
+    """The lane's unfinished batches, which come first, and the plan that would be added."""
 
     unfinished: tuple[Batch, ...]
     plan: Plan
@@ -35,10 +35,10 @@ class RereadPreview:
 def plan_backfill(
     resources: PipelineResources, selection: Selection, origin: Origin
 ) -> PlannedWork:
-    """Write down what is to be read again; falsy work where that is nothing.
+    """Make durable what is to be reread; the work is falsy if there is nothing.
 
-    Batches that somebody has planned in this lane and not finished are part of the work: they go
-    first. Raises as `plan` does, and what the selection raises.
+    Unfinished batches that an earlier backfill planned in this lane are part of the work, and come
+    first. Raises what `plan` raises, and what the selection raises.
     """
 
     written = write_plan(
@@ -50,7 +50,7 @@ def plan_backfill(
 
 
 def preview_backfill(resources: PipelineResources, selection: Selection) -> RereadPreview:
-    """What would be read again; nothing is written. Raises as `plan_backfill`."""
+    """What would be reread; nothing is written. Raises what `plan_backfill` raises."""
     lane = read_lane(resources, "backfill")
     return RereadPreview(lane.unfinished, _decide_plan(resources, selection, lane), lane.resets)
 
@@ -58,7 +58,7 @@ def preview_backfill(resources: PipelineResources, selection: Selection) -> Rere
 def _decide_plan(resources: PipelineResources, selection: Selection, lane: LaneState) -> Plan:
     forward = read_unchecked(resources)
     if not forward.history:
-        log.warning("%s: nothing was read yet that could be read again", resources.spec.pipeline)
+        log.warning("%s: nothing to read again: nothing was read yet", resources.spec.pipeline)
         return Plan(())
     state = resources.kafka.state(resources.spec)
     require_read_logs(forward.history, forward.cursor, state)

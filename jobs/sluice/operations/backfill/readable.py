@@ -1,4 +1,4 @@
-"""Backfills: which offsets below the cursor are read once more. Pure; the texts are here."""
+"""Readable ranges: which requested offsets below the cursor can be reread. Pure."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _AHEAD = "it is above the cursor: the forward lane brings it"
 
 @dataclass(frozen=True)
 class RequestedRange:
-    """Offsets that somebody wants read again; of one topic id, where they were read before.
+    """Offsets that a backfill is to reread; with the topic id, if they were read before.
 
-    Or, with a reason, offsets that lie among them and are not to be read.
+    With `excluded_because`, offsets among them that are not to be read.
     """
 
     offsets: OffsetRange
@@ -32,16 +32,16 @@ class RequestedRange:
 
 @dataclass(frozen=True)
 class ClippedRanges:
-    """What of the wanted offsets can be read again, and what cannot."""
+    """The requested offsets that can be reread, and those that cannot."""
 
     ranges: tuple[OffsetRange, ...]
     left_out: tuple[LeftOut, ...] = ()
 
 
 def require_read_logs(forward: LaneHistory, cursor: Cursor, state: KafkaState) -> None:
-    """Raises ResetNeeded unless the logs are those that were read up to the cursor.
+    """Raises ResetNeeded unless these are the logs that were read up to the cursor.
 
-    What is gone from them is no reason: it is left out.
+    Records that Kafka has deleted are no error: they are left out.
     """
     require_same_cluster(forward.cluster_id, state)
     found = [
@@ -55,7 +55,7 @@ def require_read_logs(forward: LaneHistory, cursor: Cursor, state: KafkaState) -
 def clip_to_held(
     requested: Iterable[RequestedRange], cursor: Cursor, state: KafkaState
 ) -> ClippedRanges:
-    """Clip what is wanted to what lies between log start and cursor."""
+    """Clip the requested ranges to what lies between log start and cursor."""
     ranges: list[OffsetRange] = []
     left_out: list[LeftOut] = []
     for each in requested:
@@ -74,7 +74,7 @@ def clip_to_held(
 
 
 def _first_held_offset(requested: RequestedRange, state: KafkaState) -> int:
-    """From which offset on Kafka holds what is wanted; its end where it holds nothing of it."""
+    """The first requested offset that Kafka holds; the range's end if it holds none."""
     log = state.logs.get(requested.offsets.partition)
     if log is None or requested.topic_id not in (None, log.topic_id):
         return requested.offsets.end
@@ -97,7 +97,7 @@ def plan_reread(
     found: ClippedRanges,
     state: KafkaState,
 ) -> Plan:
-    """Batches of the backfill lane for what was found, but for what unfinished ones read anyway."""
+    """Backfill batches for the clipped ranges, without what unfinished batches already cover."""
     ahead = [planned.offsets for batch in unfinished for planned in batch.ranges]
     pieces = cut_apart(without(found.ranges, ahead), spec.max_records_per_batch)
     return Plan(

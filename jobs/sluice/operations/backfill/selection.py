@@ -1,4 +1,4 @@
-"""What an operator wants read again: a time window, offset ranges, or whole batches."""
+"""Selections: what to reread, by a time window, offset ranges, whole batches or quarantine."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from sluice.progress.lane_state import read_unchecked, sequence_end
 from sluice.progress.quarantined_records import read_quarantined
 from sluice.progress.resources import PipelineResources
 
-# Reading as many records again costs less than one more batch.
+# Rereading this many records costs less than one more batch.
 _NEARBY_OFFSETS = 100_000
-_SKIPPED = "somebody has decided to skip it; `--range` reads it"
+_SKIPPED = "an operator decided to skip it; `--range` reads it"
 
 Selection = Callable[[PipelineResources, KafkaState], list[RequestedRange]]
-"""Answers with the wanted offsets, as Kafka is now. Raises SettingsError."""
+"""Returns the requested offsets for the current state of Kafka. Raises SettingsError."""
 
 
 def parse_selection(
@@ -32,7 +32,7 @@ def parse_selection(
     ranges: Sequence[str] = (),
     batches: Sequence[str] = (),
 ) -> Selection:
-    """What is asked for in one of three ways, as people write it. Raises SettingsError."""
+    """The selection that one of three ways of writing it means. Raises SettingsError."""
     ways = [bool(start or end), bool(ranges), bool(batches)]
     if sum(ways) != 1 or bool(start) != bool(end):
         given = {"from": start, "to": end, "ranges": ranges, "batches": batches}
@@ -52,8 +52,8 @@ def parse_selection(
 def time_window(start: datetime, end: datetime) -> Selection:
     """The records from the first one at or after `start` to the first one at or after `end`.
 
-    So neighbouring windows touch, also where timestamps are out of order. Without what somebody
-    has decided to skip. Raises SettingsError unless the window has a length.
+    So neighbouring windows touch, even if timestamps are out of order. Skipped offsets are left
+    out. Raises SettingsError unless the start is before the end.
     """
     if not start < end:
         raise SettingsError(f"time window: expected a start before the end, found {start}, {end}")
@@ -76,7 +76,7 @@ def time_window(start: datetime, end: datetime) -> Selection:
 def _without_skips(
     resources: PipelineResources, requested: Iterable[RequestedRange]
 ) -> list[RequestedRange]:
-    """What is wanted, around the offsets that somebody has decided to skip; these are named."""
+    """The requested ranges without skipped offsets, which are listed as excluded."""
     skips = recorded_skips(losses_that_count(read_unchecked(resources)))
     found: list[RequestedRange] = []
     for each in requested:
@@ -91,10 +91,10 @@ def _without_skips(
 def _window_range(
     partition: TopicPartition, first: int | None, behind: int | None, state: KafkaState
 ) -> OffsetRange:
-    """From bound to bound; None is a moment after the last record.
+    """The range between two bounds; None is a moment after the last record.
 
-    Where the log starts inside the window, or after it, the window's first records may be gone:
-    then everything below the log start is wanted, so that it is said what cannot be had.
+    If the log starts inside the window or after it, the window's first records may be gone: then
+    everything below the log start is requested too, so that it is reported as left out.
     """
     log = state.logs[partition]
     end = log.end_offset if behind is None else behind
@@ -123,7 +123,7 @@ def offset_ranges(ranges: Iterable[str]) -> Selection:
 
 
 def whole_batches(names: Iterable[str]) -> Selection:
-    """What committed batches have read, by their names: `forward-1-42`. Raises SettingsError."""
+    """What committed batches read, by their names: `forward-1-42`. Raises SettingsError."""
 
     def select(resources: PipelineResources, state: KafkaState) -> list[RequestedRange]:
         return [each for name in names for each in _ranges_of_batch(resources, name)]
@@ -132,10 +132,9 @@ def whole_batches(names: Iterable[str]) -> Selection:
 
 
 def quarantined_records(choice: RecordFilter) -> Selection:
-    """Records that are in quarantine, with what lies between those that are near each other.
+    """Quarantined records, and the offsets between those that lie close together.
 
-    A record may be chosen that Kafka no longer holds: it stays in quarantine. What somebody has
-    skipped is not among them.
+    A chosen record that Kafka no longer holds stays in quarantine. Skipped offsets are left out.
     """
 
     def select(resources: PipelineResources, state: KafkaState) -> list[RequestedRange]:

@@ -1,1 +1,1 @@
-"""Quarantine: why records were undecodable, and dropping them."""
+"""Quarantine: list quarantined records by cause, and drop them."""

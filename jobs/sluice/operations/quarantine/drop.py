@@ -1,7 +1,7 @@
-"""Dropping: somebody decides that quarantined records are to be forgotten, and says why.
+"""Drops: an operator gives quarantined records up as lost, with a reason.
 
-First the loss records, then the rows: a drop that was cut short is completed by the next one, or by
-maintenance. The loss records name the batch, so that records which are read again count again.
+First the loss records, then the rows: the next drop, or maintenance, completes an interrupted one.
+The loss records name the batch, so that records count again once they are reread.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from sluice.progress.unaltered import check_data_table
 log = logging.getLogger(__name__)
 _NOT_DECIDED = LossCause(LossKind.DROPPED, actor="")
 OpenUpkeep = Callable[[], AbstractContextManager[Upkeep]]
-"""Starts Spark: asked only when there are rows to take away."""
+"""Starts Spark; called only if there are rows to remove."""
 
 
 def preview_drop(resources: PipelineResources, choice: RecordFilter) -> Drop:
-    """What a drop would record and take away; nothing is written."""
+    """What a drop would record and remove; nothing is written."""
     return _decide(read_quarantined(resources), choice, _NOT_DECIDED)
 
 
@@ -48,7 +48,7 @@ def drop(
     origin: Origin,
     open_upkeep: OpenUpkeep,
 ) -> Drop:
-    """Make it so. Raises CommitFailed when others were always faster, and as `settle` does."""
+    """Drop the records. Raises CommitFailed after repeated conflicts, and as `settle` does."""
     decided = _record_drop(resources, choice, reason, origin)
     if decided.rows:
         try:
@@ -56,8 +56,8 @@ def drop(
                 upkeep.remove_quarantined(decided.rows)
         except CommitConflict as conflict:
             raise CommitFailed(
-                f"{resources.spec.pipeline}: the decision is recorded, and the rows count no more,"
-                f" but they are there still: {conflict}. Run again."
+                f"{resources.spec.pipeline}: the decision is recorded, and the rows no longer"
+                f" count, but they were not removed: {conflict}. Run again."
             ) from conflict
     return replace(decided, done=True)
 
@@ -97,7 +97,7 @@ def decide_drop(
     chosen: Iterable[QuarantinedRecord],
     cause: LossCause,
 ) -> Drop:
-    """Forget the chosen ones of the rows. Rows that do not count are nobody's to forget."""
+    """Drop the chosen rows that count; rows of earlier drops that are left over go with them."""
     live = tuple(each for each in chosen if each.state is RecordState.LIVE)
     left_behind = [each for each in rows if each.state is RecordState.DROPPED]
     return Drop(

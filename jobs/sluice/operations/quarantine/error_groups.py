@@ -1,4 +1,4 @@
-"""Reasons: why records were undecodable, equal causes together, and the budget for them. Pure."""
+"""Error groups: why records were undecodable, equal causes together. Pure."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from datetime import datetime
 from sluice.offsets.quarantined import QuarantinedRecord
 from sluice.offsets.ranges import TopicPartition
 
-# What differs from record to record: quoted values, positions, addresses. A column's name and a
-# type's size, such as price_2 and DECIMAL(5,2), stay as they are.
+# What differs from record to record: quoted values, positions, addresses. Column names and type
+# sizes, such as price_2 and DECIMAL(5,2), stay as they are.
 _QUOTED = re.compile(r"""(?<!\w)(?:'[^']*'|"[^"]*"|`[^`]*`)(?!\w)""")
 _NUMBER = re.compile(r"(?<![\w(,.-])-?(?:0x[0-9a-fA-F]+|\d+(?:\.\d+)?)(?![\w)])")
 _MAX_LENGTH = 200
@@ -26,22 +26,22 @@ class ErrorGroup:
 
     @property
     def first_seen(self) -> datetime:
-        """When the first of them was put aside."""
+        """When the first of them was quarantined."""
         return min(each.quarantined_at for each in self.rows)
 
     @property
     def last_seen(self) -> datetime:
-        """When the last of them was put aside."""
+        """When the last of them was quarantined."""
         return max(each.quarantined_at for each in self.rows)
 
     @property
     def partitions(self) -> list[TopicPartition]:
-        """Where they are from."""
+        """The partitions that the rows come from."""
         return sorted({each.partition for each in self.rows})
 
     @property
     def sample(self) -> QuarantinedRecord:
-        """One of them: the latest."""
+        """The latest of the rows."""
         return max(self.rows, key=lambda each: (each.quarantined_at, each.partition, each.offset))
 
 

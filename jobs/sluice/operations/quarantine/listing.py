@@ -1,4 +1,4 @@
-"""Listing: the quarantined records by cause, a sample of each, and the newest batches' ratios."""
+"""Listing: quarantined records by cause, a sample of each, and the newest batches' ratios."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _STALE = (RecordState.SUPERSEDED, RecordState.UNDONE, RecordState.DROPPED)
 
 @dataclass(frozen=True)
 class QuarantineListing:
-    """Groups of records that count, and of batches not committed yet; `stale` rows count no more.
+    """Groups of `live` records, and of those `waiting` for a commit; `stale` counts dead rows.
 
-    `samples` are the latest record of each group, where it is still there.
+    `samples` holds the latest record of each group, if it is still there.
     """
 
     live: tuple[ErrorGroup, ...]
@@ -32,14 +32,14 @@ class QuarantineListing:
 
 @dataclass(frozen=True)
 class ChosenRecords:
-    """Records as they came, and how many were chosen in all."""
+    """Records as Kafka had them, and how many the filter chose in all."""
 
     records: tuple[Record, ...]
     chosen: int
 
 
 def list_quarantine(resources: PipelineResources) -> QuarantineListing:
-    """Group the quarantined records by cause. Takes no JVM; Kafka is not asked."""
+    """Group the quarantined records by cause. Needs no JVM and no Kafka."""
     found = read_quarantined(resources)
     live, waiting = (
         group_errors(found.of(state)) for state in (RecordState.LIVE, RecordState.WAITING)
@@ -56,7 +56,7 @@ def list_quarantine(resources: PipelineResources) -> QuarantineListing:
 
 
 def choose_records(resources: PipelineResources, choice: RecordFilter, limit: int) -> ChosenRecords:
-    """The first records that a filter chooses; those of an uncommitted batch if it names one."""
+    """The first records that a filter chooses; of an uncommitted batch only if it names one."""
     waiting = [RecordState.WAITING] if choice.batch else []
     rows = read_quarantined(resources).of(RecordState.LIVE, *waiting)
     chosen = sorted(row for row in rows if row in choice)

@@ -1,8 +1,8 @@
-"""Resetting: close a generation exactly, and open the next one somewhere else.
+"""Resets: close a generation exactly, and open the next one at other offsets.
 
-The fence is a commit to the data table from the very snapshot that the reset was decided on: had
-a batch landed in between, it is refused, and the reset starts over. Once it stands, the new
-generation counts; whoever comes next writes down what a crash has left unwritten.
+The fence is a commit to the data table from the very snapshot that the reset was decided on: if a
+batch landed in between, the commit is refused, and the reset starts over. Once it stands, the new
+generation counts; the next run or command writes down what a crash left unwritten.
 """
 
 from __future__ import annotations
@@ -53,17 +53,17 @@ def reset(
     origin: Origin,
     as_previewed: str | None = None,
 ) -> Reset:
-    """Make it so. Raises as `preview_reset`, and CommitFailed when others were always faster.
+    """Carry the reset out. Raises as `preview_reset`, and CommitFailed after repeated conflicts.
 
-    Raises PreviewOutdated when it would not do what the preview of that id has shown, or when
-    an interrupted reset had to be finished first.
+    Raises PreviewOutdated if it would not do what the preview with that id showed, or if an
+    interrupted reset had to be finished first.
     """
     finished = _finish_if_possible(resources, origin)
     newest = resources.offsets.snapshot().resets(resources.spec.pipeline).newest
     repeats = None
     if newest is not None and newest.done:
         if as_previewed == newest.preview:
-            log.info("%s: done before: generation %d is open", newest.pipeline, newest.generation)
+            log.info("%s: already done: generation %d is open", newest.pipeline, newest.generation)
             _mirror(resources)
             return newest
         repeats = None if as_previewed else find_repetition(resources, target, reason, newest)
@@ -71,7 +71,7 @@ def reset(
         raise PreviewOutdated(
             f"{finished.pipeline}: an interrupted reset ({finished.reason}) was finished just now,"
             f" to generation {finished.generation}:\n{_described(finished)}\nNothing else was done."
-            " Look at it, and reset again if that is not what you want."
+            " Check it, and reset again if that is not what you want."
         )
     if newest is not None and finished is None and repeats is Repetition.FROM_THERE:
         raise PreviewOutdated(
@@ -85,21 +85,21 @@ def reset(
 
 
 def _finish_if_possible(resources: PipelineResources, origin: Origin) -> Reset | None:
-    """As `finish_reset`; where it can no longer be done as it was decided, this one outranks it."""
+    """As `finish_reset`; if it can no longer be done as decided, the new reset replaces it."""
     try:
         return finish_reset(resources, origin)
     except ResetNeeded as problem:
-        log.warning("%s: an interrupted reset is given up: %s", resources.spec.pipeline, problem)
+        log.warning("%s: an interrupted reset is abandoned: %s", resources.spec.pipeline, problem)
         return None
 
 
 def _mirror(resources: PipelineResources) -> None:
-    """The reset stands, so it is no failure when the group cannot follow now."""
+    """Mirror the cursor; the reset stands, so a failure here is only a warning."""
     try:
         mirror(resources)
     except (BrokerUnavailable, SettingsError) as problem:
         log.warning(
-            "The reset is done; the next run brings the consumer group there, which failed now: %s",
+            "The reset is done. The consumer group could not follow; the next run moves it: %s",
             problem,
         )
 
@@ -134,12 +134,12 @@ def start_generation(
             write_receipts(resources, origin, each, last)
         try:
             lane.snapshot.append_reset(intended, origin)
-            # It is decided now: what goes on with it, after a crash or here, goes to this place.
+            # Decided: any later attempt, here or after a crash, leads to the same offsets.
             target, as_previewed = ToIntended(intended), None
             reach("reset intended")
             _require_fencing(lane).close(intended.closes)
         except CommitConflict:
-            log.info("%s: another commit came in between; starting over", resources.spec.pipeline)
+            log.info("%s: commit conflict; deciding again", resources.spec.pipeline)
             if not resources.data.snapshot().closed(intended.closes[0]):
                 raise
         else:
@@ -154,7 +154,7 @@ def start_generation(
 
 
 def decide_reset(resources: PipelineResources, target: Target, reason: str) -> Reset:
-    """What a reset would write down now. Raises as `preview_reset` does."""
+    """The reset that would be written now. Raises as `preview_reset` does."""
     return _decide(resources, read_unchecked(resources), target, reason)
 
 
@@ -184,7 +184,7 @@ def _described(intended: Reset) -> str:
 
 
 def _require_same_reset(intended: Reset, done: Reset) -> Reset:
-    """Raises CommitFailed when it was another reset, at the same time, that opened the next."""
+    """Raises CommitFailed if a concurrent reset opened the generation instead."""
     if done.by_partition != intended.by_partition:
         raise CommitFailed(
             f"{done.pipeline}: another reset opened generation {done.generation} at the same time"
@@ -194,7 +194,7 @@ def _require_same_reset(intended: Reset, done: Reset) -> Reset:
 
 
 def _write_done(resources: PipelineResources, origin: Origin) -> Reset:
-    """Write down that the latest reset is done, unless another process has."""
+    """Record that the latest reset is done, unless another process did."""
 
     def write() -> Reset:
         snapshot = resources.offsets.snapshot()
@@ -208,7 +208,8 @@ def _write_done(resources: PipelineResources, origin: Origin) -> Reset:
         return done
 
     return until_it_lands(
-        write, f"{resources.spec.pipeline}: the reset stands, unwritten. Run again."
+        write,
+        f"{resources.spec.pipeline}: the reset stands, but is not recorded as done. Run again.",
     )
 
 
@@ -216,7 +217,7 @@ def _require_fencing(lane: LaneState) -> Fencing:
     fencing = lane.data.fencing()
     if fencing is None:
         raise SettingsError(
-            f"{lane.pipeline}: there is no data table yet, and so nothing to reset."
+            f"{lane.pipeline}: there is no data table yet, so there is nothing to reset."
             " The first run creates it; until there is a plan, `start` in the spec decides."
         )
     return fencing

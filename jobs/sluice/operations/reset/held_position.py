@@ -1,4 +1,4 @@
-"""Held positions: where a pipeline is before a reset, by its commits and by its rows."""
+"""Held position: where a pipeline is before a reset, by its commits and by its rows."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from sluice.tables.foreign_commits import LandedBatch, undone_by_restore
 class HeldPosition:
     """A pipeline before a reset; every range is empty, at the offset in question.
 
-    `cursor` is where the next batch would start; `held` is where the table's rows end, and
-    `last` numbers, by lane, the last batch of the generation whose rows are there. They differ from
-    what was committed only after a RESTORE.
+    `cursor` is where the next batch would start; `held` is where the table's rows end; `last` is,
+    by lane, the number of the generation's last batch whose rows are there. Only after a RESTORE do
+    `held` and `last` differ from what was committed.
     """
 
     cursor: Cursor
@@ -32,15 +32,15 @@ class HeldPosition:
 
 
 def held_position(lane: LaneState) -> HeldPosition:
-    """Where a pipeline stands, by each lane's last committed batch and the data table's log.
+    """Where a pipeline is, by each lane's last committed batch and the data table's Delta log.
 
-    Raises SettingsError before its first plan, TableRefused when the table is not ours any more.
+    Raises SettingsError before its first plan, TableRefused if the table is no longer Sluice's.
     """
     committed = lane.committed_by_lane
     cursor = _cursor(lane.history, committed["forward"])
     if not cursor:
         raise SettingsError(
-            f"{lane.pipeline}: nothing was planned yet, and so there is nothing to reset."
+            f"{lane.pipeline}: nothing was planned yet, so there is nothing to reset."
             " Change `start` in the spec."
         )
     cluster = lane.history.cluster_id
@@ -78,7 +78,7 @@ def _cursor(history: LaneHistory, committed: int) -> Cursor:
 
 
 def _row_ends(landed: Sequence[LandedBatch], held: Sequence[LandedBatch]) -> Cursor:
-    """Where the rows end that are held; partitions that came later start where they first did."""
+    """Where the held rows end; a partition added later is where its first range started."""
     cursor = {
         partition: cursor_at(planned, planned.offsets.start)
         for each in reversed(landed)

@@ -1,4 +1,4 @@
-"""Affected: what Kafka and the tables hold of the partitions that a reset moves."""
+"""Previews: what a reset would do, and what Kafka and the tables hold of its partitions."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from sluice.progress.resources import PipelineResources
 
 @dataclass(frozen=True)
 class AffectedRows:
-    """Rows at and above a partition's new cursor: what is read there again replaces them.
+    """Rows at and above a partition's new cursor, which rereading replaces.
 
-    `log` is None where Kafka has no such partition any more.
+    `log` is None if Kafka no longer has the partition.
     """
 
     rows: int
@@ -30,7 +30,7 @@ class AffectedRows:
 
     @property
     def held(self) -> str | None:
-        """What can be read of the partition."""
+        """The offsets that can be read; None without a log."""
         log = self.log
         return f"[{log.log_start_offset}, {log.last_stable_offset})" if log else None
 
@@ -45,13 +45,13 @@ class Preview:
 
     @property
     def summary(self) -> str:
-        """All of it, a line for each partition."""
+        """One line for each partition, then the remarks."""
         moves = [self._line(each) for each in self.reset.cursor]
         return "\n".join([*moves, *self.remarks])
 
     @property
     def remarks(self) -> Iterator[str]:
-        """What else there is to say, a line each."""
+        """Clipped offsets, the last batch and closed batches, one line each."""
         yield from filter(None, (each.clipping for each in self.reset.cursor))
         yield self.reset.last_before
         yield from closed_unread(self.unfinished)
@@ -68,7 +68,7 @@ class Preview:
 def preview_of(
     resources: PipelineResources, lane: LaneState, intended: Reset, logs: Logs
 ) -> Preview:
-    """Count what the reset affects; nothing is written."""
+    """Count the rows that the reset affects; nothing is written."""
     below = [each for each in intended.cursor if _rereads_rows(each, lane.history)]
     rows = {
         each.partition: lane.data.rows_from(

@@ -1,4 +1,4 @@
-"""Repeated: whether a reset is the newest one, given again: five offsets back are not ten."""
+"""Repetition: whether a reset is the newest one given again; five offsets back must not be ten."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sluice.protocol.plan.start import PositionAnswers
 
 
 class Repetition(Enum):
-    """How a target leads to where the newest reset has led."""
+    """From where a target leads to the offsets of the newest reset."""
 
     FROM_HERE = "from where the cursor is now"
     FROM_THERE = "only from where the cursor was before"
@@ -25,9 +25,9 @@ class Repetition(Enum):
 def find_repetition(
     resources: PipelineResources, target: Target, reason: str, newest: Reset
 ) -> Repetition | None:
-    """Whether a target, for the same reason, leads to where the newest reset did.
+    """Whether a target, with the same reason, leads to the offsets of the newest reset.
 
-    What is relative does so from where the cursor was before, all else from anywhere. None for what
+    A relative target does so from where the cursor was before, any other from anywhere. None if it
     leads elsewhere, or would leave the cursor where it is now.
     """
     if newest.reason != reason:
@@ -37,10 +37,10 @@ def find_repetition(
     starts = _starts(position, target.moves(position, ask))
     if starts == newest.starts:
         return Repetition.FROM_HERE
-    before = _position_before(newest)
+    previous = _position_before(newest)
     if (
         starts != _starts(position, {})
-        and _starts(before, target.moves(before, ask)) == newest.starts
+        and _starts(previous, target.moves(previous, ask)) == newest.starts
     ):
         return Repetition.FROM_THERE
     return None
@@ -52,7 +52,7 @@ def _starts(where: HeldPosition, moves: Moves) -> Mapping[TopicPartition, int]:
 
 
 def _position_before(found: Reset) -> HeldPosition:
-    """A pipeline as it stood when a reset was decided on, and Kafka as it is now."""
+    """The pipeline's position when a reset was decided on."""
     cursor = {
         each.partition: cursor_at(each.after, each.before)
         for each in found.cursor

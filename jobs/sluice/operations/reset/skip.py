@@ -1,8 +1,8 @@
-"""Skipping: pass over single offsets, with a loss record of each and a plan around them.
+"""Skips: pass over single offsets, with a loss record for each and a plan around them.
 
 An unfinished plan that would read them is closed with its generation, by a reset that leaves the
-cursor where it stands. Then one commit has the batches around the offsets, and the losses: the
-next run adopts them. After a crash in between, the same command goes on from there.
+cursor where it is. Then one commit holds the batches around the offsets and the losses, and the
+next run adopts them. After a crash in between, the same command continues from there.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def preview_skip(
 ) -> Skip:
     """What a skip would do; nothing is written.
 
-    Raises SettingsError for offsets that cannot be skipped, and what a plan and a reset raise.
+    Raises SettingsError for offsets that cannot be skipped, and what planning and resetting raise.
     """
     lane = read_lane(resources)
     recorded = {each.offsets: each for each in _recorded_skips_of(lane.snapshot, lane.sequence)}
@@ -56,10 +56,10 @@ def preview_skip(
     if not requested:
         known = tuple(recorded[one_offset(at, offset)] for at, offset in sorted(positions.items()))
         return Skip(lane.pipeline, Plan(()), known, done=True)
-    now = held_position(lane)
-    logs = PositionAnswers(resources).logs(now.cluster_id)
-    new = skip_losses(requested, now.cursor, logs, actor, reason)
-    skips = merge_skips(still_ahead(_all_recorded(lane), now.cursor), new)
+    position = held_position(lane)
+    logs = PositionAnswers(resources).logs(position.cluster_id)
+    new = skip_losses(requested, position.cursor, logs, actor, reason)
+    skips = merge_skips(still_ahead(_all_recorded(lane), position.cursor), new)
     unfinished: tuple[Batch, ...] = ()
     intended = None
     if lane.unfinished:
@@ -78,9 +78,9 @@ def skip(
     origin: Origin,
     as_previewed: str | None = None,
 ) -> Skip:
-    """Make it so; says so where it was done before. Raises as `preview_skip`, and CommitFailed.
+    """Carry the skip out, unless it is already done. Raises as `preview_skip`, and CommitFailed.
 
-    Raises PreviewOutdated when it would not do what the preview of that id has shown.
+    Raises PreviewOutdated if it would not do what the preview with that id showed.
     """
 
     def step() -> Skip:
@@ -94,7 +94,7 @@ def skip(
         if found.reset is not None:
             start_generation(resources, to_table, found.reset.reason, origin)
             reach("skip fenced")
-            raise CommitConflict("the generation is a new one by now")
+            raise CommitConflict("a new generation is open")
         return replace(found, plan=_plan_around(resources, found, origin), done=True)
 
     return until_it_lands(
@@ -105,23 +105,23 @@ def skip(
 
 
 class _PlanChanged(Exception):
-    """Another process has planned meanwhile."""
+    """Another process planned in between."""
 
 
 def _plan_around(resources: PipelineResources, found: Skip, origin: Origin) -> Plan:
     first = found.plan.batches[0]
 
     def around(lane: LaneState) -> Plan:
-        now = (lane.sequence, lane.history.planned + 1)
-        if lane.unfinished or now != (first.sequence, first.number):
+        next_number = (lane.sequence, lane.history.planned + 1)
+        if lane.unfinished or next_number != (first.sequence, first.number):
             raise _PlanChanged
         return next_plan(resources, lane, resources.kafka.state(resources.spec), found.skips)
 
     try:
         return write_plan(resources, origin, "forward", around).plan
     except _PlanChanged:
-        log.info("%s: another process has just planned; starting over", resources.spec.pipeline)
-        raise CommitConflict("another process has planned meanwhile") from None
+        log.info("%s: another process planned first; deciding again", resources.spec.pipeline)
+        raise CommitConflict("another process planned in between") from None
 
 
 def _recorded_skips_of(snapshot: OffsetsSnapshot, sequence: BatchSequence) -> list[Skipped]:
@@ -129,7 +129,7 @@ def _recorded_skips_of(snapshot: OffsetsSnapshot, sequence: BatchSequence) -> li
 
 
 def _all_recorded(lane: LaneState) -> list[Skipped]:
-    """The generation's skips, and those of generations that ended where this one goes on."""
+    """The generation's skips, and those of generations that ended where this one continues."""
     sequence = lane.sequence
     found = _recorded_skips_of(lane.snapshot, sequence)
     while (opening := lane.resets.by_generation.get(sequence.generation)) and opening.stays:
@@ -139,7 +139,7 @@ def _all_recorded(lane: LaneState) -> list[Skipped]:
 
 
 def _lane_after(intended: Reset, lane: LaneState) -> LaneState:
-    """The lane as the reset will open it: nothing is planned of it yet."""
+    """The lane as the reset will open it, with nothing planned yet."""
     generation = intended.generation
     resets = Resets({**lane.resets.by_generation, generation: intended})
     sequence = BatchSequence(intended.pipeline, "forward", generation)

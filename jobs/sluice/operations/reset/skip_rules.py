@@ -1,4 +1,4 @@
-"""Skips: single offsets that somebody decides not to read, recorded as losses. Pure."""
+"""Skip rules: which offsets may be skipped, and the losses that record it. Pure."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from sluice.positions.position import require_partitions
 
 @dataclass(frozen=True)
 class Skip:
-    """What passes over some offsets: a plan around them.
+    """A plan around some offsets.
 
-    `reset` closes the generation of the `unfinished` batches first, which would have read them.
-    The plan is falsy where all that was asked for is skipped already.
+    `reset` first closes the generation of the `unfinished` batches, which would have read them.
+    The plan is falsy if all requested offsets are already skipped.
     """
 
     pipeline: str
@@ -33,9 +33,9 @@ class Skip:
 
     @property
     def preview(self) -> str:
-        """A short name for what is decided: the offsets, and where reading goes on.
+        """A short id of the decision: the skipped offsets, and where reading continues.
 
-        The same before and after a crash behind the reset. How far is read is no part of it.
+        The same before and after a crash behind the reset. How far the plan reads is not in it.
         """
         if not self.plan:
             return "done"
@@ -46,7 +46,7 @@ class Skip:
 
     @property
     def summary(self) -> str:
-        """What it does, a line each."""
+        """The skips, the closed batches and the plan, one line each."""
         lines = [f"  {each}" for each in self.skips]
         if self.reset is not None:
             lines += [f"  {each}" for each in closed_unread(self.unfinished)]
@@ -66,7 +66,7 @@ def skip_losses(
 ) -> tuple[Skipped, ...]:
     """The losses to record for offsets that are still to be read.
 
-    Raises SettingsError for those that are committed, gone, not there yet, or of no partition.
+    Raises SettingsError for any that are committed, deleted, not readable yet, or of no partition.
     """
     require_partitions(positions, logs)
     refused = [
@@ -98,7 +98,7 @@ def _refusal(offset: int, last: PlannedRange | None, partition: TopicPartition, 
 
 
 def still_ahead(skips: Iterable[Skipped], cursor: Cursor) -> list[Skipped]:
-    """The skips that no committed batch has passed."""
+    """The skips that no committed batch has passed yet."""
     return [
         each
         for each in skips
@@ -109,6 +109,6 @@ def still_ahead(skips: Iterable[Skipped], cursor: Cursor) -> list[Skipped]:
 
 
 def merge_skips(carried: Sequence[Skipped], new: Sequence[Skipped]) -> tuple[Skipped, ...]:
-    """All of them, each once: one that was recorded before keeps its cause."""
+    """All skips, each once; one recorded before keeps its cause."""
     found = {each.offsets: each for each in [*new, *carried]}
     return tuple(found[offsets] for offsets in sorted(found))

@@ -1,4 +1,4 @@
-"""Targets of a reset: where the next generation starts, as Kafka's own reset tool names them."""
+"""Reset targets: where the next generation starts, named as in Kafka's reset tool (KIP-122)."""
 
 from __future__ import annotations
 
@@ -34,27 +34,27 @@ from sluice.positions.position import (
 
 
 class ResetQuestions(Questions, Protocol):
-    """What a target may ask."""
+    """The questions that a target may ask."""
 
     def logs(self, cluster_id: str) -> Logs:
-        """What Kafka holds now. Raises ResetNeeded when it is not that cluster any more."""
+        """What Kafka holds now. Raises ResetNeeded if this is a different cluster."""
 
 
 class Target(Protocol):
-    """Where a reset leads."""
+    """Where a reset moves the cursor."""
 
     def moves(self, held: HeldPosition, ask: ResetQuestions) -> Moves:
-        """The partitions that go somewhere; the others stay.
+        """The partitions that move, each with its new position; the others stay.
 
-        Raises SettingsError or ResetNeeded where it does not apply to the pipeline.
+        Raises SettingsError or ResetNeeded if the target does not fit the pipeline.
         """
 
 
 @dataclass(frozen=True)
 class ToPosition:
-    """A position, as far as Kafka reaches; of some topics or partitions only, where they are named.
+    """A position, clipped to what Kafka holds; with `scopes`, for those partitions only.
 
-    A topic that is gone keeps its place.
+    A topic that is gone keeps its cursor.
     """
 
     position: Position
@@ -73,7 +73,7 @@ class ToPosition:
 
 @dataclass(frozen=True)
 class ToTable:
-    """After a RESTORE: where the rows end that the data table still holds. Kafka is not asked."""
+    """After a RESTORE: where the data table's rows end. Does not contact Kafka."""
 
     def moves(self, held: HeldPosition, ask: ResetQuestions) -> Moves:
         """Every partition."""
@@ -82,7 +82,7 @@ class ToTable:
 
 @dataclass(frozen=True)
 class ToIntended:
-    """The same cursor as that of a reset which was interrupted. Kafka is not asked."""
+    """The cursor that a reset already decided on. Does not contact Kafka."""
 
     reset: Reset
 
@@ -112,11 +112,11 @@ def to_offsets(positions: Positions) -> Target:
 
 
 def shift_by(offsets: int) -> Target:
-    """So many offsets forward, or back where it is negative."""
+    """This many offsets forward, or back if negative."""
     return ToPosition(Shifted(offsets))
 
 
-# What a name's value means; `to-table` is no position, and takes none.
+# The position that a name and its value mean; `to-table` is not a position, and takes no value.
 _POSITIONS: Mapping[str, Callable[[str], Position]] = {
     "to-earliest": lambda _: Earliest(),
     "to-latest": lambda _: Latest(),
@@ -129,10 +129,10 @@ _POSITIONS: Mapping[str, Callable[[str], Position]] = {
 
 
 def named_target(name: str, value: str = "", scopes: Iterable[Scope] = ()) -> Target:
-    """The target of that name. Raises ValueError for a value that it cannot read."""
+    """The target of that name. Raises ValueError for a value that cannot be parsed."""
     scopes = tuple(scopes)
     if scopes and not TARGETS[name].of_some_topics:
-        raise ValueError(f"{name} says itself which partitions it is about: leave the topic out")
+        raise ValueError(f"{name} already names its partitions: leave the topic out")
     if TARGETS[name].metavar and not value.strip():
         raise ValueError(f"{name} needs a value")
     if name == "to-table":

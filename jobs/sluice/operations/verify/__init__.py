@@ -1,1 +1,1 @@
-"""Verify: the proof that tables and Kafka agree."""
+"""Verify: prove that the tables and Kafka agree."""

@@ -1,4 +1,4 @@
-"""Accepting: somebody decides that offsets which nothing explains are lost, and says why."""
+"""Accepted gaps: an operator records unexplained gaps as lost, with a reason."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Unexplained = tuple[TopicPartition, UnexplainedGap]
 def accept_gaps(
     resources: PipelineResources, gaps: Sequence[OffsetRange], reason: str, origin: Origin
 ) -> list[Receipt]:
-    """Write the receipts that these gaps held back, with a loss row for each of them.
+    """Write the receipts that these gaps held back, with a loss row for each gap.
 
-    Raises GapUnexplained, nothing written, when one of them is none; and, as `settle` does, when
-    others are left.
+    Raises GapUnexplained, with nothing written, if one of them is not an unexplained gap; and, as
+    `settle` does, if other gaps remain.
     """
     lanes = [read_lane(resources, lane) for lane in LANES]
     due = [(lane, batch) for lane in lanes for batch in lane.due]
@@ -49,7 +49,7 @@ def accept_gaps(
 def _unexplained(
     resources: PipelineResources, data: DeltaSnapshot, batch: Batch
 ) -> list[Unexplained]:
-    """The gaps of a batch that nothing explains, of all its partitions; nothing is written."""
+    """The unexplained gaps of a batch, in all its partitions; nothing is written."""
     found: list[Unexplained] = []
 
     def collect(partition: TopicPartition, gap: UnexplainedGap) -> LossCause:
@@ -74,7 +74,7 @@ def _require_all_match(
                     f"{pipeline}: unexplained in batches without a receipt:"
                     f" {'' if found else 'nothing'}",
                     *(f"{partition} {gap}" for partition, gap in found),
-                    "Nothing was written. Name those that are to be recorded as lost.",
+                    "Nothing was written. Name the gaps to record as lost.",
                 ]
             )
         )

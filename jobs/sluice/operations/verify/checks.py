@@ -32,7 +32,7 @@ INVARIANTS = ("complete", "unique", "tiled", "no phantom", "accounted")
 
 
 def check(evidence: Evidence) -> list[Violation]:
-    """Everything that is wrong with one partition; nothing where all invariants hold."""
+    """The violations found in one partition; empty if all invariants hold."""
     found: list[Violation] = []
     for invariant, problems in zip(
         INVARIANTS,
@@ -100,7 +100,7 @@ def _no_phantom(evidence: Evidence) -> Problems:
     if len(strange):
         yield "rows of the batches that read them", f"{len(strange)} others: {_sample(strange)}"
     if evidence.compacts:
-        return  # Records may leave such a topic after they were read.
+        return  # Compaction may remove records after they were read.
     held = rows.offsets[_in_ranges(rows.offsets, evidence.readable)]
     unseen = np.setdiff1d(held, evidence.visible)
     if len(unseen):
@@ -130,12 +130,12 @@ def _accounted(evidence: Evidence) -> Problems:
 
 
 def _rows_per_read(rows: Rows, evidence: Evidence) -> Offsets:
-    """How many of the rows are each read's, by its place."""
+    """How many rows belong to each read, by its index."""
     return np.bincount(rows.reads[rows.reads >= 0], minlength=len(evidence.reads))
 
 
 def _in_own_range(rows: Rows, reads: Sequence[CommittedRange]) -> Mask:
-    """Which rows lie in the range of the batch that they name; -1 takes the last, empty range."""
+    """Which rows lie in the range of the batch that they name; -1 selects the last, empty range."""
     starts = np.array([read.offsets.start for read in reads] + [0], dtype=np.int64)
     ends = np.array([read.offsets.end for read in reads] + [0], dtype=np.int64)
     own: Mask = (rows.offsets >= starts[rows.reads]) & (rows.offsets < ends[rows.reads])
@@ -147,7 +147,7 @@ def _ranges(evidence: Evidence) -> list[OffsetRange]:
 
 
 def _in_ranges(offsets: Offsets, ranges: Sequence[OffsetRange]) -> Mask:
-    """Which offsets lie in one of the ranges; these ascend and do not touch."""
+    """Which offsets lie in one of the ranges, which ascend and do not touch."""
     starts = np.array([each.start for each in ranges] + [np.iinfo(np.int64).max], dtype=np.int64)
     ends = np.array([each.end for each in ranges] + [-1], dtype=np.int64)
     inside: Mask = offsets < ends[np.searchsorted(starts, offsets, side="right") - 1]

@@ -1,4 +1,4 @@
-"""Verifying: hold Kafka, the data and quarantine tables and the receipts against each other."""
+"""Verification: compare Kafka, the data and quarantine tables and the receipts."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from sluice.tables.coordinates import StoredCoordinates
 from sluice.tables.foreign_commits import TableCommit, may_have_deleted
 
 Progress = Callable[[OffsetRange, int], None]
-"""Called with what is read of a partition in all, and the offset that was reached."""
+"""Called with the range that is being read, and the offset reached so far."""
 
 
 @dataclass(frozen=True)
 class ForeignDeletion:
-    """A commit of others that deleted rows; None where it can no longer be told how many."""
+    """A commit by another writer that deleted rows; `rows` is None if their number is unknown."""
 
     version: int
     operation: str
@@ -42,7 +42,7 @@ class ForeignDeletion:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was looked at, and everything that is wrong with it."""
+    """What was checked, and every violation found."""
 
     batches: int
     records: int
@@ -69,10 +69,10 @@ class _Tables:
 def verify(resources: PipelineResources, progress: Progress) -> Verdict:
     """Compare everything that is committed with what Kafka still holds.
 
-    Raises BrokerUnavailable when Kafka does not answer, TableRefused when the tables contradict
-    each other beyond comparison.
+    Raises BrokerUnavailable if Kafka does not answer, TableRefused if the tables contradict each
+    other beyond comparison.
     """
-    # Whatever lands from here on is left out: its version is above this one.
+    # Batches that land from here on are left out: their version is above this one.
     lane = read_unchecked(resources)
     committed = read_committed(lane)
     deletions = {each: lane.data.removed(each.version) for each in _suspected_deletions(lane)}
@@ -103,16 +103,16 @@ def verify(resources: PipelineResources, progress: Progress) -> Verdict:
 
 
 def _skipped(committed: Committed) -> int:
-    """The offsets that resets have passed over, and that no batch has read."""
+    """How many offsets resets passed over and no batch has read."""
     read = [planned for landed in committed.batches for planned in landed.batch.ranges]
-    left: list[OffsetRange] = []
+    unread: list[OffsetRange] = []
     for reset in committed.resets.by_generation.values():
         for moved in (each for each in reset.cursor if each.skipped):
             end = moved.after.offsets.start
             passed = OffsetRange(moved.partition, end - moved.skipped, end)
             same = [each.offsets for each in read if each.topic_id == moved.after.topic_id]
-            left += without([passed], same)
-    return span_of(merged(left))
+            unread += without([passed], same)
+    return span_of(merged(unread))
 
 
 def _suspected_deletions(lane: LaneState) -> list[TableCommit]:
@@ -130,7 +130,7 @@ def _deleted(
 
 
 def _strays(data: StoredCoordinates, known: Iterable[TopicIdPartition]) -> Iterator[Violation]:
-    """Rows of partitions that no batch has read."""
+    """Violations by rows of partitions that no batch has read."""
     for place in sorted(data.places.keys() - set(known)):
         offsets, _ = data.places[place]
         where = TopicPartition(f"topic id {place.topic_id or 'unknown'} ", place.partition)
@@ -192,7 +192,7 @@ def _readable(
     partition: TopicPartition,
     state: KafkaState,
 ) -> list[OffsetRange]:
-    """What Kafka still holds of the ranges; nothing when the topic is not the same any more."""
+    """What Kafka still holds of the ranges; nothing if the topic id has changed."""
     log = state.logs.get(partition)
     if log is None or log.topic_id != place.topic_id:
         return []

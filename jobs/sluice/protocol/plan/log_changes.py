@@ -53,12 +53,12 @@ def compare(last: PlannedRange, log: PartitionLog | None) -> Finding | None:
     partition, cursor = last.offsets.partition, last.offsets.end
     if log is None:
         return _no_log(last, cursor, _GONE)
-    if log.topic_id != last.topic_id:
+    if log.topic_id != last.topic_id:  # KIP-516: a topic created anew has a new id.
         held = f"[{log.log_start_offset}, {log.end_offset})"
         found = f"{log.topic_id} with {held}: the topic was deleted and created anew"
         expected = f"topic id {last.topic_id} read up to {cursor}"
         return Contradiction(partition, expected, found, _CREATED_ANEW)
-    if _went_back(last.leader_epoch, log.leader_epoch):
+    if _went_back(last.leader_epoch, log.leader_epoch):  # KIP-101: epochs only grow.
         expected = f"leader epoch {last.leader_epoch} or later"
         found = f"{log.leader_epoch}: the log was replaced by an older copy"
         return Contradiction(partition, expected, found)

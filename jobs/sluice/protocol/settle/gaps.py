@@ -176,7 +176,7 @@ def _inside_batch(
 class _AbortedProducers:
     """The producers with an open aborted transaction; ask for the batches of a page in order.
 
-    A producer has one transaction at a time, so its next marker ends the aborted one.
+    A producer has one transaction at a time, so its next marker ends the aborted one (KIP-98).
     """
 
     def __init__(self, aborted: Iterable[AbortedTransaction]) -> None:

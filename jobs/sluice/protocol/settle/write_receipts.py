@@ -141,7 +141,7 @@ def _write_receipt(
 
 
 def explain_from_log(resources: PipelineResources) -> ExplainGaps:
-    """Explains missing offsets by Kafka's raw log."""
+    """The lookup that explains missing offsets from Kafka's raw log."""
 
     def explain_missing(partition: TopicPartition, missing: list[Span]) -> Gaps:
         pages = read_raw_log(resources.client, partition, missing)
