@@ -38,7 +38,7 @@ NAMES = (
     PositionName(
         start="earliest", target="to-earliest", help="All that Kafka still holds, once more."
     ),
-    PositionName(start="latest", target="to-latest", help="Behind all that can be read now."),
+    PositionName(start="latest", target="to-latest", help="After all that can be read now."),
     PositionName(
         target="to-table",
         help="After a RESTORE: where the rows end that the table still holds.",
@@ -55,16 +55,16 @@ NAMES = (
     PositionName(
         target="by-duration",
         metavar="PT1H",
-        help="As --to-datetime, so long ago.",
+        help="As --to-datetime, this long ago.",
         parameter="duration",
-        description="The first record of so long ago: `PT1H`, `P1DT12H`.",
+        description="Records from this long ago on: `PT1H`, `P1DT12H`.",
     ),
     PositionName(
         target="shift-by",
         metavar="N",
         help="N offsets forward; back with -N.",
         parameter="shift",
-        description="So many offsets forward; back with a minus.",
+        description="This many offsets forward; back with a minus.",
     ),
     PositionName(
         start="{offsets: {topic: {partition: offset}}}",
@@ -72,7 +72,7 @@ NAMES = (
         metavar="'TOPIC[N]=OFFSET'",
         help="This partition to this offset; the others stay. Repeatable.",
         parameter="positions",
-        description="A position a line: `flights[0]=120`.",
+        description="One position per line: `flights[0]=120`.",
         repeatable=True,
         of_some_topics=False,
     ),
@@ -89,7 +89,7 @@ NAMES = (
         metavar="'TOPIC[N]@OFFSET'",
         help="Pass over this one record only. Repeatable.",
         parameter="records",
-        description="A record a line that is never to be read: `flights[0]@120`.",
+        description="Records never to read, one per line: `flights[0]@120`.",
         repeatable=True,
         of_some_topics=False,
     ),
