@@ -47,7 +47,7 @@ def _targets(command: click.decorators.FC) -> click.decorators.FC:
 )
 @click.option("--reason", default="", help="Why, for the record. Needed with --execute.")
 @click.option("--execute", is_flag=True, help="Do it. Otherwise nothing is changed.")
-@click.option("--as-previewed", metavar="ID", help="Do exactly what this preview showed, or refuse.")
+@click.option("--as-previewed", metavar="ID", help="Do only what this preview showed, or refuse.")
 @arguments
 def reset(
     pipeline: str,
