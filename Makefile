@@ -4,10 +4,10 @@ PYTHON ?=
 export PYTHON
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest --durations=30
-# Two at a time: much of a test is waiting. The tests of a file share its fixtures, and files go in
-# the order of tests/conftest.py.
+# Two at a time: tests mostly wait. The tests of a file share its fixtures; tests/conftest.py sets
+# the order of the files.
 AT_ONCE := -n 2 --dist loadfile --no-loadscope-reorder
-# These have targets of their own.
+# These have their own targets.
 APART := tests/airflow/scenarios tests/faults tests/mutations
 
 .PHONY: help setup demo up down test test-fast test-airflow test-faults test-mutations soak check format bench bench-offsets lock clean
@@ -18,26 +18,26 @@ help:  ## List the targets
 setup:  ## Install what is missing: virtual environment and jars (every other target calls it)
 	@local/setup.sh
 
-demo: setup  ## The main job on real data: broker, Airflow, Spark, Delta, and a report
+demo: setup  ## Run the pipeline on real data: broker, Airflow, Spark, Delta, and a report
 	@$(BIN)/python -m local.demo
 
-up: setup  ## Start the broker and Airflow in the background, and print address and login
+up: setup  ## Start the broker and Airflow in the background; print address and login
 	@$(BIN)/python -m local.stack up
 
 down:  ## Stop what `make up` started
 	@if [ -x $(BIN)/python ]; then $(BIN)/python -m local.stack down; fi
 
-test: setup  ## All tests, but for the Airflow scenarios, the faults and the mutations
+test: setup  ## All tests except the Airflow scenarios, the faults and the mutations
 	$(PYTEST) $(AT_ONCE) $(addprefix --ignore ,$(APART))
 
-test-fast: setup  ## The quick layers of it: values and DAG rules
+test-fast: setup  ## The quick tests only: values and DAG rules
 	$(PYTEST) tests/unit tests/airflow/rules
 
 test-airflow: setup  ## What operators do in Airflow: backfills, forms, tasks that are ended
 	$(PYTEST) tests/airflow/scenarios
 
 FAULTS ?=
-test-faults: setup  ## Exactness under fire: killed, frozen, doubled processes; FAULTS=zombies: some
+test-faults: setup  ## Exactness under faults: killed, frozen, doubled processes; FAULTS=zombies: some
 	$(PYTEST) $(AT_ONCE) $(if $(FAULTS),-k '$(FAULTS)') tests/faults
 
 test-mutations: setup  ## Break the protocol on purpose: the oracle must turn red
@@ -52,19 +52,19 @@ check: setup  ## Lint, formatting, types
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-format: setup  ## Format the sources, and repair what the linter can
+format: setup  ## Format the sources, and fix what the linter can
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-bench: setup  ## Ingest against a plain Spark read and Delta append, side by side
+bench: setup  ## Compare ingest with a plain Spark read and Delta append
 	@$(BIN)/python -m local.bench
 
-bench-offsets: setup  ## Planning and status on an offsets table with 10,000 batches
+bench-offsets: setup  ## Time planning and status on an offsets table with 10,000 batches
 	@$(BIN)/python -m local.bench.offsets
 
 lock: setup  ## Compile requirements*.in into requirements*.txt
 	$(BIN)/uv pip compile --quiet --python-version 3.11 requirements.in -o requirements.txt
 	$(BIN)/uv pip compile --quiet --python-version 3.11 requirements-dev.in -o requirements-dev.txt
 
-clean: down  ## Remove what the targets made: .venv, build, caches
+clean: down  ## Remove what the targets created: .venv, build, caches
 	rm -rf .venv build .mypy_cache .pytest_cache .ruff_cache .hypothesis

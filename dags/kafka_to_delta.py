@@ -1,19 +1,19 @@
-"""Reads what is new in Kafka and lands it in a Delta table: every record once, none missing.
+"""Reads new records from Kafka and lands them in a Delta table: every record once, none missing.
 
 - **plan** fixes the offset ranges to read and writes them to the offsets table before anything is
   read. An unfinished plan is adopted as it is, never planned anew.
 - **ingest** reads exactly those ranges with Spark and makes one commit per batch to the data
   table. Skipped when there is nothing new; Spark is not started then.
-- **settle** reads the table's log back, writes the receipts with their counts and tells those who
-  wait for the table. Skipped when no receipt is due.
+- **settle** reads the table's log back, writes the receipts with their counts and emits the
+  table's asset event. Skipped when no receipt is due.
 
 A backfill of past intervals, or a run with the parameters "read again", reads records below the
 cursor once more and replaces exactly their rows. The cursor stays where it is, and fresh data goes
-first: between two batches `ingest` may show "up for reschedule". Runs by hand take turns with the
-scheduled ones, backfill runs do not: to read much again, use a backfill.
+first: between two batches `ingest` may show "up for reschedule". Manual runs take turns with the
+scheduled ones, backfill runs do not: to read a lot again, use a backfill.
 
-Every task may be retried, cleared or killed at any time: what is committed stays, what is not is
-finished by the next attempt, and nothing is read twice.
+Every task may be retried, cleared or killed at any time: what is committed stays, the next attempt
+finishes the rest, and nothing is read twice.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def kafka_to_delta(spec: PipelineSpec, path: Path) -> DAG:
         description=spec.description,
         doc_md=documentation(spec, path),
         schedule=CronDataIntervalTimetable(spec.schedule, "UTC") if spec.schedule else None,
-        # Early, so that a backfill may ask for any interval that Kafka could still hold.
+        # Early, so that a backfill may cover any interval that Kafka could still hold.
         start_date=datetime(2000, 1, 1, tzinfo=UTC),
         catchup=False,
         max_active_runs=1,
@@ -64,7 +64,7 @@ def kafka_to_delta(spec: PipelineSpec, path: Path) -> DAG:
             task_id="ingest",
             spec=spec,
             execution_timeout=LONG,
-            # One at a time over all runs, backfill runs included: those max_active_runs leaves out.
+            # One at a time over all runs: max_active_runs does not count backfill runs (AIP-78).
             max_active_tis_per_dag=1,
             weight_rule=FreshFirst(),
         )
@@ -73,7 +73,7 @@ def kafka_to_delta(spec: PipelineSpec, path: Path) -> DAG:
             task_id="settle",
             execution_timeout=SHORT,
             outlets=[table],
-            # Also when ingest was skipped: an earlier run may have died before its receipts.
+            # Even if ingest was skipped: an earlier run may have died before its receipts.
             trigger_rule=TriggerRule.NONE_FAILED,
         )()
 
@@ -82,7 +82,7 @@ def kafka_to_delta(spec: PipelineSpec, path: Path) -> DAG:
 
 
 def documentation(spec: PipelineSpec, path: Path) -> str:
-    """What the UI shows: the flow, and which pipeline this is."""
+    """The text for the UI: the flow, and this pipeline's settings."""
     topics = ", ".join(f"`{topic}`" for topic in spec.topics or [])
     return f"""{__doc__}
 ### {spec.pipeline}

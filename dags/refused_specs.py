@@ -1,7 +1,7 @@
-"""The import error of every pipeline whose spec is refused; this file has no DAGs of its own.
+"""Raises the import errors of all refused specs; this file has no DAGs of its own.
 
-Airflow stops scheduling all DAGs of a file that has an import error. The errors are therefore
-raised here, and `kafka_to_delta.py` goes on with the specs that are good.
+Airflow stops scheduling all DAGs of a file that has an import error. So the errors are raised
+here, and `kafka_to_delta.py` continues with the good specs.
 """
 
 from __future__ import annotations

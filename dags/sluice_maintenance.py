@@ -1,16 +1,16 @@
-"""Keeps the tables of all pipelines small and fast: one task a pipeline, one after the other.
+"""Keeps the tables of all pipelines small and fast: one task per pipeline, one after the other.
 
 - Receipts that are due are written first.
-- Rows of the **quarantine** table that count no more are removed, once no RESTORE of the data table
-  can bring them back.
-- **OPTIMIZE** puts the small files of the data and quarantine tables together; the offsets table is
+- Rows of the **quarantine** table that no longer count are removed, once no RESTORE of the data
+  table can bring them back.
+- **OPTIMIZE** compacts the small files of the data and quarantine tables; the offsets table is
   compacted, too, and gets a checkpoint.
-- **VACUUM** deletes files that a table has not named for as long as its
-  `delta.deletedFileRetentionDuration` (7 days). A table with less than six hours, as long as a run
-  may last, is refused.
+- **VACUUM** deletes files that a table has not referenced for its
+  `delta.deletedFileRetentionDuration` (7 days). A table with less than six hours, the longest a
+  run may last, is refused.
 
 No row that counts is touched. It is safe beside running pipelines, and may be retried, cleared or
-killed at any time: a step that another commit crosses is left for the next night.
+killed at any time: a step that conflicts with another commit is left for the next night.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if SPECS:
         start_date=datetime(2000, 1, 1, tzinfo=UTC),
         catchup=False,
         max_active_runs=1,
-        # Runs of the pipelines go on beside it, and need their share of the machine.
+        # Pipelines keep running meanwhile, and need their share of the machine.
         max_active_tasks=1,
         default_args={
             "owner": "sluice",

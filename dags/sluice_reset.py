@@ -1,14 +1,14 @@
-"""Moves the cursor of a pipeline: back, forward, or past a single record. Started by hand only.
+"""Moves the cursor of a pipeline: back, forward, or past a single record. Manual runs only.
 
-- **preview** shows, partition by partition, the old and the new cursor, how much is read again or
+- **preview** shows, for each partition, the old and the new cursor, how much is read again or
   skipped, what Kafka still holds and how many rows are replaced. It changes nothing.
 - **execute** does what the preview has shown, if the run was started with `execute` and a reason.
-  It refuses when that would be anything else by now: a batch that has landed meanwhile, or, for
-  `to-latest`, new records.
+  It refuses if the result would now differ: a batch has landed meanwhile, or, for `to-latest`,
+  there are new records.
 
-Offsets that are read again replace their rows in one commit; nothing is ever stored twice. Whatever
-is passed over is recorded with who, when and why: `sluice history` shows it. Look first: start a
-run without `execute`, read the log of `preview`, then start one with `execute` and its id.
+Offsets that are read again replace their rows in one commit; nothing is ever stored twice. Skipped
+offsets are recorded with who, when and why: `sluice history` shows it. Preview first: start a run
+without `execute`, read the log of `preview`, then start one with `execute` and its id.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     spark-submit jobs/ingest.py --pipeline flights --lane forward --generation 1 --batches 42,43
 
 The Kafka connection comes from the environment (`AIRFLOW_CONN_<ID>`), never from the arguments.
-Exit code 1: failed, worth a retry; 3: failed, and only a person's decision helps.
+Exit code 1: failed, a retry may help; 3: failed, and an operator must decide.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from sluice.pipeline import find_pipeline
 @click.option("--pipeline", required=True)
 @click.option("--lane", required=True, type=click.Choice(["forward", "backfill"]))
 @click.option("--generation", required=True, type=click.IntRange(min=1))
-@click.option("--batches", required=True, help="Numbers with commas between them.")
+@click.option("--batches", required=True, help="Comma-separated numbers.")
 def main(pipeline: str, lane: str, generation: int, batches: str) -> None:
-    """Land the batches; all else is found in the environment and the offsets table."""
+    """Land the batches; the environment and the offsets table supply the rest."""
     with reporting_errors("sluice.ingest"):
         numbers = batches.split(",")
         ingest(

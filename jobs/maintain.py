@@ -3,7 +3,7 @@
     spark-submit jobs/maintain.py --pipeline flights --run-id … --actor …
 
 The Kafka connection comes from the environment (`AIRFLOW_CONN_<ID>`), never from the arguments.
-Exit code 1: failed, worth a retry; 3: failed, and only a person's decision helps.
+Exit code 1: failed, a retry may help; 3: failed, and an operator must decide.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ log = logging.getLogger("sluice.maintain")
 
 @click.command(help=__doc__)
 @click.option("--pipeline", required=True)
-@click.option("--run-id", required=True, help="As the receipts that are due record it.")
-@click.option("--actor", required=True, help="As the receipts that are due record it.")
+@click.option("--run-id", required=True, help="Recorded in receipts that are due.")
+@click.option("--actor", required=True, help="Recorded in receipts that are due.")
 def main(pipeline: str, run_id: str, actor: str) -> None:
-    """Maintain the pipeline's tables; all else is found in the environment."""
+    """Maintain the pipeline's tables; the environment supplies the rest."""
     with reporting_errors("sluice.maintain"):
         done = find_pipeline(pipeline, os.environ).maintain(run_id, actor)
         for line in done.summary:

@@ -1,1 +1,1 @@
-"""The embedded default: a real broker, a real Airflow and real data, on loopback ports."""
+"""The embedded stack: a real broker, a real Airflow and real data, on loopback ports."""

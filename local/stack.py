@@ -1,10 +1,10 @@
-"""The stack: broker and Airflow, kept running in the background for a person.
+"""The stack: broker and Airflow, kept running in the background for a user.
 
     python -m local.stack up | down | fill | run
 
-`up` starts `run` detached and waits until it is ready; `run` owns the broker and Airflow, and with
-it they end, however it ends. Everything lives in build/up/: stopped and started again, the stack
-goes on with its topics, tables, runs and login. `fill` produces the flights into its topic.
+`up` starts `run` detached and waits until it is ready; `run` owns the broker and Airflow, which
+end with it, however it ends. Everything lives in build/up/: after a restart the stack still has
+its topics, tables, runs and login. `fill` produces the flights into its topic.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ STOP_SECONDS = 60
 
 @dataclass(frozen=True)
 class Process:
-    """A process for good: a later one may get the same id, but not the same start."""
+    """A process, identified for good: a later one may reuse the id, but not the start time."""
 
     pid: int
     started: float
@@ -91,7 +91,7 @@ class StackState:
 
 
 def run(folder: Path) -> None:
-    """Own the stack until SIGTERM, or until a part of it ends."""
+    """Own the stack until SIGTERM, or until one of its processes ends."""
     signal.signal(signal.SIGTERM, end_once)
     with Broker(folder / "broker") as broker:
         create_flights_topic(broker.bootstrap)
@@ -140,7 +140,7 @@ def up(folder: Path, console: Console) -> int:
 
 
 def launch(folder: Path) -> StackState | None:
-    """Start `run` in a session of its own; None when it ended before it was ready."""
+    """Start `run` in its own session; None if it ended before it was ready."""
     command = [sys.executable, "-m", "local.stack", "run"]
     with (folder / "stack.log").open("wb") as out:
         owner = subprocess.Popen(
@@ -190,7 +190,7 @@ def fill(folder: Path, console: Console) -> int:
 
 
 def down(folder: Path, console: Console) -> int:
-    """End the owner, and with it all the rest; only processes that are surely ours."""
+    """End the owner, and with it all the rest; only processes that are certainly ours."""
     state = StackState.read(folder)
     running = state.running() if state else []
     if state is None or not running:
@@ -204,7 +204,7 @@ def down(folder: Path, console: Console) -> int:
         console.print(f"[red]Still running:[/] {', '.join(str(each.pid) for each in left)}")
         return 1
     (folder / "stack.json").unlink()
-    console.print(f"Stopped. What was stored stays in {os.path.relpath(folder)}.")
+    console.print(f"Stopped. All data stays in {os.path.relpath(folder)}.")
     return 0
 
 

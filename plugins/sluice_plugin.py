@@ -7,7 +7,7 @@ from sluice.scheduling.priority import FreshFirst
 
 
 class SluicePlugin(AirflowPlugin):
-    """Registers the strategy, for those that read a stored DAG."""
+    """Registers the strategy for components that load serialized DAGs."""
 
     name = "sluice"
     priority_weight_strategies = [FreshFirst]  # noqa: RUF012 - Airflow's own attribute

@@ -1,1 +1,1 @@
-"""The benchmarks: ingest beside a plain job, and a long offsets table."""
+"""The benchmarks: ingest against a plain job, and a long offsets table."""

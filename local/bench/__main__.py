@@ -3,7 +3,7 @@
     python -m local.bench [--records 2000000] [--rounds 3] [raw] [json]
 
 Both are whole spark-submit processes over the same offset ranges. Only the ratio counts: absolute
-times depend on the machine, and on what else it does.
+times depend on the machine and its load.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SCHEMA = (
     " cancelled BOOLEAN, note STRING, time_hour TIMESTAMP"
 )
 FORMATS = {"raw": "{type: raw}", "json": f'{{type: json, schema: "{SCHEMA}"}}'}
-# The plain job gets what Delta needs, and nothing that makes it faster.
+# The plain job gets the settings that Delta needs, and none that make it faster.
 NEEDED = ("spark.driver.extraClassPath", "spark.sql.extensions", "spark.sql.catalog.spark_catalog")
 
 
@@ -113,7 +113,7 @@ class Bench:
 @click.option("--rounds", default=3, show_default=True, type=click.IntRange(min=1))
 @click.argument("formats", nargs=-1, type=click.Choice(list(FORMATS)))
 def main(records: int, rounds: int, formats: tuple[str, ...]) -> None:
-    """Produce the records once, then let the two take turns."""
+    """Produce the records once, then run both jobs in turn."""
     console = Console(highlight=False)
     records -= records % PARTITIONS
     with Broker(empty(FOLDER) / "broker") as broker:

@@ -1,9 +1,9 @@
-"""The offsets table with many batches: how long reading the history takes then.
+"""An offsets table with many batches: how long it takes to read the history.
 
     python -m local.bench.offsets [--batches 10000] [--partitions 12]
 
-Plans and receipts are written with the product's own code; the data table gets transaction
-versions without rows. Then `plan` and `status` are timed, against a real broker.
+The product's own code writes plans and receipts; the data table gets transaction versions without
+rows. Then `plan` and `status` are timed, against a real broker.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _produce(bootstrap: str, partitions: int, each: int) -> None:
 
 
 def _run(pipeline: Pipeline, batches: int) -> None:
-    """Plan for real, claim the commits, and write the receipts one by one, as settling does."""
+    """Plan for real, fake the commits, and write the receipts one by one, as settle does."""
     resources, now = pipeline.resources, Origin("bench", "bench", datetime.now(UTC))
     work = pipeline.plan("bench", "bench")
     assert len(work.batches) == batches, work

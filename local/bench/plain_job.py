@@ -2,7 +2,7 @@
 
     spark-submit local/bench/plain_job.py BOOTSTRAP TOPIC ENDS TABLE [SCHEMA]
 
-With a schema the values go through `from_json`, without they are stored as they are.
+With a schema, `from_json` decodes the values; without one, they are stored unchanged.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     python -m local.demo
 
-The runs: a first part of the year, the rest but December, nothing new; and December, in which
-Spark's JVM is killed in the middle of its write and the task is cleared. Then the tables are held
-against Kafka. Exit code 1 if any figure is off. No process is left behind, whatever happens.
+The runs: the first part of the year, the rest except December, nothing new; then December, when
+Spark's JVM is killed in the middle of its write and the task is cleared. Then the tables are
+compared with Kafka. Exit code 1 if any figure is wrong. No process is left behind in any case.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Found = TypeVar("Found")
 
 
 class Demo:
-    """A running stack, and what happened in it so far."""
+    """A running stack, and its runs so far."""
 
     def __init__(self, console: Console, broker: Broker, airflow: Airflow) -> None:
         self._console = console
@@ -63,11 +63,11 @@ class Demo:
         self.say(f"produced {what}: {len(flights):,} records")
 
     def first_run(self, name: str) -> None:
-        """Switch the DAG on: the scheduler itself starts the run that is due."""
+        """Unpause the DAG: the scheduler itself starts the run that is due."""
         client = self._airflow.client
         client.wait_for_dag(DAG)
         client.unpause(DAG)
-        self.say(f"switched on DAG {DAG}; the scheduler starts the run that is due")
+        self.say(f"unpaused DAG {DAG}; the scheduler starts the run that is due")
         runs = self._wait("waiting for the scheduler", lambda: client.runs(DAG), 60)
         self._watch(name, runs[-1])
 
@@ -138,7 +138,7 @@ class Demo:
 
 
 def play(console: Console) -> bool:
-    """All of the demo; whether every figure is right."""
+    """Play the whole demo. Returns whether every figure is right."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     first, later = split(records(), SUMMER)
     second, december = split(later, DECEMBER)
@@ -170,7 +170,7 @@ def main() -> int:
         console.print("Stopped. Nothing is left running.")
         return 130
     console.print(
-        f"{'All figures are right' if right else '[red]A figure is off[/]'}"
+        f"{'All figures are right' if right else '[red]A figure is wrong[/]'}"
         f" after {time.monotonic() - started:.0f} s."
     )
     return 0 if right else 1

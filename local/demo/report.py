@@ -1,4 +1,4 @@
-"""The demo's report: what was produced, what is stored, and whether that is the same."""
+"""The demo's report: what was produced, what is stored, and whether the two agree."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Run:
 
     @property
     def idle_but_right(self) -> bool:
-        """With nothing new, ingest is skipped and no JVM is started; else it succeeds."""
+        """With nothing new, ingest is skipped and no JVM starts; otherwise it succeeds."""
         expected = ("success", "success") if self.records else ("success", "skipped")
         return (self.states["plan"], self.states["ingest"]) == expected and (
             bool(self.records) == bool(self.jvms)
@@ -44,7 +44,7 @@ class Run:
 
 
 def report(console: Console, environment: Mapping[str, str], runs: Sequence[Run]) -> bool:
-    """Print the report. Returns whether all of it is as it must be."""
+    """Print the report. Returns whether every figure is as expected."""
     table = DeltaTable(Path(environment["SLUICE_WAREHOUSE"]) / "flights")
     flights = table.to_pyarrow_dataset()
     history = _sluice(environment, "history", "flights", "-n", "1000")
@@ -85,7 +85,7 @@ _ANSWER = ("carrier", "mean delay, minutes", "flights")
 def _print_partitions(
     console: Console, batches: Sequence[Mapping[str, Any]], rows: Mapping[int, int]
 ) -> int:
-    """Print the committed ranges; returns how many partitions have other rows than ranges."""
+    """Print the committed ranges; returns in how many partitions rows and ranges differ."""
     listed = list(_by_partition(batches))
     lines = [
         (f"flights[{number}]", ", ".join(ranges), f"{records:,}", f"{rows.get(number, 0):,}")
@@ -144,7 +144,7 @@ def _table(title: str, rows: Sequence[Sequence[object]], columns: Sequence[str])
 
 def _sluice(environment: Mapping[str, str], *arguments: str) -> Any:
     command = [str(Path(sys.executable).parent / "sluice"), *arguments, "--json"]
-    # Exit code 1 of `verify` says that something is wrong, which its output says better.
+    # Exit code 1 of `verify` means that it found violations; its output lists them.
     done = subprocess.run(command, env=dict(environment), capture_output=True, text=True)
     if not done.stdout:
         raise RuntimeError(f"{' '.join(arguments)}: {done.stderr}")

@@ -1,1 +1,1 @@
-"""The embedded broker and Airflow: real ones, each in a folder of its own."""
+"""The embedded broker and Airflow: real ones, each in its own folder."""

@@ -1,4 +1,4 @@
-"""Airflow's REST API, as a person at its UI would use it: trigger, watch, clear, read logs."""
+"""Airflow's REST API, used as an operator uses the UI: trigger, watch, clear, read logs."""
 
 from __future__ import annotations
 
@@ -53,20 +53,20 @@ class TaskInstance:
 class AirflowClient:
     def __init__(self, url: str, username: str, password: str) -> None:
         self._login = {"username": username, "password": password}
-        # Loopback only: a proxy of the machine is not for it.
+        # Loopback only: ignore the machine's proxy settings.
         self._http = httpx.Client(base_url=url, timeout=30, trust_env=False)
 
     def close(self) -> None:
         self._http.close()
 
     def request(self, method: str, path: str, **arguments: Any) -> Any:
-        """One call of the public API; the path begins behind `/api/v2`."""
+        """One call of the public API; the path is relative to `/api/v2`."""
         reply = self._send(method, path, **arguments)
         if reply.status_code == httpx.codes.UNAUTHORIZED:
             self._sign_in()
             reply = self._send(method, path, **arguments)
         for _ in range(BUSY_TRIES):
-            # Nothing was done: SQLite has one writer at a time.
+            # The request had no effect: SQLite allows one writer at a time.
             if reply.status_code != httpx.codes.SERVICE_UNAVAILABLE:
                 break
             time.sleep(1)
@@ -115,7 +115,7 @@ class AirflowClient:
         return DagRun.of(self.request("POST", f"/dags/{dag_id}/dagRuns", json=body))
 
     def backfill(self, dag_id: str, first: str, last: str, **more: Any) -> int:
-        """Ask for runs of past intervals, as the UI's form does; `first` and `last` begin them.
+        """Request runs of past intervals, as the UI's form does; `first` and `last` are starts.
 
         `more` are the form's other fields: max_active_runs, run_backwards, reprocess_behavior.
         """
@@ -140,7 +140,7 @@ class AirflowClient:
     def wait_for_run(
         self, run: DagRun, timeout: float, progress: Callable[[DagRun], None] | None = None
     ) -> DagRun:
-        """Wait until it is over, well or badly; `progress` is called at each look."""
+        """Wait until it has succeeded or failed; `progress` is called at each poll."""
 
         def look() -> DagRun | None:
             seen = self.run(run)
@@ -188,12 +188,12 @@ class AirflowClient:
         self.request("POST", f"/dags/{run.dag_id}/clearTaskInstances", json=body)
 
     def set_state(self, run: DagRun, task_id: str, state: str) -> None:
-        """What "Mark as" in the UI does; a running task is stopped."""
+        """Do what "Mark as" in the UI does; a running task is stopped."""
         path = f"{run.path}/taskInstances/{task_id}"
         self.request("PATCH", path, json={"new_state": state})
 
     def log(self, run: DagRun, task_id: str, try_number: int | None = None) -> str:
-        """The task's log, one line per event, of the latest try unless told."""
+        """The task's log, one line per event; of the latest try by default."""
         try_number = try_number or self.tasks(run)[task_id].try_number
         reply = self.request("GET", f"{run.path}/taskInstances/{task_id}/logs/{try_number}")
         return "\n".join(log_line(event) for event in reply["content"])
@@ -218,7 +218,7 @@ class AirflowClient:
 
 
 def log_line(event: Any) -> str:
-    """A structured event as text; every further field of it is part of the line."""
+    """A structured event as one line of text, with all its fields."""
     if not isinstance(event, Mapping):
         return str(event)
     known = ("timestamp", "level", "event")

@@ -19,7 +19,7 @@ from local.embedded.ports import free_port, is_free
 
 USER = "admin"
 SMALL_CORE = {"load_examples": "False", "executor": "LocalExecutor", "parallelism": "4"}
-# A person who edits a spec should see it soon; more often would eat one of two cores.
+# A user who edits a spec should see it soon; parsing more often would use up one of two cores.
 QUICK_PARSING = {
     "refresh_interval": "5",
     "min_file_process_interval": "10",
@@ -64,7 +64,7 @@ def prepare_home(
     environment: Mapping[str, str],
     overrides: Mapping[str, Mapping[str, str]],
 ) -> Login:
-    """Write the configuration (on the port of the last time, if free) and migrate the database."""
+    """Write the configuration (on the previous port, if free) and migrate the database."""
     known, port = Secrets.of(home), stored_port(home) or free_port()
     write_private(home / "passwords.json", json.dumps({USER: known.password}))
     write_configuration(home, configuration(home, root, port, known), overrides)
@@ -90,7 +90,7 @@ def configuration(home: Path, root: Path, port: int, known: Secrets) -> dict[str
         "api_auth": {"jwt_secret": known.jwt},
         "logging": {"base_log_folder": str(home / "logs")},
         "dag_processor": QUICK_PARSING,
-        # How long a killed task's orphan may hold its supervisor by the open end of a pipe.
+        # How long a killed task's orphan may block its supervisor by keeping a pipe open.
         "workers": {"socket_cleanup_timeout": "10"},
         "usage_data_collection": {"enabled": "False"},
     }
@@ -118,7 +118,7 @@ def stored_port(home: Path) -> int | None:
 
 
 def migrate(home: Path, cache: Path, environment: Mapping[str, str]) -> None:
-    """A migrated empty database is the same for every home of one Airflow version: made once."""
+    """Migrate once: the empty database is the same for every home of one Airflow version."""
     database = home / "airflow.db"
     if database.exists():
         return
@@ -137,7 +137,7 @@ def migrate(home: Path, cache: Path, environment: Mapping[str, str]) -> None:
 
 
 def copy(source: Path, target: Path) -> None:
-    """Whole or not at all, even if other processes copy at the same time."""
+    """Copy completely or not at all, even if other processes copy at the same time."""
     unfinished = target.with_name(f"{target.name}.{os.getpid()}")
     shutil.copyfile(source, unfinished)
     unfinished.replace(target)

@@ -5,7 +5,7 @@
         airflow.client.wait_for_run(run, timeout=300)
 
 SQLite and LocalExecutor, as real as on a server. (`airflow standalone` would leave children behind
-when it is told to stop.) A second start on the same folder goes on with its runs and its login.
+when it is stopped.) A second start on the same folder keeps its runs and its login.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from local.embedded.guard import Guarded
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 120
 GRACE_SECONDS = 5
-# A process that stops sooner is not started again: it cannot run here.
+# A process that ends sooner is not restarted: it cannot run here.
 SETTLED_SECONDS = 10
 
 PROCESSES = {
@@ -40,7 +40,7 @@ PROCESSES = {
 
 
 class AirflowError(RuntimeError):
-    """Airflow did not start. The text names the process and says how its log ends."""
+    """Airflow did not start. The message names the process and quotes the end of its log."""
 
 
 class Airflow:
@@ -54,7 +54,7 @@ class Airflow:
         environment: Mapping[str, str] | None = None,
         settings: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
-        """`environment` and `settings` (section → key → value) go on top of our own."""
+        """`environment` and `settings` (section → key → value) override our own."""
         self.folder = Path(folder).resolve()
         self._environment = {
             "SLUICE_WAREHOUSE": absolute(warehouse),
@@ -100,11 +100,11 @@ class Airflow:
         return [guarded.process.pid for guarded in self._guarded.values() if guarded.running]
 
     def family(self) -> list[psutil.Process]:
-        """Everything that runs below: the four, their workers, tasks, and Spark's JVMs."""
+        """All processes: the four, their workers, tasks, and Spark's JVMs."""
         return [member for guarded in self._guarded.values() for member in guarded.family()]
 
     def start(self) -> Self:
-        """Start the four processes, and wait until each says that it is healthy."""
+        """Start the four processes, and wait until each reports that it is healthy."""
         self.folder.mkdir(parents=True, exist_ok=True)
         environment = self.environment()
         self._login = prepare_home(self.folder, ROOT, environment, self._settings)
@@ -112,7 +112,7 @@ class Airflow:
             for name, arguments in PROCESSES.items():
                 log = self._log(name)
                 command = [sys.executable, "-P", "-m", "airflow", *arguments]
-                # With SQLite, a backfill that could not be created can take the scheduler along.
+                # With SQLite, a backfill that cannot be created can crash the scheduler.
                 self._guarded[name] = Guarded.start(
                     command,
                     log,
@@ -127,7 +127,7 @@ class Airflow:
         return self
 
     def stop(self) -> None:
-        """Stop the four and all that they started; returns when nothing of it is left."""
+        """Stop the four and all that they started; returns when none of it is left."""
         if self._client is not None:
             self._client.close()
             self._client = None
@@ -138,7 +138,7 @@ class Airflow:
         self._guarded.clear()
 
     def environment(self) -> dict[str, str]:
-        """What the four processes see: the caller's environment without Airflow's, and ours."""
+        """The four processes' environment: the caller's without Airflow's own, plus ours."""
         theirs = {key: value for key, value in os.environ.items() if not key.startswith("AIRFLOW")}
         binaries = Path(sys.executable).parent
         packages = Path(psutil.__file__).parents[1]
@@ -180,14 +180,14 @@ class Airflow:
 
 
 def absolute(place: Path | str) -> str:
-    """A path means the same from any folder; a URI is left as it is."""
+    """A path that is valid from any folder; a URI is left unchanged."""
     return str(place) if "://" in str(place) else str(Path(place).resolve())
 
 
 def connections(bootstrap: str) -> dict[str, str]:
     """The two connections, as Airflow reads them from the environment.
 
-    Without host and port of its own, a Spark connection's host is the master as it stands.
+    If a Spark connection has no port, its host is the master URL as it is.
     """
     kafka = {"conn_type": "kafka", "extra": {"bootstrap.servers": bootstrap}}
     spark = {"conn_type": "spark", "host": "local[2]"}

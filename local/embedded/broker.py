@@ -1,10 +1,10 @@
-"""The embedded broker: one real Kafka node (KRaft, broker and controller in one process).
+"""The embedded broker: one real Kafka node (KRaft, combined broker and controller).
 
     with Broker(folder) as broker:
         producer = Producer({"bootstrap.servers": broker.bootstrap})
 
-Its data, configuration and logs live in the folder; a broker started on the same folder goes on
-with the same topics, on the same ports.
+Its data, configuration and logs live in the folder; a broker started on the same folder keeps the
+same topics and ports.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ SETTINGS = {
     "log.segment.delete.delay.ms": "1000",
     "log.cleaner.backoff.ms": "1000",
     "log.cleaner.dedupe.buffer.size": "8388608",
-    # A killed broker may only come back when its old session is over (9 s by default).
+    # A restarted broker may only return once its old session has ended (9 s by default).
     "broker.heartbeat.interval.ms": "500",
     "broker.session.timeout.ms": "3000",
     "num.io.threads": "4",
@@ -70,7 +70,7 @@ rootLogger.appenderRef.file.ref = file
 
 
 class BrokerError(RuntimeError):
-    """The broker did not start. The text says where its log is and how that ends."""
+    """The broker did not start. The message names its log and quotes the end of it."""
 
 
 class Broker:
@@ -112,13 +112,13 @@ class Broker:
 
     @property
     def pids(self) -> list[int]:
-        """The guard and the JVM; empty once the broker was stopped."""
+        """The guard and the JVM; empty after the broker has stopped."""
         if not self.running:
             return []
         return [self._guarded.process.pid, *(p.pid for p in self._guarded.family())]
 
     def start(self) -> Self:
-        """Start, and wait until it answers. A folder that is already formatted is kept as it is."""
+        """Start, and wait until it answers. A folder that is already formatted is kept."""
         if self.running:
             return self
         if not any(self._jars.glob("kafka_*.jar")):
@@ -135,12 +135,12 @@ class Broker:
         return self
 
     def stop(self) -> None:
-        """SIGTERM, and SIGKILL if that is not heeded; a stopped broker may be started again."""
+        """SIGTERM, then SIGKILL if that has no effect; a stopped broker may be started again."""
         if self._guarded is not None:
             self._guarded.stop()
 
     def kill(self) -> None:
-        """SIGKILL: what a crash of the machine looks like."""
+        """SIGKILL: it looks like a crash of the machine."""
         if self._guarded is not None:
             self._guarded.kill()
 
@@ -176,7 +176,7 @@ class Broker:
         java = (
             str(Path(os.environ["JAVA_HOME"], "bin/java")) if "JAVA_HOME" in os.environ else "java"
         )
-        # The first compiler alone starts faster, and the second would compete for the same cores.
+        # C1 alone starts faster, and C2 would compete for the same cores.
         tuning = [
             f"-Xmx{self._heap}",
             "-XX:TieredStopAtLevel=1",
@@ -215,7 +215,7 @@ def new_cluster_id() -> str:
 
 
 def stored_ports(properties: Path) -> tuple[int, int] | None:
-    """The ports of a folder that was formatted before: clients and the quorum know them."""
+    """The ports of a folder that is already formatted: clients and the quorum know them."""
     if not properties.exists():
         return None
     for line in properties.read_text(encoding="utf-8").splitlines():

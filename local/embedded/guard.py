@@ -1,11 +1,11 @@
-"""A guarded process: a command whose whole family ends when it is told to, or when its owner dies.
+"""A guarded process: a command whose whole family ends on request, or when its owner dies.
 
     python guard.py GRACE SETTLED COMMAND...
 
-The guard is the command's parent and adopts every orphan below it, so that a Spark JVM whose
-Airflow task was killed is still ours to end. SIGTERM (or the owner's death) asks the command to
+The guard is the command's parent and adopts every orphan below it, so it can also end a Spark JVM
+whose Airflow task was killed. SIGTERM (or the owner's death) asks the command to
 stop and kills what is left after GRACE seconds; SIGUSR1 kills the family at once. A command that
-ends by itself after SETTLED seconds (`inf`: never) is started again, as a service manager would.
+ends by itself after SETTLED seconds (`inf`: never) is restarted, as by a service manager.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Guarded:
         env: dict[str, str] | None = None,
         cwd: Path | None = None,
     ) -> Guarded:
-        """Start the command in a session of its own; what it prints goes to the log file."""
+        """Start the command in its own session; its output goes to the log file."""
         guard = [sys.executable, "-P", __file__, str(grace), str(settled), *command]
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as out:
@@ -72,19 +72,19 @@ class Guarded:
             self.process.send_signal(signal.SIGTERM)
 
     def stop(self) -> None:
-        """Ask the command to stop, and wait until nothing of it is left."""
+        """Ask the command to stop, and wait until its whole family is gone."""
         self.ask()
         self.process.wait()
 
     def kill(self) -> None:
-        """SIGKILL the command and everything below it, and wait until nothing of it is left."""
+        """SIGKILL the command and everything below it, and wait until all of it is gone."""
         if self.running:
             self.process.send_signal(signal.SIGUSR1)
         self.process.wait()
 
 
 def is_spark(process: psutil.Process) -> bool:
-    """Whether it is Spark's JVM, not the script that starts it, nor that script's own JVM."""
+    """Whether it is Spark's JVM: neither the script that starts it nor that script's own JVM."""
     try:
         arguments = process.cmdline()
     except psutil.NoSuchProcess:
@@ -107,7 +107,7 @@ def spawn(command: list[str]) -> int:
 
 
 def reap(pid: int) -> int | None:
-    """Bury the dead, adopted ones included; the exit code once `pid` is among them."""
+    """Reap ended processes, adopted ones included; the exit code once `pid` is among them."""
     code = None
     while True:
         try:
@@ -121,7 +121,7 @@ def reap(pid: int) -> int | None:
 
 
 def kill_all_below() -> None:
-    """SIGKILL until nothing is left, and all of it is buried."""
+    """SIGKILL until no descendant is left, and reap them all."""
     myself = {psutil.Process()}
     while kill_family(myself):
         reap(0)

@@ -9,7 +9,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 
 def create_topic(bootstrap: str, name: str, partitions: int, config: Mapping[str, str]) -> bool:
-    """Create it and wait until it can be used; False when there is one of that name already."""
+    """Create it and wait until it can be used; False if one of that name already exists."""
     admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
     asked = NewTopic(name, partitions, 1, config=dict(config))
     try:

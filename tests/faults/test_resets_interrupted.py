@@ -139,7 +139,7 @@ def test_a_skip_that_was_killed_in_its_middle_is_completed_by_the_same_command(
     assert done.returncode == 0, done.stderr
     planned = {batch: where for batch, where in trips.ranges().items() if "-4-" in batch}
     assert [where["[0]"] for where in planned.values()] == [(20, 22), (23, 25), (26, 28)]
-    assert "skipped already" in trips.sluice(*again).stdout
+    assert "already skipped" in trips.sluice(*again).stdout
     trips.run()
     assert trips.ranges() == trips.ranges() | planned, "adopted as they were"
     assert trips.judge(skipped=frozenset({(0, 22), (0, 25)})).facts.rows == 26

@@ -1,6 +1,6 @@
 """The command line: `sluice COMMAND PIPELINE [--json]`, without Airflow.
 
-Exit codes: 0 done, or nothing to do; 1 refused or failed, the message has the next move; 2 usage.
+Exit codes: 0 done, or nothing to do; 1 refused or failed, the message says what to do; 2 usage.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ for command in (
 
 def main() -> None:
     """Run a command; every error of ours becomes a message and exit code 1."""
-    # Whatever is interrupted, nothing needs to be put in order: end at once, as on SIGTERM.
+    # No interrupted step needs cleaning up: end at once, as on SIGTERM.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         commands(prog_name="sluice", standalone_mode=True)

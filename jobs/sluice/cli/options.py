@@ -1,4 +1,4 @@
-"""Choosing: the options that say which quarantined records a command is about."""
+"""Options: which quarantined records a command applies to, and dry runs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _batch(context: click.Context, option: click.Parameter, written: str) -> str
 
 
 def record_options(command: Command) -> Command:
-    """The options that choose records; those that are left out do not narrow the choice."""
+    """The options that choose records; an option left out does not narrow the choice."""
     options = (
         click.option(
             "--at",
@@ -59,18 +59,18 @@ def record_options(command: Command) -> Command:
     return command
 
 
-# For commands that do something: to mean all of them, one has to say so.
+# For commands that change something: all records must be requested explicitly.
 everything_option = click.option(
-    "--all", "everything", is_flag=True, help="All records that are in quarantine."
+    "--all", "everything", is_flag=True, help="All records in quarantine."
 )
 
 
 def chosen_records(
     reason_like: str, batch: str, positions: Sequence[Position], everything: bool
 ) -> RecordFilter:
-    """The records that were chosen. Raises UsageError unless either some are named or all are."""
+    """The chosen records. Raises UsageError unless the user named some of them, or all."""
     if everything == bool(positions or batch or reason_like):
-        raise click.UsageError("Say which: --at, --batch, --reason-like, or --all of them.")
+        raise click.UsageError("Say which: --at, --batch, --reason-like, or --all.")
     return RecordFilter(reason_like, batch, positions)
 
 
@@ -81,7 +81,7 @@ dry_run_option = click.option(
 
 @contextmanager
 def refusing_usage() -> Iterator[None]:
-    """Options that cannot be read, or do not go together, are errors of usage."""
+    """Report options that cannot be parsed or combined as usage errors."""
     try:
         yield
     except SettingsError as problem:

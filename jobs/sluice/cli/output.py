@@ -39,7 +39,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
         table.add_column(column, justify="right" if numeric else "left")
     for row in listed:
         table.add_row(*map(_shown, row))
-    # What is piped has no width of its own.
+    # A pipe has no width.
     Console(width=None if sys.stdout.isatty() else 160).print(table)
 
 
@@ -52,5 +52,5 @@ def _shown(value: object) -> str:
         case timedelta():
             return format_duration(value)
         case _:
-            # Text of others may look like markup.
+            # Text from outside may look like markup.
             return escape(str(value))

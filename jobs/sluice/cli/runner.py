@@ -21,19 +21,19 @@ from sluice.operations.backfill.selection import Selection
 from sluice.pipeline import Pipeline
 from sluice.protocol.settle.write_receipts import Settlement
 
-# For a forward batch of another run, which goes first.
+# How long a backfill waits for another run's forward batch, which goes first.
 _PAUSE_SECONDS = 5.0
 
 
 @contextmanager
 def running(opening: Pipeline, origin: Caller, as_json: bool) -> Iterator[Runner]:
-    """What lands work; Spark is stopped at the end, if it was started."""
+    """A runner for the block; at its end Spark is stopped, if it was started."""
     with ExitStack() as at_the_end:
         yield Runner(opening, origin, as_json, at_the_end)
 
 
 class Runner:
-    """Lands work and settles it, and says so: on stderr where stdout is for JSON."""
+    """Lands work, settles it, and reports progress: on stderr if stdout is for JSON."""
 
     def __init__(
         self, opening: Pipeline, origin: Caller, as_json: bool, at_the_end: ExitStack
@@ -44,7 +44,7 @@ class Runner:
         self._at_the_end = at_the_end
         self._lake: Lake | None = None
         self.events: list[dict[str, Any]] = []
-        # A work of many batches takes long: each is told when it is read and when it is committed.
+        # Many batches take long: each is reported when it is read and when it is committed.
         logging.getLogger("sluice.protocol.ingest.land_batches").setLevel(logging.INFO)
 
     def finish(self, work: BatchReference) -> None:
@@ -84,7 +84,7 @@ class Runner:
 
 
 def read_again(pipeline: str, wanted: Selection, dry_run: bool, as_json: bool) -> None:
-    """Plan, ingest and settle what is wanted, or show the plan."""
+    """Plan, ingest and settle the selection, or show its plan."""
     opening, origin = open_named(pipeline), current_user()
     if dry_run:
         print_outlook(opening.dry_run(wanted), as_json)

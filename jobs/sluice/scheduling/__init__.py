@@ -1,1 +1,1 @@
-"""Airflow: operators, hooks, task bodies and forms. The only importer of airflow."""
+"""Airflow: operators, hooks, task bodies and forms. The only package that imports airflow."""

@@ -19,12 +19,12 @@ from sluice.spec.pipeline_spec import PipelineSpec
 if TYPE_CHECKING:
     from sluice.pipeline import Pipeline
 
-# The folder with dags/, plugins/ and jobs/. This package may be installed somewhere else.
+# The folder with dags/, plugins/ and jobs/. This package may be installed elsewhere.
 PROJECT = Path(conf.get_mandatory_value("core", "plugins_folder")).resolve().parent
 
 
 def project_settings(environment: Mapping[str, str] = os.environ) -> Settings:
-    """The settings; relative paths are the project's, wherever Airflow was started."""
+    """The settings; relative paths start at the project, wherever Airflow was started."""
     settings = Settings.from_environment(environment)
     warehouse = settings.warehouse
     if "://" not in warehouse:
@@ -45,7 +45,7 @@ def connection(conn_id: str) -> Connection:
 
 def pipeline_of(spec: PipelineSpec) -> Pipeline:
     """Open the spec's pipeline with the settings and the Kafka connection of this deployment."""
-    # Kept out of the module's head: it brings deltalake and confluent_kafka with it.
+    # Imported here, not at the top: it loads deltalake and confluent_kafka.
     from sluice.pipeline import open_pipeline
 
     return open_pipeline(spec, project_settings(), connection(spec.kafka).extra_dejson)

@@ -1,4 +1,4 @@
-"""The Spark driver of a task: its environment, its errors, and its end together with the task."""
+"""The Spark driver of a task: its environment and errors; it ends together with the task."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 class JobRefused(SparkFailed):
-    """The job said that another attempt would fail the same way."""
+    """The job reported that another attempt would fail the same way."""
 
     retryable = False
 
 
 class DriverHook(SparkSubmitHook):
-    """spark-submit in client mode, with an environment of its own and an end that can be read."""
+    """spark-submit in client mode, with its own environment and a readable error at its end."""
 
     def __init__(self, *, environment: Mapping[str, str], **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -40,22 +40,22 @@ class DriverHook(SparkSubmitHook):
     def _refuse_cluster_mode(self) -> None:
         modes = (self._connection["deploy_mode"], self._conf.get("spark.submit.deployMode"))
         if "cluster" in modes:
-            # There the provider hands environment variables on as --conf: secrets would be in argv.
+            # There the provider passes environment variables as --conf: secrets would be in argv.
             raise SettingsError(
                 f"{self._conn_id}: deploy-mode: found 'cluster', allowed: 'client' (or absent)."
-                " The driver takes the Kafka secrets from the environment of its task."
+                " The driver reads the Kafka secrets from the environment of its task."
             )
 
     def submit(self, application: str = "", **kwargs: Any) -> None:
-        """Run the application. Raises SparkFailed, or JobRefused when a retry is of no use."""
+        """Run the application. Raises SparkFailed, or JobRefused if a retry is of no use."""
         if self._ended:
-            raise SparkFailed("The task was told to stop before Spark was started.")
+            raise SparkFailed("The task was stopped before Spark was started.")
         try:
             super().submit(application, env=self._environment, preexec_fn=die_with_parent, **kwargs)
         except AirflowException:
             if self._submit_sp is None:
                 raise
-            # The provider's text repeats the command, which the log shows already.
+            # The provider's text repeats the command, which the log already shows.
             raise self._failure() from None
         finally:
             if self._submit_sp is not None:
@@ -64,7 +64,7 @@ class DriverHook(SparkSubmitHook):
             raise self._failure()
 
     def on_kill(self) -> None:
-        """End the JVM and its Python driver; nothing of them is left when this returns."""
+        """End the JVM and its Python driver; both are gone when this returns."""
         self._ended = True
         if self._submit_sp is not None:
             end_family(self._submit_sp)
@@ -73,7 +73,7 @@ class DriverHook(SparkSubmitHook):
     def _failure(self) -> SparkFailed:
         code = self._submit_sp.returncode if self._submit_sp is not None else None
         if self._ended:
-            return SparkFailed("Spark was stopped because its task was. The next attempt goes on.")
+            return SparkFailed("Spark was stopped with its task. The next attempt continues.")
         said = self._reported or f"see the driver's lines above{self._submit_log_tail}"
         kind = JobRefused if code == REFUSED else SparkFailed
         return kind(f"The Spark job ended with {_ending(code)}: {said}")
@@ -89,7 +89,7 @@ class DriverHook(SparkSubmitHook):
 
 
 def driver_environment(kafka: Connection) -> dict[str, str]:
-    """This process's environment without Airflow's own secrets, and with one connection."""
+    """This process's environment without Airflow's own secrets, plus one connection."""
     for value in kafka.extra_dejson.values():
         # A librdkafka name such as ssl.key.pem does not look secret to Airflow's masker.
         if isinstance(value, str) and "\n" in value:

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from airflow.sdk import Context
 
 JOBS = PROJECT / "jobs"
-# How long a backfill stands back, so that an ingest of fresh data gets the turn.
+# How long a backfill steps back, so that an ingest of fresh data gets its turn.
 TURN = timedelta(seconds=15)
 
 
 class DriverOperator(SparkSubmitOperator):
-    """Runs a job of ours for one pipeline; the subclass makes its command line."""
+    """Runs one of our jobs for one pipeline; the subclass makes its command line."""
 
-    # Nothing is rendered: the command line is made at run time, so that no secret can leak.
+    # No template is rendered: the command line is made at run time, so no secret can leak.
     template_fields = ()
 
     def __init__(self, *, job: str, spec: PipelineSpec, **kwargs: Any) -> None:
@@ -37,12 +37,12 @@ class DriverOperator(SparkSubmitOperator):
         self.spec = spec
 
     def on_kill(self) -> None:
-        """End Spark; a hook must not be made here, in the middle of a signal."""
+        """End Spark; a signal handler must not create a hook."""
         if self._hook is not None:
             self._hook.on_kill()
 
     def tell_spark(self, name: str, arguments: list[str]) -> None:
-        """Name the application and its command line, before it is submitted."""
+        """Set the application's name and command line before it is submitted."""
         from sluice.lake.session import spark_conf
 
         self.name = f"sluice {name}"
@@ -50,7 +50,7 @@ class DriverOperator(SparkSubmitOperator):
         self.conf = {**spark_conf(self.spec)}
 
     def _get_hook(self) -> SparkSubmitHook:
-        # The provider takes a missing connection for `--master yarn`; this names it instead.
+        # For a missing connection the provider uses `--master yarn`; this raises an error instead.
         connection(self._conn_id)
         return DriverHook(
             environment=driver_environment(connection(self.spec.kafka)),
@@ -68,14 +68,14 @@ class IngestOperator(DriverOperator):
         super().__init__(job="ingest.py", spec=spec, **kwargs)
 
     def execute(self, context: Context) -> None:
-        """Submit what is still to do of the planned batches."""
+        """Submit the planned batches that are not committed yet."""
         with failing_for_good():
             work = planned_work(context["ti"])
             if not work:
                 raise AirflowSkipException(f"{self.spec.pipeline}: nothing new to read")
             left = pipeline_of(self.spec).outstanding(work)
             if not left:
-                self.log.info("%s: nothing is left to commit; Spark is not needed", work)
+                self.log.info("%s: nothing left to commit; Spark is not needed", work)
                 return
             self.tell_spark(str(left), arguments(left))
             super().execute(context)
@@ -85,7 +85,7 @@ class IngestOperator(DriverOperator):
 
 
 def arguments(work: BatchReference) -> list[str]:
-    """The job's command line: the reference that XCom carries, spelled out."""
+    """The job's command line: the reference from XCom as options."""
     reference = work.as_dict()
     batches = ",".join(str(number) for number in reference["batches"])
     return [
@@ -97,7 +97,7 @@ def arguments(work: BatchReference) -> list[str]:
 
 
 class MaintainOperator(DriverOperator):
-    """Maintain one pipeline's tables with Spark; skipped when the run is about others."""
+    """Maintain one pipeline's tables with Spark; skipped if the run does not name it."""
 
     def __init__(self, *, spec: PipelineSpec, **kwargs: Any) -> None:
         super().__init__(job="maintain.py", spec=spec, **kwargs)

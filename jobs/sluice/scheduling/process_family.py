@@ -1,6 +1,6 @@
-"""A process family: a process with everything below it, and how it ends.
+"""A process family: a process with all its descendants, and how it ends.
 
-Knows nothing of Airflow: the guards of the embedded broker and of Airflow itself use it, too.
+Independent of Airflow: the guards of the embedded broker and of Airflow itself use it, too.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ import psutil
 
 # The supervisor of a task sends SIGKILL to the whole group five seconds after SIGTERM.
 GRACE_SECONDS = 3.0
-# Of Linux' <sys/prctl.h>; other systems have neither.
+# From Linux's <sys/prctl.h>, see prctl(2); other systems have neither.
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def end_family(child: subprocess.Popen[str], grace: float = GRACE_SECONDS) -> None:
-    """SIGTERM to the child and all below it, SIGKILL to what is left after the grace."""
+    """SIGTERM to the child and its descendants; after `grace` seconds, SIGKILL to the rest."""
     try:
         parent = psutil.Process(child.pid)
     except psutil.NoSuchProcess:
@@ -36,8 +36,8 @@ def end_family(child: subprocess.Popen[str], grace: float = GRACE_SECONDS) -> No
 
 
 def kill_family(members: Set[psutil.Process]) -> set[psutil.Process]:
-    """SIGKILL to the members and all below them, never to our own process; returns which."""
-    # Stopped first: a parent that loses a child could start another one before its own turn.
+    """SIGKILL to the members and their descendants, never to this process; returns those hit."""
+    # SIGSTOP first: a parent that loses a child could start another one before its own turn.
     myself = psutil.Process()
     stopped: set[psutil.Process] = set()
     while running := _with_all_below(members) - stopped - {myself}:
@@ -46,7 +46,7 @@ def kill_family(members: Set[psutil.Process]) -> set[psutil.Process]:
 
 
 def die_with_parent() -> None:
-    """To be called in a forked child (Linux): the kernel kills it when its parent dies.
+    """Call it in a forked child (Linux): the kernel kills the child when its parent dies.
 
     Without it, an out-of-memory kill of a task would leave its JVM running.
     """
@@ -55,14 +55,14 @@ def die_with_parent() -> None:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of every process below that loses its own (Linux)."""
+    """Become the parent of every descendant that loses its own (Linux)."""
     if _LIBC is not None:
         _LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 @contextmanager
 def watching_parent(end: Callable[[], None], pause: float = 1.0) -> Iterator[None]:
-    """Call `end` when our own parent, a task's supervisor, dies while the block runs."""
+    """Call `end` if this process's parent, a task's supervisor, dies while the block runs."""
     parent, over = os.getppid(), threading.Event()
 
     def watch() -> None:
@@ -78,7 +78,7 @@ def watching_parent(end: Callable[[], None], pause: float = 1.0) -> Iterator[Non
 
 
 def _with_all_below(members: Set[psutil.Process]) -> set[psutil.Process]:
-    """Asked again before each signal: a JVM may have just started its Python driver."""
+    """Looked up again before each signal: a JVM may have just started its Python driver."""
     found = set(members)
     for member in members:
         with suppress(psutil.NoSuchProcess):
@@ -96,7 +96,7 @@ def _send(signum: signal.Signals, family: set[psutil.Process]) -> set[psutil.Pro
 def _all_gone(child: subprocess.Popen[str], family: set[psutil.Process], seconds: float) -> bool:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        # Only Popen may bury the child: were psutil to do it, its exit code would read as 0.
+        # Only Popen may reap the child: if psutil did, its exit code would read as 0.
         child.poll()
         if not any(_is_alive(member) for member in family):
             return True

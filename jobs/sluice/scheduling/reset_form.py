@@ -1,4 +1,4 @@
-"""The trigger form of a reset: typed and bounded parameters, and which of them go together."""
+"""The trigger form of a reset: typed, bounded parameters, and which of them can be combined."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _TEXT = {"type": ["null", "string"]}
 _LINES = {"type": ["null", "array"], "maxItems": 1000}
-# What a target's value may be, by its parameter.
+# What a target's value may be, by parameter.
 _BOUNDS: Mapping[str, Mapping[str, Any]] = {
     "moment": MOMENT,
     "duration": {**_TEXT, "pattern": notation.DURATION, "maxLength": 32},
@@ -44,7 +44,7 @@ _FORM: Mapping[str, Mapping[str, Any]] = {
         "section": "Where to",
         "items": {"type": "string", "pattern": notation.SCOPE},
         "title": "Only these topics or partitions",
-        "description": "One a line: `flights`, or `flights:0,2`. None: all of the pipeline.",
+        "description": "One per line: `flights`, or `flights:0,2`. None: all of the pipeline.",
     },
     "reason": {
         "default": "",
@@ -57,32 +57,34 @@ _FORM: Mapping[str, Mapping[str, Any]] = {
         "default": False,
         "type": "boolean",
         "title": "Execute",
-        "description": "Make it so. Otherwise the log of `preview` shows what would be done.",
+        "description": "Do it. Otherwise the log of `preview` shows what would be done.",
     },
     "as_previewed": {
         "type": ["null", "string"],
         "maxLength": 64,
         "pattern": notation.PREVIEW,
         "title": "As previewed",
-        "description": "The id that an earlier run's preview showed: refuse to do anything else.",
+        "description": "The id from an earlier run's preview: do exactly that, or refuse.",
     },
 }
 
 
 def reset_params(pipelines: Iterable[str]) -> dict[str, Param]:
-    """What the form offers, with help texts."""
+    """The form's fields, with help texts."""
     names = sorted(pipelines)
     return {
-        # These two have no default: a name that was mistyped must not move another cursor.
-        "pipeline": Param(type="string", enum=names, title="Pipeline", description="Whose cursor."),
+        # These two have no default: a mistyped name must not move another cursor.
+        "pipeline": Param(
+            type="string", enum=names, title="Pipeline", description="Pipeline to reset."
+        ),
         "target": Param(
             type="string",
             enum=list(TARGETS),
             title="Target",
-            description="Where the next run goes on. Offsets that are read again replace their"
-            " rows; what is passed over is recorded. `skip` passes over single records only.",
+            description="Where the next run continues. Offsets that are read again replace their"
+            " rows; skipped ones are recorded. `skip` passes over single records only.",
         ),
-        # Made anew each time: a Param keeps the value that it was given.
+        # Made anew each time: a Param keeps the value that was set.
         **{name: Param(**{"default": None, **form}) for name, form in _FORM.items()},
     }
 
@@ -90,7 +92,7 @@ def reset_params(pipelines: Iterable[str]) -> dict[str, Param]:
 def where_to(params: Mapping[str, Any]) -> Target | Positions:
     """A target, or the positions to skip.
 
-    Raises SettingsError for what does not go together, and for parameters that nobody knows.
+    Raises SettingsError for fields that cannot be combined, and for unknown parameters.
     """
     require_known_params(params, ("pipeline", "target", *_FORM))
     name = params["target"]
@@ -115,5 +117,5 @@ def _read(name: str, value: Any, topics: Iterable[str]) -> Target | Positions:
         text = " ".join(value) if TARGETS[name].repeatable else str(value)
         return named_target(name, text, scopes)
     if scopes:
-        raise ValueError("skip says itself which partitions it is about: leave the topic out")
+        raise ValueError("skip already names its partitions: leave the topic out")
     return notation.parse_positions(value, "@")

@@ -23,7 +23,7 @@ PREVIEW, EXECUTE = "preview", "execute"
 
 
 def preview(params: Any = None, dag_run: Any = None) -> dict[str, str]:
-    """Show what the reset would do; hand its id on, which stands for the whole decision."""
+    """Show what the reset would do; return its id, which stands for the whole decision."""
     with failing_for_good():
         pipeline, where = _chosen_pipeline(params), where_to(params)
         if isinstance(where, Mapping):
@@ -39,14 +39,14 @@ def preview(params: Any = None, dag_run: Any = None) -> dict[str, str]:
 
 
 def execute(params: Any = None, dag_run: Any = None, ti: Any = None) -> None:
-    """Do what the preview has shown, and nothing else; skipped unless the run is to execute."""
+    """Do exactly what the preview has shown; skipped unless the run has `execute` set."""
     if not params["execute"]:
         raise AirflowSkipException("only a preview; nothing was changed")
     shown = params["as_previewed"] or ti.xcom_pull(task_ids=PREVIEW)["preview"]
     reason, origin = params["reason"].strip(), (dag_run.run_id, actor_of(dag_run))
     with failing_for_good():
         if not reason:
-            raise SettingsError("reason: needed to execute: it is recorded with the reset.")
+            raise SettingsError("reason: needed to execute, and recorded with the reset.")
         pipeline, where = _chosen_pipeline(params), where_to(params)
         if isinstance(where, Mapping):
             pipeline.skip(where, reason, *origin, as_previewed=shown)
@@ -56,11 +56,11 @@ def execute(params: Any = None, dag_run: Any = None, ti: Any = None) -> None:
 
 
 def _chosen_pipeline(params: Mapping[str, Any]) -> Pipeline:
-    """The pipeline that was chosen. Raises SettingsError when its spec is gone by now."""
+    """The chosen pipeline. Raises SettingsError if its spec no longer exists."""
     specs = read_specs(project_settings().pipelines).by_pipeline
     if params["pipeline"] not in specs:
         raise SettingsError(
             f"pipeline: expected one of {', '.join(sorted(specs))}, found {params['pipeline']!r}:"
-            " its spec is gone, or refused by now."
+            " its spec no longer exists, or is refused."
         )
     return pipeline_of(specs[params["pipeline"]])

@@ -1,4 +1,4 @@
-"""Run parameters: what the trigger forms of pipelines and maintenance offer, and how they read."""
+"""Run parameters: the trigger forms of pipelines and maintenance, and how they are parsed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PIPELINES = "pipelines"
 
 
 def maintenance_params(pipelines: Iterable[str]) -> dict[str, Param]:
-    """What the trigger form offers."""
+    """The trigger form's fields."""
     names = sorted(pipelines)
     return {
         PIPELINES: Param(
@@ -29,7 +29,7 @@ def maintenance_params(pipelines: Iterable[str]) -> dict[str, Param]:
             minItems=1,
             maxItems=len(names),
             title="Pipelines",
-            description="Whose tables are maintained. Scheduled runs take all of them.",
+            description="Pipelines to maintain. Scheduled runs take all of them.",
         )
     }
 
@@ -40,7 +40,7 @@ REPROCESS = ("reprocess_from", "reprocess_to", "reprocess_ranges", "reprocess_ba
 _READ_AGAIN = "Read again, below the cursor"
 MOMENT: Mapping[str, Any] = {
     "type": ["null", "string"],
-    # The format chooses the form's field; Airflow checks none of it.
+    # The format selects the form's field; Airflow does not check it.
     "format": "date-time",
     "pattern": notation.MOMENT,
     "maxLength": 64,
@@ -49,7 +49,7 @@ _LIST: Mapping[str, Any] = {"type": ["null", "array"], "maxItems": 1000, "sectio
 
 
 def run_params() -> dict[str, Param]:
-    """Typed and bounded; a run without any of them reads what is new."""
+    """Typed and bounded; a run without any of them reads new records."""
     return {
         DRY_RUN: Param(
             False,
@@ -77,21 +77,21 @@ def run_params() -> dict[str, Param]:
             **_LIST,
             items={"type": "string", "pattern": notation.RANGE},
             title="Offset ranges",
-            description="Or read offsets again, a range a line: `flights[0] [120, 180)`. The end is"
-            " the first offset that is not read.",
+            description="Or read offsets again, one range per line: `flights[0] [120, 180)`. The"
+            " end is the first offset that is not read.",
         ),
         "reprocess_batches": Param(
             None,
             **_LIST,
             items={"type": "string", "pattern": notation.BATCH},
             title="Batches",
-            description="Or read whole batches again, a name a line: `forward-1-42`.",
+            description="Or read whole batches again, one name per line: `forward-1-42`.",
         ),
     }
 
 
 def selection_of(dag_run: Any, params: Mapping[str, Any]) -> Selection | None:
-    """What a run is to read again; None where it reads what is new. Raises SettingsError."""
+    """What a run reads again; None if it reads new records. Raises SettingsError."""
     from sluice.operations.backfill.selection import parse_selection, time_window
 
     require_known_params(params, run_params())
@@ -99,8 +99,8 @@ def selection_of(dag_run: Any, params: Mapping[str, Any]) -> Selection | None:
     if dag_run.run_type.value == BACKFILL:
         if given:
             raise SettingsError(
-                f"a backfill run reads its own interval; found {', '.join(given)} beside it."
-                " Leave these out, or trigger a run by hand."
+                f"a backfill run reads its own interval; found also {', '.join(given)}."
+                " Leave these out, or trigger a manual run."
             )
         return time_window(dag_run.data_interval_start, dag_run.data_interval_end)
     if not given:
@@ -110,7 +110,7 @@ def selection_of(dag_run: Any, params: Mapping[str, Any]) -> Selection | None:
 
 
 def require_known_params(params: Mapping[str, Any], allowed: Iterable[str]) -> None:
-    """Airflow lets unknown ones pass: a mistyped name would be as if it had been left out.
+    """Refuse unknown parameters: Airflow accepts them, so a mistyped name would have no effect.
 
     Raises SettingsError.
     """

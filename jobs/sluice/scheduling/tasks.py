@@ -27,7 +27,7 @@ PLAN = "plan"
 
 @contextmanager
 def failing_for_good() -> Iterator[None]:
-    """The one place where Sluice's errors become Airflow's: fail, or let the task be retried."""
+    """The one place where Sluice's errors become Airflow's: fail for good, or allow a retry."""
     try:
         yield
     except SluiceError as error:
@@ -37,17 +37,17 @@ def failing_for_good() -> Iterator[None]:
 
 
 def planned_work(ti: Any) -> BatchReference:
-    """What the `plan` task of a task instance's run found to do."""
+    """The work that the `plan` task of this run has found."""
     return BatchReference.from_dict(ti.xcom_pull(task_ids=PLAN))
 
 
 def actor_of(dag_run: Any) -> str:
-    """Who started the run: a person's name, else what kind of run it is."""
+    """Who started the run: the user's name, otherwise the run's type."""
     return f"airflow:{dag_run.triggering_user_name or dag_run.run_type.value}"
 
 
 def data_table(spec: PipelineSpec) -> Asset:
-    """The pipeline's data table, as other DAGs may wait for it."""
+    """The pipeline's data table, as an asset that other DAGs can wait for."""
     uri = Warehouse(project_settings().warehouse).data(spec.table)
     return Asset(uri if "://" in uri else Path(uri).as_uri())
 
@@ -56,7 +56,7 @@ def plan_with(spec: PipelineSpec) -> Callable[..., dict[str, Any]]:
     """The body of `plan`."""
 
     def plan(dag_run: Any = None, params: Any = None) -> dict[str, Any]:
-        """Write down the offset ranges to read, or adopt those that were left unfinished."""
+        """Record the offset ranges to read, or adopt an unfinished plan."""
         with failing_for_good():
             pipeline, selection = pipeline_of(spec), selection_of(dag_run, params)
             if params[DRY_RUN]:
@@ -75,12 +75,12 @@ def plan_with(spec: PipelineSpec) -> Callable[..., dict[str, Any]]:
 
 
 def settle_with(spec: PipelineSpec, table: Asset) -> Callable[..., None]:
-    """The body of `settle`; skipped, and thus without an asset event, when nothing landed."""
+    """The body of `settle`; skipped, and so without an asset event, when nothing landed."""
 
     def settle(
         dag_run: Any = None, params: Any = None, outlet_events: Any = None, ti: Any = None
     ) -> None:
-        """Write the receipts of what the table's log shows as committed, and announce the table."""
+        """Write receipts for what the table's log shows as committed; emit the asset event."""
         if params[DRY_RUN]:
             raise AirflowSkipException(f"{spec.pipeline}: a dry run; nothing was written")
         with failing_for_good():

@@ -18,8 +18,8 @@ from sluice.operations.backfill.selection import parse_selection
 def backfill(pipeline: str, start: str, end: str, dry_run: bool, as_json: bool) -> None:
     """Read the records of a time window again, and replace exactly their rows.
 
-    Only what is below the cursor of PIPELINE, and what Kafka still holds: other rows stay as they
-    are. The cursor does not move. Safe to stop and to repeat at any moment.
+    Only records below the cursor of PIPELINE that Kafka still holds: other rows stay as they are.
+    The cursor does not move. Safe to stop and to repeat at any moment.
     """
     with refusing_usage():
         wanted = parse_selection(start, end)

@@ -20,7 +20,7 @@ from sluice.offsets.receipts import Receipt
     default=20,
     show_default=True,
     type=click.IntRange(1, 100_000),
-    help="How many of them.",
+    help="How many of each.",
 )
 @arguments
 def history(pipeline: str, newest: int, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""`sluice maintain`: fewer files, no dead weight."""
+"""`sluice maintain`: compact the tables, and remove what is no longer needed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from sluice.cli.output import arguments, print_json
 @click.command()
 @arguments
 def maintain(pipeline: str, as_json: bool) -> None:
-    """Compact and vacuum the tables of PIPELINE, and clear its quarantine of rows that count no
-    more. Safe beside running pipelines, and to stop and repeat at any moment.
+    """Compact and vacuum the tables of PIPELINE, and remove quarantine rows that no longer count.
 
-    Files stay as long as the tables' delta.deletedFileRetentionDuration says (7 days).
+    Safe beside running pipelines, and to stop and repeat at any moment. Files stay for the tables'
+    delta.deletedFileRetentionDuration (7 days).
     """
     opening, origin = open_named(pipeline), current_user()
     done = opening.maintain(origin.run_id, origin.actor)

@@ -30,9 +30,9 @@ def reprocess(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Read offsets of PIPELINE again, for example with a mended schema, and replace their rows.
+    """Read offsets of PIPELINE again, for example with a corrected schema; replace their rows.
 
-    Only what is below the cursor and what Kafka still holds. The cursor does not move.
+    Only offsets below the cursor that Kafka still holds. The cursor does not move.
     """
     with refusing_usage():
         wanted = parse_selection(start, end, ranges, batches)

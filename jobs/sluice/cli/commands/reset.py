@@ -1,4 +1,4 @@
-"""`sluice reset`: close the generation, and go on from somewhere else."""
+"""`sluice reset`: close the generation, and continue from another position."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _from_file = click.option(
 
 
 def _targets(command: click.decorators.FC) -> click.decorators.FC:
-    """The options of which, with --from-file, exactly one says where to."""
+    """The options for the target: exactly one of them, or --from-file, is required."""
     for each in reversed(TARGETS.values()):
         option = f"--{each.target}"
         if each.metavar:
@@ -46,8 +46,8 @@ def _targets(command: click.decorators.FC) -> click.decorators.FC:
     help="Move only this topic, or these partitions of it. Repeatable.",
 )
 @click.option("--reason", default="", help="Why, for the record. Needed with --execute.")
-@click.option("--execute", is_flag=True, help="Make it so. Without it, nothing is changed.")
-@click.option("--as-previewed", metavar="ID", help="Refuse to do other than this preview showed.")
+@click.option("--execute", is_flag=True, help="Do it. Otherwise nothing is changed.")
+@click.option("--as-previewed", metavar="ID", help="Do only what this preview showed, or refuse.")
 @arguments
 def reset(
     pipeline: str,
@@ -60,8 +60,8 @@ def reset(
 ) -> None:
     """Move the cursor of PIPELINE. Shows old and new; changes nothing without --execute.
 
-    Offsets that are read again replace their rows; nothing is ever stored twice. Whatever is
-    passed over is recorded, with who and why.
+    Offsets that are read again replace their rows; nothing is ever stored twice. Skipped offsets
+    are recorded, with who and why.
     """
     if execute and not reason.strip():
         raise click.UsageError("--execute needs --reason: it is recorded with the reset.")
@@ -99,7 +99,7 @@ def _where(name: str, value: object, written: tuple[str, ...]) -> Target | Posit
     """A target, or the positions to skip. Raises ValueError for what cannot be read."""
     scopes = [parse_scope(each) for each in written]
     if scopes and name in (SKIP, "from-file"):
-        raise ValueError("it says itself which partitions it is about: leave --topic out")
+        raise ValueError("it already names its partitions: leave --topic out")
     if isinstance(value, Path):
         try:
             return to_offsets(parse_positions_file(value.read_text(encoding="utf-8")))

@@ -1,4 +1,4 @@
-"""`sluice status`: where the cursor is and how far it is behind."""
+"""`sluice status`: where the cursor is, and how far it lags behind."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _print(found: PipelineStatus) -> None:
         click.echo(f"planned, not committed yet: {unfinished}. The next run lands them.")
     if forward.due:
         due = format_count(len(forward.due), "batch", "batches")
-        click.echo(f"{due} without receipt. The next run settles.")
+        click.echo(f"{due} without receipt. The next run settles them.")
 
 
 def _row(lag: Lag) -> tuple[object, ...]:

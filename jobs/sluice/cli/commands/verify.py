@@ -94,7 +94,7 @@ def _told(deleted: ForeignDeletion) -> str:
     by = f"version {deleted.version}, {deleted.operation}"
     if deleted.rows is None:
         return (
-            f"rows deleted by others: {by}: how many, and which, can no longer be told: its files"
+            f"rows deleted by others: {by}: how many, and which, is no longer known: its files"
             " were vacuumed, or its log was cleaned up"
         )
     return f"{format_count(deleted.rows, 'row')} deleted by others: {by}"

@@ -14,13 +14,13 @@ def excerpt(value: bytes | None, most: int = _SHOWN) -> str:
     if value is None:
         return "null"
     text = _text(value)
-    # Whatever would move the cursor of a terminal is written as its escape.
+    # Characters that would move a terminal's cursor are written as escapes.
     shown = value.hex() if text is None else "".join(map(_printable, text[: most + 1]))
     return shown if len(shown) <= most else f"{shown[:most]}… ({len(value):,} bytes)"
 
 
 def document_of(record: Record) -> dict[str, object]:
-    """The whole record as JSON-able values; bytes in base64, the value as text too if it is."""
+    """The whole record as JSON-able values: bytes in base64, a UTF-8 value as text, too."""
     row = record.row
     return {
         "topic": row.partition.topic,

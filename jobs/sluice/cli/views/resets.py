@@ -46,7 +46,7 @@ def print_skip(found: Skip, as_json: bool) -> None:
         print_json(_skip_document(found))
         return
     if not found.plan:
-        click.echo(f"{found.pipeline}: skipped already, nothing to do:\n{found.summary}")
+        click.echo(f"{found.pipeline}: already skipped, nothing to do:\n{found.summary}")
         return
     click.echo(f"{found.pipeline}: {'done' if found.done else 'would be'}:\n{found.summary}")
     if found.done:
@@ -81,7 +81,7 @@ def reset_document(found: Reset, preview: Preview | None = None) -> dict[str, ob
 
 
 def recorded_document(found: Origin | None) -> dict[str, object]:
-    """Who and when, for programs; unknown of what was not read back."""
+    """Who and when, for programs; null for what was not read back."""
     return {
         "actor": found.actor if found else None,
         "recorded_at": found.at.isoformat() if found else None,

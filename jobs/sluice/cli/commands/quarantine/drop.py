@@ -19,7 +19,7 @@ from sluice.operations.quarantine.error_groups import group_errors
 @record_options
 @everything_option
 @click.option("--reason", default="", help="Why, for the record. Needed with --execute.")
-@click.option("--execute", is_flag=True, help="Make it so. Without it, nothing is changed.")
+@click.option("--execute", is_flag=True, help="Do it. Otherwise nothing is changed.")
 @arguments
 def drop(
     pipeline: str,
@@ -31,9 +31,9 @@ def drop(
     execute: bool,
     as_json: bool,
 ) -> None:
-    """Forget quarantined records of PIPELINE: each leaves a loss record, and its row goes.
+    """Forget quarantined records of PIPELINE: record each as lost, and delete its row.
 
-    Shows what would go; changes nothing without --execute. May be repeated after a crash.
+    Shows what would be dropped; changes nothing without --execute. May be repeated after a crash.
     """
     choice = chosen_records(reason_like, batch, positions, everything)
     if execute and not reason.strip():

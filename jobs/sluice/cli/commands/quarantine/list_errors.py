@@ -29,9 +29,9 @@ def list_reasons(pipeline: str, as_json: bool) -> None:
     if found.live:
         _print_reasons(f"{pipeline}: in quarantine, by reason", found.live, found.samples)
     else:
-        click.echo(f"{pipeline}: no record is in quarantine")
+        click.echo(f"{pipeline}: no records in quarantine")
     if found.waiting:
-        title = "of batches that are planned and not committed; they do not count yet"
+        title = "of batches that are planned, not committed; they do not count yet"
         _print_reasons(f"{pipeline}: {title}", found.waiting, found.samples)
     newest = ", ".join(f"{each.batch} {each.ratio:.2%}" for each in found.ratios)
     click.echo(
@@ -40,7 +40,7 @@ def list_reasons(pipeline: str, as_json: bool) -> None:
     )
     if found.stale:
         click.echo(
-            f"rows that count no more: {found.stale:,}; `sluice maintain {pipeline}` removes them"
+            f"rows that no longer count: {found.stale:,}; `sluice maintain {pipeline}` removes them"
         )
 
 

@@ -34,8 +34,8 @@ def replay(
 ) -> None:
     """Read quarantined records of PIPELINE from Kafka again, with today's schema.
 
-    What is decodable now arrives in the table, and leaves the quarantine with the same commit; what
-    is not stays. Records in between are read along, and replace their own rows.
+    Records that are decodable now enter the table, and leave the quarantine with the same commit;
+    the others stay. Records in between are read as well, and replace their own rows.
     """
     choice = chosen_records(reason_like, batch, positions, everything)
     read_again(pipeline, quarantined_records(choice), dry_run, as_json)

@@ -1,4 +1,4 @@
-"""`sluice quarantine show`: the records that could not be decoded, as they came."""
+"""`sluice quarantine show`: the records that could not be decoded, as received."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sluice.offsets.quarantined import RecordFilter
     default=20,
     show_default=True,
     type=click.IntRange(1, 100_000),
-    help="How many of them at most.",
+    help="How many at most.",
 )
 @arguments
 def show(
@@ -32,7 +32,7 @@ def show(
     limit: int,
     as_json: bool,
 ) -> None:
-    """Show quarantined records of PIPELINE, with reason and value; with --json whole, in base64.
+    """Show quarantined records of PIPELINE, with reason and value; with --json in full, as base64.
 
     Records of a batch that is not committed are shown when --batch names it.
     """
