@@ -50,7 +50,7 @@ SETTINGS = {
     "log.segment.delete.delay.ms": "1000",
     "log.cleaner.backoff.ms": "1000",
     "log.cleaner.dedupe.buffer.size": "8388608",
-    # A killed broker can only come back when its old session is over (9 s by default; fencing: KIP-631).
+    # A killed broker can only come back when its old session is over (KIP-631; by default 9 s).
     "broker.heartbeat.interval.ms": "500",
     "broker.session.timeout.ms": "3000",
     "num.io.threads": "4",
