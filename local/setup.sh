@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Setup: everything the project needs, in .venv/ and build/, once. `make` calls it before each target.
-# It only does what its inputs ask for, and goes on where an earlier call was interrupted.
+# It does only what its inputs require, and continues where an earlier call was interrupted.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

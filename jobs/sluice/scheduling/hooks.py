@@ -73,7 +73,7 @@ class DriverHook(SparkSubmitHook):
     def _failure(self) -> SparkFailed:
         code = self._submit_sp.returncode if self._submit_sp is not None else None
         if self._ended:
-            return SparkFailed("Spark was stopped with its task. The next attempt continues.")
+            return SparkFailed("Spark was stopped because its task was. The next try continues.")
         said = self._reported or f"see the driver's lines above{self._submit_log_tail}"
         kind = JobRefused if code == REFUSED else SparkFailed
         return kind(f"The Spark job ended with {_ending(code)}: {said}")

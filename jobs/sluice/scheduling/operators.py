@@ -75,7 +75,7 @@ class IngestOperator(DriverOperator):
                 raise AirflowSkipException(f"{self.spec.pipeline}: nothing new to read")
             left = pipeline_of(self.spec).outstanding(work)
             if not left:
-                self.log.info("%s: nothing left to commit; Spark is not needed", work)
+                self.log.info("%s: nothing is left to commit; Spark is not needed", work)
                 return
             self.tell_spark(str(left), arguments(left))
             super().execute(context)

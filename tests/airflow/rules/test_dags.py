@@ -174,7 +174,7 @@ def test_a_run_without_parameters_reads_what_is_new(flights):
     [
         ("manual", {"reprocess_batch": ["forward-1-1"]}, "found reprocess_batch, allowed: dry_run"),
         ("manual", {"reprocess_from": "2026-01-05T00:00:00Z"}, "expected one of"),
-        ("backfill", {"reprocess_batches": ["forward-1-1"]}, "found reprocess_batches beside"),
+        ("backfill", {"reprocess_batches": ["forward-1-1"]}, "found also reprocess_batches"),
     ],
 )
 def test_parameters_that_mean_nothing_together_are_refused(flights, kind, given, found):

@@ -31,7 +31,7 @@ def list_reasons(pipeline: str, as_json: bool) -> None:
     else:
         click.echo(f"{pipeline}: no records in quarantine")
     if found.waiting:
-        title = "of batches that are planned, not committed; they do not count yet"
+        title = "of batches that are planned and not committed; they do not count yet"
         _print_reasons(f"{pipeline}: {title}", found.waiting, found.samples)
     newest = ", ".join(f"{each.batch} {each.ratio:.2%}" for each in found.ratios)
     click.echo(
