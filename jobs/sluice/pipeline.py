@@ -187,8 +187,7 @@ class Pipeline:
         as_previewed: str | None = None,
     ) -> Skip:
         """Skip single offsets: a loss record for each, and a plan around them."""
-        origin = self._after_any_reset(run_id, actor)
-        return skip(self.resources, positions, reason, origin, as_previewed)
+        return skip(self.resources, positions, reason, _origin(run_id, actor), as_previewed)
 
     def list_quarantine(self) -> QuarantineListing:
         """The quarantined records by cause."""

@@ -81,7 +81,10 @@ def read_timestamps(
         waiting, heard = set(starts), time.monotonic()
         while waiting and (left := heard + _TIMEOUT_S - time.monotonic()) > 0:
             message = consumer.poll(left)
-            partition = message and TopicPartition(message.topic() or "", message.partition())
+            # Not by its truth: a message without a value is falsy.
+            if message is None:
+                continue
+            partition = TopicPartition(message.topic() or "", message.partition())
             if partition not in waiting:
                 continue
             waiting.remove(partition)

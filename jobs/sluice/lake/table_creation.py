@@ -10,8 +10,6 @@ from pyspark.sql import SparkSession
 from tenacity import (
     RetryError,
     Retrying,
-    before_sleep_log,
-    retry_if_exception_type,
     retry_if_result,
     stop_after_attempt,
     wait_chain,
@@ -77,29 +75,37 @@ def _create(
 
 
 def _until_there(spark: SparkSession, uri: str, create: str) -> None:
-    try:
-        _again(_is_there, spark, uri, create)
-    except RetryError as tried:
-        if not DeltaLog(uri).exists():
-            raise tried.last_attempt.exception() or FileExistsError(
-                f"{uri}: expected a Delta table, or nothing, found other files. Move them away."
-            ) from None
+    failed: list[Exception] = []
 
-
-def _is_there(spark: SparkSession, uri: str, create: str) -> bool:
-    """Whether the table exists now; Spark alone would accept any folder of files."""
-    if not DeltaLog(uri).exists():
+    def is_there() -> bool:
+        """Whether the table exists now; Spark alone would accept any folder of files."""
+        if DeltaLog(uri).exists():
+            return True
         clear_leftovers(uri)
-        spark.sql(create)
-    return DeltaLog(uri).exists()
+        try:
+            spark.sql(create)
+        except Exception as problem:
+            log.info("%s: the table was not created, trying again: %s", uri, problem)
+            failed.append(problem)
+        return DeltaLog(uri).exists()
+
+    try:
+        _again(is_there)
+    except RetryError:
+        raise (failed or [_occupied(uri)])[-1] from None
+
+
+def _occupied(uri: str) -> FileExistsError:
+    return FileExistsError(
+        f"{uri}: expected a Delta table, or nothing, found other files. Move them away."
+    )
 
 
 # If two processes create the table at once, the second fails and finds it a moment later.
 _again = Retrying(
-    retry=retry_if_exception_type() | retry_if_result(operator.not_),
+    retry=retry_if_result(operator.not_),
     wait=wait_chain(*(wait_fixed(seconds) for seconds in (0.0, 0.5, 1.0, 2.0))),
     stop=stop_after_attempt(5),
-    before_sleep=before_sleep_log(log, logging.INFO),
 )
 
 

@@ -32,6 +32,20 @@ def commits_after(table: DeltaTable, version: int) -> list[TableCommit]:
     ]
 
 
+def commit_infos(table: DeltaTable) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Each commit's version and commitInfo, newest first, back to where log cleanup has been.
+
+    Not from DeltaTable.history(): that lists the commits that storage holds by now, and counts
+    their versions down from the version of the handle (delta-rs 1.6).
+    """
+    files = PyFileSystem(DeltaStorageHandler(table.table_uri))
+    for version in range(table.version(), -1, -1):
+        actions = _read(files, version)
+        if actions is None:
+            return
+        yield version, _info(actions)
+
+
 def _read(files: PyFileSystem, version: int) -> list[dict[str, Any]] | None:
     # DeltaTable.history() has no transaction ids; the log's files do.
     try:
@@ -43,15 +57,17 @@ def _read(files: PyFileSystem, version: int) -> list[dict[str, Any]] | None:
 
 
 def _commit(table: DeltaTable, version: int, actions: list[dict[str, Any]]) -> TableCommit:
-    info: dict[str, Any] = next(
-        (each["commitInfo"] for each in actions if "commitInfo" in each), {}
-    )
+    info = _info(actions)
     operation = info.get("operation", "commit without a name")
     restored = None
     if operation == RESTORE:
         restored = _restored(table, version, info.get("operationParameters") or {})
     writers = tuple(each["txn"]["appId"] for each in actions if "txn" in each)
     return TableCommit(version, operation, restored, writers)
+
+
+def _info(actions: list[dict[str, Any]]) -> dict[str, Any]:
+    return next((each["commitInfo"] for each in actions if "commitInfo" in each), {})
 
 
 def _restored(table: DeltaTable, version: int, parameters: dict[str, Any]) -> int:

@@ -5,7 +5,7 @@ A snapshot is one version. Where the protocol needs newer facts, it takes anothe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -17,7 +17,7 @@ from sluice.errors import CommitUnknown, TableRefused
 from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.ranges import TopicPartition
 from sluice.tables.batch_commits import BatchCommit, attempt_of, batch_of, fingerprints_of
-from sluice.tables.commits import commits_after
+from sluice.tables.commits import commit_infos, commits_after
 from sluice.tables.coordinates import StoredCoordinates, group_coordinates
 from sluice.tables.fence import FENCE, FENCEABLE, Fencing
 from sluice.tables.foreign_commits import TableCommit, require_no_foreign_commits
@@ -108,20 +108,21 @@ class DeltaSnapshot:
 
     def commit_of(self, batch: Batch) -> BatchCommit:
         """The commit of a committed batch. Raises TableRefused when the log has lost it."""
-        commit = self._find(batch)
-        if commit is None:
+        found = self._find(batch)
+        if found is None:
             raise TableRefused(
                 f"{self.uri}: batch {batch} is committed, but its commit is no longer in the"
                 " table's log, so no receipt can be written. Raise"
                 " `delta.logRetentionDuration` and settle batches before it ends."
             )
+        version, commit = found
         rows = int(commit.get("operationMetrics", {}).get("numOutputRows", 0))
-        return BatchCommit(int(commit["version"]), rows, attempt_of(commit))
+        return BatchCommit(version, rows, attempt_of(commit))
 
     def fingerprints(self, batch: Batch) -> Mapping[TopicPartition, str]:
         """The known fingerprints of a batch's commit; none when the log has lost the commit."""
-        commit = self._find(batch)
-        return {} if commit is None else fingerprints_of(commit)
+        found = self._find(batch)
+        return {} if found is None else fingerprints_of(found[1])
 
     def coordinates(
         self, batch: Batch | None = None, version: int | None = None
@@ -149,15 +150,12 @@ class DeltaSnapshot:
         rows = removed_rows(self.uri, version, COORDINATES.names, KEYS)
         return None if rows is None else group_coordinates(rows)
 
-    def _find(self, batch: Batch) -> Mapping[str, Any] | None:
-        wanted = (batch.sequence.app_id, batch.number)
-        return next((each for each in self._commits() if batch_of(each) == wanted), None)
-
-    def _commits(self) -> Iterator[Mapping[str, Any]]:
-        # Newest first. The batch is nearly always among the last few, so the rest is rarely read.
-        if self._table is not None:
-            yield from self._table.history(limit=10)
-            yield from self._table.history()[10:]
+    def _find(self, batch: Batch) -> tuple[int, Mapping[str, Any]] | None:
+        """The version and commitInfo of a batch; nearly always among the newest few."""
+        if self._table is None:
+            return None
+        mine = (batch.sequence.app_id, batch.number)
+        return next((each for each in commit_infos(self._table) if batch_of(each[1]) == mine), None)
 
     def _require_owner(self, table: DeltaTable, pipeline: str) -> None:
         owner = table.metadata().configuration.get(OWNER)

@@ -19,7 +19,7 @@ from sluice.offsets.notation import Positions
 from sluice.offsets.origin import Origin
 from sluice.offsets.plan import Plan
 from sluice.offsets.resets import Reset, Resets, require_as_previewed
-from sluice.operations.reset.close_generation import decide_reset, start_generation
+from sluice.operations.reset.close_generation import decide_reset, finish_reset, start_generation
 from sluice.operations.reset.held_position import held_position
 from sluice.operations.reset.skip_rules import (
     Skip,
@@ -85,6 +85,7 @@ def skip(
 
     def step() -> Skip:
         nonlocal as_previewed
+        finish_reset(resources, origin)
         found = preview_skip(resources, positions, reason, origin.actor)
         if found.done:
             return found
@@ -113,7 +114,8 @@ def _plan_around(resources: PipelineResources, found: Skip, origin: Origin) -> P
 
     def around(lane: LaneState) -> Plan:
         next_number = (lane.sequence, lane.history.planned + 1)
-        if lane.unfinished or next_number != (first.sequence, first.number):
+        resetting = lane.resets.newest is not None and not lane.resets.newest.done
+        if resetting or lane.unfinished or next_number != (first.sequence, first.number):
             raise _PlanChanged
         return next_plan(resources, lane, resources.kafka.state(resources.spec), found.skips)
 

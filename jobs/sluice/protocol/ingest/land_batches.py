@@ -134,9 +134,7 @@ def _land_once(
                 f" stopped: {_short_message(problem)}"
             ) from problem
         if not _committed_by_another(resources, reading):
-            log.warning(
-                "%s: committed, although Spark reported: %s", batch, _short_message(problem)
-            )
+            log.warning("%s: committed although Spark reported: %s", batch, _short_message(problem))
         return undecodable_before
     if _last_committed(resources, batch) < batch.number:
         raise CommitFailed(

@@ -58,7 +58,7 @@ def start_without_effect(resources: PipelineResources, snapshot: OffsetsSnapshot
     rows = snapshot.rows(first, ["planned"], 1, 1)
     stored = next((row["reason"] for row in rows if row["reason"]), None)
     current = resources.spec.start.position
-    if stored is None or parse_start(stored) == current:
+    if stored in (None, format_start(current)) or parse_start(stored) == current:
         return None
     return (
         f"`{format_start(current)}` has no effect any more: the pipeline began with `{stored}`;"

@@ -1,0 +1,56 @@
+"""A snapshot of a table's log is one version, also for the commits that it finds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+from sluice.errors import TableRefused
+from sluice.offsets.batches import Batch
+from sluice.tables.batch_commits import batch_metadata
+from sluice.tables.delta_log import DeltaLog
+
+from tests.unit.builders import batch, offsets
+
+NOTHING = pa.table({"value": pa.array([], pa.int64())})
+
+
+def land(table: Path, landed: Batch) -> None:
+    write_deltalake(
+        table,
+        pa.table({"value": pa.array(range(landed.span), pa.int64())}),
+        mode="append",
+        commit_properties=CommitProperties(
+            custom_metadata={"userMetadata": batch_metadata(landed, f"attempt {landed.number}")},
+            app_transactions=[Transaction(landed.sequence.app_id, landed.number)],
+        ),
+    )
+
+
+def test_a_snapshot_finds_the_commit_of_a_batch_where_it_landed(tmp_path: Path) -> None:
+    """Whatever landed since: delta-rs counts the versions of a history down from its own."""
+    table, first, second = tmp_path / "t", batch(offsets(0, 3)), batch(offsets(3, 5), number=2)
+    write_deltalake(table, NOTHING)
+    land(table, first)
+    land(table, second)
+    aged = DeltaLog(str(table)).snapshot()
+    for _ in range(12):
+        write_deltalake(table, NOTHING, mode="append")
+    for snapshot in (aged, DeltaLog(str(table)).snapshot()):
+        found = [snapshot.commit_of(each) for each in (first, second)]
+        assert [each.version for each in found] == [1, 2]
+        assert [each.attempt for each in found] == ["attempt 1", "attempt 2"]
+
+
+def test_a_commit_that_the_log_has_lost_is_named(tmp_path: Path) -> None:
+    table, landed = tmp_path / "t", batch(offsets(0, 3))
+    write_deltalake(table, NOTHING)
+    land(table, landed)
+    write_deltalake(table, NOTHING, mode="append")
+    DeltaTable(table).create_checkpoint()
+    for version in (0, 1):
+        (table / "_delta_log" / f"{version:020d}.json").unlink()
+    with pytest.raises(TableRefused, match="batch forward-1-1 is committed, but its commit is no"):
+        DeltaLog(str(table)).snapshot().commit_of(landed)
