@@ -51,8 +51,14 @@ class ClientSettings:
     @classmethod
     def from_extra(cls, connection: str, extra: Mapping[str, Any]) -> ClientSettings:
         """The settings in the `extra` of a connection; null counts as missing."""
-        given = {key: str(value) for key, value in extra.items() if value is not None}
-        return cls(connection, given)
+        return cls(
+            connection,
+            {
+                key: str(value)
+                for key, value in extra.items()
+                if value is not None or key not in _JAVA_NAMES
+            },
+        )
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.settings) - set(_JAVA_NAMES))

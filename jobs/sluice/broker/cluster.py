@@ -13,6 +13,7 @@ from confluent_kafka import (
     Consumer,
     ConsumerGroupTopicPartitions,
     IsolationLevel,
+    KafkaException,
     TopicCollection,
 )
 from confluent_kafka import TopicPartition as WirePartition
@@ -20,6 +21,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec, Resou
 
 from sluice.broker.answers import TIMEOUT_S, NoSuchTopic, ask
 from sluice.broker.client_settings import ClientSettings
+from sluice.errors import SettingsError
 from sluice.offsets.partition_log import KafkaState, PartitionLog, Retention
 from sluice.offsets.ranges import TopicPartition
 
@@ -46,7 +48,12 @@ class KafkaCluster:
 
     def __init__(self, client: ClientSettings) -> None:
         self._client = client
-        self._admin = AdminClient(client.librdkafka(), logger=log)
+        try:
+            self._admin = AdminClient(client.librdkafka(), logger=log)
+        except KafkaException as problem:
+            raise SettingsError(
+                f"connection {client.connection}: {problem.args[0].str()}. Correct its extra."
+            ) from None
 
     def state(self, selection: TopicSelection) -> KafkaState:
         """The current logs of the selected topics; missing topics are left out."""

@@ -1,4 +1,4 @@
-"""Opening a pipeline from the command line: settings and connection from the environment."""
+"""The caller: which pipeline a command is about, and who runs it, from the environment."""
 
 from __future__ import annotations
 

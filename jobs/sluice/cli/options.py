@@ -1,4 +1,4 @@
-"""Options: which quarantined records a command applies to, and dry runs."""
+"""Options that several commands have: which quarantined records, dry runs, errors of usage."""
 
 from __future__ import annotations
 

@@ -26,19 +26,19 @@ _PAUSE_SECONDS = 5.0
 
 
 @contextmanager
-def running(opening: Pipeline, origin: Caller, as_json: bool) -> Iterator[Runner]:
+def running(opened: Pipeline, origin: Caller, as_json: bool) -> Iterator[Runner]:
     """A runner for the block; at its end Spark is stopped, if it was started."""
     with ExitStack() as at_the_end:
-        yield Runner(opening, origin, as_json, at_the_end)
+        yield Runner(opened, origin, as_json, at_the_end)
 
 
 class Runner:
     """Lands work, settles it, and reports progress: on stderr if stdout is for JSON."""
 
     def __init__(
-        self, opening: Pipeline, origin: Caller, as_json: bool, at_the_end: ExitStack
+        self, opened: Pipeline, origin: Caller, as_json: bool, at_the_end: ExitStack
     ) -> None:
-        self._opening = opening
+        self._opened = opened
         self._origin = origin
         self._as_json = as_json
         self._at_the_end = at_the_end
@@ -54,7 +54,7 @@ class Runner:
             started = time.monotonic()
             self._ingest(work)
             self.say(f"landed in {time.monotonic() - started:.1f} s")
-            work = self._opening.outstanding(work)
+            work = self._opened.outstanding(work)
             if work:
                 self._settle()
                 time.sleep(_PAUSE_SECONDS)
@@ -62,15 +62,15 @@ class Runner:
 
     def say(self, line: str) -> None:
         """Report progress."""
-        click.echo(f"{self._opening.spec.pipeline}: {line}", err=self._as_json)
+        click.echo(f"{self._opened.spec.pipeline}: {line}", err=self._as_json)
 
     def _ingest(self, work: BatchReference) -> None:
         if self._lake is None:
-            self._lake = self._at_the_end.enter_context(self._opening.open_lake())
-        self._opening.ingest(work, self._lake)
+            self._lake = self._at_the_end.enter_context(self._opened.open_lake())
+        self._opened.ingest(work, self._lake)
 
     def _settle(self) -> None:
-        settled = self._opening.settle(self._origin.run_id, self._origin.actor)
+        settled = self._opened.settle(self._origin.run_id, self._origin.actor)
         self.events += settled.events
         self._report(settled)
 
@@ -85,12 +85,12 @@ class Runner:
 
 def read_again(pipeline: str, wanted: Selection, dry_run: bool, as_json: bool) -> None:
     """Plan, ingest and settle the selection, or show its plan."""
-    opening, origin = open_named(pipeline), current_user()
+    opened, origin = open_named(pipeline), current_user()
     if dry_run:
-        print_outlook(opening.dry_run(wanted), as_json)
+        print_outlook(opened.dry_run(wanted), as_json)
         return
-    with running(opening, origin, as_json) as lands:
-        planned = opening.backfill(wanted, origin.run_id, origin.actor)
+    with running(opened, origin, as_json) as lands:
+        planned = opened.backfill(wanted, origin.run_id, origin.actor)
         for each in planned.plan.left_out:
             lands.say(str(each))
         lands.finish(planned.work)

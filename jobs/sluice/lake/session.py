@@ -84,7 +84,8 @@ def open_session(spec: PipelineSpec) -> SparkSession:
     Raises SparkFailed; SettingsError when SPARK_REMOTE is not an address.
     """
     remote = os.environ.get("SPARK_REMOTE", "")
-    if remote.startswith("sc://"):
+    # With `local`, pyspark starts a server of its own.
+    if remote and not remote.startswith("local"):
         from sluice.lake.spark_server import open_on_server
 
         return open_on_server(spec.pipeline, remote, session_conf(spec))

@@ -59,17 +59,6 @@ class Position(Protocol):
         """
 
 
-class StartPosition(Position, Protocol):
-    """A position at which a pipeline without history can begin."""
-
-    def first_offsets(self, logs: Logs, ask: Questions) -> Offsets:
-        """The first offset to read, by partition.
-
-        An offset below the log start is a loss, which planning reports. Raises SettingsError or
-        ResetNeeded where Kafka's log ends before the position.
-        """
-
-
 def or_beginning(wanted: Offsets, logs: Logs) -> Offsets:
     """For every partition of the logs the wanted offset, else its log start."""
     return {each: wanted.get(each, log.log_start_offset) for each, log in logs.items()}

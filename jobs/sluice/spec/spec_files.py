@@ -85,11 +85,12 @@ def find_spec(folder: Path, pipeline: str) -> PipelineSpec:
     """The pipeline's spec. Raises SpecError when it is invalid or no file of the folder has it."""
     found = read_specs(folder)
     specs = found.by_pipeline
-    if pipeline in specs:
-        return specs[pipeline]
+    # First: with a mistake in this file, a copy of it in another must not be used in silence.
     for path, problem in found.refused.items():
         if path.stem == pipeline:
             raise problem
+    if pipeline in specs:
+        return specs[pipeline]
     known = ", ".join(sorted(specs)) or "none"
     raise SpecError(
         as_lines(

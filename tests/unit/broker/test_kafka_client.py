@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sluice.broker.client_settings import ClientSettings
+from sluice.broker.cluster import KafkaCluster
 from sluice.errors import SettingsError
 
 BROKER = {"bootstrap.servers": "broker:9092"}
@@ -157,3 +158,14 @@ def test_a_changed_configuration_does_not_change_the_client() -> None:
     found = client(LOGIN)
     found.librdkafka()["sasl.password"] = "other"
     assert found.librdkafka()["sasl.password"] == "hunter2"
+
+
+def test_a_mistyped_key_is_refused_although_it_is_null() -> None:
+    with pytest.raises(SettingsError, match=r"sasl\.pasword not allowed"):
+        client({**BROKER, "sasl.pasword": None})
+
+
+def test_what_librdkafka_refuses_names_the_connection() -> None:
+    settings = client({**BROKER, "security.protocol": "SSL", "ssl.ca.location": "/no/such/file"})
+    with pytest.raises(SettingsError, match=r"connection kafka_default: .*ssl\.ca\.location"):
+        KafkaCluster(settings)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -33,10 +32,8 @@ def silent() -> Iterator[str]:
 @pytest.mark.parametrize("kind", ["unused", "silent"])
 def test_a_server_that_does_not_answer_is_named(kind: str, request: pytest.FixtureRequest) -> None:
     address = request.getfixturevalue(kind)
-    started = time.monotonic()
     with pytest.raises(SparkFailed) as failed:
         require_server("trips", f"sc://{address}/;user_id=alice", seconds=1)
-    assert time.monotonic() - started < 5
     assert str(failed.value) == (
         f"trips: Spark did not start: {address} gave no answer within 1 s. Start the Spark Connect"
         " server, or correct SPARK_REMOTE; then run again"
@@ -49,7 +46,10 @@ def test_a_token_is_not_repeated(silent: str) -> None:
     assert "hunter2" not in str(failed.value)
 
 
-@pytest.mark.parametrize("url", ["sc://host/a=hunter2", "sc://host:hunter2", "sc://h/;hunter2"])
+@pytest.mark.parametrize(
+    "url",
+    ["sc://host/a=hunter2", "sc://host:hunter2", "sc://h/;hunter2", "http://hunter2", "hunter2"],
+)
 def test_what_is_no_address_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPARK_REMOTE", url)
     with pytest.raises(SettingsError, match="SPARK_REMOTE: expected sc://host:port") as refused:

@@ -211,10 +211,12 @@ def test_of_two_files_of_a_pipeline_the_one_with_its_name_counts(tmp_path: Path)
     assert find_spec(tmp_path, "flights").description == "the first"
 
 
-def test_a_pipeline_is_the_one_that_runs_although_a_bad_file_has_its_name(tmp_path: Path) -> None:
-    written(tmp_path, "nonsense", "flights.yaml")
-    running = written(tmp_path, spec_keys(), "some.yaml")
-    assert read_specs(tmp_path).accepted == {running: find_spec(tmp_path, "flights")}
+def test_a_copy_does_not_stand_in_for_a_bad_file_of_the_pipelines_own_name(tmp_path: Path) -> None:
+    written(tmp_path, spec_keys(tabel="x"), "flights.yaml")
+    copy = written(tmp_path, spec_keys(), "copy.yaml")
+    assert list(read_specs(tmp_path).accepted) == [copy], "Airflow shows the other's import error"
+    with pytest.raises(SpecError, match=r"flights\.yaml: tabel: unknown key"):
+        find_spec(tmp_path, "flights")
 
 
 def test_a_file_that_repeats_another_pipeline_says_so_when_asked_for_its_own(

@@ -16,8 +16,8 @@ def maintain(pipeline: str, as_json: bool) -> None:
     Safe beside running pipelines, and to stop and repeat at any moment. Files stay for the tables'
     delta.deletedFileRetentionDuration (7 days).
     """
-    opening, origin = open_named(pipeline), current_user()
-    done = opening.maintain(origin.run_id, origin.actor)
+    opened, origin = open_named(pipeline), current_user()
+    done = opened.maintain(origin.run_id, origin.actor)
     if as_json:
         print_json(
             {

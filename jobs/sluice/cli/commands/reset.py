@@ -72,18 +72,18 @@ def reset(
         where = _where(name, asked[name.replace("-", "_")], scopes)
     except ValueError as problem:
         raise click.UsageError(f"--{name}: {problem}") from None
-    opening, origin = open_named(pipeline), current_user()
+    opened, origin = open_named(pipeline), current_user()
     if isinstance(where, Mapping):
         if execute:
-            skip = opening.skip(where, reason, origin.run_id, origin.actor, as_previewed)
+            skip = opened.skip(where, reason, origin.run_id, origin.actor, as_previewed)
         else:
-            skip = opening.preview_skip(where, reason, origin.actor)
+            skip = opened.preview_skip(where, reason, origin.actor)
         print_skip(skip, as_json)
     elif execute:
-        done = opening.reset(where, reason, origin.run_id, origin.actor, as_previewed)
+        done = opened.reset(where, reason, origin.run_id, origin.actor, as_previewed)
         print_reset(done, as_json)
     else:
-        print_preview(opening.preview_reset(where), as_json)
+        print_preview(opened.preview_reset(where), as_json)
 
 
 def _chosen(asked: dict[str, object]) -> str:

@@ -13,9 +13,9 @@ from sluice.cli.runner import running
 @arguments
 def run(pipeline: str, as_json: bool) -> None:
     """Bring the table of PIPELINE up to date. Safe to stop and to repeat at any moment."""
-    opening, origin = open_named(pipeline), current_user()
-    with running(opening, origin, as_json) as lands:
-        while work := opening.plan(origin.run_id, origin.actor):
+    opened, origin = open_named(pipeline), current_user()
+    with running(opened, origin, as_json) as lands:
+        while work := opened.plan(origin.run_id, origin.actor):
             lands.finish(work)
         lands.finish(work)
     if as_json:

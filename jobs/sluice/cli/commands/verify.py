@@ -42,12 +42,12 @@ def verify(pipeline: str, gaps: GapRanges, reason: str, as_json: bool) -> None:
     """Compare the tables of PIPELINE with Kafka, record by record. Exit code 1 if they differ."""
     if gaps and not reason.strip():
         raise click.UsageError("--accept-gap needs --reason: it is recorded with the loss.")
-    opening, origin = open_named(pipeline), current_user()
+    opened, origin = open_named(pipeline), current_user()
     if gaps:
-        settled = opening.accept_gaps(gaps, reason, origin.run_id, origin.actor)
+        settled = opened.accept_gaps(gaps, reason, origin.run_id, origin.actor)
         for receipt in settled.receipts:
             click.echo(f"{pipeline}: {receipt.batch}: settled, {receipt.lost} lost", err=as_json)
-    verdict = _compared(opening)
+    verdict = _compared(opened)
     if as_json:
         print_json(_document(pipeline, verdict))
     else:
@@ -55,7 +55,7 @@ def verify(pipeline: str, gaps: GapRanges, reason: str, as_json: bool) -> None:
     sys.exit(1 if verdict.violations else 0)
 
 
-def _compared(opening: Pipeline) -> Verdict:
+def _compared(opened: Pipeline) -> Verdict:
     with Progress(console=Console(stderr=True), transient=True) as progress:
         tasks: dict[OffsetRange, TaskID] = {}
 
@@ -64,7 +64,7 @@ def _compared(opening: Pipeline) -> Verdict:
                 tasks[wanted] = progress.add_task(str(wanted), total=wanted.span)
             progress.update(tasks[wanted], completed=offset - wanted.start)
 
-        return opening.verify(reached)
+        return opened.verify(reached)
 
 
 def _print(pipeline: str, verdict: Verdict) -> None:

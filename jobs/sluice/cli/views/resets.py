@@ -1,4 +1,4 @@
-"""Moves: what a reset or a skip would do, or did, for people and for programs."""
+"""Resets: what a reset or a skip would do, or did, for people and for programs."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
-from sluice.errors import CommitConflict, CommitFailed
+from sluice.errors import CommitConflict, CommitFailed, SettingsError
 from sluice.failpoints import reach
 from sluice.lake.port import Upkeep
 from sluice.offsets.batches import BatchSequence
@@ -87,6 +87,10 @@ def _decide(found: Quarantined, choice: RecordFilter, cause: LossCause) -> Drop:
     check_data_table(found.lane)
     chosen = [row for row in found.rows if row in choice]
     history = found.lane.history
+    if not history:
+        raise SettingsError(
+            f"{found.lane.pipeline}: nothing was read yet, so there is nothing in quarantine."
+        )
     return decide_drop(history.sequence, history.cluster_id, found.rows, chosen, cause)
 
 

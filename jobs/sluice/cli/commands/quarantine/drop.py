@@ -38,11 +38,11 @@ def drop(
     choice = chosen_records(reason_like, batch, positions, everything)
     if execute and not reason.strip():
         raise click.UsageError("--execute needs --reason: it is recorded with the loss.")
-    opening, origin = open_named(pipeline), current_user()
+    opened, origin = open_named(pipeline), current_user()
     if execute:
-        found = opening.drop(choice, reason, origin.run_id, origin.actor)
+        found = opened.drop(choice, reason, origin.run_id, origin.actor)
     else:
-        found = opening.preview_drop(choice)
+        found = opened.preview_drop(choice)
     if as_json:
         print_json({"pipeline": pipeline, "executed": found.done, **_document(found)})
         return

@@ -21,8 +21,8 @@ Samples = Mapping[QuarantinedRecord, Record]
 @arguments
 def list_reasons(pipeline: str, as_json: bool) -> None:
     """Show the quarantined records of PIPELINE by reason, and the budget `max_ratio`."""
-    opening = open_named(pipeline)
-    found, allowed = opening.list_quarantine(), opening.spec.quarantine.max_ratio
+    opened = open_named(pipeline)
+    found, allowed = opened.list_quarantine(), opened.spec.quarantine.max_ratio
     if as_json:
         print_json(_document(pipeline, allowed, found))
         return
