@@ -20,7 +20,7 @@ def decoded_frame(
     ddl: str,
     values: Sequence[bytes | None],
     unit: str | None = None,
-    closely: bool = True,
+    exact: bool = True,
 ) -> DataFrame:
     rows = [(i, None if each is None else bytearray(each)) for i, each in enumerate(values)]
     records = spark.createDataFrame(rows, "place INT, value BINARY")
@@ -33,7 +33,7 @@ def decoded_frame(
         into="d",
         nonce=NONCE,
         timestamp_unit=unit,
-        closely=closely,
+        exact=exact,
     )
 
 
@@ -42,10 +42,10 @@ def decoded(
     ddl: str,
     values: Sequence[bytes | None],
     unit: str | None = None,
-    closely: bool = True,
+    exact: bool = True,
 ) -> list[dict[str, Any] | Undecodable]:
     """What the product makes of each value, in the terms of the reference decoder."""
-    frame = decoded_frame(spark, ddl, values, unit, closely)
+    frame = decoded_frame(spark, ddl, values, unit, exact)
     fields = frame.schema["d"].dataType
     rows = {row["place"]: row["d"] for row in frame.select("place", "d").toArrow().to_pylist()}
     return [_outcome(rows[place], fields) for place in range(len(values))]

@@ -50,7 +50,7 @@ def test_the_quick_reading_is_right_wherever_it_is_sure(
     spark: SparkSession, ddl: str, seed: int
 ) -> None:
     values = records(seed, 1500)
-    found = decoded(spark, ddl, values, closely=False)
+    found = decoded(spark, ddl, values, exact=False)
     sure = [place for place, ours in enumerate(found) if isinstance(ours, dict)]
     assert len(sure) > 100
     for place in sure:

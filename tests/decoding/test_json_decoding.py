@@ -198,12 +198,12 @@ def test_the_reason_names_what_is_wrong(spark: SparkSession) -> None:
     assert found == [Undecodable(each) for each in reasons.values()]
 
 
-@pytest.mark.parametrize("closely", [True, False])
+@pytest.mark.parametrize("exact", [True, False])
 def test_an_ordinary_schema_is_parsed_once_and_a_filter_does_not_repeat_it(
-    spark: SparkSession, closely: bool
+    spark: SparkSession, exact: bool
 ) -> None:
-    frame = decoded_frame(spark, "a STRING, b INT, t TIMESTAMP", [b"{}"], closely=closely)
+    frame = decoded_frame(spark, "a STRING, b INT, t TIMESTAMP", [b"{}"], exact=exact)
     for query in (frame, frame.where("d._error IS NULL")):
         plan = query.select("d.*")._jdf.queryExecution().optimizedPlan().toString()
         # Alone or wrapped; and once more, exactly, where neither is enough.
-        assert plan.count("from_json(") == 2 + closely, plan
+        assert plan.count("from_json(") == 2 + exact, plan

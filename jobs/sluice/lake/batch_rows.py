@@ -26,18 +26,18 @@ QUARANTINE_COLUMNS = (
 )
 
 
-def data_rows(records: DataFrame, form: Format, reading: BatchAttempt, closely: bool) -> DataFrame:
+def data_rows(records: DataFrame, form: Format, reading: BatchAttempt, exact: bool) -> DataFrame:
     """All records as rows of the data table; the pass fails at the first undecodable one."""
     refuse = F.raise_error(
         F.concat_ws(" ", F.lit(UNDECODABLE), _coordinates(), F.lit("-"), _error())
     )
     checked = F.when(_error().isNull(), F.lit(str(reading))).otherwise(refuse)
-    return _data(decode(form, records, closely), form, reading, checked)
+    return _data(decode(form, records, exact), form, reading, checked)
 
 
 def decodable_rows(records: DataFrame, form: Format, reading: BatchAttempt) -> DataFrame:
     """The decodable records as rows of the data table; the others are left out."""
-    good = decode(form, records, closely=True).where(_error().isNull())
+    good = decode(form, records, exact=True).where(_error().isNull())
     return _data(good, form, reading, F.lit(str(reading)))
 
 

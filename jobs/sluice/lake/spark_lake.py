@@ -58,20 +58,20 @@ class SparkLake:
         """Commit the batch in one pass if all is decodable; otherwise raises Undecodable.
 
         The quick reading is tried first. Once it is unsure of a record, this batch and all later
-        ones are read closely.
+        ones are read exactly.
         """
         if not self._exact_only:
             try:
-                return self._land(reading, closely=False)
+                return self._land(reading, exact=False)
             except Undecodable as unsure:
-                log.info("%s: %s; reading closely from here on", reading, unsure)
+                log.info("%s: %s; reading exactly from here on", reading, unsure)
                 self._exact_only = True
-        self._land(reading, closely=True)
+        self._land(reading, exact=True)
 
-    def _land(self, reading: BatchAttempt, closely: bool) -> None:
+    def _land(self, reading: BatchAttempt, exact: bool) -> None:
         records = self._read(reading)
         try:
-            self._commit(reading, records, data_rows(records, self._spec.format, reading, closely))
+            self._commit(reading, records, data_rows(records, self._spec.format, reading, exact))
         except Exception as problem:
             found = _FIRST_UNDECODABLE.search(str(problem))
             if found:
@@ -90,7 +90,7 @@ class SparkLake:
     def quarantine(self, reading: BatchAttempt) -> QuarantineResult:
         """Make the batch's undecodable records durable, replacing an earlier attempt's."""
         seen = Observation("seen")
-        records = decode(self._spec.format, self._read(reading), closely=True).observe(
+        records = decode(self._spec.format, self._read(reading), exact=True).observe(
             seen,
             F.count(F.lit(1)).alias("records"),
             F.count(F.col(DECODED)[ERROR]).alias("undecodable"),

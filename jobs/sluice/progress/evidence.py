@@ -103,7 +103,7 @@ class Evidence:
         )
 
     @cached_property
-    def put_aside(self) -> Rows:
+    def ever_quarantined(self) -> Rows:
         """The rows in the quarantine table and those dropped from it, each once."""
         return _once([self.quarantined, self.dropped_rows])
 
@@ -144,7 +144,7 @@ class Evidence:
 
     def newest_row(self, offsets: Offsets) -> Offsets:
         """For each offset the index of the last read that has, or had, a row of it; else -1."""
-        rows = self.data.and_(self.put_aside).and_(self.gone)
+        rows = self.data.and_(self.ever_quarantined).and_(self.gone)
         wanted = np.unique(offsets)
         mine = rows.only(np.isin(rows.offsets, wanted))
         newest = np.full(len(wanted), -1, dtype=np.int64)

@@ -16,22 +16,22 @@ DECODED = "decoded"
 
 
 @singledispatch
-def decode(form: Format, records: DataFrame, closely: bool) -> DataFrame:
+def decode(form: Format, records: DataFrame, exact: bool) -> DataFrame:
     """Add struct column `decoded`: the declared columns, and `_error`, null where decodable.
 
-    Without `closely` it is quicker, but takes some decodable records for undecodable ones.
+    Without `exact` it is quicker, but takes some decodable records for undecodable ones.
     """
     raise TypeError(f"no decoding for {form}")
 
 
 @decode.register
-def _(form: RawFormat, records: DataFrame, closely: bool) -> DataFrame:
+def _(form: RawFormat, records: DataFrame, exact: bool) -> DataFrame:
     nothing_wrong = F.lit(None).cast("string").alias(ERROR)
     return records.withColumn(DECODED, F.struct("value", nothing_wrong))
 
 
 @decode.register
-def _(form: JsonFormat, records: DataFrame, closely: bool) -> DataFrame:
+def _(form: JsonFormat, records: DataFrame, exact: bool) -> DataFrame:
     return decode_json(
         records,
         "value",
@@ -39,5 +39,5 @@ def _(form: JsonFormat, records: DataFrame, closely: bool) -> DataFrame:
         into=DECODED,
         nonce=uuid.uuid4().hex,
         timestamp_unit=form.timestamp_unit,
-        closely=closely,
+        exact=exact,
     )

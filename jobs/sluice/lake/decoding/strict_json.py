@@ -44,11 +44,11 @@ def decode_json(
     into: str,
     nonce: str,
     timestamp_unit: str | None = None,
-    closely: bool = True,
+    exact: bool = True,
 ) -> DataFrame:
     """Add struct column `into`: the declared fields, and `_error`, null where decodable.
 
-    Without `closely`, records that only the exact reading can judge count as errors: this keeps the
+    Without `exact`, records that only the exact reading can judge count as errors: this keeps the
     exact reading's large expressions, which are slow to compile, out of the usual pass.
 
     `nonce` is a name that no record can guess: 16 or more random letters and digits, drawn per
@@ -67,7 +67,7 @@ def decode_json(
     return (
         records.withColumns({alone: reading.parse_alone(), wrapped: reading.parse_wrapped()})
         .withColumn(native, reading.native(*parsed))
-        .withColumn(into, reading.decoded(*parsed, F.col(native), closely))
+        .withColumn(into, reading.decoded(*parsed, F.col(native), exact))
         .drop(alone, wrapped, native)
     )
 
@@ -123,8 +123,8 @@ class _Reading:
             return F.when(parsed.isNotNull(), found).alias(field.name)
         return native_value(parsed, field.dataType, self._unit).alias(field.name)
 
-    def decoded(self, alone: Column, wrapped: Column, native: Column, closely: bool) -> Column:
-        otherwise = self.exact() if closely else self._refused(F.lit(_UNSURE))
+    def decoded(self, alone: Column, wrapped: Column, native: Column, exact: bool) -> Column:
+        otherwise = self.exact() if exact else self._refused(F.lit(_UNSURE))
         doubts = [self._text_doubt(alone, wrapped), *self._doubts(alone, wrapped, native)]
         doubtful = reduce(or_, doubts)
         return self.unless_null(F.when(doubtful, otherwise).otherwise(native))

@@ -109,7 +109,7 @@ def _no_phantom(evidence: Evidence) -> Problems:
 
 def _accounted(evidence: Evidence) -> Problems:
     records, gone = _rows_per_read(evidence.data, evidence), _rows_per_read(evidence.gone, evidence)
-    quarantined = _rows_per_read(evidence.put_aside, evidence)
+    quarantined = _rows_per_read(evidence.ever_quarantined, evidence)
     for place, read in enumerate(evidence.reads):
         offsets = read.offsets
         found = [line.planned.offsets for line in read.receipts]
