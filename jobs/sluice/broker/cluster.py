@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Protocol
 
 from confluent_kafka import (
     Consumer,
-    ConsumerGroupTopicPartitions,
     IsolationLevel,
     KafkaException,
     TopicCollection,
@@ -96,11 +96,11 @@ class KafkaCluster:
     ) -> Mapping[TopicPartition, int | None]:
         """The committed offsets of a consumer group; None where there is none."""
         wanted = [WirePartition(each.topic, each.partition) for each in partitions]
-        asked = [ConsumerGroupTopicPartitions(group, wanted)]
-        answer = self._ask(
-            lambda: self._admin.list_consumer_group_offsets(asked, request_timeout=TIMEOUT_S)[group]
-        )
-        found = {TopicPartition(e.topic, e.partition): e.offset for e in answer.topic_partitions}
+        # Not the admin client's list_consumer_group_offsets: librdkafka ends the process by a
+        # null pointer when the broker answers "not coordinator" there (librdkafka issue 5040).
+        with self._consumer(group) as consumer:
+            answer = self._ask(lambda: consumer.committed(wanted, timeout=TIMEOUT_S))
+        found = {TopicPartition(e.topic, e.partition): e.offset for e in answer}
         return {e: found[e] if found.get(e, -1) >= 0 else None for e in partitions}
 
     def mirror(self, group: str, cursor: Mapping[TopicPartition, int]) -> None:
@@ -113,12 +113,17 @@ class KafkaCluster:
         ]
         if not offsets:
             return
+        with self._consumer(group) as consumer:
+            self._ask(lambda: consumer.commit(offsets=offsets, asynchronous=False))
+
+    @contextmanager
+    def _consumer(self, group: str) -> Iterator[Consumer]:
         consumer = Consumer(
             {**self._client.librdkafka(), "group.id": group, "enable.auto.commit": False},
             logger=log,
         )
         try:
-            self._ask(lambda: consumer.commit(offsets=offsets, asynchronous=False))
+            yield consumer
         finally:
             consumer.close()
 
