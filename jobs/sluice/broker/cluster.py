@@ -10,12 +10,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Protocol
 
-from confluent_kafka import (
-    Consumer,
-    IsolationLevel,
-    KafkaException,
-    TopicCollection,
-)
+from confluent_kafka import Consumer, IsolationLevel, KafkaException, TopicCollection
 from confluent_kafka import TopicPartition as WirePartition
 from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec, ResourceType
 
@@ -118,10 +113,13 @@ class KafkaCluster:
 
     @contextmanager
     def _consumer(self, group: str) -> Iterator[Consumer]:
-        consumer = Consumer(
-            {**self._client.librdkafka(), "group.id": group, "enable.auto.commit": False},
-            logger=log,
-        )
+        own = {
+            "group.id": group,
+            "enable.auto.commit": False,
+            # Else it waits for an open transaction that commits the group's offsets (KIP-447).
+            "isolation.level": "read_uncommitted",
+        }
+        consumer = Consumer({**self._client.librdkafka(), **own}, logger=log)
         try:
             yield consumer
         finally:
