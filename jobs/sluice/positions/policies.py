@@ -6,6 +6,7 @@ when those lie outside Kafka's log.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -72,6 +73,17 @@ class AtOffsets:
     """Explicit offsets. As a start, the other partitions are read from their beginning."""
 
     offsets: Offsets
+
+    @classmethod
+    def of(cls, by_topic: Mapping[str, Mapping[int, int]]) -> AtOffsets:
+        """From topics, each with its partitions' offsets."""
+        return cls(
+            {
+                TopicPartition(topic, number): offset
+                for topic, offsets in by_topic.items()
+                for number, offset in offsets.items()
+            }
+        )
 
     def wanted(self, now: Situation, ask: Questions) -> Offsets:
         """The given offsets."""

@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 
 from pydantic import NonNegativeInt, TypeAdapter
 
-from sluice.offsets.ranges import TopicPartition
 from sluice.positions.policies import (
     AtCheckpoint,
     AtGroup,
@@ -102,10 +101,4 @@ def _offsets(text: str) -> AtOffsets | None:
         by_topic = _BY_TOPIC.validate_python(ast.literal_eval(text), strict=True)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
-    return AtOffsets(
-        {
-            TopicPartition(topic, number): offset
-            for topic, offsets in by_topic.items()
-            for number, offset in offsets.items()
-        }
-    )
+    return AtOffsets.of(by_topic)

@@ -7,7 +7,6 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, field_validator
 
-from sluice.offsets.ranges import TopicPartition
 from sluice.positions.names import STARTS
 from sluice.positions.policies import (
     AtCheckpoint,
@@ -81,13 +80,7 @@ class StartOffsets(Model):
     @property
     def position(self) -> AtOffsets:
         """Where it is."""
-        return AtOffsets(
-            {
-                TopicPartition(topic, number): offset
-                for topic, offsets in self.offsets.items()
-                for number, offset in offsets.items()
-            }
-        )
+        return AtOffsets.of(self.offsets)
 
 
 class StartGroup(Model):

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from sluice.errors import SettingsError
-from sluice.offsets.batches import BatchSequence, Cursor, Lane
+from sluice.offsets.batches import BatchSequence, Cursor, Lane, PlannedRange
 from sluice.offsets.history import LaneHistory
+from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.resets import LANES
 from sluice.positions.position import cursor_at
 from sluice.progress.committed import landed_batches
@@ -68,25 +69,23 @@ def _forward_batches(landed: Sequence[LandedBatch]) -> list[LandedBatch]:
 
 def _cursor(history: LaneHistory, committed: int) -> Cursor:
     if committed or history.opening:
-        ends = history.cursor_at(committed).items()
-        return {partition: cursor_at(planned, planned.offsets.end) for partition, planned in ends}
-    starts: Cursor = history.batches[0].by_partition if history.batches else {}
-    return {
-        partition: cursor_at(planned, planned.offsets.start)
-        for partition, planned in starts.items()
-    }
+        return _at_ends(history.cursor_at(committed))
+    return _at_starts(history.batches[0].by_partition) if history.batches else {}
+
+
+def _at_starts(ranges: Cursor) -> Cursor:
+    return {at: cursor_at(planned, planned.offsets.start) for at, planned in ranges.items()}
+
+
+def _at_ends(ranges: Cursor) -> Cursor:
+    return {at: cursor_at(planned, planned.offsets.end) for at, planned in ranges.items()}
 
 
 def _row_ends(landed: Sequence[LandedBatch], held: Sequence[LandedBatch]) -> Cursor:
     """Where the held rows end; a partition added later is where its first range started."""
-    cursor = {
-        partition: cursor_at(planned, planned.offsets.start)
-        for each in reversed(landed)
-        for partition, planned in each.batch.by_partition.items()
-    }
+    cursor: dict[TopicPartition, PlannedRange] = {}
+    for each in reversed(landed):
+        cursor |= _at_starts(each.batch.by_partition)
     for each in held[-1:]:
-        ends = each.batch.by_partition.items()
-        cursor |= {
-            partition: cursor_at(planned, planned.offsets.end) for partition, planned in ends
-        }
+        cursor |= _at_ends(each.batch.by_partition)
     return cursor
