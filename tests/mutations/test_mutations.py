@@ -27,8 +27,8 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture(scope="session")
 def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """One Spark for all scenarios: no JVM is mutated, and the product runs on Connect as well."""
-    with connect_server(tmp_path_factory.mktemp("connect")) as address:
-        yield address
+    with connect_server(tmp_path_factory.mktemp("connect")) as server:
+        yield server.address
 
 
 @pytest.fixture

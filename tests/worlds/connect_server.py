@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyspark
@@ -19,9 +20,17 @@ SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 ANY = {"version": 1, "pipeline": "tests", "table": "tests", "topics": ["none"]}
 
 
+@dataclass(frozen=True)
+class ConnectServer:
+    """A server that runs, and the address that SPARK_REMOTE takes."""
+
+    process: Guarded
+    address: str
+
+
 @contextmanager
-def connect_server(folder: Path) -> Iterator[str]:
-    """Run a server and yield its address; its log is in the folder."""
+def connect_server(folder: Path) -> Iterator[ConnectServer]:
+    """Run a server; its log is in the folder."""
     port = free_port()
     conf = {
         **spark_conf(PipelineSpec.model_validate({**ANY, "format": {"type": "raw"}})),
@@ -42,6 +51,6 @@ def connect_server(folder: Path) -> Iterator[str]:
 
     try:
         until(serves, "the Connect server", 120)
-        yield f"sc://127.0.0.1:{port}"
+        yield ConnectServer(server, f"sc://127.0.0.1:{port}")
     finally:
         server.kill()

@@ -46,7 +46,8 @@ def committed_values(broker: Broker, topic: str, count: int) -> list[bytes | Non
     )
     try:
         consumer.assign([TopicPartition(topic, 0, 0)])
-        return [message.value() for message in consumer.consume(count, timeout=10)]
+        # After a kill, the coordinator first writes the markers of the last transaction again.
+        return [message.value() for message in consumer.consume(count, timeout=60)]
     finally:
         consumer.close()
 
