@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.dataset as pads
+import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 
@@ -37,6 +37,9 @@ from sluice.tables.offsets_upkeep import clean, compact
 from sluice.tables.reset_rows import DONE, INTENDED, read_resets, reset_rows
 
 log = logging.getLogger(__name__)
+
+# Column, operator, value: delta-rs and pyarrow share this form.
+Condition = tuple[str, str, Any]
 
 # Compact only above this many files: few to read, yet not rewritten on every plan and receipt.
 _MANY_FILES = 20
@@ -125,14 +128,14 @@ class OffsetsSnapshot:
         """
         if last is not None and last < first:
             return []
-        wanted = (
-            (pads.field("pipeline") == sequence.pipeline)
-            & (pads.field("lane") == sequence.lane)
-            & (pads.field("generation") == sequence.generation)
-            & pads.field("event").isin(events)
-        )
+        wanted: list[Condition] = [
+            ("pipeline", "=", sequence.pipeline),
+            ("lane", "=", sequence.lane),
+            ("generation", "=", sequence.generation),
+            ("event", "in", events),
+        ]
         if last is not None:
-            wanted &= (pads.field("batch_id") >= first) & (pads.field("batch_id") <= last)
+            wanted += [("batch_id", ">=", first), ("batch_id", "<=", last)]
         return self._read(wanted)
 
     def append_reset(self, reset: Reset, origin: Origin) -> None:
@@ -167,15 +170,19 @@ class OffsetsSnapshot:
         self._append(drop_rows(drop, origin), app_id, before, before + 1)
 
     def _reset_rows(self, pipeline: str) -> list[dict[str, Any]]:
-        wanted = (pads.field("pipeline") == pipeline) & pads.field("event").isin([INTENDED, DONE])
-        return self._read(wanted)
+        return self._read([("pipeline", "=", pipeline), ("event", "in", [INTENDED, DONE])])
 
-    def _read(self, wanted: pads.Expression) -> list[dict[str, Any]]:
+    def _read(self, wanted: list[Condition]) -> list[dict[str, Any]]:
+        """The rows that meet all conditions.
+
+        Without the files' pruning, pyarrow compares the statistics of every column in every file.
+        """
         if self._table is None:
             return []
-        found: list[dict[str, Any]] = (
-            self._table.to_pyarrow_dataset().to_table(filter=wanted).to_pylist()
-        )
+        files = self._table.to_pyarrow_dataset(file_pruning_predicate=wanted)
+        found: list[dict[str, Any]] = files.to_table(
+            filter=pq.filters_to_expression(wanted)
+        ).to_pylist()
         return found
 
     def _newest(self, app_id: str) -> int:
