@@ -37,7 +37,7 @@ test-fast: setup  ## The quick tests only: values and DAG rules
 	$(PYTEST) tests/unit tests/airflow/rules
 
 test-airflow: archive  ## What operators do in Airflow: backfills, forms, tasks that are ended
-	$(PYTEST) tests/airflow/scenarios
+	$(PYTEST) $(AT_ONCE) tests/airflow/scenarios
 
 FAULTS ?=
 test-faults: archive  ## Exactness under faults: killed, frozen, doubled processes; FAULTS=zombies: some

@@ -13,7 +13,7 @@ from tests.worlds.pipelines import Installed
 @pytest.fixture(scope="session")
 def faulty_log(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The Spark configuration with which a commit fails as SLUICE_TEST_COMMIT says."""
-    return faulty_log_store(tmp_path_factory.mktemp("classes"))
+    return faulty_log_store(tmp_path_factory.mktemp("faulty"))
 
 
 @pytest.fixture

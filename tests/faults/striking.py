@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -39,14 +40,15 @@ INSIDE_A_COMMIT = (
 )
 
 
-def faulty_log_store(classes: Path) -> dict[str, str]:
-    """The Spark configuration with which a commit fails as SLUICE_TEST_COMMIT says."""
-    path = f"{JARS}/*:{Path(pyspark.__file__).parent}/jars/*"
+def faulty_log_store(folder: Path) -> dict[str, str]:
+    """The Spark configuration with which a commit fails as SLUICE_TEST_COMMIT says.
+
+    In `spark.jars` it leaves the JVM's class path as it is, which the class archive must fit.
+    """
+    path, classes = f"{JARS}/*:{Path(pyspark.__file__).parent}/jars/*", folder / "classes"
     subprocess.run(["javac", "-cp", path, "-d", str(classes), str(SOURCE)], check=True)
-    return {
-        "spark.delta.logStore.file.impl": FAULTY,
-        "spark.driver.extraClassPath": f"{JARS}/*:{classes}",
-    }
+    jar = shutil.make_archive(str(folder / FAULTY), "zip", classes)
+    return {"spark.delta.logStore.file.impl": FAULTY, "spark.jars": jar}
 
 
 def start_with(trips: Installed, point: str, kind: str, command: Sequence[str] = RUN) -> Run:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -22,6 +22,21 @@ Range = tuple[int, int]
 
 def hour(number: float) -> datetime:
     return DAY + timedelta(hours=number)
+
+
+def stamps(first: int, last: int, each: int = 4) -> Iterator[int]:
+    """So many an hour in each partition; the clock behind the odd ones of partition 1 is fast."""
+    for number in range(first * each, last * each):
+        for fast in (0, number % 2):
+            yield int(hour(number / each + fast).timestamp() * 1000)
+
+
+def landed(deployment: Deployment, records: int, at: Iterator[int]) -> Deployment:
+    """What there is was landed by its first scheduled run."""
+    deployment.produce(records, at)
+    deployment.unpause()
+    deployment.first_run()
+    return deployment
 
 
 def run_of_hour(number: int) -> str:

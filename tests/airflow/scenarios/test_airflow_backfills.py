@@ -8,8 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,10 +25,12 @@ from tests.worlds.backfill_runs import (
     contents,
     created,
     hour,
+    landed,
     planned,
     position,
     run_of,
     run_of_hour,
+    stamps,
 )
 from tests.worlds.deployment import RUN_SECONDS, Deployment, write_spec
 from tests.worlds.processes import until
@@ -42,29 +43,9 @@ pytestmark = [pytest.mark.integration, pytest.mark.airflow]
 BACKFILL, FORM = "Backfill past intervals in Airflow", "Read again from the trigger form"
 
 
-def stamps(first: int, last: int, each: int = 4) -> Iterator[int]:
-    """So many an hour in each partition; the clock behind the odd ones of partition 1 is fast."""
-    for number in range(first * each, last * each):
-        for fast in (0, number % 2):
-            yield int(hour(number / each + fast).timestamp() * 1000)
-
-
-def landed(deployment: Deployment, records: int, at: Iterator[int]) -> Deployment:
-    """What there is was landed by its first scheduled run."""
-    deployment.produce(records, at)
-    deployment.unpause()
-    deployment.first_run()
-    return deployment
-
-
 @pytest.fixture(scope="module")
 def hours(deployments: dict[str, Deployment]) -> Deployment:
     return landed(deployments["hours"], 32, stamps(0, 4))
-
-
-@pytest.fixture(scope="module")
-def slow(deployments: dict[str, Deployment]) -> Deployment:
-    return landed(deployments["slow"], 24, stamps(0, 2, each=6))
 
 
 def documented(program: str, heading: str, of: Deployment) -> list[str]:
@@ -86,12 +67,6 @@ def backfilled(to: Deployment) -> dict[int, str]:
     wanted = {run_of_hour(number): number for number in range(24)}
     found = {run.run_id: run.state for run in to.client.runs(to.pipeline)}
     return {wanted[name]: state for name, state in found.items() if name in wanted}
-
-
-def in_order(of: Deployment) -> list[str]:
-    """The batches in the order of their commits."""
-    rows = of.offsets("committed")
-    return [batch for _, batch in sorted({(row["data_version"], row["batch"]) for row in rows})]
 
 
 def batches(of: Deployment) -> set[str]:
@@ -200,46 +175,6 @@ def test_a_finished_run_that_is_cleared_repeats_itself(hours: Deployment) -> Non
     assert len(hours.commits()) == commits + 1
     assert contents(hours) == before
     hours.assert_exact()
-
-
-def test_fresh_data_goes_first_and_a_long_backfill_ends(slow: Deployment) -> None:
-    """Two backfill runs with five batches, and twice a forward run that comes in between.
-
-    The Spark of a backfill run is frozen until the forward run has planned; its date is later than
-    theirs, like a scheduled one's. The ingest that makes way has used up none of its retries.
-    """
-    before = contents(slow)
-    backfill(slow, 0, 1, max_active_runs=2)
-    made_way = [makes_way(slow) for _ in range(2)]
-    for number in range(2):
-        slow.succeeds(run_of(slow, number))
-        assert slow.client.tasks(run_of(slow, number))["ingest"].try_number == 1
-    assert all("Fresh data goes first" in slow.client.log(run, "ingest") for run in made_way)
-    assert in_order(slow) == [
-        *(f"forward-1-{number}" for number in range(1, 7)),
-        *("backfill-1-1", "forward-1-7"),
-        *("backfill-1-2", "forward-1-8"),
-        *(f"backfill-1-{number}" for number in range(3, 6)),
-    ]
-    assert set(contents(slow)) > set(before)
-    assert position(slow) == [16, 16]
-    slow.assert_exact()
-
-
-def makes_way(slow: Deployment) -> DagRun:
-    """The backfill run that let a forward run pass."""
-    with slow.frozen_spark("backfill") as long:
-        slow.produce(4)
-        until(lambda: all(ready(slow, each) for each in range(2)), "both plans", RUN_SECONDS)
-        date = datetime.now(UTC).isoformat()
-        fresh = slow.client.trigger(slow.pipeline, logical_date=date)
-        slow.client.wait_for_task(fresh, "plan", "success", RUN_SECONDS)
-    slow.succeeds(fresh)
-    return long
-
-
-def ready(of: Deployment, number: int) -> bool:
-    return of.states(run_of(of, number)).get("plan") == "success"
 
 
 def test_the_form_offers_typed_bounded_and_described_parameters(hours: Deployment) -> None:
