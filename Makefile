@@ -4,9 +4,9 @@ PYTHON ?=
 export PYTHON
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest --durations=30
-# Two at a time: tests mostly wait. The tests of a file share its fixtures; tests/conftest.py sets
-# the order of the files.
-AT_ONCE := -n 2 --dist loadfile --no-loadscope-reorder
+# The tests of a file share its fixtures; tests/conftest.py sets the order of the files. Of two
+# cores, two workers leave a quarter idle: their tests wait for Kafka.
+AT_ONCE := --dist loadfile --no-loadscope-reorder -n
 # These have their own targets.
 APART := tests/airflow/scenarios tests/faults tests/mutations
 
@@ -31,17 +31,17 @@ archive: setup  ## Make the archive of Spark's classes with which the tests star
 	@$(BIN)/python -m tests.worlds.class_archive
 
 test: archive  ## All tests except the Airflow scenarios, the faults and the mutations
-	$(PYTEST) $(AT_ONCE) $(addprefix --ignore ,$(APART))
+	$(PYTEST) $(AT_ONCE) 3 $(addprefix --ignore ,$(APART))
 
 test-fast: setup  ## The quick tests only: values and DAG rules
 	$(PYTEST) tests/unit tests/airflow/rules
 
 test-airflow: archive  ## What operators do in Airflow: backfills, forms, tasks that are ended
-	$(PYTEST) $(AT_ONCE) tests/airflow/scenarios
+	$(PYTEST) $(AT_ONCE) 2 tests/airflow/scenarios
 
 FAULTS ?=
 test-faults: archive  ## Exactness under faults: killed, frozen, doubled processes; FAULTS=zombies: some
-	$(PYTEST) $(AT_ONCE) $(if $(FAULTS),-k '$(FAULTS)') tests/faults
+	$(PYTEST) $(AT_ONCE) 2 $(if $(FAULTS),-k '$(FAULTS)') tests/faults
 
 test-mutations: archive  ## Break the protocol on purpose: the oracle must turn red
 	$(PYTEST) -n 2 tests/mutations
