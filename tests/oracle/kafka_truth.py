@@ -8,13 +8,29 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from confluent_kafka import Consumer, KafkaError, Message, TopicCollection, TopicPartition, Uuid
+from confluent_kafka import (
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+    TopicCollection,
+    TopicPartition,
+    Uuid,
+)
 from confluent_kafka.admin import AdminClient, ConfigResource
+from tenacity import retry, retry_if_exception, stop_after_delay, wait_fixed
 
 from tests.oracle.violation import Unjudgeable
 
 HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 QUIET_POLLS = 60
+
+# A coordinator that is being elected, or still loads its offsets: retriable (Kafka protocol guide).
+NO_COORDINATOR = (
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.NOT_COORDINATOR,
+)
 
 Place = tuple[str, int]
 
@@ -202,6 +218,16 @@ def _headers(message: Message) -> list[dict[str, Any]] | None:
 NO_RECORDS = _records([])
 
 
+def _lacks_coordinator(problem: BaseException) -> bool:
+    return isinstance(problem, KafkaException) and problem.args[0].code() in NO_COORDINATOR
+
+
+@retry(
+    retry=retry_if_exception(_lacks_coordinator),
+    wait=wait_fixed(0.2),
+    stop=stop_after_delay(30),
+    reraise=True,
+)
 def group_positions(bootstrap: str, group: str, truth: KafkaTruth) -> dict[Place, int]:
     """Committed offsets of a consumer group, by topic name and partition, where it has any."""
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group})

@@ -13,6 +13,7 @@ from aiokafka import AIOKafkaProducer
 from confluent_kafka import Consumer, IsolationLevel, Producer
 from confluent_kafka import TopicPartition as WirePartition
 from confluent_kafka.admin import AdminClient, NewPartitions, OffsetSpec
+from sluice.broker.answers import ask
 from sluice.broker.client_settings import ClientSettings
 
 READ_COMMITTED, READ_UNCOMMITTED = IsolationLevel.READ_COMMITTED, IsolationLevel.READ_UNCOMMITTED
@@ -133,7 +134,9 @@ def group_positions(bootstrap: str, group: str, topic: str, partitions: int = 1)
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group, "log_level": 0})
     try:
         asked = [WirePartition(topic, number) for number in range(partitions)]
-        return [found.offset for found in consumer.committed(asked, timeout=15)]
+        # A new broker has no coordinator until it has made its offsets topic.
+        answers = ask(bootstrap, lambda: consumer.committed(asked, timeout=15))
+        return [found.offset for found in answers]
     finally:
         consumer.close()
 
@@ -142,6 +145,7 @@ def set_group(bootstrap: str, group: str, topic: str, offset: int) -> None:
     """Commit an offset of partition 0 for a consumer group."""
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group, "log_level": 0})
     try:
-        consumer.commit(offsets=[WirePartition(topic, 0, offset)], asynchronous=False)
+        wanted = [WirePartition(topic, 0, offset)]
+        ask(bootstrap, lambda: consumer.commit(offsets=wanted, asynchronous=False))
     finally:
         consumer.close()
