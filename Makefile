@@ -34,7 +34,7 @@ test: archive  ## All tests except the Airflow scenarios, the faults and the mut
 	$(PYTEST) $(AT_ONCE) 3 $(addprefix --ignore ,$(APART))
 
 test-fast: setup  ## The quick tests only: values and DAG rules
-	$(PYTEST) tests/unit tests/airflow/rules
+	$(PYTEST) $(AT_ONCE) 2 tests/unit tests/airflow/rules
 
 test-airflow: archive  ## What operators do in Airflow: backfills, forms, tasks that are ended
 	$(PYTEST) $(AT_ONCE) 2 tests/airflow/scenarios
