@@ -4,8 +4,8 @@ PYTHON ?=
 export PYTHON
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest --durations=30
-# The tests of a file share its fixtures; tests/conftest.py sets the order of the files. Of two
-# cores, two workers leave a quarter idle: their tests wait for Kafka.
+# The tests of a file share its fixtures; tests/conftest.py sets the order of the files. Two
+# workers leave a quarter of two cores idle.
 AT_ONCE := --dist loadfile --no-loadscope-reorder -n
 # These have their own targets.
 APART := tests/airflow/scenarios tests/faults tests/mutations

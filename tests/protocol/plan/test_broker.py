@@ -46,7 +46,7 @@ def committed_values(broker: Broker, topic: str, count: int) -> list[bytes | Non
     )
     try:
         consumer.assign([TopicPartition(topic, 0, 0)])
-        # After a kill, the coordinator first writes the markers of the last transaction again.
+        # A commit is answered before its markers are written; after a kill they come late (KIP-98).
         return [message.value() for message in consumer.consume(count, timeout=60)]
     finally:
         consumer.close()
