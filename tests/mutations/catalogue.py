@@ -127,6 +127,8 @@ MUTATIONS = (
         "a zombie after a reset",
         2,
         6,
+        # The next look misses the fence, and stops the line.
+        10,
     ),
     _mutation(
         "passes over a loss in silence",
@@ -151,7 +153,8 @@ MUTATIONS = (
         "        state.known.require(state.data)\n",
         "        pass\n",
         "a table put back after a reset",
-        1,
+        6,
+        8,
     ),
     _mutation(
         "takes a new topic for the old one",
