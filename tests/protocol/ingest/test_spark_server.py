@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.protocol.ingest.test_log_store import DELTAS_OWN, LINKING
 from tests.worlds.connect_server import ConnectServer, connect_server
 from tests.worlds.pipelines import Pipelines, Topic, more
 
@@ -43,3 +44,17 @@ def test_batches_land_on_a_server_and_one_that_has_gone_is_named(
     assert f"SparkFailed: trips: Spark did not start: {place} gave no answer" in done.stderr
     assert "Traceback" not in done.stderr
     assert trips.judge(settled=False, caught_up=False).facts.rows == 20
+
+
+def test_a_server_whose_commits_could_overwrite_others_is_refused(
+    tmp_path: Path, topic: Topic, pipeline: Pipelines
+) -> None:
+    trips = pipeline(topic(), spark=LINKING)
+    more(trips, 10)
+    with connect_server(tmp_path, DELTAS_OWN) as server:
+        refused = trips.process("run", SPARK_REMOTE=server.address)
+    assert refused.returncode == 1
+    # What the spec says is of no use here: a server reads this setting when it starts.
+    assert "found io.delta.storage.HDFSLogStore: a commit could overwrite" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert trips.rows() == []
