@@ -28,7 +28,7 @@ Commit = tuple[str, int]
 
 
 def test_spark_and_delta_rs_overwrite_no_commit_of_another(tmp_path: Path) -> None:
-    """Delta's HDFSLogStore in its place loses about one commit in 200."""
+    """Delta's HDFSLogStore in its place loses about one commit in 300."""
     table = DeltaTable.create(tmp_path / "table", pa.schema([("id", pa.int64())]))
     log = tmp_path / "table" / "_delta_log"
     compile_java(SOURCE.with_name(f"{RACER}.java"), tmp_path)

@@ -11,7 +11,6 @@ from tests.worlds.pipelines import Pipelines, Topic, more
 
 pytestmark = pytest.mark.spark
 
-LINKING = {"spark.delta.logStore.file.impl": "sluice.LinkLogStore"}
 DELTAS_OWN = {"spark.delta.logStore.file.impl": "io.delta.storage.HDFSLogStore"}
 
 
@@ -20,7 +19,8 @@ def test_a_table_on_a_path_is_committed_to_by_links(spark: SparkSession, tmp_pat
     for _ in range(2):
         spark.range(3).write.format("delta").mode("append").save(uri)
     log = spark._jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, uri)
-    assert log.store().getDelegate(log.logPath()).logStoreClassName() == "sluice.LinkLogStore"
+    store = log.store().getDelegate(log.logPath()).logStoreImpl()
+    assert store.getClass().getName() == "sluice.LinkLogStore"
     left = sorted(each.name for each in (tmp_path / "numbers" / "_delta_log").glob("*json*"))
     assert left == [f"{version:020}.json" for version in range(2)]
 
