@@ -121,7 +121,8 @@ MUTATIONS = (
     _mutation(
         "resets without a fence",
         "operations/reset/close_generation.py",
-        "            _require_fencing(lane).close(intended.closes)\n",
+        "            _require_fencing(lane).close(intended.closes)\n"
+        "            _require_standing(resources, intended)\n",
         "            pass\n",
         "a zombie after a reset",
         2,
@@ -142,6 +143,14 @@ MUTATIONS = (
         "    if any(each.restored is not None for each in commits):",
         "    if False:",
         "a restored table",
+        1,
+    ),
+    _mutation(
+        "trusts whatever table is there",
+        "progress/lane_state.py",
+        "        state.known.require(state.data)\n",
+        "        pass\n",
+        "a table put back after a reset",
         1,
     ),
     _mutation(
