@@ -48,8 +48,8 @@ def actor_of(dag_run: Any) -> str:
 
 def data_table(spec: PipelineSpec) -> Asset:
     """The pipeline's data table, as an asset that other DAGs can wait for."""
-    uri = Warehouse(project_settings().warehouse).data(spec.table)
-    return Asset(uri if "://" in uri else Path(uri).as_uri())
+    path = Warehouse(project_settings().warehouse).data(spec.table)
+    return Asset(Path(path).as_uri())
 
 
 def plan_with(spec: PipelineSpec) -> Callable[..., dict[str, Any]]:
