@@ -5,7 +5,7 @@
 - **ingest** reads exactly those ranges with Spark and makes one commit per batch to the data
   table. Skipped when there is nothing new; Spark is not started then.
 - **settle** reads the table's log back, writes the receipts with their counts and emits the
-  table's asset event. Skipped when no receipt is due.
+  table's asset event. Skipped when there is nothing to announce.
 
 A backfill of past intervals, or a run with the parameters "read again", reads records below the
 cursor once more and replaces exactly their rows. The cursor stays where it is, and fresh data goes
@@ -72,7 +72,11 @@ def kafka_to_delta(spec: PipelineSpec, path: Path) -> DAG:
             settle_with(spec, table),
             task_id="settle",
             execution_timeout=SHORT,
+            # It reads its own earlier events: what they announced is not announced again.
+            inlets=[table],
             outlets=[table],
+            # One at a time over all runs, so that each sees the events of those before it.
+            max_active_tis_per_dag=1,
             # Even if ingest was skipped: an earlier run may have died before its receipts.
             trigger_rule=TriggerRule.NONE_FAILED,
         )()

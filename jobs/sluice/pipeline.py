@@ -18,7 +18,7 @@ decides whether a batch is committed, and it is read again before and after ever
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -60,6 +60,8 @@ from sluice.protocol.ingest.land_batches import ingest
 from sluice.protocol.plan.dry_run import dry_run
 from sluice.protocol.plan.outlook import Outlook
 from sluice.protocol.plan.write_plan import PlannedWork, plan
+from sluice.protocol.settle.announce import announce, read_announced
+from sluice.protocol.settle.announcements import Announced, Announcement
 from sluice.protocol.settle.write_receipts import Settlement, settle
 from sluice.settings import Settings, connection_extra
 from sluice.spec.pipeline_spec import PipelineSpec
@@ -134,9 +136,17 @@ class Pipeline:
 
     # 3 settle
 
-    def settle(self, run_id: str, actor: str, work: BatchReference | None = None) -> Settlement:
-        """Write all due receipts and mirror the cursor; also return earlier ones of the work."""
-        return settle(self.resources, _origin(run_id, actor), work)
+    def settle(self, run_id: str, actor: str) -> Settlement:
+        """Write all due receipts and mirror the cursor."""
+        return settle(self.resources, _origin(run_id, actor))
+
+    def announced(self, told: Iterable[object], work: BatchReference) -> Announced:
+        """How far earlier announcements go; read it before the run settles its work."""
+        return read_announced(self.resources, told, work)
+
+    def announce(self, before: Announced) -> Announcement:
+        """What is settled and not announced yet; falsy if there is no news."""
+        return announce(self.resources, before)
 
     # The operators' commands
 

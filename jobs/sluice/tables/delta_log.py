@@ -19,7 +19,8 @@ from sluice.offsets.ranges import TopicPartition
 from sluice.tables.batch_commits import BatchCommit, attempt_of, batch_of, fingerprints_of
 from sluice.tables.commits import commit_infos, commits_after
 from sluice.tables.coordinates import StoredCoordinates, group_coordinates
-from sluice.tables.fence import FENCE, FENCEABLE, Fencing
+from sluice.tables.features import unwritable_features
+from sluice.tables.fence import FENCE, Fencing
 from sluice.tables.foreign_commits import TableCommit, require_no_foreign_commits
 from sluice.tables.rows import dataset, removed_rows
 
@@ -63,6 +64,14 @@ class DeltaSnapshot:
         """The table's version; None while there is no table."""
         return None if self._table is None else int(self._table.version())
 
+    @property
+    def table_id(self) -> str | None:
+        """The table's Delta id: the same after OPTIMIZE and RESTORE, another one for a new table.
+
+        None while there is no table.
+        """
+        return None if self._table is None else str(self._table.metadata().id)
+
     def committed(self, sequence: BatchSequence) -> int:
         """The number of the last committed batch of a sequence, 0 when there is none.
 
@@ -85,7 +94,7 @@ class DeltaSnapshot:
         """
         if self._table is None:
             return None
-        if unknown := sorted({*(self._table.protocol().writer_features or [])} - FENCEABLE):
+        if unknown := unwritable_features(self._table):
             raise TableRefused(
                 f"{self.uri}: expected table features that delta-rs writes, found"
                 f" {', '.join(unknown)}: the generation cannot be closed. Remove the feature with"

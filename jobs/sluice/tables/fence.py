@@ -7,29 +7,13 @@ from collections.abc import Iterable
 from deltalake import CommitProperties, DeltaTable, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError
 
-from sluice.errors import CommitConflict, CommitFailed
+from sluice.errors import CommitFailed
 from sluice.offsets.batches import BatchSequence
+from sluice.tables.refusals import failed_commit
 
 # The highest version of a transaction id (PROTOCOL.md, Transaction Identifiers). Delta's Spark
 # writer silently skips a txnVersion that is not above the recorded one (its hasBeenExecuted).
 FENCE = 2**63 - 1
-# Table features with which delta-rs 1.6 commits. Its own list is in Rust, out of Python's reach
-# (crates/core/src/kernel/transaction/protocol.rs).
-FENCEABLE = frozenset(
-    {
-        "appendOnly",
-        "changeDataFeed",
-        "checkConstraints",
-        "columnMapping",
-        "deletionVectors",
-        "generatedColumns",
-        "invariants",
-        "timestampNtz",
-        "v2Checkpoint",
-        "variantType",
-        "variantType-preview",
-    }
-)
 
 
 class Fencing:
@@ -51,9 +35,11 @@ class Fencing:
         """Close the sequences in one empty commit.
 
         Raises CommitConflict when one of their batches or another fence landed since this version;
-        CommitFailed when the reset should be run again.
+        TableRefused for a table feature that came meanwhile; CommitFailed when the reset should be
+        run again.
         """
-        fences = [Transaction(each.app_id, FENCE) for each in sequences]
+        app_ids = [each.app_id for each in sequences]
+        fences = [Transaction(each, FENCE) for each in app_ids]
         try:
             self._table.create_write_transaction(
                 [],
@@ -62,6 +48,6 @@ class Fencing:
                 commit_properties=CommitProperties(app_transactions=fences),
             )
         except CommitFailedError as problem:
-            raise CommitConflict(str(problem)) from None
+            raise failed_commit(self._table, problem, app_ids) from problem
         except (DeltaError, OSError) as problem:
             raise CommitFailed(f"data table: {problem}. Run the reset again.") from problem

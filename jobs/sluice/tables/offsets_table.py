@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 
-from sluice.errors import CommitConflict, CommitFailed
+from sluice.errors import CommitConflict, CommitFailed, CommitUnknown, TableRefused
 from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.history import LaneHistory
 from sluice.offsets.origin import Origin
@@ -34,6 +34,7 @@ from sluice.tables.offsets_rows import (
     receipt_rows,
 )
 from sluice.tables.offsets_upkeep import clean, compact
+from sluice.tables.refusals import failed_commit, first_line, reading
 from sluice.tables.reset_rows import DONE, INTENDED, read_resets, reset_rows
 
 log = logging.getLogger(__name__)
@@ -85,7 +86,7 @@ class OffsetsSnapshot:
     def history(self, sequence: BatchSequence, resets: Resets) -> LaneHistory:
         """The part of a lane of one generation that the next decision needs."""
         planned = self.planned(sequence)
-        settled = self._newest(sequence.receipts_app_id)
+        settled = self.settled(sequence)
         return LaneHistory(
             sequence=sequence,
             planned=planned,
@@ -99,6 +100,10 @@ class OffsetsSnapshot:
         """The number of the last planned batch of a sequence, 0 when there is none."""
         return self._newest(sequence.app_id)
 
+    def settled(self, sequence: BatchSequence) -> int:
+        """The number of a sequence's last batch with a receipt, 0 when there is none."""
+        return self._newest(sequence.receipts_app_id)
+
     def resets(self, pipeline: str) -> Resets:
         """Every reset of the pipeline; file statistics skip all files without one."""
         if self._newest(_resets_app_id(pipeline)) == 0:
@@ -111,7 +116,7 @@ class OffsetsSnapshot:
 
     def receipts(self, sequence: BatchSequence, newest: int) -> list[Receipt]:
         """The newest receipts of a sequence, oldest first."""
-        settled = self._newest(sequence.receipts_app_id)
+        settled = self.settled(sequence)
         return self.receipts_of(sequence, max(1, settled - newest + 1), settled)
 
     def receipts_of(self, sequence: BatchSequence, first: int, last: int) -> list[Receipt]:
@@ -173,20 +178,24 @@ class OffsetsSnapshot:
         return self._read([("pipeline", "=", pipeline), ("event", "in", [INTENDED, DONE])])
 
     def _read(self, wanted: list[Condition]) -> list[dict[str, Any]]:
-        """The rows that meet all conditions.
+        """The rows that meet all conditions. Raises CommitUnknown or TableRefused.
 
         Without the files' pruning, pyarrow compares the statistics of every column in every file.
         """
         if self._table is None:
             return []
-        files = self._table.to_pyarrow_dataset(file_pruning_predicate=wanted)
-        found: list[dict[str, Any]] = files.to_table(
-            filter=pq.filters_to_expression(wanted)
-        ).to_pylist()
+        with reading(self._table.table_uri):
+            files = self._table.to_pyarrow_dataset(file_pruning_predicate=wanted)
+            found: list[dict[str, Any]] = files.to_table(
+                filter=pq.filters_to_expression(wanted)
+            ).to_pylist()
         return found
 
     def _newest(self, app_id: str) -> int:
-        return (self._table.transaction_version(app_id) or 0) if self._table else 0
+        if self._table is None:
+            return 0
+        with reading(self._table.table_uri):
+            return self._table.transaction_version(app_id) or 0
 
     def _append(
         self, rows: Iterable[dict[str, Any]], app_id: str, expected: int, number: int
@@ -200,11 +209,13 @@ class OffsetsSnapshot:
                 mode="append",
                 commit_properties=CommitProperties(app_transactions=[Transaction(app_id, number)]),
             )
-        except CommitFailedError:
-            raise CommitConflict(app_id) from None
+        except CommitFailedError as problem:
+            raise failed_commit(self._table, problem) from problem
         except (DeltaError, OSError) as problem:
             # The next attempt reads whether it landed, and adopts what it finds.
-            raise CommitFailed(f"offsets table: {problem}. Run again.") from problem
+            raise CommitFailed(
+                f"{self._table.table_uri}: {first_line(problem)}. Run again."
+            ) from problem
 
 
 def _resets_app_id(pipeline: str) -> str:
@@ -218,14 +229,18 @@ class OffsetsTable:
         self._uri = uri
 
     def snapshot(self) -> OffsetsSnapshot:
-        """The current table, for reading; empty when there is none yet."""
-        try:
-            return OffsetsSnapshot(DeltaTable(self._uri))
-        except TableNotFoundError:
-            return OffsetsSnapshot(None)
+        """The current table, for reading; empty when there is none yet.
+
+        Raises CommitUnknown where its log is unreadable.
+        """
+        with reading(self._uri):
+            try:
+                return OffsetsSnapshot(DeltaTable(self._uri))
+            except TableNotFoundError:
+                return OffsetsSnapshot(None)
 
     def snapshot_to_write(self) -> OffsetsSnapshot:
-        """The current table, created when there is none yet."""
+        """The current table, created when there is none yet. Raises as `snapshot`, CommitFailed."""
         try:
             DeltaTable.create(
                 self._uri,
@@ -237,11 +252,16 @@ class OffsetsTable:
             )
         except CommitFailedError:
             log.debug("offsets table %s: another process has just created it", self._uri)
-        return OffsetsSnapshot(DeltaTable(self._uri))
+        except (DeltaError, OSError) as problem:
+            raise CommitFailed(f"{self._uri}: {first_line(problem)}. Run again.") from problem
+        return self.snapshot()
 
     def compact_now_and_then(self, pipeline: str) -> None:
-        """Compact the pipeline's small files when there are many."""
-        compact(self._uri, pipeline, at_least=_MANY_FILES)
+        """Compact the pipeline's small files when there are many; a failure is a warning."""
+        try:
+            compact(self._uri, pipeline, at_least=_MANY_FILES)
+        except (CommitFailed, CommitUnknown, TableRefused) as problem:
+            log.warning("not compacted: %s", problem)
 
     def maintain(self, pipeline: str) -> None:
         """Compact the pipeline's files, delete unreferenced ones, write a checkpoint."""
