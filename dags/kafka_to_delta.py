@@ -21,7 +21,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from airflow.sdk import DAG, CronDataIntervalTimetable, TriggerRule, task
+from airflow.sdk import DAG, Asset, CronDataIntervalTimetable, TriggerRule, XComArg, task
 from sluice.scheduling.deployment import PROJECT, project_settings
 from sluice.scheduling.operators import IngestOperator
 from sluice.scheduling.priority import FreshFirst
@@ -68,21 +68,23 @@ def kafka_to_delta(spec: PipelineSpec, path: Path) -> DAG:
             max_active_tis_per_dag=1,
             weight_rule=FreshFirst(),
         )
-        settle = task(
-            settle_with(spec, table),
-            task_id="settle",
-            execution_timeout=SHORT,
-            # It reads its own earlier events: what they announced is not announced again.
-            inlets=[table],
-            outlets=[table],
-            # One at a time over all runs, so that each sees the events of those before it.
-            max_active_tis_per_dag=1,
-            # Even if ingest was skipped: an earlier run may have died before its receipts.
-            trigger_rule=TriggerRule.NONE_FAILED,
-        )()
-
-        plan >> ingest >> settle
+        plan >> ingest >> settle_task(spec, table)
     return dag
+
+
+def settle_task(spec: PipelineSpec, table: Asset) -> XComArg:
+    """The last task. One at a time, it reads what was announced before, and announces the rest."""
+    settle = task(
+        settle_with(spec, table),
+        task_id="settle",
+        execution_timeout=SHORT,
+        max_active_tis_per_dag=1,
+        inlets=[table],
+        outlets=[table],
+        # Even if ingest was skipped: an earlier run may have died before its receipts.
+        trigger_rule=TriggerRule.NONE_FAILED,
+    )
+    return settle()
 
 
 def documentation(spec: PipelineSpec, path: Path) -> str:

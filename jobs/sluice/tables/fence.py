@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 
 from deltalake import CommitProperties, DeltaTable, Transaction
-from deltalake.exceptions import CommitFailedError, DeltaError
 
-from sluice.errors import CommitFailed
 from sluice.offsets.batches import BatchSequence
-from sluice.tables.refusals import failed_commit
+from sluice.tables.refusals import committing
 
 # The highest version of a transaction id (PROTOCOL.md, Transaction Identifiers). Delta's Spark
 # writer silently skips a txnVersion that is not above the recorded one (its hasBeenExecuted).
@@ -38,16 +37,15 @@ class Fencing:
         TableRefused for a table feature that came meanwhile; CommitFailed when the reset should be
         run again.
         """
+        # While transaction ids expire, Spark drops those without a time at once (Delta's
+        # InMemoryLogReplay).
+        now = int(datetime.now(UTC).timestamp() * 1000)
         app_ids = [each.app_id for each in sequences]
-        fences = [Transaction(each, FENCE) for each in app_ids]
-        try:
+        fences = [Transaction(each, FENCE, now) for each in app_ids]
+        with committing(self._table, app_ids):
             self._table.create_write_transaction(
                 [],
                 "append",
                 self._table.schema(),
                 commit_properties=CommitProperties(app_transactions=fences),
             )
-        except CommitFailedError as problem:
-            raise failed_commit(self._table, problem, app_ids) from problem
-        except (DeltaError, OSError) as problem:
-            raise CommitFailed(f"data table: {problem}. Run the reset again.") from problem

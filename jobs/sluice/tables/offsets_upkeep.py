@@ -5,42 +5,44 @@ from __future__ import annotations
 import logging
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from deltalake import DeltaTable
-from deltalake.exceptions import CommitFailedError, DeltaError
 
-from sluice.errors import CommitConflict, CommitFailed
-from sluice.tables.refusals import failed_commit, first_line, reading
+from sluice.errors import CommitConflict, CommitFailed, CommitUnknown, TableRefused
+from sluice.tables.refusals import committing, reading, storing
 from sluice.tables.retention import retention_of
 
 log = logging.getLogger(__name__)
 
+# Compact only above this many files: few to read, yet not rewritten on every plan and receipt.
+_MANY_FILES = 20
 # Larger files are not rewritten each time.
 _COMPACTED_BYTES = 1024 * 1024
 
 
-def compact(uri: str, pipeline: str, at_least: int = 2) -> None:
-    """Compact the pipeline's small files, when there are at least this many.
+def compact_now_and_then(uri: str) -> None:
+    """Compact small files when there are many; a failure is only a warning."""
+    try:
+        compact(uri, at_least=_MANY_FILES)
+    except (CommitFailed, CommitUnknown, TableRefused) as problem:
+        log.warning("not compacted: %s", problem)
 
-    Left as it is where another commit comes in between. Raises TableRefused, CommitFailed or
-    CommitUnknown.
+
+def compact(uri: str, at_least: int = 2) -> None:
+    """Compact small files, when there are at least this many; a commit in between goes first.
+
+    Raises TableRefused, CommitFailed or CommitUnknown.
     """
     with reading(uri):
         table = DeltaTable(uri)
-        files = pa.table(table.get_add_actions(flatten=True)).to_pylist()
-    mine = [each["size_bytes"] for each in files if each["partition.pipeline"] == pipeline]
-    if sum(size < _COMPACTED_BYTES for size in mine) < at_least:
+        sizes = pa.table(table.get_add_actions())["size_bytes"]
+    if pc.sum(pc.less(sizes, _COMPACTED_BYTES)).as_py() < at_least:
         return
     try:
-        table.optimize.compact(
-            partition_filters=[("pipeline", "=", pipeline)], target_size=_COMPACTED_BYTES
-        )
-    except CommitFailedError as problem:
-        meant = failed_commit(table, problem)
-        if not isinstance(meant, CommitConflict):
-            raise meant from problem
-        log.info("offsets table: left as it is, another process is compacting it")
-    except (DeltaError, OSError) as problem:
-        raise CommitFailed(f"{uri}: {first_line(problem)}. Run again.") from problem
+        with committing(table):
+            table.optimize.compact(target_size=_COMPACTED_BYTES)
+    except CommitConflict:
+        log.info("%s: left as it is, another process is compacting it", uri)
 
 
 def clean(uri: str) -> None:
@@ -51,8 +53,6 @@ def clean(uri: str) -> None:
     """
     with reading(uri):
         retention_of(uri)
-    try:
+    with storing(uri):
         DeltaTable(uri).vacuum(dry_run=False, full=True)
         DeltaTable(uri).create_checkpoint()
-    except (DeltaError, OSError) as problem:
-        raise CommitFailed(f"{uri}: {first_line(problem)}. Run again.") from problem

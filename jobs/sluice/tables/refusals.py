@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pyarrow as pa
 from deltalake import DeltaTable
-from deltalake.exceptions import DeltaError
+from deltalake.exceptions import CommitFailedError, DeltaError
 
 from sluice.errors import CommitConflict, CommitFailed, CommitUnknown, TableRefused
 from sluice.tables.features import unwritable_features
@@ -20,19 +20,39 @@ def reading(uri: str) -> Iterator[None]:
         yield
     except FileNotFoundError as problem:
         raise TableRefused(
-            f"{uri}: a file of the table is gone: {first_line(problem)}. Restore the table from"
+            f"{uri}: a file of the table is gone: {_first_line(problem)}. Restore the table from"
             " its backup."
         ) from problem
     except (DeltaError, OSError, pa.ArrowException) as problem:
         raise CommitUnknown(
-            f"{uri}: cannot be read: {first_line(problem)}. Run again when its store answers; if"
+            f"{uri}: cannot be read: {_first_line(problem)}. Run again when its store answers; if"
             " it stays, restore the table from its backup."
         ) from problem
 
 
-def failed_commit(
-    based_on: DeltaTable, problem: Exception, app_ids: Iterable[str] | None = None
-) -> Exception:
+@contextmanager
+def storing(uri: str) -> Iterator[None]:
+    """Change a table. Raises CommitFailed where its store refuses."""
+    try:
+        yield
+    except (DeltaError, OSError) as problem:
+        raise CommitFailed(f"{uri}: {_first_line(problem)}. Run again.") from problem
+
+
+@contextmanager
+def committing(based_on: DeltaTable, app_ids: Iterable[str] | None = None) -> Iterator[None]:
+    """Commit to a table. Raises what `_failed` says; CommitFailed where its store refuses.
+
+    What landed in spite of that, the next attempt reads and adopts.
+    """
+    with storing(based_on.table_uri):
+        try:
+            yield
+        except CommitFailedError as problem:
+            raise _failed(based_on, problem, app_ids) from problem
+
+
+def _failed(based_on: DeltaTable, problem: Exception, app_ids: Iterable[str] | None) -> Exception:
     """What a failed commit means, by the table as it is now: delta-rs has one error for it all.
 
     CommitConflict if a commit with one of these transaction ids has landed since; without ids, any
@@ -53,11 +73,11 @@ def failed_commit(
             " Remove them with ALTER TABLE … DROP FEATURE, then run again."
         )
     if moved:
-        return CommitConflict(f"{uri}: {first_line(problem)}")
-    return CommitFailed(f"{uri}: {first_line(problem)}. Nothing was written; run again.")
+        return CommitConflict(f"{uri}: {_first_line(problem)}")
+    return CommitFailed(f"{uri}: {_first_line(problem)}. Nothing was written; run again.")
 
 
-def first_line(problem: Exception) -> str:
+def _first_line(problem: Exception) -> str:
     """An error without the backtrace of delta-rs."""
     return str(problem).partition("\n")[0].removesuffix(".")
 

@@ -34,14 +34,14 @@ def sql(trips: Installed, statement: str) -> None:
 
 def refused(trips: Installed, *texts: str) -> None:
     """Neither planning nor settling goes on, and nothing was written."""
-    before = len(trips.rows("_sluice/offsets"))
+    before = len(trips.rows("trips__offsets"))
     more(trips, 20)
     for verb in (trips.plan, trips.settle):
         with pytest.raises(TableRefused) as problem:
             verb()
         for text in texts:
             assert text in str(problem.value)
-    assert len(trips.rows("_sluice/offsets")) == before
+    assert len(trips.rows("trips__offsets")) == before
 
 
 def exact(trips: Installed, rows: int, *altered: int) -> None:

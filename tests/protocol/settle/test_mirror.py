@@ -107,7 +107,7 @@ def test_a_group_in_use_is_a_warning_and_a_count(
 
 @pytest.fixture
 def without_coordinators(tmp_path: Path) -> Iterator[Broker]:
-    """A broker that cannot make its topic of group offsets: it wants more brokers than there are."""
+    """A broker that waits for others before it makes the topic of group offsets."""
     with Broker(tmp_path / "broker", settings={"offsets.topic.replication.factor": "3"}) as running:
         yield running
 

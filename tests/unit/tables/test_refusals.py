@@ -16,7 +16,8 @@ from sluice.offsets.plan import Plan
 from sluice.progress.retries import until_it_lands
 from sluice.tables.delta_log import DeltaLog
 from sluice.tables.fence import FENCE
-from sluice.tables.offsets_table import SCHEMA, OffsetsTable
+from sluice.tables.offsets_schema import SCHEMA
+from sluice.tables.offsets_table import OffsetsTable
 
 from tests.unit.builders import batch, offsets, sequence
 
@@ -26,10 +27,14 @@ PLAN = Plan((batch(offsets(0, 10)),), ())
 FEATURES = ["domainMetadata", "rowTracking"]
 
 
+def offsets_at(folder: Path) -> OffsetsTable:
+    return OffsetsTable(str(folder / "offsets"), "flights", str(folder / "version_1"))
+
+
 @pytest.fixture
 def offsets_table(tmp_path: Path) -> OffsetsTable:
     """An offsets table in `offsets` with one plan."""
-    table = OffsetsTable(str(tmp_path / "offsets"))
+    table = offsets_at(tmp_path)
     table.snapshot_to_write().append_plan(PLAN, ORIGIN)
     return table
 
@@ -112,7 +117,7 @@ def test_compaction_is_refused_by_name_too(offsets_table: OffsetsTable, tmp_path
         offsets_table.snapshot().append_plan(following, ORIGIN)
     add_features(tmp_path / "offsets")
     with pytest.raises(TableRefused, match="domainMetadata, rowTracking"):
-        offsets_table.maintain("flights")
+        offsets_table.maintain()
 
 
 def corrupt(log: Path) -> None:
@@ -153,7 +158,7 @@ def test_a_table_that_cannot_be_read_is_named_with_the_next_move(
 def test_an_offsets_table_that_cannot_be_made_is_a_failure(tmp_path: Path) -> None:
     (tmp_path / "no_folder").write_text("")
     with pytest.raises(CommitFailed, match=r"no_folder/offsets.*[Rr]un again"):
-        OffsetsTable(str(tmp_path / "no_folder" / "offsets")).snapshot_to_write()
+        offsets_at(tmp_path / "no_folder").snapshot_to_write()
 
 
 def test_conflicts_without_end_end_after_a_while_with_pauses_between() -> None:

@@ -41,8 +41,9 @@ def ingest(resources: PipelineResources, work: BatchReference, lake: Lake) -> No
         log.warning("%s: superseded by %s: nothing to do", work, lane.sequence)
         return
     check_data_table(lane)
-    last = lane.snapshot.receipts(work.sequence, newest=1)
-    undecodable_before = bool(last and last[-1].quarantined)
+    undecodable_before = any(
+        each.quarantined for each in lane.receipts if each.batch.sequence == work.sequence
+    )
     prepared = False
     for number in work.batches:
         if number <= lane.committed:

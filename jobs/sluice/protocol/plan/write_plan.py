@@ -78,7 +78,7 @@ def write_plan(
 def _append_decided(
     resources: PipelineResources, origin: Origin, lane: LaneState, decide: DecidePlan
 ) -> PlannedWork:
-    new = decide(lane)
+    new = decide(lane).for_table(lane.data.table_id)
     reach("offsets listed")
     if new:
         try:
