@@ -7,9 +7,7 @@ landed after the snapshot it was based on.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -39,8 +37,6 @@ from sluice.tables.offsets_upkeep import clean, compact, compact_now_and_then
 from sluice.tables.ownership import OWNER, require_owner
 from sluice.tables.refusals import committing, reading, storing
 from sluice.tables.reset_rows import DONE, INTENDED, read_resets, reset_rows
-
-log = logging.getLogger(__name__)
 
 # Column, operator, value: delta-rs and pyarrow share this form.
 Condition = tuple[str, str, Any]
@@ -209,18 +205,22 @@ class OffsetsTable:
     def snapshot_to_write(self) -> OffsetsSnapshot:
         """The current table, created when there is none yet. Raises as `snapshot`; CommitFailed."""
         self._require_no_version_1()
-        # Refused where another process has just created it.
-        with storing(self.uri), suppress(CommitFailedError):
-            DeltaTable.create(
-                self.uri,
-                SCHEMA,
-                mode="ignore",
-                # One event's rows are found without reading another's.
-                partition_by=["event"],
-                description="Planned and committed Kafka offset ranges, by batch and partition",
-                configuration={"delta.appendOnly": "true", OWNER: self._pipeline},
-                raise_if_key_not_exists=False,
-            )
+        with storing(self.uri):
+            try:
+                DeltaTable.create(
+                    self.uri,
+                    SCHEMA,
+                    mode="ignore",
+                    # One event's rows are found without reading another's.
+                    partition_by=["event"],
+                    description="Planned and committed Kafka offset ranges, by batch and partition",
+                    configuration={"delta.appendOnly": "true", OWNER: self._pipeline},
+                    raise_if_key_not_exists=False,
+                )
+            except CommitFailedError:
+                # Unless another process has just created it.
+                if not DeltaTable.is_deltatable(self.uri):
+                    raise
         return self.snapshot()
 
     def _require_no_version_1(self) -> None:
