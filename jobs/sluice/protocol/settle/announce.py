@@ -34,7 +34,9 @@ def announce(resources: PipelineResources, before: Announced) -> Announcement:
     """The announcement of every batch that was settled since; its receipts are read back."""
     state = read_unchecked(resources)
     settled = {
-        each: state.snapshot.settled(each) for each in sequences_since(before, state.sequence)
+        # What a reset has undone is no news.
+        each: min(state.snapshot.settled(each), state.committed_of(each))
+        for each in sequences_since(before, state.sequence)
     }
     batches = due(before, settled)
     named = batches[-MOST_BATCHES:]
