@@ -7,7 +7,6 @@ landed after the snapshot it was based on.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -16,9 +15,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
-from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
+from deltalake.exceptions import CommitFailedError, TableNotFoundError
 
-from sluice.errors import CommitConflict, CommitFailed, TableRefused
+from sluice.errors import CommitConflict, TableRefused
 from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.history import LaneHistory
 from sluice.offsets.origin import Origin
@@ -34,17 +33,13 @@ from sluice.tables.offsets_rows import (
     receipt_rows,
 )
 from sluice.tables.offsets_schema import SCHEMA
-from sluice.tables.offsets_upkeep import clean, compact
+from sluice.tables.offsets_upkeep import clean, compact, compact_now_and_then
 from sluice.tables.ownership import OWNER, require_owner
+from sluice.tables.refusals import committing, reading, storing
 from sluice.tables.reset_rows import DONE, INTENDED, read_resets, reset_rows
-
-log = logging.getLogger(__name__)
 
 # Column, operator, value: delta-rs and pyarrow share this form.
 Condition = tuple[str, str, Any]
-
-# Compact only above this many files: few to read, yet not rewritten on every plan and receipt.
-_MANY_FILES = 20
 
 
 class OffsetsSnapshot:
@@ -150,40 +145,34 @@ class OffsetsSnapshot:
         return self._read([("event", "in", [INTENDED, DONE])])
 
     def _read(self, wanted: list[Condition]) -> list[dict[str, Any]]:
-        """The rows that meet all conditions.
+        """The rows that meet all conditions. Raises CommitUnknown or TableRefused.
 
         Without the files' pruning, pyarrow compares the statistics of every column in every file.
         """
         if self._table is None:
             return []
-        files = self._table.to_pyarrow_dataset(file_pruning_predicate=wanted)
-        found: list[dict[str, Any]] = files.to_table(
-            filter=pq.filters_to_expression(wanted)
-        ).to_pylist()
+        with reading(self._table.table_uri):
+            files = self._table.to_pyarrow_dataset(file_pruning_predicate=wanted)
+            found: list[dict[str, Any]] = files.to_table(
+                filter=pq.filters_to_expression(wanted)
+            ).to_pylist()
         return found
 
     def _newest(self, app_id: str) -> int:
-        return (self._table.transaction_version(app_id) or 0) if self._table else 0
+        if self._table is None:
+            return 0
+        with reading(self._table.table_uri):
+            return self._table.transaction_version(app_id) or 0
 
     def _append(
         self, rows: Iterable[dict[str, Any]], app_id: str, expected: int, number: int
     ) -> None:
         if self._table is None or self._newest(app_id) != expected:
             raise CommitConflict(app_id)
-        try:
-            write_deltalake(
-                self._table,
-                pa.Table.from_pylist(list(rows), schema=SCHEMA),
-                mode="append",
-                commit_properties=CommitProperties(
-                    app_transactions=[Transaction(app_id, number, _now())]
-                ),
-            )
-        except CommitFailedError:
-            raise CommitConflict(app_id) from None
-        except (DeltaError, OSError) as problem:
-            # The next attempt reads whether it landed, and adopts what it finds.
-            raise CommitFailed(f"offsets table: {problem}. Run again.") from problem
+        by = CommitProperties(app_transactions=[Transaction(app_id, number, _now())])
+        table = pa.Table.from_pylist(list(rows), schema=SCHEMA)
+        with committing(self._table):
+            write_deltalake(self._table, table, mode="append", commit_properties=by)
 
 
 def _now() -> int:
@@ -201,36 +190,44 @@ class OffsetsTable:
     def snapshot(self) -> OffsetsSnapshot:
         """The current table, for reading; empty when there is none yet.
 
-        Raises TableRefused where it is another pipeline's, or version 1's is still in use.
+        Raises TableRefused where it is another pipeline's, or version 1's is still in use;
+        CommitUnknown where its log is unreadable.
         """
-        try:
-            table = DeltaTable(self.uri)
-        except TableNotFoundError:
-            self._require_no_version_1()
-            return OffsetsSnapshot(self._pipeline, None)
+        with reading(self.uri):
+            try:
+                table = DeltaTable(self.uri)
+            except TableNotFoundError:
+                self._require_no_version_1()
+                return OffsetsSnapshot(self._pipeline, None)
         require_owner(self.uri, table, self._pipeline)
         return OffsetsSnapshot(self._pipeline, table)
 
     def snapshot_to_write(self) -> OffsetsSnapshot:
-        """The current table, created when there is none yet. Raises as `snapshot` does."""
+        """The current table, created when there is none yet. Raises as `snapshot`; CommitFailed."""
         self._require_no_version_1()
-        try:
-            DeltaTable.create(
-                self.uri,
-                SCHEMA,
-                mode="ignore",
-                # One event's rows are found without reading another's.
-                partition_by=["event"],
-                description="Planned and committed Kafka offset ranges, by batch and partition",
-                configuration={"delta.appendOnly": "true", OWNER: self._pipeline},
-                raise_if_key_not_exists=False,
-            )
-        except CommitFailedError:
-            log.debug("%s: another process has just created it", self.uri)
+        with storing(self.uri):
+            try:
+                DeltaTable.create(
+                    self.uri,
+                    SCHEMA,
+                    mode="ignore",
+                    # One event's rows are found without reading another's.
+                    partition_by=["event"],
+                    description="Planned and committed Kafka offset ranges, by batch and partition",
+                    configuration={"delta.appendOnly": "true", OWNER: self._pipeline},
+                    raise_if_key_not_exists=False,
+                )
+            except CommitFailedError:
+                # Unless another process has just created it.
+                if not DeltaTable.is_deltatable(self.uri):
+                    raise
         return self.snapshot()
 
     def _require_no_version_1(self) -> None:
-        if DeltaTable.is_deltatable(self._version_1) and not DeltaTable.is_deltatable(self.uri):
+        with reading(self.uri):
+            found = DeltaTable.is_deltatable(self._version_1)
+            found = found and not DeltaTable.is_deltatable(self.uri)
+        if found:
             raise TableRefused(
                 f"{self.uri}: expected the pipeline's offsets table (format version 2), found"
                 f" {self._version_1}, which version 1 had for all pipelines. `sluice recover"
@@ -239,8 +236,8 @@ class OffsetsTable:
             )
 
     def compact_now_and_then(self) -> None:
-        """Compact small files when there are many."""
-        compact(self.uri, at_least=_MANY_FILES)
+        """Compact small files when there are many; a failure is only a warning."""
+        compact_now_and_then(self.uri)
 
     def maintain(self) -> None:
         """Compact small files, delete unreferenced ones, write a checkpoint."""
