@@ -11,6 +11,7 @@ from airflow.sdk.exceptions import AirflowSkipException
 from sluice.errors import SettingsError
 from sluice.scheduling.deployment import pipeline_of, project_settings
 from sluice.scheduling.reset_form import where_to
+from sluice.scheduling.run_params import BRING_BACK_ERASED
 from sluice.scheduling.tasks import actor_of, failing_for_good
 from sluice.spec.spec_files import read_specs
 
@@ -51,7 +52,7 @@ def execute(params: Any = None, dag_run: Any = None, ti: Any = None) -> None:
         if isinstance(where, Mapping):
             pipeline.skip(where, reason, *origin, as_previewed=shown)
         else:
-            pipeline.reset(where, reason, *origin, as_previewed=shown)
+            pipeline.reset(where, reason, *origin, shown, params[BRING_BACK_ERASED])
     log.info("%s: done, as preview %s has shown", params["pipeline"], shown)
 
 

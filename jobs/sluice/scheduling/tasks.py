@@ -16,7 +16,7 @@ from sluice.offsets.batches import BatchReference
 from sluice.offsets.quantities import format_count
 from sluice.protocol.plan.outlook_text import lines_of
 from sluice.scheduling.deployment import pipeline_of, project_settings
-from sluice.scheduling.run_params import DRY_RUN, selection_of
+from sluice.scheduling.run_params import BRING_BACK_ERASED, DRY_RUN, selection_of
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.tables.warehouse import Warehouse
 
@@ -65,7 +65,7 @@ def plan_with(spec: PipelineSpec) -> Callable[..., dict[str, Any]]:
                 raise AirflowSkipException(f"{spec.pipeline}: a dry run; nothing was written")
             origin = (dag_run.run_id, actor_of(dag_run))
             if selection:
-                work = pipeline.backfill(selection, *origin).work
+                work = pipeline.backfill(selection, *origin, params[BRING_BACK_ERASED]).work
             else:
                 work = pipeline.plan(*origin)
         log.info("%s: planned %s", spec.pipeline, work)

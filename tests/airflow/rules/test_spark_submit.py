@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 import threading
@@ -13,7 +14,14 @@ import psutil
 import pytest
 from airflow.sdk import Connection
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
-from sluice.errors import BrokerUnavailable, ResetNeeded, SettingsError, SparkFailed
+from airflow.sdk.log import redact
+from sluice.errors import (
+    BrokerUnavailable,
+    ResetNeeded,
+    SettingsError,
+    SparkFailed,
+    SpecError,
+)
 from sluice.offsets.batches import BatchReference, BatchSequence
 from sluice.scheduling.hooks import DriverHook, JobRefused, driver_environment
 from sluice.scheduling.operators import IngestOperator, arguments
@@ -82,6 +90,28 @@ def test_the_secret_is_in_the_drivers_environment_and_nowhere_else(submit, tmp_p
     assert "--batches 42,43" in command.read_text(encoding="utf-8")
     assert SECRET not in command.read_text(encoding="utf-8")
     assert SECRET not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "spark.hadoop.fs.azure.account.key.data.dfs.core.windows.net",
+        "spark.hadoop.google.cloud.auth.service.account.private.key",
+        "spark.hadoop.fs.s3a.encryption.key",
+        "spark.executorEnv.API_KEY",
+    ],
+)
+def test_no_spec_brings_a_secret_into_the_command_line(write_spec, key):
+    with pytest.raises(SpecError, match=f"spark: found {re.escape(key)}: not among") as refused:
+        load_spec(write_spec("flights", spark={key: SECRET}))
+    assert SECRET not in str(refused.value)
+
+
+def test_what_looks_secret_is_masked_in_the_tasks_log_should_it_get_there(submit):
+    hidden = "hidden-from-every-log"
+    submit("exit 0", conf={"spark.hadoop.fs.azure.account.key.data": hidden, "spark.ui.x": "8g"})
+    assert redact(f"--conf spark.hadoop.fs.azure.account.key.data={hidden}").endswith("data=***")
+    assert redact("--conf spark.ui.x=8g") == "--conf spark.ui.x=8g"
 
 
 def test_the_driver_gets_one_connection_and_none_of_airflows_settings(specs, monkeypatch):

@@ -22,7 +22,7 @@ from sluice.failpoints import reach
 from sluice.offsets.origin import Origin
 from sluice.offsets.resets import Reset, require_as_previewed
 from sluice.operations.reset.held_position import held_position
-from sluice.operations.reset.preview import Preview, preview_of
+from sluice.operations.reset.preview import Preview, erased_by, preview_of
 from sluice.operations.reset.repeats import Repetition, find_repetition
 from sluice.operations.reset.targets import Target, ToIntended
 from sluice.positions.position import keep_cursor, require_rows_below
@@ -52,11 +52,13 @@ def reset(
     reason: str,
     origin: Origin,
     as_previewed: str | None = None,
+    bring_back_erased: bool = False,
 ) -> Reset:
     """Carry the reset out. Raises as `preview_reset`, and CommitFailed after repeated conflicts.
 
     Raises PreviewOutdated if it would not do what the preview with that id showed, or if an
-    interrupted reset had to be finished first.
+    interrupted reset had to be finished first; RowsErased where rows that others deleted would
+    come back and are not to.
     """
     finished = _finish_if_possible(resources, origin)
     newest = resources.offsets.snapshot().resets(resources.spec.pipeline).newest
@@ -79,7 +81,9 @@ def reset(
             f"{_described(newest)}\nNothing was changed. To go on from where the cursor is now,"
             " give the id of a preview with --as-previewed, or another reason."
         )
-    done = finished or start_generation(resources, target, reason, origin, as_previewed)
+    done = finished or start_generation(
+        resources, target, reason, origin, as_previewed, bring_back_erased
+    )
     _mirror(resources)
     return done
 
@@ -121,6 +125,7 @@ def start_generation(
     reason: str,
     origin: Origin,
     as_previewed: str | None = None,
+    bring_back_erased: bool = False,
 ) -> Reset:
     """Close the generation and open the next one. Raises as `reset` does."""
 
@@ -130,6 +135,8 @@ def start_generation(
         intended = _decide(resources, lane, target, reason)
         if as_previewed:
             require_as_previewed(as_previewed, intended.preview, _described(intended))
+        if not isinstance(target, ToIntended):
+            erased_by(lane, intended).require_allowed(lane.pipeline, bring_back_erased)
         for each, last in intended.closed_at.items():
             write_receipts(resources, origin, each, last)
         try:
