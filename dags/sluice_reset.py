@@ -3,8 +3,8 @@
 - **preview** shows, for each partition, the old and the new cursor, how much is read again or
   skipped, what Kafka still holds and how many rows are replaced. It changes nothing.
 - **execute** does what the preview has shown, if the run was started with `execute` and a reason.
-  It refuses if the result would now differ: a batch has landed meanwhile, or, for `to-latest`,
-  there are new records.
+  It refuses if the result would now differ, as after a batch that has landed meanwhile. Only the
+  end of a log that grows may differ: `to-latest` and `by-duration` go by the moment of `execute`.
 
 Offsets that are read again replace their rows in one commit; nothing is ever stored twice. Skipped
 offsets are recorded with who, when and why: `sluice history` shows it. Preview first: start a run

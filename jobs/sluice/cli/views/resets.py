@@ -27,7 +27,8 @@ def print_preview(preview: Preview, as_json: bool) -> None:
     )
     for line in preview.remarks:
         click.echo(line)
-    click.echo(f"{_NOTHING}, and with --as-previewed {found.preview} exactly this.")
+    held_to = "from this state only" if found.towards else "exactly this"
+    click.echo(f"{_NOTHING}, and with --as-previewed {found.preview} {held_to}.")
 
 
 def print_reset(found: Reset, as_json: bool) -> None:

@@ -64,7 +64,7 @@ def reset(
     newest = resources.offsets.snapshot().resets(resources.spec.pipeline).newest
     repeats = None
     if newest is not None and newest.done:
-        if as_previewed == newest.preview:
+        if as_previewed and as_previewed in _previews(newest, target, reason):
             log.info("%s: already done: generation %d is open", newest.pipeline, newest.generation)
             _mirror(resources)
             return newest
@@ -86,6 +86,15 @@ def reset(
     )
     _mirror(resources)
     return done
+
+
+def _previews(done: Reset, target: Target, reason: str) -> list[str]:
+    """The ids of previews that a reset may have carried out.
+
+    Which moving target it had is not recorded: the same reason has to vouch for that.
+    """
+    towards = target.towards if done.reason == reason else ""
+    return [done.preview, replace(done, towards=towards).preview]
 
 
 def _finish_if_possible(resources: PipelineResources, origin: Origin) -> Reset | None:
@@ -181,6 +190,7 @@ def _decide(resources: PipelineResources, lane: LaneState, target: Target, reaso
         cluster_id=lane.history.cluster_id,
         data_version=fencing.version,
         reason=reason,
+        towards=target.towards,
     )
 
 

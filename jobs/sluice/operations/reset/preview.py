@@ -64,6 +64,11 @@ class Preview:
         yield from filter(None, (each.clipping for each in self.reset.cursor))
         yield from self.erased.lines
         yield self.reset.last_before
+        if self.reset.towards:
+            yield (
+                f"{self.reset.towards} moves with the log: it is carried out as of that moment. The"
+                " preview's id stands for the cursors before, not for those after."
+            )
         yield from closed_unread(self.unfinished)
 
     def _line(self, moved: CursorMove) -> str:
