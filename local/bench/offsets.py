@@ -24,7 +24,7 @@ from sluice.progress.lane_state import read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.settings import Settings
 from sluice.spec.pipeline_spec import PipelineSpec
-from sluice.tables.delta_log import OWNER
+from sluice.tables.ownership import OWNER
 
 from local.bench.__main__ import empty
 from local.embedded.airflow_processes import ROOT
@@ -82,11 +82,9 @@ def _run(pipeline: Pipeline, batches: int) -> None:
     assert len(work.batches) == batches, work
     _commit(resources, work.sequence.app_id, work.batches[-1])
     snapshot = resources.offsets.snapshot()
-    for batch in snapshot.history(work.sequence, snapshot.resets("many")).after(
-        work.batches[0] - 1
-    ):
+    for batch in snapshot.history(work.sequence, snapshot.resets()).after(work.batches[0] - 1):
         snapshot.append_receipt(receipt_without_gaps(batch, data_version=batch.number), now)
-    resources.offsets.compact_now_and_then("many")
+    resources.offsets.compact_now_and_then()
 
 
 def _commit(resources: PipelineResources, app_id: str, number: int) -> None:

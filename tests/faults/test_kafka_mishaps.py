@@ -132,10 +132,10 @@ def test_a_broker_that_dies_while_a_batch_is_read(wide: Installed, own_broker: B
 
 def unharmed_by(trips: Installed, step: Callable[[], object]) -> None:
     """The step fails because the broker does not answer, and leaves everything as it was."""
-    before = trips.version(), trips.rows("_sluice/offsets")
+    before = trips.version(), trips.rows("trips__offsets")
     with pytest.raises(BrokerUnavailable, match=f"broker {trips.bootstrap}: "):
         step()
-    assert (trips.version(), trips.rows("_sluice/offsets")) == before
+    assert (trips.version(), trips.rows("trips__offsets")) == before
 
 
 def test_nobody_answers_at_any_step(trips: Installed, own_broker: Broker) -> None:

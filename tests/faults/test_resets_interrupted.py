@@ -167,7 +167,7 @@ def test_the_intention_that_was_written_last_is_the_one_that_counts(trips: Insta
     for forward, at in ((1, now), (2, now), (3, now - timedelta(hours=1))):
         each = replace(intended, closed_at={"forward": forward, "backfill": 0})
         resources.offsets.snapshot().append_reset(each, Origin("run", "pytest", at))
-        newest = resources.offsets.snapshot().resets("trips").newest
+        newest = resources.offsets.snapshot().resets().newest
         assert newest is not None
         assert newest.closed_at["forward"] == forward
         assert len(newest.cursor) == 1

@@ -197,7 +197,7 @@ def gather(warehouse: Path | str, pipeline: str, table: str, truth: KafkaTruth) 
     root = Path(warehouse)
     data = read_log(root / table)
     quarantine = read_log(root / f"{table}__quarantine")
-    offsets = read_log(root / "_sluice" / "offsets")
+    offsets = read_log(root / f"{table}__offsets")
     history = read_history(pipeline, read_rows(offsets, pipeline), data)
     evidence = Evidence(truth, data, quarantine, offsets, history)
     for (topic_id, partition), place in truth.partitions.items():

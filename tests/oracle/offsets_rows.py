@@ -41,6 +41,7 @@ class OffsetsRow:
     cursor_after: int | None
     closed_at: int | None
     cluster_id: str | None
+    data_table_id: str | None
     run_id: str | None
     actor: str | None
     reason: str | None

@@ -169,7 +169,7 @@ def test_a_landed_batch_without_receipt_is_not_settled(truth: KafkaTruth, tmp_pa
 def test_maintenance_changes_nothing(world: World, tmp_path: Path) -> None:
     backfill(world)
     world.write(tmp_path)
-    for folder in ("world", "world__quarantine", "_sluice/offsets"):
+    for folder in ("world", "world__quarantine", "world__offsets"):
         DeltaTable(tmp_path / folder).optimize.compact()
     verdict = verdict_of(world, tmp_path)
     assert verdict.exact, str(verdict)

@@ -52,9 +52,9 @@ def _well_formed(evidence: Evidence, batch: Batch) -> Iterator[Violation]:
             yield Violation(3, str(row), "start <= end", "no offset range")
         if row.end_offset > min([row.end_offset, *ends]):
             yield Violation(3, str(row), f"an end at or below the LSO {min(ends)}", "one beyond")
-        if (row.format_version, row.batch) != (1, batch.label):
+        if (row.format_version, row.batch) != (2, batch.label):
             found = f"version {row.format_version}, batch {row.batch}"
-            yield Violation(3, str(row), f"format version 1, batch {batch.label}", found)
+            yield Violation(3, str(row), f"format version 2, batch {batch.label}", found)
 
 
 def tiled(evidence: Evidence) -> Iterator[Violation]:

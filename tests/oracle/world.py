@@ -158,7 +158,7 @@ class World:
         folders = {
             "data": warehouse / self.table,
             "quarantine": warehouse / f"{self.table}__quarantine",
-            "offsets": warehouse / "_sluice" / "offsets",
+            "offsets": warehouse / f"{self.table}__offsets",
         }
         for step in self.steps:
             named = "raw" if self.raw and step.table == "data" else step.table
@@ -178,7 +178,7 @@ class World:
 
     def _offsets_row(self, place: PartitionTruth, **values: Any) -> Row:
         return dict.fromkeys(COLUMNS) | {
-            "format_version": 1,
+            "format_version": 2,
             "pipeline": self.pipeline,
             "topic": place.topic,
             "topic_id": place.topic_id,

@@ -28,7 +28,7 @@ SCHEMAS = {
     ),
 }
 TEXTS = {"pipeline", "lane", "batch", "event", "mode", "topic", "topic_id", "cluster_id", "run_id"}
-TEXTS |= {"actor", "reason"}
+TEXTS |= {"actor", "reason", "data_table_id"}
 INTS = {"format_version", "generation", "partition", "leader_epoch"}
 
 

@@ -111,7 +111,7 @@ def _cursor(scene: Scene) -> Iterator[bool]:
 
 
 def _unfinished(scene: Scene) -> bool:
-    rows = scene.trips.rows("_sluice/offsets")
+    rows = scene.trips.rows(f"{scene.trips.name}__offsets")
     known: dict[str, set[int]] = {"reset_intended": set(), "reset_done": set()}
     for row in rows:
         known.get(row["event"], set()).add(row["generation"])

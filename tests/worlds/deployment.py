@@ -139,7 +139,7 @@ class Deployment:
 
     def offsets(self, event: str) -> list[dict[str, Any]]:
         """The pipeline's rows with that event in the offsets table."""
-        rows = DeltaTable(str(self.warehouse / "_sluice" / "offsets")).to_pyarrow_table()
+        rows = DeltaTable(f"{self.data}__offsets").to_pyarrow_table()
         wanted = (self.pipeline, event)
         return [row for row in rows.to_pylist() if (row["pipeline"], row["event"]) == wanted]
 

@@ -173,7 +173,7 @@ class Installed:
         return DeltaTable(self.data).version()
 
     def offsets(self, event: str) -> list[dict[str, Any]]:
-        rows = [row for row in self.rows("_sluice/offsets") if row["event"] == event]
+        rows = [row for row in self.rows(f"{self.name}__offsets") if row["event"] == event]
         return sorted(rows, key=lambda row: (row["batch_id"] or 0, row["topic"], row["partition"]))
 
     def ranges(self, event: str = "planned") -> dict[str, dict[str, Range]]:

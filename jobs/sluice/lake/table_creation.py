@@ -18,7 +18,8 @@ from tenacity import (
 
 from sluice.lake.batch_rows import DATA_COLUMNS, QUARANTINE_COLUMNS
 from sluice.spec.pipeline_spec import PipelineSpec
-from sluice.tables.delta_log import OWNER, DeltaLog
+from sluice.tables.delta_log import DeltaLog
+from sluice.tables.ownership import OWNER
 from sluice.tables.storage import clear_leftovers
 
 log = logging.getLogger(__name__)
@@ -62,7 +63,7 @@ def _create(
 ) -> None:
     properties = {
         OWNER: spec.pipeline,
-        "sluice.version": "1",
+        "sluice.version": "2",
         "delta.dataSkippingStatsColumns": ",".join([*_OUR_STATISTICS, *statistics]),
     }
     listed = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())

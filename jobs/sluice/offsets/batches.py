@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from sluice.offsets.partition_log import PartitionLog
@@ -63,13 +63,18 @@ Cursor = Mapping[TopicPartition, PlannedRange]
 
 @dataclass(frozen=True)
 class Batch:
-    """One batch: immutable once planned."""
+    """One batch: immutable once planned.
+
+    `data_table_id` is the Delta id of the data table that it was planned for, or landed in; None
+    where there was no table yet.
+    """
 
     sequence: BatchSequence
     number: int
     mode: Mode
     cluster_id: str
     ranges: tuple[PlannedRange, ...]
+    data_table_id: str | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return self.sequence.batch(self.number)

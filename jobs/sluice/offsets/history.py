@@ -74,18 +74,3 @@ class LaneHistory:
     def after(self, committed: int) -> tuple[Batch, ...]:
         """The planned batches above a committed number: those not committed yet."""
         return tuple(batch for batch in self.batches if batch.number > committed)
-
-    def agree_with(self, committed: int, table: str) -> None:
-        """Check the data table's last committed batch against the plans and receipts.
-
-        Raises TableRefused when the table lost commits that have receipts or holds unplanned ones.
-        """
-        if self.settled <= committed <= self.planned:
-            return
-        found = self.sequence.batch(committed) if committed else "no batch"
-        expected = f"between batch {self.settled} (last receipt) and {self.planned} (last plan)"
-        raise TableRefused(
-            f"{table}: {self.sequence.app_id}: expected a last committed batch {expected}, found"
-            f" {found}. The table was dropped or created anew, or it is another pipeline's:"
-            " bring the table back as it was, or choose a new `table` and `pipeline`."
-        )

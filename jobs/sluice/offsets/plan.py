@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sluice.offsets.batches import Batch
 from sluice.offsets.losses import Loss
@@ -35,3 +35,8 @@ class Plan:
 
     def __bool__(self) -> bool:
         return bool(self.batches)
+
+    def for_table(self, data_table_id: str | None) -> Plan:
+        """The same plan for the data table of this Delta id; None where there is none yet."""
+        batches = (replace(each, data_table_id=data_table_id) for each in self.batches)
+        return replace(self, batches=tuple(batches))

@@ -63,9 +63,10 @@ class CursorMove:
 class Reset:
     """Closes a generation and opens the next one, which is `generation`.
 
-    `closed_at` numbers the last batch of each lane that counts; `data_version` is the version of
-    the data table it was decided on. `recorded` is set on resets read back from the table.
-    `towards` names a target that moves with the log, such as the log's end; it is not recorded.
+    `closed_at` numbers the last batch of each lane that counts; `data_version` and `data_table_id`
+    are the version and the Delta id of the data table it was decided on. `recorded` is set on
+    resets read back from the table. `towards` names a target that moves with the log, such as the
+    log's end; it is not recorded.
     """
 
     pipeline: str
@@ -75,6 +76,7 @@ class Reset:
     cluster_id: str
     data_version: int
     reason: str
+    data_table_id: str | None = None
     done: bool = False
     recorded: Origin | None = field(default=None, compare=False)
     towards: str = field(default="", compare=False)

@@ -68,7 +68,7 @@ def maintain(resources: PipelineResources, upkeep: Upkeep, origin: Origin) -> Ma
             done = _postponed(done, uri, conflict)
         upkeep.vacuum(uri)
     if lane.history:
-        resources.offsets.maintain(resources.spec.pipeline)
+        resources.offsets.maintain()
     return done
 
 

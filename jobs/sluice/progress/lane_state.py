@@ -9,8 +9,10 @@ from sluice.errors import TableRefused
 from sluice.offsets.batches import Batch, BatchSequence, Cursor, Lane
 from sluice.offsets.history import LaneHistory
 from sluice.offsets.ranges import TopicPartition
-from sluice.offsets.resets import LANES, Resets
+from sluice.offsets.receipts import Receipt
+from sluice.offsets.resets import LANES, Reset, Resets
 from sluice.progress.resources import PipelineResources
+from sluice.progress.trust import KnownTable, LaneEnds, known_table, other_table
 from sluice.tables.delta_log import DeltaSnapshot
 from sluice.tables.fence import FENCE
 from sluice.tables.offsets_table import OffsetsSnapshot
@@ -23,7 +25,8 @@ _READINGS = 5
 class LaneState:
     """One lane of the newest generation: what is planned, and what is committed.
 
-    `committed` numbers the last committed batch, 0 where there is none.
+    `committed` numbers the last committed batch, 0 where there is none; `receipts` are the last
+    ones of both lanes; `known` is the data table as the offsets table knows it.
     """
 
     snapshot: OffsetsSnapshot
@@ -31,6 +34,8 @@ class LaneState:
     resets: Resets
     history: LaneHistory
     committed: int
+    receipts: tuple[Receipt, ...]
+    known: KnownTable
 
     @property
     def pipeline(self) -> str:
@@ -98,40 +103,87 @@ def read_unchecked(
 ) -> LaneState:
     """The current state of a lane, without a check for foreign commits: for previews and resets.
 
+    Raises TableRefused unless the data table is the one that plans, receipts and resets speak of.
+    """
+    state = read_untrusted(resources, lane, to_write=to_write)
+    try:
+        state.known.require(state.data)
+    except TableRefused:
+        # A foreign commit explains more, if the table's log still holds it.
+        state.data.require_no_foreign_commits(resources.spec.pipeline)
+        raise
+    return state
+
+
+def read_untrusted(
+    resources: PipelineResources, lane: Lane = "forward", *, to_write: bool = False
+) -> LaneState:
+    """The current state of a lane, whatever the data table is: for what leads back to trust.
+
     If another process plans, commits or resets between the two reads, both are repeated.
-    Raises TableRefused when plans, receipts and the data table contradict each other.
     """
     offsets = resources.offsets
     for _ in range(_READINGS):
         # Keep this order: a fence lands after the row that says where it closes.
         snapshot = offsets.snapshot_to_write() if to_write else offsets.snapshot()
         data = resources.data.snapshot()
-        resets = snapshot.resets(resources.spec.pipeline)
+        resets = snapshot.resets()
         newest = replace(_newest(resources.spec.pipeline, resets, data), lane=lane)
-        history = snapshot.history(newest, resets)
         if all(data.committed(each) <= snapshot.planned(each) for each in _both_lanes(newest)):
             break
-    committed = data.committed(newest)
-    try:
-        history.agree_with(committed, data.uri)
-    except TableRefused:
-        # A foreign commit explains more than the numbers, if the table's log still holds it.
-        data.require_no_foreign_commits(resources.spec.pipeline)
-        raise
-    return LaneState(snapshot, data, resets, history, committed)
+    history = snapshot.history(newest, resets)
+    receipts = [
+        receipt for each in _both_lanes(newest) for receipt in snapshot.receipts(each, newest=1)
+    ]
+    known = known_table(
+        [
+            LaneEnds(each, snapshot.settled(each), snapshot.planned(each))
+            for each in _both_lanes(newest)
+        ],
+        history,
+        receipts,
+        [each for reset in _opened(resets, newest) for each in reset.closes],
+    )
+    return LaneState(
+        snapshot, data, resets, history, data.committed(newest), tuple(receipts), known
+    )
 
 
 def sequence_end(resources: PipelineResources, sequence: BatchSequence) -> SequenceEnd:
     """How far a sequence is currently committed."""
-    committed = resources.data.snapshot().committed(sequence)
+    return _sequence_end(resources, resources.data.snapshot(), sequence)
+
+
+def batch_end(resources: PipelineResources, batch: Batch) -> SequenceEnd:
+    """The same for a batch's sequence.
+
+    Raises TableRefused in another table than the one that the batch was planned for: Spark writes
+    by path, and lands a batch in whatever table it finds there.
+    """
+    data = resources.data.snapshot()
+    if batch.data_table_id not in (None, data.table_id):
+        named = other_table(batch.sequence.pipeline, batch.data_table_id, data)
+        raise TableRefused(f"{data.uri}: {named}")
+    return _sequence_end(resources, data, batch.sequence)
+
+
+def _sequence_end(
+    resources: PipelineResources, data: DeltaSnapshot, sequence: BatchSequence
+) -> SequenceEnd:
+    committed = data.committed(sequence)
     if committed < FENCE:
         return SequenceEnd(sequence, committed, closed=False)
-    resets = resources.offsets.snapshot().resets(sequence.pipeline)
+    resets = resources.offsets.snapshot().resets()
     return SequenceEnd(sequence, resets.closed_at(sequence), closed=True)
 
 
 def _both_lanes(sequence: BatchSequence) -> list[BatchSequence]:
     return [replace(sequence, lane=lane) for lane in LANES]
+
+
+def _opened(resets: Resets, newest: BatchSequence) -> list[Reset]:
+    """The resets up to the newest generation."""
+    return [each for number, each in resets.by_generation.items() if number <= newest.generation]
 
 
 def _newest(pipeline: str, resets: Resets, data: DeltaSnapshot) -> BatchSequence:

@@ -32,7 +32,9 @@ class PipelineResources:
             tables=tables,
             client=client,
             kafka=KafkaCluster(client),
-            offsets=OffsetsTable(tables.offsets),
+            offsets=OffsetsTable(
+                tables.offsets(spec.table), spec.pipeline, tables.offsets_version_1
+            ),
             data=DeltaLog(tables.data(spec.table)),
             quarantine=DeltaLog(tables.quarantine(spec.table)),
         )

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from sluice.offsets.resets import LANES
 from sluice.progress.committed import landed_batches
 from sluice.progress.lane_state import LaneState
 from sluice.tables.foreign_commits import require_all_there, undone_by_restore
@@ -15,11 +12,9 @@ def check_data_table(state: LaneState) -> None:
 
     Every commit is checked once: receipts record the version up to which this was done.
     """
-    lanes = [replace(state.sequence, lane=lane) for lane in LANES]
-    opening = state.resets.by_generation.get(state.generation)
-    seen = [receipt for lane in lanes for receipt in state.snapshot.receipts(lane, newest=1)]
     since = max(
-        [receipt.data_version for receipt in seen], default=opening.data_version if opening else -1
+        [each.data_version for each in state.receipts],
+        default=state.history.opening.data_version if state.history.opening else -1,
     )
     commits = state.data.require_no_foreign_commits(state.pipeline, since)
     if any(each.restored is not None for each in commits):

@@ -111,9 +111,9 @@ class PipelineSpec(Model):
 
     @field_validator("table")
     @classmethod
-    def _is_not_a_quarantine(cls, table: str) -> str:
-        if table.endswith("__quarantine"):
-            raise ValueError("names that end in __quarantine are Sluice's own")
+    def _is_no_name_of_ours(cls, table: str) -> str:
+        if table.endswith(("__quarantine", "__offsets")):
+            raise ValueError("names that end in __quarantine or __offsets are Sluice's own")
         return table
 
     @field_validator("spark")

@@ -21,10 +21,9 @@ from sluice.tables.commits import commit_infos, commits_after
 from sluice.tables.coordinates import StoredCoordinates, group_coordinates
 from sluice.tables.fence import FENCE, FENCEABLE, Fencing
 from sluice.tables.foreign_commits import TableCommit, require_no_foreign_commits
+from sluice.tables.ownership import require_owner
 from sluice.tables.rows import dataset, removed_rows
 
-# The table property that names the pipeline a table belongs to.
-OWNER = "sluice.pipeline"
 COORDINATES = pa.schema(
     [
         ("_topic_id", pa.string()),
@@ -63,6 +62,14 @@ class DeltaSnapshot:
         """The table's version; None while there is no table."""
         return None if self._table is None else int(self._table.version())
 
+    @property
+    def table_id(self) -> str | None:
+        """The table's Delta id: the same after OPTIMIZE and RESTORE, another one for a new table.
+
+        None while there is no table.
+        """
+        return None if self._table is None else str(self._table.metadata().id)
+
     def committed(self, sequence: BatchSequence) -> int:
         """The number of the last committed batch of a sequence, 0 when there is none.
 
@@ -71,7 +78,7 @@ class DeltaSnapshot:
         """
         if self._table is None:
             return 0
-        self._require_owner(self._table, sequence.pipeline)
+        self._require_owner(sequence.pipeline)
         return self._table.transaction_version(sequence.app_id) or 0
 
     def closed(self, sequence: BatchSequence) -> bool:
@@ -157,15 +164,14 @@ class DeltaSnapshot:
         mine = (batch.sequence.app_id, batch.number)
         return next((each for each in commit_infos(self._table) if batch_of(each[1]) == mine), None)
 
-    def _require_owner(self, table: DeltaTable, pipeline: str) -> None:
-        owner = table.metadata().configuration.get(OWNER)
-        if owner != pipeline:
+    def _require_owner(self, pipeline: str) -> None:
+        assert self._table is not None
+        try:
+            require_owner(self.uri, self._table, pipeline)
+        except TableRefused:
+            # A foreign commit explains more, if the table's log still holds it.
             self.require_no_foreign_commits(pipeline)
-            found = f"{owner!r}" if owner else "none: Sluice did not create it"
-            raise TableRefused(
-                f"{self.uri}: expected property {OWNER} = {pipeline!r}, found"
-                f" {found}. Move it away, or choose a new `table` in the spec."
-            )
+            raise
 
 
 def _table_at(uri: str, version: int | None = None) -> DeltaTable | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 
 from deltalake import CommitProperties, DeltaTable, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError
@@ -53,7 +54,10 @@ class Fencing:
         Raises CommitConflict when one of their batches or another fence landed since this version;
         CommitFailed when the reset should be run again.
         """
-        fences = [Transaction(each.app_id, FENCE) for each in sequences]
+        # While transaction ids expire, Spark drops those without a time at once (Delta's
+        # InMemoryLogReplay).
+        now = int(datetime.now(UTC).timestamp() * 1000)
+        fences = [Transaction(each.app_id, FENCE, now) for each in sequences]
         try:
             self._table.create_write_transaction(
                 [],

@@ -1,4 +1,4 @@
-"""Rows of the offsets table: one per event, batch and partition (format version 1)."""
+"""Rows of the offsets table: one per event, batch and partition (format version 2)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sluice.offsets.quarantined import Drop
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.receipts import GapCount, PartitionCount, Receipt
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 Row = dict[str, Any]
 
 
@@ -56,15 +56,14 @@ def read_batches(sequence: BatchSequence, rows: Iterable[Mapping[str, Any]]) -> 
     return tuple(_read_batch(sequence, n, by_number[n]) for n in sorted(by_number))
 
 
-def read_receipts(
-    batches: Mapping[int, Batch], rows: Iterable[Mapping[str, Any]]
-) -> Iterator[Receipt]:
-    """Rebuild receipts from `committed` rows, for the batches given by number."""
+def read_receipts(sequence: BatchSequence, rows: Iterable[Mapping[str, Any]]) -> Iterator[Receipt]:
+    """Rebuild receipts from `committed` rows, which repeat the plan's columns."""
     by_number = _by_number(rows)
     for number in sorted(by_number):
-        lines, first = tuple(map(_read_counted, _in_order(by_number[number]))), by_number[number][0]
-        recorded = Origin.of(first)
-        yield Receipt(batches[number], lines, first["data_version"], recorded=recorded)
+        mine = by_number[number]
+        lines = tuple(map(_read_counted, _in_order(mine)))
+        batch, version = _read_batch(sequence, number, mine), mine[0]["data_version"]
+        yield Receipt(batch, lines, version, recorded=Origin.of(mine[0]))
 
 
 def read_losses(rows: Iterable[Mapping[str, Any]]) -> Iterator[Loss]:
@@ -96,6 +95,7 @@ def _batch_row(event: str, batch: Batch, planned: PlannedRange) -> Row:
         **_range(planned.offsets),
         **log_columns(planned),
         "cluster_id": batch.cluster_id,
+        "data_table_id": batch.data_table_id,
     }
 
 
@@ -161,6 +161,7 @@ def _read_batch(sequence: BatchSequence, number: int, rows: list[Mapping[str, An
         mode=first["mode"],
         cluster_id=first["cluster_id"],
         ranges=tuple(map(_read_planned, _in_order(rows))),
+        data_table_id=first["data_table_id"],
     )
 
 

@@ -1,4 +1,4 @@
-"""The offsets table: plans before, receipts after. Written and read with delta-rs, no JVM.
+"""The offsets table of a pipeline: plans before, receipts after. With delta-rs, no JVM.
 
 Both kinds of rows are appended by compare-and-set: the commit carries a Delta transaction id whose
 version is the newest batch's number, and delta-rs refuses it when another commit with the same id
@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 
-from sluice.errors import CommitConflict, CommitFailed
+from sluice.errors import CommitConflict, CommitFailed, TableRefused
 from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.history import LaneHistory
 from sluice.offsets.origin import Origin
@@ -33,7 +33,9 @@ from sluice.tables.offsets_rows import (
     read_receipts,
     receipt_rows,
 )
+from sluice.tables.offsets_schema import SCHEMA
 from sluice.tables.offsets_upkeep import clean, compact
+from sluice.tables.ownership import OWNER, require_owner
 from sluice.tables.reset_rows import DONE, INTENDED, read_resets, reset_rows
 
 log = logging.getLogger(__name__)
@@ -43,49 +45,19 @@ Condition = tuple[str, str, Any]
 
 # Compact only above this many files: few to read, yet not rewritten on every plan and receipt.
 _MANY_FILES = 20
-_LONG = ("start_offset", "end_offset", "log_start_offset", "last_stable_offset")
-_COUNTS = ("records", "quarantined", "gaps", "gap_control", "gap_aborted", "gap_compacted")
-
-SCHEMA = pa.schema(
-    [
-        pa.field("format_version", pa.int32(), nullable=False),
-        pa.field("pipeline", pa.string(), nullable=False),
-        pa.field("lane", pa.string(), nullable=False),
-        pa.field("generation", pa.int32(), nullable=False),
-        ("batch_id", pa.int64()),
-        ("batch", pa.string()),
-        pa.field("event", pa.string(), nullable=False),
-        ("mode", pa.string()),
-        ("topic", pa.string()),
-        ("topic_id", pa.string()),
-        ("partition", pa.int32()),
-        *((name, pa.int64()) for name in _LONG),
-        ("leader_epoch", pa.int32()),
-        *((name, pa.int64()) for name in _COUNTS),
-        ("gap_lost", pa.int64()),
-        ("data_version", pa.int64()),
-        ("cursor_before", pa.int64()),
-        ("cursor_after", pa.int64()),
-        ("closed_at", pa.int64()),
-        ("cluster_id", pa.string()),
-        ("run_id", pa.string()),
-        ("actor", pa.string()),
-        ("reason", pa.string()),
-        pa.field("recorded_at", pa.timestamp("us", "UTC"), nullable=False),
-    ]
-)
 
 
 class OffsetsSnapshot:
     """The offsets table at one version: decisions are based on it and committed against it."""
 
-    def __init__(self, table: DeltaTable | None) -> None:
+    def __init__(self, pipeline: str, table: DeltaTable | None) -> None:
+        self._pipeline = pipeline
         self._table = table
 
     def history(self, sequence: BatchSequence, resets: Resets) -> LaneHistory:
         """The part of a lane of one generation that the next decision needs."""
         planned = self.planned(sequence)
-        settled = self._newest(sequence.receipts_app_id)
+        settled = self.settled(sequence)
         return LaneHistory(
             sequence=sequence,
             planned=planned,
@@ -99,11 +71,15 @@ class OffsetsSnapshot:
         """The number of the last planned batch of a sequence, 0 when there is none."""
         return self._newest(sequence.app_id)
 
-    def resets(self, pipeline: str) -> Resets:
-        """Every reset of the pipeline; file statistics skip all files without one."""
-        if self._newest(_resets_app_id(pipeline)) == 0:
+    def settled(self, sequence: BatchSequence) -> int:
+        """The number of a sequence's last batch with a receipt, 0 when there is none."""
+        return self._newest(sequence.receipts_app_id)
+
+    def resets(self) -> Resets:
+        """Every reset of the pipeline."""
+        if self._newest(self._resets_app_id) == 0:
             return Resets({})
-        return read_resets(pipeline, self._reset_rows(pipeline))
+        return read_resets(self._pipeline, self._reset_rows())
 
     def batches(self, sequence: BatchSequence, first: int = 1, *, last: int) -> tuple[Batch, ...]:
         """The planned batches of a sequence, from one number to another."""
@@ -111,13 +87,12 @@ class OffsetsSnapshot:
 
     def receipts(self, sequence: BatchSequence, newest: int) -> list[Receipt]:
         """The newest receipts of a sequence, oldest first."""
-        settled = self._newest(sequence.receipts_app_id)
+        settled = self.settled(sequence)
         return self.receipts_of(sequence, max(1, settled - newest + 1), settled)
 
     def receipts_of(self, sequence: BatchSequence, first: int, last: int) -> list[Receipt]:
         """The receipts of a sequence, from one batch number to another."""
-        batches = {each.number: each for each in self.batches(sequence, first, last=last)}
-        return list(read_receipts(batches, self.rows(sequence, ["committed"], first, last)))
+        return list(read_receipts(sequence, self.rows(sequence, ["committed"], first, last)))
 
     def rows(
         self, sequence: BatchSequence, events: list[str], first: int = 0, last: int | None = None
@@ -129,7 +104,6 @@ class OffsetsSnapshot:
         if last is not None and last < first:
             return []
         wanted: list[Condition] = [
-            ("pipeline", "=", sequence.pipeline),
             ("lane", "=", sequence.lane),
             ("generation", "=", sequence.generation),
             ("event", "in", events),
@@ -144,12 +118,11 @@ class OffsetsSnapshot:
         Their times order them: each is later than all before it, whatever its writer's clock says
         and however long ago its command began.
         """
-        app_id = _resets_app_id(reset.pipeline)
-        before = self._newest(app_id)
-        times = [row["recorded_at"] for row in self._reset_rows(reset.pipeline)]
+        before = self._newest(self._resets_app_id)
+        times = [row["recorded_at"] for row in self._reset_rows()]
         now = max([origin.at, *(each + timedelta(microseconds=1) for each in times)])
         rows = reset_rows(reset, replace(origin, at=now))
-        self._append(rows, app_id, before, before + 1)
+        self._append(rows, self._resets_app_id, before, before + 1)
 
     def append_plan(self, plan: Plan, origin: Origin) -> None:
         """Make new batches durable, all in one commit. Raises CommitConflict or CommitFailed."""
@@ -165,12 +138,16 @@ class OffsetsSnapshot:
 
     def append_drop(self, drop: Drop, origin: Origin) -> None:
         """Record a drop from quarantine. Raises CommitConflict or CommitFailed."""
-        app_id = f"sluice:{drop.sequence.pipeline}:drops"
+        app_id = f"sluice:{self._pipeline}:drops"
         before = self._newest(app_id)
         self._append(drop_rows(drop, origin), app_id, before, before + 1)
 
-    def _reset_rows(self, pipeline: str) -> list[dict[str, Any]]:
-        return self._read([("pipeline", "=", pipeline), ("event", "in", [INTENDED, DONE])])
+    @property
+    def _resets_app_id(self) -> str:
+        return f"sluice:{self._pipeline}:resets"
+
+    def _reset_rows(self) -> list[dict[str, Any]]:
+        return self._read([("event", "in", [INTENDED, DONE])])
 
     def _read(self, wanted: list[Condition]) -> list[dict[str, Any]]:
         """The rows that meet all conditions.
@@ -198,7 +175,9 @@ class OffsetsSnapshot:
                 self._table,
                 pa.Table.from_pylist(list(rows), schema=SCHEMA),
                 mode="append",
-                commit_properties=CommitProperties(app_transactions=[Transaction(app_id, number)]),
+                commit_properties=CommitProperties(
+                    app_transactions=[Transaction(app_id, number, _now())]
+                ),
             )
         except CommitFailedError:
             raise CommitConflict(app_id) from None
@@ -207,43 +186,63 @@ class OffsetsSnapshot:
             raise CommitFailed(f"offsets table: {problem}. Run again.") from problem
 
 
-def _resets_app_id(pipeline: str) -> str:
-    return f"sluice:{pipeline}:resets"
+def _now() -> int:
+    return int(datetime.now(UTC).timestamp() * 1000)
 
 
 class OffsetsTable:
-    """The offsets table of all pipelines."""
+    """The offsets table of one pipeline, beside its data table."""
 
-    def __init__(self, uri: str) -> None:
-        self._uri = uri
+    def __init__(self, uri: str, pipeline: str, version_1: str) -> None:
+        self.uri = uri
+        self._pipeline = pipeline
+        self._version_1 = version_1
 
     def snapshot(self) -> OffsetsSnapshot:
-        """The current table, for reading; empty when there is none yet."""
+        """The current table, for reading; empty when there is none yet.
+
+        Raises TableRefused where it is another pipeline's, or version 1's is still in use.
+        """
         try:
-            return OffsetsSnapshot(DeltaTable(self._uri))
+            table = DeltaTable(self.uri)
         except TableNotFoundError:
-            return OffsetsSnapshot(None)
+            self._require_no_version_1()
+            return OffsetsSnapshot(self._pipeline, None)
+        require_owner(self.uri, table, self._pipeline)
+        return OffsetsSnapshot(self._pipeline, table)
 
     def snapshot_to_write(self) -> OffsetsSnapshot:
-        """The current table, created when there is none yet."""
+        """The current table, created when there is none yet. Raises as `snapshot` does."""
+        self._require_no_version_1()
         try:
             DeltaTable.create(
-                self._uri,
+                self.uri,
                 SCHEMA,
                 mode="ignore",
-                partition_by=["pipeline"],
+                # One event's rows are found without reading another's.
+                partition_by=["event"],
                 description="Planned and committed Kafka offset ranges, by batch and partition",
-                configuration={"delta.appendOnly": "true"},
+                configuration={"delta.appendOnly": "true", OWNER: self._pipeline},
+                raise_if_key_not_exists=False,
             )
         except CommitFailedError:
-            log.debug("offsets table %s: another process has just created it", self._uri)
-        return OffsetsSnapshot(DeltaTable(self._uri))
+            log.debug("%s: another process has just created it", self.uri)
+        return self.snapshot()
 
-    def compact_now_and_then(self, pipeline: str) -> None:
-        """Compact the pipeline's small files when there are many."""
-        compact(self._uri, pipeline, at_least=_MANY_FILES)
+    def _require_no_version_1(self) -> None:
+        if DeltaTable.is_deltatable(self._version_1) and not DeltaTable.is_deltatable(self.uri):
+            raise TableRefused(
+                f"{self.uri}: expected the pipeline's offsets table (format version 2), found"
+                f" {self._version_1}, which version 1 had for all pipelines. `sluice recover"
+                f" {self._pipeline}` builds the new table from the data table. Then move the old"
+                " one away."
+            )
 
-    def maintain(self, pipeline: str) -> None:
-        """Compact the pipeline's files, delete unreferenced ones, write a checkpoint."""
-        compact(self._uri, pipeline)
-        clean(self._uri)
+    def compact_now_and_then(self) -> None:
+        """Compact small files when there are many."""
+        compact(self.uri, at_least=_MANY_FILES)
+
+    def maintain(self) -> None:
+        """Compact small files, delete unreferenced ones, write a checkpoint."""
+        compact(self.uri)
+        clean(self.uri)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError, DeltaError
 
@@ -17,19 +18,16 @@ log = logging.getLogger(__name__)
 _COMPACTED_BYTES = 1024 * 1024
 
 
-def compact(uri: str, pipeline: str, at_least: int = 2) -> None:
-    """Compact the pipeline's small files, when there are at least this many."""
+def compact(uri: str, at_least: int = 2) -> None:
+    """Compact small files, when there are at least this many."""
     table = DeltaTable(uri)
-    files = pa.table(table.get_add_actions(flatten=True)).to_pylist()
-    mine = [each["size_bytes"] for each in files if each["partition.pipeline"] == pipeline]
-    if sum(size < _COMPACTED_BYTES for size in mine) < at_least:
+    sizes = pa.table(table.get_add_actions())["size_bytes"]
+    if pc.sum(pc.less(sizes, _COMPACTED_BYTES)).as_py() < at_least:
         return
     try:
-        table.optimize.compact(
-            partition_filters=[("pipeline", "=", pipeline)], target_size=_COMPACTED_BYTES
-        )
+        table.optimize.compact(target_size=_COMPACTED_BYTES)
     except CommitFailedError:
-        log.info("offsets table: left as it is, another process is compacting it")
+        log.info("%s: left as it is, another process is compacting it", uri)
 
 
 def clean(uri: str) -> None:
@@ -43,4 +41,4 @@ def clean(uri: str) -> None:
         DeltaTable(uri).vacuum(dry_run=False, full=True)
         DeltaTable(uri).create_checkpoint()
     except (DeltaError, OSError) as problem:
-        raise CommitFailed(f"offsets table: {problem}. Run again.") from problem
+        raise CommitFailed(f"{uri}: {problem}. Run again.") from problem

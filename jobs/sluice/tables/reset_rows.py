@@ -30,6 +30,7 @@ def reset_rows(reset: Reset, origin: Origin) -> Iterator[Row]:
                 "closed_at": reset.closed_at[lane],
                 "data_version": reset.data_version,
                 "cluster_id": reset.cluster_id,
+                "data_table_id": reset.data_table_id,
                 "reason": reset.reason,
             }
             if lane == "forward":
@@ -68,6 +69,7 @@ def _read_reset(
         cluster_id=first["cluster_id"],
         data_version=first["data_version"],
         reason=first["reason"],
+        data_table_id=first["data_table_id"],
         done=done,
         recorded=Origin.of(first),
     )

@@ -20,9 +20,13 @@ class Warehouse:
         """Where the table's quarantined records are."""
         return self._below(f"{table}__quarantine")
 
+    def offsets(self, table: str) -> str:
+        """Where the table's planned and committed offset ranges are."""
+        return self._below(f"{table}__offsets")
+
     @property
-    def offsets(self) -> str:
-        """Where the offsets table of all pipelines is."""
+    def offsets_version_1(self) -> str:
+        """Where version 1 had one offsets table for all pipelines."""
         return self._below("_sluice/offsets")
 
     def _below(self, name: str) -> str:

@@ -212,7 +212,7 @@ def test_a_parameter_of_another_form_is_refused_before_there_is_a_run(hours: Dep
 
 
 def test_a_dry_run_shows_what_it_would_read_and_writes_nothing(hours: Deployment) -> None:
-    tables = [hours.data, hours.warehouse / "_sluice" / "offsets"]
+    tables = [hours.data, hours.warehouse / f"{hours.data.name}__offsets"]
     versions = [DeltaTable(table).version() for table in tables]
     window = {"reprocess_from": hour(1).isoformat(), "reprocess_to": hour(2).isoformat()}
     for asked, expected in [

@@ -80,7 +80,7 @@ def both_answer(flights: Installed, spark: SparkSession, expected: list[Rows]) -
     tables = {
         "flights": flights.data,
         "flights__quarantine": flights.warehouse / "flights__quarantine",
-        "offsets": flights.warehouse / "_sluice" / "offsets",
+        "offsets": flights.warehouse / "flights__offsets",
     }
     with_duckdb, with_spark = _with_duckdb(tables), _with_spark(spark, tables)
     assert len(QUERIES) == len(expected)

@@ -34,14 +34,14 @@ def sql(trips: Installed, statement: str) -> None:
 
 def refused(trips: Installed, *texts: str) -> None:
     """Neither planning nor settling goes on, and nothing was written."""
-    before = len(trips.rows("_sluice/offsets"))
+    before = len(trips.rows("trips__offsets"))
     more(trips, 20)
     for verb in (trips.plan, trips.settle):
         with pytest.raises(TableRefused) as problem:
             verb()
         for text in texts:
             assert text in str(problem.value)
-    assert len(trips.rows("_sluice/offsets")) == before
+    assert len(trips.rows("trips__offsets")) == before
 
 
 def exact(trips: Installed, rows: int, *altered: int) -> None:
@@ -94,7 +94,7 @@ def is_created_anew(trips: Installed) -> None:
         trips,
         "CREATE TABLE {t} (value BINARY) USING delta TBLPROPERTIES ('sluice.pipeline' = 'trips')",
     )
-    refused(trips, "expected a last committed batch", "created anew")
+    refused(trips, "expected Delta table", "another is in its place", "sluice recover trips")
     shutil.rmtree(trips.data)
     aside.rename(trips.data)
 

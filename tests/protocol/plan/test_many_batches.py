@@ -30,7 +30,7 @@ def plan_and_settle(table: OffsetsTable, first: int) -> None:
     table.snapshot_to_write().append_plan(Plan(tuple(planned)), NOW)
     for each in planned:
         table.snapshot().append_receipt(receipt_without_gaps(each, data_version=each.number), NOW)
-    table.compact_now_and_then("flights")
+    table.compact_now_and_then()
 
 
 def commits_to_replay(folder: Path) -> int:
@@ -41,7 +41,7 @@ def commits_to_replay(folder: Path) -> int:
 
 
 def test_what_is_read_is_bounded_and_maintenance_makes_it_less(tmp_path: Path) -> None:
-    table = OffsetsTable(str(tmp_path))
+    table = OffsetsTable(str(tmp_path), "flights", str(tmp_path / "_sluice" / "offsets"))
     files = replayed = 0
     for first in range(1, BATCHES, AT_ONCE):
         plan_and_settle(table, first)
@@ -52,7 +52,7 @@ def test_what_is_read_is_bounded_and_maintenance_makes_it_less(tmp_path: Path) -
     assert replayed <= 100 + AT_ONCE
     found = table.snapshot().history(sequence(), Resets({}))
     assert (found.planned, found.settled, len(found.batches)) == (BATCHES, BATCHES, 1)
-    table.maintain("flights")
+    table.maintain()
     assert (len(DeltaTable(tmp_path).file_uris()), commits_to_replay(tmp_path)) == (1, 0)
     rows = table.snapshot().rows(sequence(), ["planned", "committed"])
     assert len(rows) == 2 * 3 * BATCHES

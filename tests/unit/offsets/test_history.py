@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sluice.errors import TableRefused
 from sluice.offsets.batches import Batch
 from sluice.offsets.history import LaneHistory
@@ -66,21 +64,3 @@ def test_a_lost_plan_between_the_last_receipt_and_the_newest_plans_is_refused(
 def test_more_receipts_than_plans_are_refused() -> None:
     with pytest.raises(TableRefused):
         LaneHistory(sequence(), 3, 4, batches(3, 3))
-
-
-@given(st.integers(1, 8), st.data())
-def test_a_table_agrees_between_the_last_receipt_and_the_last_plan(
-    planned: int, data: st.DataObject
-) -> None:
-    settled = data.draw(st.integers(0, planned))
-    committed = data.draw(st.integers(0, planned + 2))
-    known = history(*batches(min(settled + 1, planned), planned), settled=settled)
-    if settled <= committed <= planned:
-        known.agree_with(committed, "/w/flights")
-        return
-    with pytest.raises(TableRefused) as refused:
-        known.agree_with(committed, "/w/flights")
-    text = str(refused.value)
-    assert text.startswith("/w/flights: sluice:flights:forward:1: ")
-    assert f"found {f'forward-1-{committed}' if committed else 'no batch'}." in text
-    assert f"between batch {settled} (last receipt) and {planned} (last plan)" in text

@@ -26,17 +26,19 @@ PROMISED_TEXT = """
 format_version pipeline lane generation batch_id batch event mode topic topic_id partition
 start_offset end_offset log_start_offset last_stable_offset leader_epoch records quarantined gaps
 gap_control gap_aborted gap_compacted gap_lost data_version cursor_before cursor_after closed_at
-cluster_id run_id actor reason recorded_at
+cluster_id data_table_id run_id actor reason recorded_at
 """
 PROMISED = set(PROMISED_TEXT.split())
+TABLE_ID = "6f1c1a1e-2b7e-4d2c-9d60-1f0f8f0f7a11"
 LOSS = Loss(offsets(5, 20, 1), TOPIC_ID, parse_cause("retention or deleted records"))
 
 
 def test_a_planned_row_says_everything_about_its_range() -> None:
     written = planned(offsets(5, 9, 2), log_start=1, stable=30, epoch=4)
-    (row,) = plan_rows(Plan((batch(written, number=42),)), ORIGIN)
+    plan = Plan((batch(written, number=42),)).for_table(TABLE_ID)
+    (row,) = plan_rows(plan, ORIGIN)
     assert row == {
-        "format_version": 1,
+        "format_version": 2,
         "pipeline": "flights",
         "lane": "forward",
         "generation": 1,
@@ -53,6 +55,7 @@ def test_a_planned_row_says_everything_about_its_range() -> None:
         "last_stable_offset": 30,
         "leader_epoch": 4,
         "cluster_id": CLUSTER,
+        "data_table_id": TABLE_ID,
         "run_id": "scheduled__2013-01-01",
         "actor": "airflow",
         "recorded_at": datetime(2013, 1, 2, 3, 4, tzinfo=UTC),
@@ -92,7 +95,7 @@ def test_a_receipt_repeats_the_plan_and_adds_counts_version_and_losses() -> None
 
 def test_no_rows_are_no_batches_and_no_receipts() -> None:
     assert read_batches(sequence(), []) == ()
-    assert list(read_receipts({}, [])) == []
+    assert list(read_receipts(sequence(), [])) == []
 
 
 topics = st.sampled_from(["flights", "delays", "a.b-c_d"])
@@ -162,8 +165,7 @@ def test_receipts_are_read_back_from_rows_in_any_order(
     rows = [row for each in written for row in receipt_rows(each, ORIGIN)]
     assert all(set(row) <= PROMISED for row in rows)
     assert all(row["gaps"] == sum(row[k] for k in row if k.startswith("gap_")) for row in rows)
-    known = {each.number: each for each in batches}
-    assert list(read_receipts(known, shuffled(rows, random))) == written
+    assert list(read_receipts(batches[0].sequence, shuffled(rows, random))) == written
 
 
 @pytest.mark.parametrize("event", ["planned", "committed"])
@@ -174,8 +176,6 @@ def test_rows_of_an_unknown_format_are_refused_not_guessed_at(event: str) -> Non
         "planned": plan_rows(Plan((written,)), ORIGIN),
         "committed": receipt_rows(Receipt(written, (line,), 1), ORIGIN),
     }[event]
-    newer = [row | {"format_version": 2} for row in rows]
+    newer = [row | {"format_version": 3} for row in rows]
     with pytest.raises(TableRefused, match="format"):
-        list(read_receipts({1: written}, newer)) if event == "committed" else read_batches(
-            sequence(), newer
-        )
+        list((read_receipts if event == "committed" else read_batches)(sequence(), newer))

@@ -25,7 +25,7 @@ def test_every_table_is_below_the_root(root: str, below: str) -> None:
     tables = Warehouse(root)
     assert tables.data("flights") == f"{below}/flights"
     assert tables.quarantine("flights") == f"{below}/flights__quarantine"
-    assert tables.offsets == f"{below}/_sluice/offsets"
+    assert tables.offsets("flights") == f"{below}/flights__offsets"
 
 
 def test_a_relative_root_is_made_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,7 +61,7 @@ def reset(
     come back and are not to.
     """
     finished = _finish_if_possible(resources, origin)
-    newest = resources.offsets.snapshot().resets(resources.spec.pipeline).newest
+    newest = resources.offsets.snapshot().resets().newest
     repeats = None
     if newest is not None and newest.done:
         if as_previewed and as_previewed in _previews(newest, target, reason):
@@ -119,7 +119,7 @@ def _mirror(resources: PipelineResources) -> None:
 
 def finish_reset(resources: PipelineResources, origin: Origin) -> Reset | None:
     """Complete a reset that was intended and interrupted; None where there is none."""
-    pending = resources.offsets.snapshot().resets(resources.spec.pipeline).newest
+    pending = resources.offsets.snapshot().resets().newest
     if pending is None or pending.done:
         return None
     log.warning("%s: finishing the reset to generation %d", pending.pipeline, pending.generation)
@@ -154,6 +154,7 @@ def start_generation(
             target, as_previewed = ToIntended(intended), None
             reach("reset intended")
             _require_fencing(lane).close(intended.closes)
+            _require_standing(resources, intended)
         except CommitConflict:
             log.info("%s: commit conflict; deciding again", resources.spec.pipeline)
             if not resources.data.snapshot().closed(intended.closes[0]):
@@ -190,6 +191,7 @@ def _decide(resources: PipelineResources, lane: LaneState, target: Target, reaso
         cluster_id=lane.history.cluster_id,
         data_version=fencing.version,
         reason=reason,
+        data_table_id=lane.data.table_id,
         towards=target.towards,
     )
 
@@ -215,7 +217,7 @@ def _write_done(resources: PipelineResources, origin: Origin) -> Reset:
 
     def write() -> Reset:
         snapshot = resources.offsets.snapshot()
-        newest = snapshot.resets(resources.spec.pipeline).newest
+        newest = snapshot.resets().newest
         assert newest is not None, "a fence without a reset"
         if newest.done:
             return newest
@@ -228,6 +230,13 @@ def _write_done(resources: PipelineResources, origin: Origin) -> Reset:
         write,
         f"{resources.spec.pipeline}: the reset stands, but is not recorded as done. Run again.",
     )
+
+
+def _require_standing(resources: PipelineResources, intended: Reset) -> None:
+    """Read the fence back: success means nothing. Raises CommitConflict if it is not there."""
+    data = resources.data.snapshot()
+    if not all(data.closed(each) for each in intended.closes):
+        raise CommitConflict(f"{data.uri}: the fence was overwritten by another commit")
 
 
 def _require_fencing(lane: LaneState) -> Fencing:

@@ -17,7 +17,7 @@ from sluice.failpoints import reach
 from sluice.lake.port import BatchAttempt, Lake, Undecodable
 from sluice.offsets.batches import Batch, BatchReference, BatchSequence
 from sluice.offsets.losses import RecordLoss
-from sluice.progress.lane_state import read_unchecked, sequence_end
+from sluice.progress.lane_state import batch_end, read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import check_data_table
 from sluice.protocol.ingest.budget import require_within_budget
@@ -41,8 +41,9 @@ def ingest(resources: PipelineResources, work: BatchReference, lake: Lake) -> No
         log.warning("%s: superseded by %s: nothing to do", work, lane.sequence)
         return
     check_data_table(lane)
-    last = lane.snapshot.receipts(work.sequence, newest=1)
-    undecodable_before = bool(last and last[-1].quarantined)
+    undecodable_before = any(
+        each.quarantined for each in lane.receipts if each.batch.sequence == work.sequence
+    )
     prepared = False
     for number in work.batches:
         if number <= lane.committed:
@@ -50,7 +51,8 @@ def ingest(resources: PipelineResources, work: BatchReference, lake: Lake) -> No
             continue
         if not prepared:
             reach("spark started")
-            _prepare(resources, lake)
+            if lane.known.table_id is None:
+                _prepare(resources, lake)
             prepared = True
             if lane.last:
                 require_same_log(
@@ -163,7 +165,7 @@ def _reading(resources: PipelineResources, batch: Batch) -> BatchAttempt:
 
 def _last_committed(resources: PipelineResources, batch: Batch) -> int:
     """The last committed batch. Raises _Superseded if a reset closed the sequence before."""
-    end = sequence_end(resources, batch.sequence)
+    end = batch_end(resources, batch)
     if end.last < batch.number and end.closed:
         raise _Superseded(
             f"{batch}: superseded by a reset, which closed its generation at batch {end.last}:"

@@ -19,6 +19,7 @@ from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
 from sluice.protocol.plan.lags import held_back_partitions
 from sluice.protocol.plan.log_identity import require_same_log
+from sluice.protocol.plan.new_pipeline import require_new
 from sluice.protocol.plan.next_batches import plan_first, plan_next
 from sluice.protocol.plan.start import PositionAnswers, start_without_effect
 
@@ -78,7 +79,7 @@ def write_plan(
 def _append_decided(
     resources: PipelineResources, origin: Origin, lane: LaneState, decide: DecidePlan
 ) -> PlannedWork:
-    new = decide(lane)
+    new = decide(lane).for_table(lane.data.table_id)
     reach("offsets listed")
     if new:
         try:
@@ -107,6 +108,7 @@ def next_plan(
         if lane.history.batches:
             require_same_log(resources, lane.data, lane.history.batches[-1], state)
         return new
+    require_new(resources, state)
     starts = resources.spec.start.position.first_offsets(state.logs, PositionAnswers(resources))
     return plan_first(resources.spec, lane.history, state, starts)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sluice.broker.raw_log import read_raw_log
@@ -59,7 +59,7 @@ def settle(
     mirror(resources)
     reach("after mirror")
     if written:
-        resources.offsets.compact_now_and_then(resources.spec.pipeline)
+        resources.offsets.compact_now_and_then()
     return Settlement((*written, *_earlier_receipts(resources, work, written)))
 
 
@@ -130,7 +130,8 @@ def _write_receipt(
 ) -> Receipt | None:
     """Write one receipt; None if another process wrote it first."""
     quarantine = resources.quarantine.snapshot()
-    receipt = account(batch, state.data, quarantine, explain_from_log(resources), accept)
+    landed = replace(batch, data_table_id=state.data.table_id)
+    receipt = account(landed, state.data, quarantine, explain_from_log(resources), accept)
     try:
         state.snapshot.append_receipt(receipt, origin)
     except CommitConflict:
