@@ -19,6 +19,7 @@ from airflow.sdk import DAG, task
 from sluice.scheduling.deployment import project_settings
 from sluice.scheduling.reset_form import reset_params
 from sluice.scheduling.reset_tasks import EXECUTE, PREVIEW, execute, preview
+from sluice.scheduling.time_limits import SHORT
 from sluice.spec.spec_files import read_specs
 
 PIPELINES = [each.pipeline for each in read_specs(project_settings().pipelines).accepted.values()]
@@ -35,7 +36,7 @@ if PIPELINES:
             "owner": "sluice",
             "retries": 3,
             "retry_delay": timedelta(seconds=10),
-            "execution_timeout": timedelta(minutes=15),
+            "execution_timeout": SHORT,
         },
         tags=["sluice"],
         params=reset_params(PIPELINES),

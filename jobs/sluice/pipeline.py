@@ -30,7 +30,7 @@ from sluice.offsets.batches import BatchReference
 from sluice.offsets.notation import Positions
 from sluice.offsets.origin import Origin
 from sluice.offsets.quarantined import Drop, RecordFilter
-from sluice.offsets.ranges import OffsetRange
+from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.resets import Reset
 from sluice.operations.backfill.dry_run import dry_run_backfill
 from sluice.operations.backfill.plan_backfill import plan_backfill
@@ -56,6 +56,7 @@ from sluice.progress.resources import PipelineResources
 from sluice.protocol.ingest.land_batches import ingest
 from sluice.protocol.ingest.outstanding import outstanding
 from sluice.protocol.plan.dry_run import dry_run
+from sluice.protocol.plan.log_ends import has_reached, read_log_ends
 from sluice.protocol.plan.outlook import Outlook
 from sluice.protocol.plan.write_plan import PlannedWork, plan
 from sluice.protocol.settle.write_receipts import Settlement, settle
@@ -122,6 +123,14 @@ class Pipeline:
     def settle(self, run_id: str, actor: str, work: BatchReference | None = None) -> Settlement:
         """Write all due receipts and mirror the cursor; also return earlier ones of the work."""
         return settle(self.resources, _origin(run_id, actor), work)
+
+    def log_ends(self) -> Mapping[TopicPartition, int]:
+        """The end of what can be read now, by partition."""
+        return read_log_ends(self.resources)
+
+    def has_reached(self, ends: Mapping[TopicPartition, int]) -> bool:
+        """Whether everything below these ends is in the table."""
+        return has_reached(self.resources, ends)
 
     # The operators' commands
 

@@ -11,7 +11,7 @@ from typing import Any
 from airflow.sdk import Asset
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
-from sluice.errors import SluiceError
+from sluice.errors import SettingsError, SluiceError
 from sluice.offsets.batches import BatchReference
 from sluice.offsets.quantities import format_count
 from sluice.protocol.plan.outlook_text import lines_of
@@ -36,9 +36,16 @@ def failing_for_good() -> Iterator[None]:
         raise AirflowFailException(str(error)) from error
 
 
-def planned_work(ti: Any) -> BatchReference:
-    """The work that the `plan` task of this run has found."""
-    return BatchReference.from_dict(ti.xcom_pull(task_ids=PLAN))
+def planned_work(ti: Any) -> BatchReference | None:
+    """The work that the `plan` task of this run has found; None if it was marked as success.
+
+    Raises SettingsError for what is no work, such as that of another version of Sluice.
+    """
+    found = ti.xcom_pull(task_ids=PLAN)
+    try:
+        return None if found is None else BatchReference.from_dict(found)
+    except ValueError as problem:
+        raise SettingsError(f"`{PLAN}` left no work: {problem}. Clear `{PLAN}`.") from None
 
 
 def actor_of(dag_run: Any) -> str:

@@ -49,7 +49,8 @@ class PipelineSpec(Model):
     format: Format
     schedule: str | None = None
     start: Start = StartEarliest()
-    max_records_per_batch: int = Field(default=5_000_000, ge=1)
+    # At most what a receipt can account for within the longest run (scheduling.time_limits).
+    max_records_per_batch: int = Field(default=5_000_000, ge=1, le=1_000_000_000)
     max_batches_per_run: int = Field(default=20, ge=1, le=1000)
     on_data_loss: Literal["fail", "record"] = "fail"
     quarantine: Quarantine = Quarantine()

@@ -37,6 +37,7 @@ from sluice.tables.offsets_schema import SCHEMA
 from sluice.tables.offsets_upkeep import clean, compact
 from sluice.tables.ownership import OWNER, require_owner
 from sluice.tables.reset_rows import DONE, INTENDED, read_resets, reset_rows
+from sluice.tables.unreadable import reading
 
 log = logging.getLogger(__name__)
 
@@ -156,10 +157,10 @@ class OffsetsSnapshot:
         """
         if self._table is None:
             return []
-        files = self._table.to_pyarrow_dataset(file_pruning_predicate=wanted)
-        found: list[dict[str, Any]] = files.to_table(
-            filter=pq.filters_to_expression(wanted)
-        ).to_pylist()
+        with reading(self._table.table_uri):
+            files = self._table.to_pyarrow_dataset(file_pruning_predicate=wanted)
+            rows = files.to_table(filter=pq.filters_to_expression(wanted))
+        found: list[dict[str, Any]] = rows.to_pylist()
         return found
 
     def _newest(self, app_id: str) -> int:
@@ -203,11 +204,12 @@ class OffsetsTable:
 
         Raises TableRefused where it is another pipeline's, or version 1's is still in use.
         """
-        try:
-            table = DeltaTable(self.uri)
-        except TableNotFoundError:
-            self._require_no_version_1()
-            return OffsetsSnapshot(self._pipeline, None)
+        with reading(self.uri):
+            try:
+                table = DeltaTable(self.uri)
+            except TableNotFoundError:
+                self._require_no_version_1()
+                return OffsetsSnapshot(self._pipeline, None)
         require_owner(self.uri, table, self._pipeline)
         return OffsetsSnapshot(self._pipeline, table)
 

@@ -37,7 +37,7 @@ KAFKA = Connection(
     conn_type="kafka",
     extra=json.dumps({"bootstrap.servers": "broker:9092", "sasl.password": SECRET}),
 )
-WORK = BatchReference(BatchSequence("flights", "forward", 1), (42, 43))
+WORK = BatchReference(BatchSequence("flights", "forward", 1), range(42, 44))
 
 
 class FakeTaskInstance:
@@ -79,15 +79,21 @@ def submit(tmp_path, specs, spark):
 
 def test_the_job_is_told_the_reference_and_nothing_else():
     assert arguments(WORK) == (
-        ["--pipeline", "flights", "--lane", "forward", "--generation", "1", "--batches", "42,43"]
+        ["--pipeline", "flights", "--lane", "forward", "--generation", "1", "--batches", "42..43"]
     )
+
+
+def test_the_command_line_of_a_long_backfill_is_short():
+    """Linux takes 128 KiB in one argument; 24,000 numbers are more."""
+    years = BatchReference(BatchSequence("flights", "backfill", 1), range(1, 10**6))
+    assert max(map(len, arguments(years))) < 20
 
 
 def test_the_secret_is_in_the_drivers_environment_and_nowhere_else(submit, tmp_path, caplog):
     seen, command = tmp_path / "environment", tmp_path / "command"
     submit(f'env > {seen}; echo "$0 $@" > {command}').submit("ingest.py")
     assert SECRET in seen.read_text(encoding="utf-8")
-    assert "--batches 42,43" in command.read_text(encoding="utf-8")
+    assert "--batches 42..43" in command.read_text(encoding="utf-8")
     assert SECRET not in command.read_text(encoding="utf-8")
     assert SECRET not in caplog.text
 
@@ -217,12 +223,26 @@ def test_ingest_is_skipped_when_nothing_is_new(write_spec):
         operator.execute({"ti": FakeTaskInstance(nothing)})
 
 
+def test_ingest_is_skipped_where_plan_was_marked_as_success(write_spec):
+    """So that settle still writes the receipts that are due."""
+    operator = IngestOperator(task_id="ingest", spec=load_spec(write_spec("flights")))
+    with pytest.raises(AirflowSkipException, match=r"marked as success .*clear `plan`"):
+        operator.execute({"ti": FakeTaskInstance(None)})
+
+
+@pytest.mark.parametrize("left", ["", {}, [1], {"batches": "1..2"}, WORK.as_dict() | {"lane": 1}])
+def test_what_is_no_work_is_refused_with_the_next_move(write_spec, left):
+    operator = IngestOperator(task_id="ingest", spec=load_spec(write_spec("flights")))
+    with pytest.raises(AirflowFailException, match=r"left no work: .* Clear `plan`"):
+        operator.execute({"ti": FakeTaskInstance(left)})
+
+
 def test_the_reference_holds_no_offsets():
     assert WORK.as_dict() == {
         "pipeline": "flights",
         "lane": "forward",
         "generation": 1,
-        "batches": [42, 43],
+        "batches": "42..43",
     }
 
 

@@ -137,6 +137,7 @@ def test_a_value_of_a_wrong_type_is_refused_with_its_key(
         ({"max_batches_per_run": -1}, "max_batches_per_run: found -1; "),
         ({"max_batches_per_run": 1001}, "max_batches_per_run: found 1001; "),
         ({"on_data_loss": "ignore"}, "on_data_loss: found 'ignore'; input should be 'fail' or"),
+        ({"max_records_per_batch": 10**9 + 1}, "max_records_per_batch: found 1000000001; "),
         ({"quarantine": {"max_ratio": 1.1}}, "quarantine.max_ratio: found 1.1; "),
         ({"quarantine": {"max_ratio": float("nan")}}, "quarantine.max_ratio: found nan; "),
         ({"consumer_group": ""}, "consumer_group: found ''; "),
