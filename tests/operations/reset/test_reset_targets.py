@@ -65,6 +65,7 @@ def test_every_target_leads_where_kafkas_own_tool_would_lead(trips: Installed) -
     assert leads(trips, "to-latest", "", f"{name}:1") == [(0, 0), (0, 0)]
     # T0 is 22:13:20 on that day: two hours later is the third record of partition 0.
     assert leads(trips, "to-datetime", "2023-11-15T00:13:20.000") == [(0, 8), (0, 0)]
+    assert leads(trips, "to-datetime", "1969-12-31T23:59:59.999Z") == [(0, 10), (0, 4)]
     assert leads(trips, "by-duration", "PT1H") == [(5, 0), (0, 0)], "no record is that late"
     assert leads(trips, "shift-by", "-4", name) == [(0, 4), (0, 4)]
     assert leads(trips, "shift-by", "3") == [(3, 0), (0, 0)], "clipped to the LSO"
