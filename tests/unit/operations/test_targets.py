@@ -95,6 +95,7 @@ def test_a_target_that_needs_no_log_does_not_ask_for_one() -> None:
     ("name", "value", "scopes", "towards"),
     [
         ("to-latest", "", (), "to-latest"),
+        ("to-latest", "as a flag is told to be set", (), "to-latest"),
         ("to-latest", "", ("flights:0",), "to-latest flights:0"),
         ("by-duration", " PT1H", (), "by-duration PT1H"),
         ("to-datetime", "9000-01-01", (), "to-datetime 9000-01-01"),

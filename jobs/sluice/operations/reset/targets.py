@@ -155,5 +155,5 @@ def named_target(name: str, value: str = "", scopes: Iterable[Scope] = ()) -> Ta
     # Until a moment has come, it means the end of the log.
     ahead = isinstance(position, AtMoment) and position.moment > datetime.now(UTC)
     moving = TARGETS[name].moving or ahead
-    written = " ".join(filter(None, [name, value.strip(), *map(str, scopes)]))
-    return ToPosition(position, scopes, written if moving else "")
+    words = [name, *([value.strip()] if TARGETS[name].metavar else []), *map(str, scopes)]
+    return ToPosition(position, scopes, " ".join(words) if moving else "")
