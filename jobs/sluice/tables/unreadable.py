@@ -18,6 +18,6 @@ def reading(uri: str) -> Iterator[None]:
         yield
     except (DeltaError, OSError, pa.ArrowException) as problem:
         raise CommitUnknown(
-            f"{uri.rstrip('/')}: cannot be read: {problem}. Nothing was changed. Run again; if a file is"
-            " missing for good, bring the table back as it was."
+            f"{uri.rstrip('/')}: cannot be read: {problem}. Nothing was changed. Run again; if"
+            " a file is missing for good, bring the table back as it was."
         ) from problem
