@@ -31,7 +31,7 @@ def test_one_plan_is_cut_into_batches_that_tile(topic: Topic, pipeline: Pipeline
 def test_a_run_goes_on_until_it_has_caught_up(topic: Topic, pipeline: Pipelines) -> None:
     trips = pipeline(topic(), max_records_per_batch=2, max_batches_per_run=2)
     more(trips, 7)
-    assert trips.plan().batches == (1, 2)
+    assert trips.plan().batches == range(1, 3)
     assert [event["records"] for event in trips.run()] == [2, 2, 2, 1]
     assert trips.judge().facts.rows == 7
 
