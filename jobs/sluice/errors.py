@@ -9,6 +9,7 @@ SluiceError
 ├── SparkFailed          read the cause: Spark stopped before its commit
 ├── DataLost             decide about lost data (`on_data_loss`)
 ├── GapUnexplained       decide about a hole in the log
+├── RowsErased           decide about rows that others deleted (`--bring-back-erased`)
 ├── TooManyQuarantined   fix the schema or raise `quarantine.max_ratio`
 ├── BackfillClosed       request the backfill again: a reset closed it before it was complete
 ├── PreviewOutdated      preview again: the plan is no longer the one shown
@@ -65,6 +66,10 @@ class DataLost(SluiceError):
 
 class GapUnexplained(SluiceError):
     """Offsets of a batch have no row, and the log does not explain why."""
+
+
+class RowsErased(SluiceError):
+    """Reading again would bring back rows that others deleted; nothing was changed."""
 
 
 class TooManyQuarantined(SluiceError):

@@ -30,7 +30,7 @@ from sluice.offsets.batches import BatchReference
 from sluice.offsets.notation import Positions
 from sluice.offsets.origin import Origin
 from sluice.offsets.quarantined import Drop, RecordFilter
-from sluice.offsets.ranges import OffsetRange
+from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.resets import Reset
 from sluice.operations.backfill.dry_run import dry_run_backfill
 from sluice.operations.backfill.plan_backfill import plan_backfill
@@ -56,6 +56,7 @@ from sluice.progress.resources import PipelineResources
 from sluice.protocol.ingest.land_batches import ingest
 from sluice.protocol.ingest.outstanding import outstanding
 from sluice.protocol.plan.dry_run import dry_run
+from sluice.protocol.plan.log_ends import has_reached, read_log_ends
 from sluice.protocol.plan.outlook import Outlook
 from sluice.protocol.plan.write_plan import PlannedWork, plan
 from sluice.protocol.settle.announce import announce, read_announced
@@ -88,9 +89,12 @@ class Pipeline:
         """Decide what the run works on, and make it durable; falsy if there is nothing new."""
         return plan(self.resources, self._after_any_reset(run_id, actor))
 
-    def backfill(self, selection: Selection, run_id: str, actor: str) -> PlannedWork:
+    def backfill(
+        self, selection: Selection, run_id: str, actor: str, bring_back_erased: bool = False
+    ) -> PlannedWork:
         """Plan which offsets below the cursor are reread, as far as Kafka holds them."""
-        return plan_backfill(self.resources, selection, self._after_any_reset(run_id, actor))
+        origin = self._after_any_reset(run_id, actor)
+        return plan_backfill(self.resources, selection, origin, bring_back_erased)
 
     def dry_run(self, selection: Selection | None = None) -> Outlook:
         """What the next run, or a backfill of the selection, would do. Writes nothing."""
@@ -122,13 +126,21 @@ class Pipeline:
         """Write all due receipts and mirror the cursor."""
         return settle(self.resources, _origin(run_id, actor))
 
-    def announced(self, told: Iterable[object], work: BatchReference) -> Announced:
+    def announced(self, told: Iterable[object], work: BatchReference | None) -> Announced:
         """How far earlier announcements go; read it before the run settles its work."""
         return read_announced(self.resources, told, work)
 
     def announce(self, before: Announced) -> Announcement:
         """What is settled and not announced yet; falsy if there is no news."""
         return announce(self.resources, before)
+
+    def log_ends(self) -> Mapping[TopicPartition, int]:
+        """The end of what can be read now, by partition."""
+        return read_log_ends(self.resources)
+
+    def has_reached(self, ends: Mapping[TopicPartition, int]) -> bool:
+        """Whether everything below these ends is in the table."""
+        return has_reached(self.resources, ends)
 
     # The operators' commands
 
@@ -162,9 +174,11 @@ class Pipeline:
         run_id: str,
         actor: str,
         as_previewed: str | None = None,
+        bring_back_erased: bool = False,
     ) -> Reset:
         """Close the generation and open the next one at the target."""
-        return reset(self.resources, target, reason, _origin(run_id, actor), as_previewed)
+        origin = _origin(run_id, actor)
+        return reset(self.resources, target, reason, origin, as_previewed, bring_back_erased)
 
     def preview_skip(self, positions: Positions, reason: str, actor: str) -> Skip:
         """How single offsets would be skipped; nothing is written."""

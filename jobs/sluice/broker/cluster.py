@@ -80,7 +80,8 @@ class KafkaCluster:
         self, partitions: list[TopicPartition], moment: datetime
     ) -> Mapping[TopicPartition, int | None]:
         """The first offset whose record is at or after the moment; None where none is."""
-        at = OffsetSpec.for_timestamp(int(moment.timestamp() * 1000))
+        # To Kafka, -1 and -2 mean the log's two ends (its protocol's ListOffsets).
+        at = OffsetSpec.for_timestamp(max(0, int(moment.timestamp() * 1000)))
         found = self._list_offsets(
             [WirePartition(each.topic, each.partition) for each in partitions], at
         )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from sluice.errors import SettingsError, SparkFailed
 from sluice.lake.log_store import LOG_STORE_CONF, require_log_store
+from sluice.spec.spark_keys import SECRET
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,7 +45,7 @@ _START_CONF = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     **LOG_STORE_CONF,
-    "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas|truststore|keystore",
+    "spark.redaction.regex": SECRET,
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
@@ -65,7 +66,7 @@ _SESSION_CONF = {
     # The JVM never compiles a method larger than this (HotSpot, DontCompileHugeMethods); Spark then
     # runs without whole-stage code generation (SPARK-21871).
     "spark.sql.codegen.hugeMethodLimit": "8000",
-    "spark.sql.redaction.options.regex": "(?i)url|secret|password|token|jaas|truststore|keystore",
+    "spark.sql.redaction.options.regex": f"{SECRET}|url",
 }
 
 

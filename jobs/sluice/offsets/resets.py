@@ -65,7 +65,8 @@ class Reset:
 
     `closed_at` numbers the last batch of each lane that counts; `data_version` and `data_table_id`
     are the version and the Delta id of the data table it was decided on. `recorded` is set on
-    resets read back from the table.
+    resets read back from the table. `towards` names a target that moves with the log, such as the
+    log's end; it is not recorded.
     """
 
     pipeline: str
@@ -78,12 +79,18 @@ class Reset:
     data_table_id: str | None = None
     done: bool = False
     recorded: Origin | None = field(default=None, compare=False)
+    towards: str = field(default="", compare=False)
 
     @property
     def preview(self) -> str:
-        """A short name for the decision: generation, last batch, digest of the rest."""
+        """A short name for the decision: generation, last batch, digest of the rest.
+
+        Where the target moves with the log it stands for itself: its offsets are those of the
+        moment when it is carried out.
+        """
         moves = [
-            f"{each.partition} {each.after.topic_id} {each.before} {each.after.offsets.start}"
+            f"{each.partition} {each.after.topic_id} {each.before}"
+            f" {self.towards or each.after.offsets.start}"
             for each in self.cursor
         ]
         last = self.closed_at["forward"]

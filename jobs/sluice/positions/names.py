@@ -16,6 +16,7 @@ class PositionName:
     form, with `help` and `description`; where it takes a value, `metavar` stands for that on the
     command line and `parameter` holds it in the form. A `repeatable` one takes several values. It
     can be limited to some topics, unless it names single partitions or concerns the whole table.
+    One that is `moving` means another offset with every new record.
     """
 
     start: str = ""
@@ -26,6 +27,7 @@ class PositionName:
     description: str = ""
     repeatable: bool = False
     of_some_topics: bool = True
+    moving: bool = False
 
     @property
     def key(self) -> str:
@@ -38,7 +40,9 @@ NAMES = (
     PositionName(
         start="earliest", target="to-earliest", help="Everything that Kafka still holds, again."
     ),
-    PositionName(start="latest", target="to-latest", help="The end of what can be read now."),
+    PositionName(
+        start="latest", target="to-latest", help="The end of what can be read now.", moving=True
+    ),
     PositionName(
         target="to-table",
         help="After a RESTORE: the end of the rows that the table still holds.",
@@ -58,6 +62,7 @@ NAMES = (
         help="Records from this long ago on.",
         parameter="duration",
         description="Records from this long ago on: `PT1H`, `P1DT12H`.",
+        moving=True,
     ),
     PositionName(
         target="shift-by",

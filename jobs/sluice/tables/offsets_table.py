@@ -153,9 +153,8 @@ class OffsetsSnapshot:
             return []
         with reading(self._table.table_uri):
             files = self._table.to_pyarrow_dataset(file_pruning_predicate=wanted)
-            found: list[dict[str, Any]] = files.to_table(
-                filter=pq.filters_to_expression(wanted)
-            ).to_pylist()
+            rows = files.to_table(filter=pq.filters_to_expression(wanted))
+        found: list[dict[str, Any]] = rows.to_pylist()
         return found
 
     def _newest(self, app_id: str) -> int:

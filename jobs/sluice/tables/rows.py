@@ -10,6 +10,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, DeltaProtocolError
 
 from sluice.errors import TableRefused
+from sluice.tables.refusals import reading
 
 
 def dataset(table: DeltaTable) -> pads.Dataset:
@@ -28,14 +29,16 @@ def read_rows(uri: str, columns: Sequence[str], offsets: Collection[int] | None 
 
     File statistics skip the files of other offsets.
     """
-    rows = dataset(DeltaTable(uri))
-    wanted = None
-    if offsets is not None:
-        if not offsets:
-            return rows.schema.empty_table().select(list(columns))
-        within = (pads.field("_offset") >= min(offsets)) & (pads.field("_offset") <= max(offsets))
-        wanted = within & pads.field("_offset").isin(list(offsets))
-    return rows.to_table(columns=list(columns), filter=wanted)
+    with reading(uri):
+        rows = dataset(DeltaTable(uri))
+        wanted = None
+        if offsets is not None:
+            if not offsets:
+                return rows.schema.empty_table().select(list(columns))
+            place = pads.field("_offset")
+            within = (place >= min(offsets)) & (place <= max(offsets))
+            wanted = within & place.isin(list(offsets))
+        return rows.to_table(columns=list(columns), filter=wanted)
 
 
 def removed_rows(

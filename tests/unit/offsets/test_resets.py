@@ -104,6 +104,22 @@ def test_a_preview_names_one_decision(other: dict) -> None:
         require_as_previewed(shown.preview, replace(shown, **other).preview, "  9 → 5")
 
 
+def test_a_target_that_moves_with_the_log_stands_for_itself() -> None:
+    """Between preview and execution a busy topic has new records: that changes nothing."""
+    shown = replace(reset(moved(9, 50)), towards="to-latest")
+    assert replace(shown, cursor=(moved(9, 60),)).preview == shown.preview
+    for other in (
+        replace(shown, towards="to-latest flights:0"),
+        replace(shown, towards=""),
+        replace(shown, generation=3),
+        replace(shown, closed_at={"forward": 4, "backfill": 0}),
+        replace(shown, cursor=(moved(10, 50),)),
+        replace(shown, cursor=(moved(9, 50), moved(0, 0, 1))),
+        replace(shown, cursor=(CursorMove(planned(offsets(50, 50), topic_id="another"), 9),)),
+    ):
+        assert other.preview != shown.preview
+
+
 def test_a_row_for_each_partition_and_lane_with_cursors_on_the_forward_ones() -> None:
     found = rows(reset(moved(9, 4), moved(5, 5, 1)))
     by_lane = {(row["lane"], row["partition"]): row for row in found}

@@ -64,7 +64,7 @@ def time_window(start: datetime, end: datetime) -> Selection:
         behind = resources.kafka.offsets_for_time(partitions, end)
         requested = [
             RequestedRange(
-                _window_range(each, first[each], behind[each], state), state.logs[each].topic_id
+                window_range(each, first[each], behind[each], state), state.logs[each].topic_id
             )
             for each in partitions
         ]
@@ -88,7 +88,7 @@ def _without_skips(
     return found
 
 
-def _window_range(
+def window_range(
     partition: TopicPartition, first: int | None, behind: int | None, state: KafkaState
 ) -> OffsetRange:
     """The range between two bounds; None is a moment after the last record.
@@ -98,7 +98,8 @@ def _window_range(
     """
     log = state.logs[partition]
     end = log.end_offset if behind is None else behind
-    start = end if first is None else first
+    # Both bounds are asked for later than the log: it may have been cut back in between.
+    start = end if first is None else min(first, end)
     return OffsetRange(partition, 0 if start == log.log_start_offset else start, end)
 
 

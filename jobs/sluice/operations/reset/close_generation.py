@@ -21,7 +21,7 @@ from sluice.failpoints import reach
 from sluice.offsets.origin import Origin
 from sluice.offsets.resets import Reset, require_as_previewed
 from sluice.operations.reset.held_position import held_position
-from sluice.operations.reset.preview import Preview, preview_of
+from sluice.operations.reset.preview import Preview, erased_by, preview_of
 from sluice.operations.reset.repeats import Repetition, find_repetition
 from sluice.operations.reset.targets import Target, ToIntended
 from sluice.positions.position import keep_cursor, require_rows_below
@@ -52,17 +52,19 @@ def reset(
     reason: str,
     origin: Origin,
     as_previewed: str | None = None,
+    bring_back_erased: bool = False,
 ) -> Reset:
     """Carry the reset out. Raises as `preview_reset`, and CommitFailed after repeated conflicts.
 
     Raises PreviewOutdated if it would not do what the preview with that id showed, or if an
-    interrupted reset had to be finished first.
+    interrupted reset had to be finished first; RowsErased where rows that others deleted would
+    come back and are not to.
     """
     finished = _finish_if_possible(resources, origin)
     newest = resources.offsets.snapshot().resets().newest
     repeats = None
     if newest is not None and newest.done:
-        if as_previewed == newest.preview:
+        if as_previewed and as_previewed in _previews(newest, target, reason):
             log.info("%s: already done: generation %d is open", newest.pipeline, newest.generation)
             mirror(resources)
             return newest
@@ -79,9 +81,20 @@ def reset(
             f"{_described(newest)}\nNothing was changed. To go on from where the cursor is now,"
             " give the id of a preview with --as-previewed, or another reason."
         )
-    done = finished or start_generation(resources, target, reason, origin, as_previewed)
+    done = finished or start_generation(
+        resources, target, reason, origin, as_previewed, bring_back_erased
+    )
     mirror(resources)
     return done
+
+
+def _previews(done: Reset, target: Target, reason: str) -> list[str]:
+    """The ids of previews that a reset may have carried out.
+
+    Which moving target it had is not recorded: the same reason has to vouch for that.
+    """
+    towards = target.towards if done.reason == reason else ""
+    return [done.preview, replace(done, towards=towards).preview]
 
 
 def _finish_if_possible(resources: PipelineResources, origin: Origin) -> Reset | None:
@@ -110,6 +123,7 @@ def start_generation(
     reason: str,
     origin: Origin,
     as_previewed: str | None = None,
+    bring_back_erased: bool = False,
 ) -> Reset:
     """Close the generation and open the next one. Raises as `reset` does."""
 
@@ -119,6 +133,8 @@ def start_generation(
         intended = _decide(resources, lane, target, reason)
         if as_previewed:
             require_as_previewed(as_previewed, intended.preview, _described(intended))
+        if not isinstance(target, ToIntended):
+            erased_by(lane, intended).require_allowed(lane.pipeline, bring_back_erased)
         for each, last in intended.closed_at.items():
             write_receipts(resources, origin, each, last)
         try:
@@ -165,6 +181,7 @@ def _decide(resources: PipelineResources, lane: LaneState, target: Target, reaso
         data_version=fencing.version,
         reason=reason,
         data_table_id=lane.data.table_id,
+        towards=target.towards,
     )
 
 

@@ -41,7 +41,14 @@ class ResetQuestions(Questions, Protocol):
 
 
 class Target(Protocol):
-    """Where a reset moves the cursor."""
+    """Where a reset moves the cursor.
+
+    `towards` names a target that moves with the log; it is empty for one that stands still.
+    """
+
+    @property
+    def towards(self) -> str:
+        """The target's name and value, if each new record moves it."""
 
     def moves(self, held: HeldPosition, ask: ResetQuestions) -> Moves:
         """The partitions that move, each with its new position; the others stay.
@@ -59,6 +66,7 @@ class ToPosition:
 
     position: Position
     scopes: tuple[Scope, ...] = ()
+    towards: str = ""
 
     def moves(self, held: HeldPosition, ask: ResetQuestions) -> Moves:
         """The partitions that the position names. Raises SettingsError for unknown scopes."""
@@ -75,6 +83,8 @@ class ToPosition:
 class ToTable:
     """After a RESTORE: where the data table's rows end. Does not contact Kafka."""
 
+    towards = ""
+
     def moves(self, held: HeldPosition, ask: ResetQuestions) -> Moves:
         """Every partition."""
         return keep_cursor(held.held)
@@ -85,6 +95,7 @@ class ToIntended:
     """The cursor that a reset already decided on. Does not contact Kafka."""
 
     reset: Reset
+    towards = ""
 
     def moves(self, held: HeldPosition, ask: ResetQuestions) -> Moves:
         """Every partition of that reset."""
@@ -102,7 +113,7 @@ def _require_scopes(scopes: Iterable[Scope], logs: Logs) -> None:
 
 
 to_earliest = ToPosition(Earliest())
-to_latest = ToPosition(Latest())
+to_latest = ToPosition(Latest(), towards="to-latest")
 to_table = ToTable()
 
 
@@ -138,6 +149,11 @@ def named_target(name: str, value: str = "", scopes: Iterable[Scope] = ()) -> Ta
     if name == "to-table":
         return to_table
     try:
-        return ToPosition(_POSITIONS[name](value), scopes)
+        position = _POSITIONS[name](value)
     except OverflowError:
         raise ValueError(f"{value!r} is out of range") from None
+    # Until a moment has come, it means the end of the log.
+    ahead = isinstance(position, AtMoment) and position.moment > datetime.now(UTC)
+    moving = TARGETS[name].moving or ahead
+    words = [name, *([value.strip()] if TARGETS[name].metavar else []), *map(str, scopes)]
+    return ToPosition(position, scopes, " ".join(words) if moving else "")

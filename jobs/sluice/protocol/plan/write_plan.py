@@ -123,7 +123,9 @@ def _log_plan(new: Plan) -> None:
 
 
 def _work_of(lane: LaneState, batches: Sequence[Batch]) -> BatchReference:
-    return BatchReference(lane.sequence, tuple(batch.number for batch in batches))
+    if not batches:
+        return BatchReference(lane.sequence)
+    return BatchReference(lane.sequence, range(batches[0].number, batches[-1].number + 1))
 
 
 def _names_of(batches: Sequence[Batch]) -> str:
