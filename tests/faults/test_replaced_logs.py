@@ -367,4 +367,4 @@ def test_a_topic_that_is_brought_back_is_not_appended_once_more(
     found.grow(5)
     found.trips.run()
     assert {row["mode"] for row in found.trips.offsets("planned")} == {"append", "replace"}
-    assert found.trips.judge(remembered=anew).facts.rows == 25 + 3
+    assert found.trips.judge(remembered=anew, group=None).facts.rows == 25 + 3

@@ -171,7 +171,7 @@ def a_log_that_was_replaced_after_a_reset(trips: Installed) -> Expectations:
 
 
 def replaced_log(trips: Installed, before: Callable[[], object]) -> Expectations:
-    """A broker of its own comes back with an older copy of its data, which grows over the cursor."""
+    """A broker of its own comes back with an older copy, which grows over the cursor."""
     name, folder = trips.topics[0], trips.folder / "broker"
     with Broker(folder) as broker:
         trips.bootstrap = broker.bootstrap

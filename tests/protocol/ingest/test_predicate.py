@@ -1,4 +1,4 @@
-"""The predicate of a replacement names exactly the rows that are read again, however many ranges."""
+"""A replacement removes exactly the rows that are read again, however many ranges there are."""
 
 from __future__ import annotations
 
