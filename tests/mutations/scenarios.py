@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from deltalake import DeltaTable
 from sluice.errors import TableRefused
 
+from local.embedded.broker import Broker
 from local.embedded.topics import create_topic
 from tests.oracle import read_truth
 from tests.worlds.pipelines import Installed, more
@@ -145,6 +146,54 @@ def a_backfill(trips: Installed) -> None:
     everything = offset_ranges([f"{trips.topics[0]}[0] [0, 15)"])
     trips.ingest(trips.open().backfill(everything, "test", "test").work)
     trips.run()
+
+
+@scenario
+def a_backfill_of_the_middle(trips: Installed) -> None:
+    from sluice.operations.backfill.selection import offset_ranges
+
+    more(trips, 10)
+    trips.run()
+    middle = offset_ranges([f"{trips.topics[0]}[0] [3, 6)"])
+    trips.ingest(trips.open().backfill(middle, "test", "test").work)
+    trips.settle()
+
+
+@scenario
+def a_log_that_was_replaced(trips: Installed) -> Expectations:
+    return replaced_log(trips, lambda: None)
+
+
+@scenario
+def a_log_that_was_replaced_after_a_reset(trips: Installed) -> Expectations:
+    from sluice.operations.reset.targets import shift_by
+
+    return replaced_log(trips, lambda: trips.open().reset(shift_by(0), "a scenario", "run", "test"))
+
+
+def replaced_log(trips: Installed, before: Callable[[], object]) -> Expectations:
+    """A broker of its own comes back with an older copy, which grows over the cursor."""
+    name, folder = trips.topics[0], trips.folder / "broker"
+    with Broker(folder) as broker:
+        trips.bootstrap = broker.bootstrap
+        assert create_topic(broker.bootstrap, name, 1, {})
+        more(trips, 5)
+        broker.stop()
+        copy = shutil.copytree(folder / "data", trips.folder / "copy")
+        broker.start()
+        more(trips, 5, 5)
+        trips.run()
+        truth = read_truth(broker.bootstrap, [name])
+        before()
+        broker.stop()
+        shutil.rmtree(folder / "data")
+        shutil.copytree(copy, folder / "data")
+        broker.start()
+        more(trips, 10, 1000)
+        with contextlib.suppress(Exception):
+            trips.run()
+        noticed = len(trips.ranges()) == 1
+        return {"truth": truth if noticed else read_truth(broker.bootstrap, [name]), "group": None}
 
 
 @scenario

@@ -163,7 +163,8 @@ class KafkaCluster:
                 answer = self._ask(partial(_itself, future))
             except NoSuchTopic:
                 continue
-            found[topic] = (_url_safe(str(answer.topic_id)), [e.id for e in answer.partitions])
+            topic_id = require_topic_id(topic, str(answer.topic_id))
+            found[topic] = (topic_id, [each.id for each in answer.partitions])
         return found
 
     def _list_offsets(
@@ -207,6 +208,15 @@ def _without_errors(answer: list[WirePartition]) -> list[WirePartition]:
     return answer
 
 
-def _url_safe(topic_id: str) -> str:
+def require_topic_id(topic: str, reported: str) -> str:
+    """A topic's id as Kafka writes it. Raises SettingsError for a broker that reports none."""
     # librdkafka writes the id in plain base64, Kafka in the URL-safe form (KIP-516).
-    return topic_id.replace("+", "-").replace("/", "_")
+    found = reported.rstrip("=").replace("+", "-").replace("/", "_")
+    if not found.strip("A"):
+        raise SettingsError(
+            f"{topic}: expected a topic id, found none: the broker reports no topic ids (KIP-516),"
+            " and without them a topic created anew cannot be told from the old one. Upgrade the"
+            " cluster to Kafka 2.8 or later, with inter.broker.protocol.version 2.8 or later:"
+            " existing topics get their ids then."
+        )
+    return found

@@ -150,15 +150,6 @@ class Resets:
             )
         return closing.closed_at[sequence.lane]
 
-    def committed_before(self, generation: int) -> Mapping[tuple[str, TopicPartition], int]:
-        """The offset up to which each partition of each topic id was committed before then."""
-        highest: dict[tuple[str, TopicPartition], int] = {}
-        for number, reset in self.by_generation.items():
-            for each in reset.cursor if number <= generation else ():
-                place = (each.after.topic_id, each.partition)
-                highest[place] = max(highest.get(place, 0), each.before or 0)
-        return highest
-
 
 def closed_unread(unfinished: Iterable[Batch]) -> Iterator[str]:
     """What a reset does to planned batches that are not committed, one sentence per lane."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from sluice.errors import TableRefused
 from sluice.offsets.batches import Batch, BatchSequence, Cursor, Lane
 from sluice.offsets.history import LaneHistory
 from sluice.offsets.ranges import TopicPartition
+from sluice.offsets.reach import NO_REACH, Reach
 from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import LANES, Reset, Resets
 from sluice.progress.resources import PipelineResources
@@ -63,6 +65,35 @@ class LaneState:
         return self.history.batch(self.committed) if self.committed else None
 
     @property
+    def newest(self) -> Batch | None:
+        """The newest committed batch of the forward lane, of this generation or an earlier one."""
+        return self.last or self.reach.newest
+
+    @cached_property
+    def reach(self) -> Reach:
+        """What the forward lane has committed in the generations before; read only when needed."""
+        found = NO_REACH
+        for generation in range(1, self.generation):
+            closed = BatchSequence(self.pipeline, "forward", generation)
+            numbers = {self.snapshot.planned(closed), self.resets.closed_at(closed)} - {0}
+            batches = [
+                each
+                for number in numbers
+                for each in self.snapshot.batches(closed, number, last=number)
+            ]
+            found = found.with_generation(self.resets.by_generation[generation + 1], batches)
+        return found
+
+    def closed_by(self, reset: Reset) -> LaneState:
+        """The lane as the reset will open it, with nothing planned yet."""
+        return replace(
+            self,
+            resets=Resets({**self.resets.by_generation, reset.generation: reset}),
+            history=LaneHistory(replace(self.sequence, generation=reset.generation), opening=reset),
+            committed=0,
+        )
+
+    @property
     def due(self) -> tuple[Batch, ...]:
         """The committed batches that have no receipt yet, in order."""
         waiting = self.history.after(self.history.settled)
@@ -85,8 +116,14 @@ class LaneState:
 
     def committed_of(self, sequence: BatchSequence) -> int:
         """The last committed batch of any sequence; for a closed one, where it was closed."""
+        return self.end_of(sequence).last
+
+    def end_of(self, sequence: BatchSequence) -> SequenceEnd:
+        """How far any sequence is committed."""
         committed = self.data.committed(sequence)
-        return self.resets.closed_at(sequence) if committed == FENCE else committed
+        if committed < FENCE:
+            return SequenceEnd(sequence, committed, closed=False)
+        return SequenceEnd(sequence, self.resets.closed_at(sequence), closed=True)
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,8 @@ class DeltaSnapshot:
         if self._table is None:
             return 0
         wanted = (
-            (pads.field("_topic_id") == topic_id)
+            (pads.field("_topic") == partition.topic)
+            & (pads.field("_topic_id") == topic_id)
             & (pads.field("_partition") == partition.partition)
             & (pads.field("_offset") >= offset)
         )

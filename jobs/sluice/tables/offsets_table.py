@@ -59,7 +59,6 @@ class OffsetsSnapshot:
             settled=settled,
             batches=self.batches(sequence, first=max(settled, 1), last=planned),
             opening=resets.by_generation.get(sequence.generation),
-            committed_before=resets.committed_before(sequence.generation),
         )
 
     def planned(self, sequence: BatchSequence) -> int:

@@ -1,4 +1,4 @@
-"""Resets: which one opens a generation, where it closed the one before, and what was reached."""
+"""Resets: which one opens a generation, and where it closed the one before."""
 
 from __future__ import annotations
 
@@ -12,20 +12,13 @@ from hypothesis import strategies as st
 from sluice.errors import PreviewOutdated, TableRefused
 from sluice.offsets.origin import Origin
 from sluice.offsets.resets import CursorMove, Reset, Resets, require_as_previewed
-from sluice.protocol.plan.next_batches import plan_next
 from sluice.tables.reset_rows import read_resets, reset_rows
 
 from tests.unit.builders import (
     CLUSTER,
-    TOPIC_ID,
-    history,
-    log,
     offsets,
-    partition,
     planned,
     sequence,
-    spec,
-    state,
 )
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -136,36 +129,3 @@ def test_a_closed_sequence_ends_where_the_reset_says() -> None:
     assert known.closed_at(sequence(lane="backfill")) == 0
     with pytest.raises(TableRefused, match="expected the reset that closed it"):
         known.closed_at(sequence(generation=2))
-
-
-def test_reached_is_the_furthest_that_any_generation_before_came() -> None:
-    known = Resets({2: reset(moved(9, 4)), 3: reset(moved(6, 0), moved(2, 0, 1), generation=3)})
-    assert known.committed_before(1) == {}
-    assert known.committed_before(2) == {(TOPIC_ID, partition()): 9}
-    assert known.committed_before(3) == {(TOPIC_ID, partition()): 9, (TOPIC_ID, partition(1)): 2}
-
-
-@pytest.mark.parametrize(
-    ("after", "reached", "mode"), [(4, 9, "replace"), (9, 9, "append"), (12, 9, "append")]
-)
-def test_a_batch_replaces_where_some_of_it_was_committed_before(
-    after: int, reached: int, mode: str
-) -> None:
-    opening = reset(moved(9, after))
-    before = replace(
-        history(),
-        sequence=sequence(generation=2),
-        opening=opening,
-        committed_before={(TOPIC_ID, partition()): reached},
-    )
-    assert before
-    plan = plan_next(spec(), before, state(log(0, 20)))
-    assert [(str(each), each.mode) for each in plan.batches] == [("forward-2-1", mode)]
-    assert plan.batches[0].ranges[0].offsets == offsets(after, 20)
-
-
-def test_a_topic_created_anew_counts_from_the_start_and_replaces_nothing() -> None:
-    anew = CursorMove(planned(offsets(0, 0), topic_id="another"), 9)
-    before = replace(history(), opening=reset(anew), committed_before={(TOPIC_ID, partition()): 9})
-    plan = plan_next(spec(), before, state(log(0, 20, topic_id="another")))
-    assert plan.batches[0].mode == "append"

@@ -19,7 +19,7 @@ from sluice.progress.erased import Erased, RangeToReread
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lanes import read_lane
 from sluice.progress.resources import PipelineResources
-from sluice.protocol.plan.log_identity import require_same_log
+from sluice.protocol.plan.log_identity import find_changes
 from sluice.protocol.plan.write_plan import PlannedWork, write_plan
 
 log = logging.getLogger(__name__)
@@ -87,8 +87,7 @@ def _decide_plan(resources: PipelineResources, selection: Selection, lane: LaneS
         log.warning("%s: nothing to read again: nothing was read yet", resources.spec.pipeline)
         return Plan(())
     state = resources.kafka.state(resources.spec)
-    require_read_logs(forward.history, forward.cursor, state)
-    if forward.last:
-        require_same_log(resources, forward.data, forward.last, state)
+    changes = find_changes(resources, forward, state)
+    require_read_logs(forward.history, forward.cursor, state, changes)
     found = clip_to_held(selection(resources, state), forward.cursor, state)
     return plan_reread(resources.spec, lane.history, lane.unfinished, found, state)

@@ -20,14 +20,21 @@ from sluice.errors import (
 from sluice.failpoints import reach
 from sluice.offsets.origin import Origin
 from sluice.offsets.resets import Reset, require_as_previewed
-from sluice.operations.reset.held_position import held_position
+from sluice.operations.reset.held_position import HeldPosition, held_position
 from sluice.operations.reset.preview import Preview, erased_by, preview_of
 from sluice.operations.reset.repeats import Repetition, find_repetition
 from sluice.operations.reset.targets import Target, ToIntended
-from sluice.positions.position import keep_cursor, require_rows_below
+from sluice.positions.position import Moves, keep_cursor, require_rows_below
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
+from sluice.protocol.plan.fingerprints import unmoved
+from sluice.protocol.plan.log_changes import (
+    compare_held,
+    require_no_contradiction,
+    require_same_cluster,
+)
+from sluice.protocol.plan.log_identity import compare_logs, known_fingerprints
 from sluice.protocol.plan.start import PositionAnswers
 from sluice.protocol.settle.mirror import mirror
 from sluice.protocol.settle.write_receipts import write_receipts
@@ -169,6 +176,8 @@ def _decide(resources: PipelineResources, lane: LaneState, target: Target, reaso
     position = held_position(lane)
     moves = {**keep_cursor(position.held), **target.moves(position, PositionAnswers(resources))}
     require_rows_below(moves, position.cursor, position.held)
+    if not isinstance(target, ToIntended):
+        _require_logs_of_what_stays(resources, lane, position, moves)
     old = {partition: planned.offsets.end for partition, planned in position.cursor.items()}
     return Reset(
         pipeline=lane.pipeline,
@@ -183,6 +192,19 @@ def _decide(resources: PipelineResources, lane: LaneState, target: Target, reaso
         data_table_id=lane.data.table_id,
         towards=target.towards,
     )
+
+
+def _require_logs_of_what_stays(
+    resources: PipelineResources, lane: LaneState, position: HeldPosition, moves: Moves
+) -> None:
+    """Raises ResetNeeded where a cursor would stay on a log that is not the one that was read."""
+    after = {each: moved.after for each, moved in moves.items()}
+    stays = unmoved(position.held, after)
+    state = resources.kafka.state(resources.spec)
+    require_same_cluster(position.cluster_id, state)
+    known = known_fingerprints(lane.data, position.newest, stays)
+    changes = compare_logs(resources, stays, known, state)
+    require_no_contradiction(lane.pipeline, [*compare_held(stays, state), *changes])
 
 
 def _described(intended: Reset) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from sluice.errors import SettingsError
-from sluice.offsets.batches import BatchSequence, Cursor, Lane, PlannedRange
+from sluice.offsets.batches import Batch, BatchSequence, Cursor, Lane, PlannedRange
 from sluice.offsets.history import LaneHistory
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.resets import LANES
@@ -22,14 +22,16 @@ class HeldPosition:
     """A pipeline before a reset; every range is empty, at the offset in question.
 
     `cursor` is where the next batch would start; `held` is where the table's rows end; `last` is,
-    by lane, the number of the generation's last batch whose rows are there. Only after a RESTORE do
-    `held` and `last` differ from what was committed.
+    by lane, the number of the generation's last batch whose rows are there; `newest` is the forward
+    lane's last such batch of any generation. Only after a RESTORE do they differ from what was
+    committed.
     """
 
     cursor: Cursor
     held: Cursor
     last: Mapping[Lane, int]
     cluster_id: str
+    newest: Batch | None = None
 
 
 def held_position(lane: LaneState) -> HeldPosition:
@@ -47,15 +49,17 @@ def held_position(lane: LaneState) -> HeldPosition:
     cluster = lane.history.cluster_id
     commits = lane.data.require_no_foreign_commits(lane.pipeline)
     if all(each.restored is None for each in commits):
-        return HeldPosition(cursor, cursor, committed, cluster)
+        return HeldPosition(cursor, cursor, committed, cluster, lane.newest)
     landed = landed_batches(lane)
     undone = {each.version for each in undone_by_restore(landed, commits)}
     if not undone:
-        return HeldPosition(cursor, cursor, committed, cluster)
+        return HeldPosition(cursor, cursor, committed, cluster, lane.newest)
     held = list(takewhile(lambda each: each.version not in undone, landed))
     last = {each: _last_batch(held, replace(lane.sequence, lane=each)) for each in LANES}
-    ends = {**cursor, **_row_ends(_forward_batches(landed), _forward_batches(held))}
-    return HeldPosition(cursor, ends, last, cluster)
+    forward = _forward_batches(held)
+    ends = {**cursor, **_row_ends(_forward_batches(landed), forward)}
+    newest = forward[-1].batch if forward else None
+    return HeldPosition(cursor, ends, last, cluster, newest)
 
 
 def _last_batch(held: Sequence[LandedBatch], sequence: BatchSequence) -> int:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sluice.offsets.batches import Batch
-from sluice.offsets.history import LaneHistory
 from sluice.offsets.partition_log import Logs, PartitionLog
 from sluice.offsets.quarantined import RecordState
 from sluice.offsets.ranges import OffsetRange, TopicPartition
@@ -84,7 +83,12 @@ def preview_of(
     resources: PipelineResources, lane: LaneState, intended: Reset, logs: Logs
 ) -> Preview:
     """Count the rows that the reset affects; nothing is written."""
-    below = [each for each in intended.cursor if _rereads_rows(each, lane.history)]
+    reached = lane.closed_by(intended).reach.ends
+    below = [
+        each
+        for each in intended.cursor
+        if each.after.offsets.start < reached.get((each.after.topic_id, each.partition), 0)
+    ]
     rows = {
         each.partition: lane.data.rows_from(
             each.after.topic_id, each.partition, each.after.offsets.start
@@ -117,12 +121,6 @@ def erased_by(lane: LaneState, intended: Reset) -> Erased:
             for start in [each.after.offsets.start]
         ],
     )
-
-
-def _rereads_rows(moved: CursorMove, history: LaneHistory) -> bool:
-    place = (moved.after.topic_id, moved.partition)
-    reached = max(moved.before or 0, history.committed_before.get(place, 0))
-    return moved.after.offsets.start < reached
 
 
 def _live_quarantine(
