@@ -38,7 +38,8 @@ def receipt_rows(receipt: Receipt, origin: Origin) -> Iterator[Row]:
     batch = receipt.batch
     for line in receipt.counted:
         row = _batch_row("committed", batch, line.planned) | origin.columns()
-        yield row | _counts(line) | {"data_version": receipt.data_version}
+        reason = {"reason": receipt.reason} if receipt.reason else {}
+        yield row | _counts(line) | {"data_version": receipt.data_version} | reason
     for loss in receipt.losses:
         yield _loss_row(batch.sequence, batch.cluster_id, loss) | origin.columns()
 
@@ -63,8 +64,13 @@ def read_receipts(
     by_number = _by_number(rows)
     for number in sorted(by_number):
         lines, first = tuple(map(_read_counted, _in_order(by_number[number]))), by_number[number][0]
-        recorded = Origin.of(first)
-        yield Receipt(batches[number], lines, first["data_version"], recorded=recorded)
+        yield Receipt(
+            batches[number],
+            lines,
+            first["data_version"],
+            reason=first.get("reason") or "",
+            recorded=Origin.of(first),
+        )
 
 
 def read_losses(rows: Iterable[Mapping[str, Any]]) -> Iterator[Loss]:
