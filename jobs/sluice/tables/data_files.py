@@ -6,11 +6,12 @@ table maps its columns it reads every one of them as null (delta-rs 1.6).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlparse
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as pads
 import pyarrow.parquet as pq
@@ -46,11 +47,12 @@ _READABLE = frozenset(
 class DataFile:
     """A data file by its path: below the table's folder, or absolute.
 
-    `kept` says for each row whether a deletion vector has left it in; None where it has none.
+    `kept` says for each row, a byte each, whether a deletion vector has left it in; None where it
+    has none.
     """
 
     path: str
-    kept: tuple[bool, ...] | None = None
+    kept: bytes | None = None
 
 
 def files_of(table: DeltaTable, wanted: Sequence[Condition] = ()) -> list[DataFile]:
@@ -59,8 +61,8 @@ def files_of(table: DeltaTable, wanted: Sequence[Condition] = ()) -> list[DataFi
     Raises TableRefused where the table has a feature that is not known here.
     """
     _require_readable(table)
-    kept = _kept_rows(table)
     uris = table.file_uris(file_pruning_predicate=list(wanted) or None)
+    kept = _kept_rows(table, {_name(uri) for uri in uris})
     return [DataFile(_below(table, uri), kept.get(_name(uri))) for uri in uris]
 
 
@@ -109,12 +111,13 @@ class _FileReader:
             each.to_table(columns=self._columns, filter=self._wanted) for each in found
         )
 
-    def masked(self, path: str, kept: Sequence[bool]) -> pa.Table:
+    def masked(self, path: str, kept: bytes) -> pa.Table:
         """The wanted rows of one file that its deletion vector keeps."""
         where = _elsewhere(path) if _is_absolute(path) else (self._folder, [path])
         rows = self._dataset(*where).to_table()
-        mask = pa.array([*kept, *[True] * (rows.num_rows - len(kept))])
-        left = pads.dataset(rows.filter(mask))
+        mask = np.ones(rows.num_rows, dtype=bool)
+        mask[: len(kept)] = np.frombuffer(kept, dtype=bool)
+        left = pads.dataset(rows.filter(pa.array(mask)))
         return left.to_table(columns=self._columns, filter=self._wanted)
 
     def _dataset(self, files: PyFileSystem, paths: Sequence[str]) -> pads.Dataset:
@@ -167,13 +170,16 @@ def _physical_name(field: pa.Field) -> str:
     return name.decode()
 
 
-def _kept_rows(table: DeltaTable) -> dict[str, tuple[bool, ...]]:
+def _kept_rows(table: DeltaTable, names: Collection[str]) -> dict[str, bytes]:
     """Which rows each deletion vector keeps, by the name of the file, which no other file has."""
     if "deletionVectors" not in (table.protocol().reader_features or []):
         return {}
+    vectors = pa.table(table.deletion_vectors())
+    files = (_name(unquote(each.as_py())) for each in vectors["filepath"])
     return {
-        _name(unquote(line["filepath"])): tuple(line["selection_vector"])
-        for line in pa.table(table.deletion_vectors()).to_pylist()
+        name: vector.values.to_numpy(zero_copy_only=False).tobytes()
+        for name, vector in zip(files, vectors["selection_vector"], strict=True)
+        if name in names
     }
 
 

@@ -195,6 +195,21 @@ def test_an_open_transaction_bounds_the_log(broker: Broker, topic: Callable[...,
     hanging.end(written, commit=False)
 
 
+def test_an_answer_without_records_has_to_stay_so(
+    broker: Broker, topic: Callable[..., str]
+) -> None:
+    name, hanging = topic(), Writer(broker, topic(), "hanging")
+    hanging.topic = name
+    hanging.begin()
+    hanging.write(keys(5))
+    asked = settings_for(broker.bootstrap)
+    started = time.monotonic()
+    read = list(read_raw_log(asked, Partition(name, 0), [(0, 5)], timeout=20, patience=6))
+    assert 6 <= time.monotonic() - started < 15
+    assert [page.batches for page in read] == [()]
+    hanging.end(Written(), commit=False)
+
+
 def test_compacted_records_are_explained_in_every_codec(
     broker: Broker, topic: Callable[..., str]
 ) -> None:
