@@ -83,9 +83,22 @@ def read_files(
     """
     reader = _FileReader(table, columns, wanted)
     listed = list(files)
-    parts = [reader.whole([each.path for each in listed if each.kept is None])]
+    parts = [each.to_table() for each in reader.scans(_without_vector(listed))]
     parts += [reader.masked(each.path, each.kept) for each in listed if each.kept is not None]
     return pa.concat_tables(parts)
+
+
+def count_rows(table: DeltaTable, wanted: Sequence[Condition]) -> int:
+    """How many rows meet the conditions. Raises as `read_files`."""
+    reader = _FileReader(table, [], wanted)
+    listed = files_of(table, wanted)
+    counts = [each.count_rows() for each in reader.scans(_without_vector(listed))]
+    counts += [len(reader.masked(each.path, each.kept)) for each in listed if each.kept is not None]
+    return sum(counts)
+
+
+def _without_vector(files: Iterable[DataFile]) -> list[str]:
+    return [each.path for each in files if each.kept is None]
 
 
 class _FileReader:
@@ -102,14 +115,12 @@ class _FileReader:
         conditions = [(physical[name], operator, value) for name, operator, value in wanted]
         self._wanted = pq.filters_to_expression(conditions) if conditions else None
 
-    def whole(self, paths: Sequence[str]) -> pa.Table:
-        """The wanted rows of files without a deletion vector."""
+    def scans(self, paths: Sequence[str]) -> list[pads.Scanner]:
+        """The wanted rows of files without a deletion vector: of this folder, and elsewhere."""
         inside = [path for path in paths if not _is_absolute(path)]
         found = [self._dataset(self._folder, inside)]
         found += [self._dataset(*_elsewhere(path)) for path in paths if _is_absolute(path)]
-        return pa.concat_tables(
-            each.to_table(columns=self._columns, filter=self._wanted) for each in found
-        )
+        return [each.scanner(columns=self._columns, filter=self._wanted) for each in found]
 
     def masked(self, path: str, kept: bytes) -> pa.Table:
         """The wanted rows of one file that its deletion vector keeps."""

@@ -21,7 +21,7 @@ from sluice.offsets.row_offsets import Offsets
 from sluice.tables.batch_commits import BatchCommit, attempt_of, batch_of, fingerprints_of
 from sluice.tables.commits import commit_infos, commits_after, written_files
 from sluice.tables.coordinates import Landing, StoredCoordinates, group_coordinates
-from sluice.tables.data_files import Condition, files_named, read_files
+from sluice.tables.data_files import Condition, count_rows, files_named, read_files
 from sluice.tables.fence import FENCE, FENCEABLE, Fencing
 from sluice.tables.foreign_commits import TableCommit, require_no_foreign_commits
 from sluice.tables.rows import removed_rows, rows_where
@@ -146,12 +146,12 @@ class DeltaSnapshot:
         commit = self.commit_of(batch)
         if commit is None:
             lost = "its commit is no longer in the data table's log"
-            return Landing(self.last_lost, self._named(batch), lost)
+            return Landing(self.last_lost, self.rows_of(batch), lost)
         try:
             return Landing(commit.version, self._written_by(batch, commit.version))
         except (FileNotFoundError, TableRefused) as problem:
             log.warning("%s: its commit's files cannot be read: %s", batch, problem)
-        rows = self._named(batch)
+        rows = self.rows_of(batch)
         doubt = "neither its files nor its rows can be read any more" if rows is None else ""
         return Landing(commit.version, rows, doubt)
 
@@ -165,6 +165,14 @@ class DeltaSnapshot:
         mine = [] if batch is None else [("_batch", "=", str(batch))]
         return group_coordinates(self._where(COORDINATES.names, mine))
 
+    def rows_of(self, batch: Batch) -> StoredCoordinates | None:
+        """The rows that name a batch; None where the table can no longer be read."""
+        try:
+            return self.coordinates(batch)
+        except (FileNotFoundError, TableRefused) as problem:
+            log.warning("%s: its rows cannot be read: %s", batch, problem)
+            return None
+
     def offsets_in(self, place: TopicIdPartition, start: int, end: int) -> Offsets:
         """The offsets of a partition's rows in `[start, end)`; statistics skip most files."""
         wanted = [*_at(place), ("_offset", ">=", start), ("_offset", "<", end)]
@@ -172,8 +180,10 @@ class DeltaSnapshot:
 
     def rows_from(self, topic_id: str, partition: TopicPartition, offset: int) -> int:
         """How many rows a partition has from an offset on; file statistics skip most files."""
+        if self._table is None:
+            return 0
         place = TopicIdPartition(topic_id, partition.partition)
-        return int(self._where(["_offset"], [*_at(place), ("_offset", ">=", offset)]).num_rows)
+        return count_rows(self._table, [*_at(place), ("_offset", ">=", offset)])
 
     def removed(self, version: int) -> StoredCoordinates | None:
         """The coordinates that a version removed; None where this is no longer known."""
@@ -197,14 +207,6 @@ class DeltaSnapshot:
                 " files, found nulls."
             )
         return group_coordinates(mine)
-
-    def _named(self, batch: Batch) -> StoredCoordinates | None:
-        """The rows that name the batch now; None where the table can no longer be read."""
-        try:
-            return self.coordinates(batch)
-        except (FileNotFoundError, TableRefused) as problem:
-            log.warning("%s: its rows cannot be read: %s", batch, problem)
-            return None
 
     def _find(self, batch: Batch) -> tuple[int, Mapping[str, Any]] | None:
         """The version and commitInfo of a batch; nearly always among the newest few."""

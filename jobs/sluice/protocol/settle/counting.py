@@ -25,11 +25,13 @@ ExplainGaps = Callable[[PlannedRange, list[Span]], Gaps]
 # Why an unexplained gap is recorded as lost; None where no decision says so.
 AcceptGap = Callable[[TopicPartition, UnexplainedGap], LossCause | None]
 
+_ASIDE_UNREADABLE = "its rows in the quarantine table can no longer be read"
+
 
 def account(
     batch: Batch,
     data: DeltaSnapshot,
-    aside: Aside,
+    read_aside: Callable[[], Aside | None],
     explain: ExplainGaps,
     accept: AcceptGap,
     doubt: str = "",
@@ -47,10 +49,10 @@ def account(
     commit = data.commit_of(batch)
     if not doubt and commit and commit.rows == batch.span and batch.mode == "append":
         return receipt_without_gaps(batch, commit.version)
-    landing = data.landing(batch)
-    doubt = doubt or landing.doubt
+    landing, aside = data.landing(batch), read_aside()
+    doubt = doubt or landing.doubt or ("" if aside else _ASIDE_UNREADABLE)
     reason = _closed_uncounted(batch, doubt, accept) if doubt else ""
-    lines = [_line(each, landing, aside(each), explain) for each in batch.ranges]
+    lines = [_line(each, landing, aside or _nothing, explain) for each in batch.ranges]
     if doubt:
         lines = [each.in_doubt() for each in lines]
     decided = [(each, gap, accept(each.at, gap)) for each in lines for gap in each.gaps.unexplained]
@@ -88,10 +90,8 @@ class _Line:
         return Loss(OffsetRange(self.at, gap.start, gap.end), self.planned.topic_id, cause)
 
 
-def _line(
-    planned: PlannedRange, landing: Landing, quarantined: Offsets, explain: ExplainGaps
-) -> _Line:
-    landed = _landed(landing, planned)
+def _line(planned: PlannedRange, landing: Landing, aside: Aside, explain: ExplainGaps) -> _Line:
+    landed, quarantined = _landed(landing, planned), aside(planned)
     missing = _missing(planned.offsets, landed, quarantined)
     gaps = explain(planned, missing) if missing else Gaps.none()
     return _Line(planned, len(landed), len(quarantined), gaps)
@@ -108,6 +108,10 @@ def _closed_uncounted(batch: Batch, doubt: str, accept: AcceptGap) -> str:
     if refused := [each for each, cause in zip(whole, causes, strict=True) if cause is None]:
         raise unexplained_gaps(batch, refused, doubt)
     return "; ".join([doubt, *dict.fromkeys(str(cause) for cause in causes)])
+
+
+def _nothing(planned: PlannedRange) -> Offsets:
+    return NO_ROWS.offsets
 
 
 def _landed(landing: Landing, planned: PlannedRange) -> Offsets:

@@ -13,6 +13,7 @@ import numpy as np
 from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 
 from sluice.broker.raw_log import read_raw_log
+from sluice.errors import TableRefused
 from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
 from sluice.offsets.loss_causes import LossKind
 from sluice.offsets.losses import Loss
@@ -113,8 +114,12 @@ def _read_since(
     held = found.of_kind(LossKind.PRESENT)
     place = TopicIdPartition(planned.topic_id, planned.offsets.partition.partition)
     within = held[0][0], held[-1][1]
-    rows = _among(state.data.offsets_in(place, *within), held)
-    aside = np.setdiff1d(_among(_live_aside(resources, planned), held), rows)
+    try:
+        rows = _among(state.data.offsets_in(place, *within), held)
+        aside = np.setdiff1d(_among(_live_aside(resources, planned), held), rows)
+    except (FileNotFoundError, TableRefused) as problem:
+        log.warning("%s: whether they were read since is unknown: %s", planned.offsets, problem)
+        return found
     if not len(rows) and not len(aside):
         return found
     log.warning(
@@ -158,9 +163,14 @@ def _in_order(*gaps: UnexplainedGap) -> tuple[UnexplainedGap, ...]:
     return tuple(sorted(gaps, key=lambda gap: gap.start))
 
 
-def quarantined_by(resources: PipelineResources, state: LaneState, batch: Batch) -> Aside:
-    """The offsets that a batch quarantined: its rows, and those that an operator dropped since."""
-    rows = resources.quarantine.snapshot().coordinates(batch)
+def quarantined_by(resources: PipelineResources, state: LaneState, batch: Batch) -> Aside | None:
+    """The offsets that a batch quarantined: its rows, and those that an operator dropped since.
+
+    None where the quarantine table can no longer be read.
+    """
+    rows = resources.quarantine.snapshot().rows_of(batch)
+    if rows is None:
+        return None
     # A drop belongs to the forward lane of the generation in which it was decided.
     drops = BatchSequence(state.pipeline, "forward", state.generation)
     losses = list(read_losses(state.snapshot.rows(drops, ["loss"])))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sluice.errors import CommitConflict, ResetNeeded
@@ -169,7 +170,7 @@ def count_batch(
     resources: PipelineResources, state: LaneState, batch: Batch, accept: AcceptGap, doubt: str = ""
 ) -> Receipt:
     """The receipt of a committed batch, which is not written yet. Raises GapUnexplained."""
-    aside = quarantined_by(resources, state, batch)
+    aside = partial(quarantined_by, resources, state, batch)
     return account(batch, state.data, aside, explanations(resources, state), accept, doubt)
 
 
