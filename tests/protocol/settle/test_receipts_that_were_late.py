@@ -182,3 +182,22 @@ def test_rows_that_nobody_can_read_are_closed_uncounted(late: Installed) -> None
     told = late.sluice("verify")
     assert told.returncode == 0, told.stdout
     assert late.verdict().invariants == {8, 9}, "the oracle sees more than the receipt says"
+
+
+def test_a_quarantine_that_nobody_can_read_does_not_hold_a_batch_for_good(
+    topic: Topic, pipeline: Pipelines
+) -> None:
+    trips = pipeline(
+        topic(), format={"type": "json", "schema": "id BIGINT"}, quarantine={"max_ratio": 1}
+    )
+    produce(trips.bootstrap, trips.topics[0], [*numbered(3), b"{broken"])
+    trips.ingest(trips.plan())
+    (file,) = trips.data.with_name("trips__quarantine").glob("*.parquet")
+    file.rename(trips.folder / file.name)
+    with pytest.raises(GapUnexplained, match="rows in the quarantine table can no longer be read"):
+        trips.settle()
+    everything = [OffsetRange(TopicPartition(trips.topics[0], 0), 0, 4)]
+    trips.open().accept_gaps(everything, "it is so", "run", "ana")
+    (trips.folder / file.name).rename(file)
+    assert counts(trips) == {"forward-1-1": (3, 0, 1)}
+    assert trips.sluice("verify").returncode == 0
