@@ -6,8 +6,10 @@ Each is asked only about what the one before has left unexplained.
 from __future__ import annotations
 
 import logging
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
@@ -17,7 +19,6 @@ from sluice.errors import TableRefused
 from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
 from sluice.offsets.loss_causes import LossKind
 from sluice.offsets.losses import Loss
-from sluice.offsets.partition_log import PartitionLog
 from sluice.offsets.quarantined import RecordState
 from sluice.offsets.ranges import TopicIdPartition
 from sluice.offsets.receipts import GapCount, Span
@@ -52,11 +53,44 @@ class _OneTopic:
         return topic == self.topic
 
 
+class _Answers:
+    """Kafka's answers about topics, each asked once for all their partitions."""
+
+    def __init__(self, resources: PipelineResources) -> None:
+        self._resources = resources
+        self._there: dict[tuple[str, str], bool] = {}
+        self._compacts: dict[str, bool] = {}
+
+    def is_there(self, planned: PlannedRange) -> bool:
+        """Whether the topic that was read still exists; asked again for a while if not."""
+        topic, topic_id = planned.offsets.partition.topic, planned.topic_id
+        if (topic, topic_id) not in self._there:
+            again = Retrying(
+                retry=retry_if_result(operator.not_),
+                wait=wait_fixed(2),
+                stop=stop_after_delay(_TOPIC_PATIENCE_S),
+                retry_error_callback=lambda _: False,
+            )
+            self._there[topic, topic_id] = again(self._has_log, topic, topic_id)
+        return self._there[topic, topic_id]
+
+    def compacts(self, topic: str) -> bool:
+        """Whether the topic compacts."""
+        if topic not in self._compacts:
+            self._compacts[topic] = self._resources.kafka.compacts(topic)
+        return self._compacts[topic]
+
+    def _has_log(self, topic: str, topic_id: str) -> bool:
+        logs = self._resources.kafka.state(_OneTopic(topic)).logs
+        return any(each.topic_id == topic_id for each in logs.values())
+
+
 def explanations(resources: PipelineResources, state: LaneState) -> ExplainGaps:
     """The lookup that explains missing offsets."""
+    answers = _Answers(resources)
 
     def explain_missing(planned: PlannedRange, missing: list[Span]) -> Gaps:
-        found = _by_log(resources, planned, missing)
+        found = _by_log(resources, answers, planned, missing)
         if found.of_kind(LossKind.PRESENT):
             found = _read_since(resources, state, planned, found)
         if found.unexplained:
@@ -66,45 +100,28 @@ def explanations(resources: PipelineResources, state: LaneState) -> ExplainGaps:
     return explain_missing
 
 
-def _by_log(resources: PipelineResources, planned: PlannedRange, missing: list[Span]) -> Gaps:
+def _by_log(
+    resources: PipelineResources, answers: _Answers, planned: PlannedRange, missing: list[Span]
+) -> Gaps:
     """What the log that was read says; nothing, where its topic is gone or another's by now."""
-    if _log_of(resources, planned) is None:
+    if not answers.is_there(planned):
         gone = (UnexplainedGap(start, end, LossKind.GONE) for start, end in missing)
         return Gaps(GapCount(), tuple(gone))
     partition = planned.offsets.partition
-    compacts = resources.kafka.compacts(partition.topic)
-    found = explain(missing, read_raw_log(resources.client, partition, missing), compacts=compacts)
+    read = partial(read_raw_log, resources.client, partition)
+    compacts = answers.compacts(partition.topic)
+    found = explain(missing, read(missing), compacts=compacts)
     absent = found.of_kind(LossKind.ABSENT)
     if not absent:
         return found
     log.info("%s: not in the log; asking again for %g s", planned.offsets, _PATIENCE_S)
-    pages = read_raw_log(
-        resources.client, partition, absent, timeout=2 * _PATIENCE_S, patience=_PATIENCE_S
-    )
+    pages = read(absent, timeout=2 * _PATIENCE_S, patience=_PATIENCE_S)
     again = explain(absent, pages, compacts=compacts)
     return replace(
         found,
         explained=found.explained + again.explained,
         unexplained=_in_order(*found.without(absent).unexplained, *again.unexplained),
     )
-
-
-def _log_of(resources: PipelineResources, planned: PlannedRange) -> PartitionLog | None:
-    """The log that was read; None if it stays away."""
-    at = planned.offsets.partition
-
-    def look() -> PartitionLog | None:
-        found = resources.kafka.state(_OneTopic(at.topic)).logs.get(at)
-        return found if found is not None and found.topic_id == planned.topic_id else None
-
-    again = Retrying(
-        retry=retry_if_result(lambda found: found is None),
-        wait=wait_fixed(2),
-        stop=stop_after_delay(_TOPIC_PATIENCE_S),
-        retry_error_callback=lambda _: None,
-    )
-    found: PartitionLog | None = again(look)
-    return found
 
 
 def _read_since(
