@@ -210,4 +210,21 @@ MUTATIONS = (
         "a plan that nobody has landed",
         6,
     ),
+    _mutation(
+        "counts nothing once the commit's files are gone",
+        "tables/delta_log.py",
+        "commit.version))\n        except (FileNotFoundError, TableRefused) as",
+        "commit.version))\n        except TableRefused as",
+        "files vacuumed before the receipt",
+        8,
+    ),
+    _mutation(
+        "takes what Kafka holds for lost",
+        "offsets/losses.py",
+        "return LossCause(kind) if kind in BY_POLICY else None",
+        "return LossCause(kind)",
+        "a record left out",
+        1,
+        9,
+    ),
 )

@@ -26,10 +26,12 @@ from sluice.errors import TableRefused
 from local.embedded.broker import Broker
 from local.embedded.topics import create_topic
 from tests.oracle import read_truth
+from tests.worlds.left_out import land_without
 from tests.worlds.pipelines import Installed, more
 from tests.worlds.records import (
     delete_records,
     delete_topic,
+    end,
     numbered,
     produce,
     send,
@@ -277,6 +279,39 @@ def a_topic_created_anew(trips: Installed) -> Expectations:
     # What the new topic holds is not the pipeline's, as long as nobody has decided so.
     noticed = len(trips.ranges()) == 1
     return {"truth": truth} if noticed else {"remembered": truth}
+
+
+@scenario
+def files_vacuumed_before_the_receipt(trips: Installed) -> None:
+    an_aborted_transaction(trips)
+    more(trips, 3, 3)
+    producer = transactional(trips.bootstrap)
+    send(producer, trips.topics[0], numbered(2))
+    end(trips.bootstrap, trips.topics[0], producer, commit=True)
+    trips.ingest(trips.plan())
+    table = DeltaTable(trips.data)
+    table.optimize.compact()
+    table.vacuum(retention_hours=0, enforce_retention_duration=False, dry_run=False)
+    with contextlib.suppress(FileNotFoundError):
+        trips.settle()
+
+
+@scenario
+def a_record_left_out(trips: Installed) -> Expectations:
+    from sluice.errors import GapUnexplained
+    from sluice.operations.backfill.selection import offset_ranges
+
+    trips.write_spec(on_data_loss="record")
+    more(trips, 10)
+    trips.run()
+    more(trips, 10, 10)
+    faulty = land_without(trips, trips.plan(), 15, read_truth(trips.bootstrap, trips.topics))
+    with contextlib.suppress(GapUnexplained):
+        trips.settle()
+    gap = offset_ranges([f"{trips.topics[0]}[0] [15, 16)"])
+    trips.ingest(trips.open().backfill(gap, "test", "test").work)
+    trips.settle()
+    return {"altered": frozenset({faulty})}
 
 
 @cache

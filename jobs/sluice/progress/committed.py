@@ -98,7 +98,7 @@ def _batches(state: LaneState, end: SequenceEnd) -> Iterator[CommittedBatch]:
     receipts = {each.batch.number: each for each in state.snapshot.receipts(end.sequence, settled)}
     for batch in state.snapshot.batches(end.sequence, last=end.last):
         receipt = receipts.get(batch.number)
-        version = receipt.data_version if receipt else state.data.commit_of(batch).version
+        version = receipt.data_version if receipt else state.data.landed_in(batch)
         lines = receipt.counted if receipt else ()
         yield CommittedBatch(batch, version, batch.number <= settled, lines)
 

@@ -161,7 +161,7 @@ def _require_open(batch: Batch, end: SequenceEnd) -> int:
 def _committed_by_another(resources: PipelineResources, reading: BatchAttempt) -> bool:
     """Whether another attempt committed the batch; logs it."""
     landed = resources.data.snapshot().commit_of(reading.batch)
-    if landed.attempt == reading.attempt:
+    if landed is None or landed.attempt == reading.attempt:
         return False
     log.warning(
         "%s: superseded by version %d of the data table, which another attempt committed",

@@ -204,13 +204,16 @@ def require_same_topics(batch: Batch, state: KafkaState) -> None:
         and log.topic_id != each.topic_id
     ]
     if contradictions:
+        ranges = (f" --accept-gap '{e.offsets}'" for e in batch.ranges if e.offsets.span)
         raise ResetNeeded(
             as_lines(
                 [
                     *map(str, contradictions),
                     f"{batch}: committed, but the topic was deleted and created anew before its"
                     " receipt: the batch may hold records of the new topic under the old topic's"
-                    " id, so it gets no receipt. Look at its rows (`_batch`). RESTORE the data"
+                    " id, so it gets no receipt. Look at its rows (`_batch`). If they are the old"
+                    f" topic's, `sluice verify {batch.sequence.pipeline}{''.join(ranges)} --reason"
+                    " …` closes it. If not, RESTORE the data"
                     " table to the version before it; then `sluice reset"
                     f" {batch.sequence.pipeline} --to-earliest --topic"
                     f" {contradictions[0].partition.topic}` goes on with the new topic.",
