@@ -14,6 +14,7 @@ SluiceError
 ├── PreviewOutdated      preview again: the plan is no longer the one shown
 ├── ResetNeeded          request a reset: the topic is not the log that was read
 └── TableRefused         restore the table or request a reset: it is not as Sluice left it
+    └── OffsetsDamaged   restore the offsets table or recover it: rows of it are missing
 """
 
 from __future__ import annotations
@@ -85,6 +86,10 @@ class ResetNeeded(SluiceError):
 
 class TableRefused(SluiceError):
     """The table's log contradicts what Sluice recorded about it."""
+
+
+class OffsetsDamaged(TableRefused):
+    """Rows of the offsets table are missing."""
 
 
 class CommitConflict(Exception):

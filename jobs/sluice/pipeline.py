@@ -46,6 +46,7 @@ from sluice.operations.quarantine.listing import (
     choose_records,
     list_quarantine,
 )
+from sluice.operations.recover.recover import Recovery, preview_recovery, recover
 from sluice.operations.reset.close_generation import finish_reset, preview_reset, reset
 from sluice.operations.reset.preview import Preview
 from sluice.operations.reset.skip import preview_skip, skip
@@ -173,6 +174,14 @@ class Pipeline:
     ) -> Reset:
         """Close the generation and open the next one at the target."""
         return reset(self.resources, target, reason, _origin(run_id, actor), as_previewed)
+
+    def preview_recovery(self, reason: str, actor: str) -> Recovery:
+        """What a recovery of the offsets table would do; nothing is written."""
+        return preview_recovery(self.resources, reason, actor)
+
+    def recover(self, reason: str, run_id: str, actor: str) -> Recovery:
+        """Build the offsets table from the data table."""
+        return recover(self.resources, reason, _origin(run_id, actor))
 
     def preview_skip(self, positions: Positions, reason: str, actor: str) -> Skip:
         """How single offsets would be skipped; nothing is written."""

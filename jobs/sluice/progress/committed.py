@@ -43,13 +43,17 @@ def sequence_ends(state: LaneState) -> list[SequenceEnd]:
     ]
 
 
-def landed_batches(state: LaneState) -> list[CommittedBatch]:
+def landed_batches(
+    state: LaneState, ends: Sequence[SequenceEnd] | None = None
+) -> list[CommittedBatch]:
     """The batches of every lane and generation that count, in the order they landed.
 
-    Every generation: a RESTORE can go back to before a reset.
+    Every generation: a RESTORE can go back to before a reset. A generation ends before the next
+    one begins, but a table that was put back counts its versions anew.
     """
-    found = [batch for end in sequence_ends(state) for batch in _batches(state, end)]
-    return sorted(found, key=lambda each: (each.version, each.batch.sequence.generation))
+    ends = sequence_ends(state) if ends is None else ends
+    found = [batch for end in ends for batch in _batches(state, end)]
+    return sorted(found, key=lambda each: (each.batch.sequence.generation, each.version))
 
 
 def read_committed(state: LaneState) -> Committed:
@@ -87,7 +91,7 @@ def newest_receipts(state: LaneState, count: int) -> list[tuple[Receipt, bool]]:
         for end in sequence_ends(state)
         for receipt in state.snapshot.receipts(end.sequence, count)
     ]
-    found.sort(key=lambda each: each[0].data_version)
+    found.sort(key=lambda each: (each[0].batch.sequence.generation, each[0].data_version))
     return found[-count:]
 
 

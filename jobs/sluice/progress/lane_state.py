@@ -53,9 +53,19 @@ class LaneState:
         return self.sequence.generation
 
     @property
+    def trusted(self) -> bool:
+        """Whether the data table is the one that plans, receipts and resets speak of."""
+        return not list(self.known.differences(self.data))
+
+    @property
+    def unfenced(self) -> list[BatchSequence]:
+        """The closed sequences whose fence is gone; none in a table that is trusted."""
+        return [each for each in self.known.closed if not self.data.closed(each)]
+
+    @property
     def unfinished(self) -> tuple[Batch, ...]:
         """The batches planned but not yet committed."""
-        return self.history.after(self.committed)
+        return self.history.after(max(self.committed, self.history.settled))
 
     @property
     def last(self) -> Batch | None:
@@ -115,6 +125,19 @@ def read_unchecked(
     return state
 
 
+def read_known_table(
+    resources: PipelineResources, lane: Lane = "forward", *, to_write: bool = False
+) -> LaneState:
+    """The current state of a lane, whatever the known table holds: for `reset --to-table`.
+
+    It may have been put back, or have forgotten transaction ids. Raises TableRefused where another
+    table is in its place, or the offsets table is the older one.
+    """
+    state = read_untrusted(resources, lane, to_write=to_write)
+    state.known.require_known(state.data)
+    return state
+
+
 def read_untrusted(
     resources: PipelineResources, lane: Lane = "forward", *, to_write: bool = False
 ) -> LaneState:
@@ -131,6 +154,15 @@ def read_untrusted(
         newest = replace(_newest(resources.spec.pipeline, resets, data), lane=lane)
         if all(data.committed(each) <= snapshot.planned(each) for each in _both_lanes(newest)):
             break
+    return lane_state(resources.spec.pipeline, snapshot, data, lane)
+
+
+def lane_state(
+    pipeline: str, snapshot: OffsetsSnapshot, data: DeltaSnapshot, lane: Lane = "forward"
+) -> LaneState:
+    """The state of a lane at one version of each table. Raises OffsetsDamaged."""
+    resets = snapshot.resets()
+    newest = replace(_newest(pipeline, resets, data), lane=lane)
     history = snapshot.history(newest, resets)
     receipts = [
         receipt for each in _both_lanes(newest) for receipt in snapshot.receipts(each, newest=1)

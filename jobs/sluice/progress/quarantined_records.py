@@ -39,10 +39,10 @@ class Quarantined:
         return [each for each in self.rows if each.state in states]
 
 
-def read_quarantined(resources: PipelineResources) -> Quarantined:
-    """Read the rows and decide which of them count. Needs no JVM."""
+def read_quarantined(resources: PipelineResources, lane: LaneState | None = None) -> Quarantined:
+    """Read the rows and decide which of them count, in the current state or another."""
     # A batch that lands from here on is not seen: its rows count as waiting, and stay.
-    lane = read_unchecked(resources)
+    lane = lane or read_unchecked(resources)
     if not resources.quarantine.exists():
         return Quarantined(lane, ())
     committed = read_committed(lane)

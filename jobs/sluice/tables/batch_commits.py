@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,6 +83,38 @@ def _sluice(commit: Mapping[str, Any]) -> Mapping[str, Any]:
     except (ValueError, KeyError, TypeError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+@dataclass(frozen=True)
+class LoggedBatch:
+    """A batch as its own commit tells it: for the time when no plan of it is left."""
+
+    name: str
+    version: int
+    rows: int
+    replaces: bool
+    ranges: tuple[tuple[OffsetRange, str], ...]
+    """Each with its topic id."""
+
+
+def logged_batch(version: int, commit: Mapping[str, Any]) -> LoggedBatch | None:
+    """The batch that a commit (its version and commitInfo) carried, if any."""
+    if batch_of(commit) is None:
+        return None
+    written = commit.get("operationParameters") or {}
+    return LoggedBatch(
+        name=_sluice(commit)["batch"],
+        version=version,
+        rows=int((commit.get("operationMetrics") or {}).get("numOutputRows", 0)),
+        replaces=written.get("mode") != "Append",
+        ranges=tuple(zip(ranges_of(commit), _topic_ids_of(commit), strict=True)),
+    )
+
+
+def _topic_ids_of(commit: Mapping[str, Any]) -> Iterator[str]:
+    """The topic id of each of its ranges; an entry may hold several neighbours."""
+    for each in _sluice(commit).get("ranges", ()):
+        yield from [each["topic_id"]] * len(each.get("spans", "1"))
 
 
 _NEWEST = 10

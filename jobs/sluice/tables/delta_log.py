@@ -16,13 +16,20 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 from sluice.errors import CommitUnknown, TableRefused
 from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.ranges import TopicPartition
-from sluice.tables.batch_commits import BatchCommit, attempt_of, batch_of, fingerprints_of
+from sluice.tables.batch_commits import (
+    BatchCommit,
+    LoggedBatch,
+    attempt_of,
+    batch_of,
+    fingerprints_of,
+    logged_batch,
+)
 from sluice.tables.commits import commit_infos, commits_after
 from sluice.tables.coordinates import StoredCoordinates, group_coordinates
 from sluice.tables.fence import FENCE, FENCEABLE, Fencing
 from sluice.tables.foreign_commits import TableCommit, require_no_foreign_commits
 from sluice.tables.ownership import require_owner
-from sluice.tables.rows import dataset, removed_rows
+from sluice.tables.rows import StoredRows, dataset, removed_rows, stored_rows
 
 COORDINATES = pa.schema(
     [
@@ -112,6 +119,21 @@ class DeltaSnapshot:
         properties = self._table.metadata().configuration
         require_no_foreign_commits(self.uri, pipeline, commits, properties)
         return commits
+
+    def commits(self) -> list[TableCommit]:
+        """Every commit that the log still holds, unjudged."""
+        return [] if self._table is None else commits_after(self._table, -1)
+
+    def logged_batches(self) -> list[LoggedBatch]:
+        """The batches whose commits the log still holds, newest first."""
+        if self._table is None:
+            return []
+        found = (logged_batch(*each) for each in commit_infos(self._table))
+        return [each for each in found if each is not None]
+
+    def stored_rows(self) -> StoredRows:
+        """The rows of each batch, counted, and where those of each partition end."""
+        return StoredRows({}, {}) if self._table is None else stored_rows(self._table)
 
     def commit_of(self, batch: Batch) -> BatchCommit:
         """The commit of a committed batch. Raises TableRefused when the log has lost it."""

@@ -8,7 +8,7 @@ landed after the snapshot it was based on.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -37,6 +37,7 @@ from sluice.tables.offsets_schema import SCHEMA
 from sluice.tables.offsets_upkeep import clean, compact
 from sluice.tables.ownership import OWNER, require_owner
 from sluice.tables.reset_rows import DONE, INTENDED, read_resets, reset_rows
+from sluice.tables.storage import move
 
 log = logging.getLogger(__name__)
 
@@ -136,6 +137,29 @@ class OffsetsSnapshot:
         rows = receipt_rows(receipt, origin)
         self._append(rows, batch.sequence.receipts_app_id, batch.number - 1, batch.number)
 
+    def append_recovery(
+        self,
+        batches: Sequence[Batch],
+        receipts: Sequence[Receipt],
+        opening: Reset,
+        origin: Origin,
+    ) -> None:
+        """Record lost plans and receipts, and the reset after them, all in one commit.
+
+        Raises CommitConflict or CommitFailed.
+        """
+        before = self._newest(self._resets_app_id)
+        numbers = {self._resets_app_id: before + 1}
+        numbers |= {each.sequence.app_id: each.number for each in batches}
+        settled = [each.batch for each in receipts]
+        numbers |= {each.sequence.receipts_app_id: each.number for each in settled}
+        rows = [
+            *(plan_rows(Plan(tuple(batches)), origin) if batches else ()),
+            *(row for each in receipts for row in receipt_rows(each, origin)),
+            *reset_rows(opening, origin),
+        ]
+        self._commit(rows, numbers)
+
     def append_drop(self, drop: Drop, origin: Origin) -> None:
         """Record a drop from quarantine. Raises CommitConflict or CommitFailed."""
         app_id = f"sluice:{self._pipeline}:drops"
@@ -168,19 +192,24 @@ class OffsetsSnapshot:
     def _append(
         self, rows: Iterable[dict[str, Any]], app_id: str, expected: int, number: int
     ) -> None:
-        if self._table is None or self._newest(app_id) != expected:
+        if self._newest(app_id) != expected:
             raise CommitConflict(app_id)
+        self._commit(rows, {app_id: number})
+
+    def _commit(self, rows: Iterable[dict[str, Any]], numbers: Mapping[str, int]) -> None:
+        if self._table is None:
+            raise CommitConflict(self._pipeline)
         try:
             write_deltalake(
                 self._table,
                 pa.Table.from_pylist(list(rows), schema=SCHEMA),
                 mode="append",
                 commit_properties=CommitProperties(
-                    app_transactions=[Transaction(app_id, number, _now())]
+                    app_transactions=[Transaction(*each, _now()) for each in numbers.items()]
                 ),
             )
         except CommitFailedError:
-            raise CommitConflict(app_id) from None
+            raise CommitConflict(", ".join(numbers)) from None
         except (DeltaError, OSError) as problem:
             # The next attempt reads whether it landed, and adopts what it finds.
             raise CommitFailed(f"offsets table: {problem}. Run again.") from problem
@@ -193,10 +222,27 @@ def _now() -> int:
 class OffsetsTable:
     """The offsets table of one pipeline, beside its data table."""
 
-    def __init__(self, uri: str, pipeline: str, version_1: str) -> None:
+    def __init__(self, uri: str, pipeline: str, version_1: str | None) -> None:
         self.uri = uri
         self._pipeline = pipeline
         self._version_1 = version_1
+
+    def exists(self) -> bool:
+        """Whether there is a table now."""
+        return DeltaTable.is_deltatable(self.uri)
+
+    def beside_version_1(self) -> OffsetsTable:
+        """The same table, also where version 1's is still in use: for what builds this one."""
+        return OffsetsTable(self.uri, self._pipeline, None)
+
+    def set_aside(self, at: datetime) -> str:
+        """Rename the table, so that there is none; where it is now.
+
+        Raises SettingsError on an object store, which cannot rename.
+        """
+        aside = f"{self.uri}__{at.astimezone(UTC):%Y%m%dT%H%M%SZ}"
+        move(self.uri, aside)
+        return aside
 
     def snapshot(self) -> OffsetsSnapshot:
         """The current table, for reading; empty when there is none yet.
@@ -230,7 +276,9 @@ class OffsetsTable:
         return self.snapshot()
 
     def _require_no_version_1(self) -> None:
-        if DeltaTable.is_deltatable(self._version_1) and not DeltaTable.is_deltatable(self.uri):
+        if self._version_1 is None or DeltaTable.is_deltatable(self.uri):
+            return
+        if DeltaTable.is_deltatable(self._version_1):
             raise TableRefused(
                 f"{self.uri}: expected the pipeline's offsets table (format version 2), found"
                 f" {self._version_1}, which version 1 had for all pipelines. `sluice recover"

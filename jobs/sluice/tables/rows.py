@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.dataset as pads
@@ -10,6 +12,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, DeltaProtocolError
 
 from sluice.errors import TableRefused
+from sluice.offsets.ranges import TopicPartition
 
 
 def dataset(table: DeltaTable) -> pads.Dataset:
@@ -36,6 +39,32 @@ def read_rows(uri: str, columns: Sequence[str], offsets: Collection[int] | None 
         within = (pads.field("_offset") >= min(offsets)) & (pads.field("_offset") <= max(offsets))
         wanted = within & pads.field("_offset").isin(list(offsets))
     return rows.to_table(columns=list(columns), filter=wanted)
+
+
+@dataclass(frozen=True)
+class StoredRows:
+    """A table's rows: how many each batch has, and where each partition's end.
+
+    `ends` is the highest offset, plus 1, by partition and topic id.
+    """
+
+    counts: Mapping[str, int]
+    ends: Mapping[tuple[TopicPartition, str], int]
+
+
+def stored_rows(table: DeltaTable) -> StoredRows:
+    """Sum up the rows of a table, piece by piece. Raises TableRefused as `dataset` does."""
+    places = ["_topic", "_partition", "_topic_id"]
+    counts: Counter[str] = Counter()
+    ends: dict[tuple[TopicPartition, str], int] = {}
+    for piece in dataset(table).to_batches(columns=[*places, "_offset", "_batch"]):
+        rows = pa.Table.from_batches([piece])
+        for row in rows.group_by("_batch").aggregate([([], "count_all")]).to_pylist():
+            counts[row["_batch"] or ""] += row["count_all"]
+        for row in rows.group_by(places).aggregate([("_offset", "max")]).to_pylist():
+            place = TopicPartition(row["_topic"], row["_partition"]), row["_topic_id"]
+            ends[place] = max(row["_offset_max"] + 1, ends.get(place, 0))
+    return StoredRows(counts, ends)
 
 
 def removed_rows(

@@ -46,6 +46,16 @@ class Folder:
             ) from problem
 
 
+def move(uri: str, to: str) -> None:
+    """Rename a table's folder. Raises SettingsError on an object store, which has none."""
+    if "://" in uri:
+        raise SettingsError(
+            f"{uri}: expected a folder that can be renamed, found an object store. Move it to {to}"
+            " with the store's own tools; then run again."
+        )
+    Path(uri).rename(to)
+
+
 def clear_leftovers(uri: str) -> None:
     """Remove the empty folders at a local path, and files that a dead log store left half written.
 

@@ -43,7 +43,7 @@ def require_read_logs(forward: LaneHistory, cursor: Cursor, state: KafkaState) -
 
     Records that Kafka has deleted are no error: they are left out.
     """
-    require_same_cluster(forward.cluster_id, state)
+    require_same_cluster(forward.sequence.pipeline, forward.cluster_id, state)
     found = [
         compare(last, state.logs[partition])
         for partition, last in cursor.items()

@@ -8,6 +8,7 @@ generation counts; the next run or command writes down what a crash left unwritt
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from dataclasses import replace
 
 from sluice.errors import (
@@ -17,8 +18,10 @@ from sluice.errors import (
     PreviewOutdated,
     ResetNeeded,
     SettingsError,
+    TableRefused,
 )
 from sluice.failpoints import reach
+from sluice.offsets.batches import BatchSequence
 from sluice.offsets.origin import Origin
 from sluice.offsets.resets import Reset, require_as_previewed
 from sluice.operations.reset.held_position import held_position
@@ -26,7 +29,7 @@ from sluice.operations.reset.preview import Preview, preview_of
 from sluice.operations.reset.repeats import Repetition, find_repetition
 from sluice.operations.reset.targets import Target, ToIntended
 from sluice.positions.position import keep_cursor, require_rows_below
-from sluice.progress.lane_state import LaneState, read_unchecked
+from sluice.progress.lane_state import LaneState
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
 from sluice.protocol.plan.start import PositionAnswers
@@ -41,9 +44,10 @@ def preview_reset(resources: PipelineResources, target: Target) -> Preview:
 
     Raises SettingsError for a pipeline without a data table, and what the target raises.
     """
-    lane = read_unchecked(resources)
+    lane = target.read(resources)
     intended = _decide(resources, lane, target, reason="")
-    return preview_of(resources, lane, intended, resources.kafka.state(resources.spec).logs)
+    logs = resources.kafka.state(resources.spec).logs
+    return preview_of(resources, lane, intended, logs, target.read)
 
 
 def reset(
@@ -88,7 +92,7 @@ def _finish_if_possible(resources: PipelineResources, origin: Origin) -> Reset |
     """As `finish_reset`; if it can no longer be done as decided, the new reset replaces it."""
     try:
         return finish_reset(resources, origin)
-    except ResetNeeded as problem:
+    except (ResetNeeded, TableRefused) as problem:
         log.warning("%s: an interrupted reset is abandoned: %s", resources.spec.pipeline, problem)
         return None
 
@@ -126,19 +130,21 @@ def start_generation(
 
     def close() -> Reset:
         nonlocal target, as_previewed
-        lane = read_unchecked(resources, to_write=True)
+        lane = target.read(resources, to_write=True)
         intended = _decide(resources, lane, target, reason)
         if as_previewed:
             require_as_previewed(as_previewed, intended.preview, _described(intended))
-        for each, last in intended.closed_at.items():
-            write_receipts(resources, origin, each, last)
+        if lane.trusted:
+            for each, last in intended.closed_at.items():
+                write_receipts(resources, origin, each, last)
         try:
             lane.snapshot.append_reset(intended, origin)
             # Decided: any later attempt, here or after a crash, leads to the same offsets.
-            target, as_previewed = ToIntended(intended), None
+            target, as_previewed = ToIntended(intended, target.read), None
             reach("reset intended")
-            _require_fencing(lane).close(intended.closes)
-            _require_standing(resources, intended)
+            closed = [*lane.unfenced, *intended.closes]
+            _require_fencing(lane).close(closed)
+            _require_standing(resources, closed)
         except CommitConflict:
             log.info("%s: commit conflict; deciding again", resources.spec.pipeline)
             if not resources.data.snapshot().closed(intended.closes[0]):
@@ -156,13 +162,14 @@ def start_generation(
 
 def decide_reset(resources: PipelineResources, target: Target, reason: str) -> Reset:
     """The reset that would be written now. Raises as `preview_reset` does."""
-    return _decide(resources, read_unchecked(resources), target, reason)
+    return _decide(resources, target.read(resources), target, reason)
 
 
 def _decide(resources: PipelineResources, lane: LaneState, target: Target, reason: str) -> Reset:
     fencing = _require_fencing(lane)
     position = held_position(lane)
-    moves = {**keep_cursor(position.held), **target.moves(position, PositionAnswers(resources))}
+    ask = PositionAnswers(resources)
+    moves = {**keep_cursor(position.held), **target.moves(position, ask)}
     require_rows_below(moves, position.cursor, position.held)
     old = {partition: planned.offsets.end for partition, planned in position.cursor.items()}
     return Reset(
@@ -172,10 +179,11 @@ def _decide(resources: PipelineResources, lane: LaneState, target: Target, reaso
         cursor=tuple(
             replace(each, before=old.get(partition)) for partition, each in sorted(moves.items())
         ),
-        cluster_id=lane.history.cluster_id,
+        cluster_id=target.cluster_id(position, ask),
         data_version=fencing.version,
         reason=reason,
         data_table_id=lane.data.table_id,
+        earlier=position.lowered,
     )
 
 
@@ -215,10 +223,10 @@ def _write_done(resources: PipelineResources, origin: Origin) -> Reset:
     )
 
 
-def _require_standing(resources: PipelineResources, intended: Reset) -> None:
+def _require_standing(resources: PipelineResources, closed: Iterable[BatchSequence]) -> None:
     """Read the fence back: success means nothing. Raises CommitConflict if it is not there."""
     data = resources.data.snapshot()
-    if not all(data.closed(each) for each in intended.closes):
+    if not all(data.closed(each) for each in closed):
         raise CommitConflict(f"{data.uri}: the fence was overwritten by another commit")
 
 

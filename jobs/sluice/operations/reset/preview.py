@@ -12,7 +12,7 @@ from sluice.offsets.quarantined import RecordState
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.resets import CursorMove, Reset, closed_unread
 from sluice.progress.lane_state import LaneState
-from sluice.progress.lanes import unfinished_batches
+from sluice.progress.lanes import ReadLane, unfinished_batches
 from sluice.progress.quarantined_records import read_quarantined
 from sluice.progress.resources import PipelineResources
 
@@ -66,7 +66,7 @@ class Preview:
 
 
 def preview_of(
-    resources: PipelineResources, lane: LaneState, intended: Reset, logs: Logs
+    resources: PipelineResources, lane: LaneState, intended: Reset, logs: Logs, read: ReadLane
 ) -> Preview:
     """Count the rows that the reset affects; nothing is written."""
     below = [each for each in intended.cursor if _rereads_rows(each, lane.history)]
@@ -76,7 +76,7 @@ def preview_of(
         )
         for each in below
     }
-    quarantined = _live_quarantine(resources, below)
+    quarantined = _live_quarantine(resources, lane, below)
     return Preview(
         intended,
         {
@@ -87,7 +87,7 @@ def preview_of(
             )
             for each in intended.cursor
         },
-        unfinished_batches(resources),
+        unfinished_batches(resources, read),
     )
 
 
@@ -98,10 +98,10 @@ def _rereads_rows(moved: CursorMove, history: LaneHistory) -> bool:
 
 
 def _live_quarantine(
-    resources: PipelineResources, moves: Sequence[CursorMove]
+    resources: PipelineResources, lane: LaneState, moves: Sequence[CursorMove]
 ) -> Mapping[TopicPartition, int]:
     """How many live quarantine rows each partition has from its new cursor on."""
-    live = read_quarantined(resources).of(RecordState.LIVE) if moves else []
+    live = read_quarantined(resources, lane).of(RecordState.LIVE) if moves else []
     return {
         moved.partition: sum(
             (row.partition, row.topic_id) == (moved.partition, moved.after.topic_id)

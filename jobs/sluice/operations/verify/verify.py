@@ -24,6 +24,7 @@ from sluice.progress.evidence import CommittedRange, Evidence
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.reads import evidence_of
 from sluice.progress.resources import PipelineResources
+from sluice.progress.unaltered import require_no_foreign_commits
 from sluice.tables.coordinates import StoredCoordinates
 from sluice.tables.foreign_commits import TableCommit, may_have_deleted
 
@@ -116,8 +117,8 @@ def _skipped(committed: Committed) -> int:
 
 
 def _suspected_deletions(lane: LaneState) -> list[TableCommit]:
-    commits = lane.data.require_no_foreign_commits(lane.pipeline)
-    return may_have_deleted(lane.pipeline, commits)
+    require_no_foreign_commits(lane)
+    return may_have_deleted(lane.pipeline, lane.data.commits())
 
 
 def _deleted(

@@ -54,7 +54,7 @@ def plan_next(
     With skips, the plan goes around those offsets, at least up to them, and records them as losses.
     Raises ResetNeeded or DataLost, one line per partition, if the log does not continue there.
     """
-    require_same_cluster(history.cluster_id, state)
+    require_same_cluster(spec.pipeline, history.cluster_id, state)
     require_topics(spec, (each.topic for each in history.cursor), state)
     lost = losses(spec.pipeline, _findings(spec, history, state), spec.data_loss)
     starts = {each: log.log_start_offset for each, log in state.logs.items()}
