@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sluice.offsets.batches import Batch, BatchSequence
@@ -31,6 +31,12 @@ class Committed:
     batches: tuple[CommittedBatch, ...]
     resets: Resets
     losses: tuple[Loss, ...]
+    ends: tuple[SequenceEnd, ...]
+
+    def unlisted(self, names: Iterable[str]) -> set[str]:
+        """The batches that count, and of which no plan is left: a recovery found only rows."""
+        listed = {str(each.batch) for each in self.batches}
+        return {each for each in {*names} - listed if _is_committed(each, self.ends)}
 
 
 def sequence_ends(state: LaneState) -> list[SequenceEnd]:
@@ -69,7 +75,7 @@ def read_committed(state: LaneState) -> Committed:
             ends,
         )
     ]
-    return Committed(tuple(batches), state.resets, tuple(losses))
+    return Committed(tuple(batches), state.resets, tuple(losses), tuple(ends))
 
 
 def losses_that_count(state: LaneState) -> list[Loss]:
@@ -129,5 +135,8 @@ def _losses(
 
 
 def _is_committed(name: str, ends: Sequence[SequenceEnd]) -> bool:
-    sequence, number = parse_batch(ends[0].sequence.pipeline, name)
+    try:
+        sequence, number = parse_batch(ends[0].sequence.pipeline, name)
+    except ValueError:
+        return False
     return any(each.sequence == sequence and number <= each.last for each in ends)

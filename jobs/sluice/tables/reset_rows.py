@@ -61,9 +61,9 @@ def read_resets(pipeline: str, rows: Iterable[Mapping[str, Any]]) -> Resets:
         if not done:
             read = replace(read, earlier=tuple(intended.get(at, ())))
             intended.setdefault(at, []).append(read)
-        asked = found.get(generation)
+        asked = found.get(generation) if done else None
         # Another process may finish a reset and record it as done; the origin is who requested it.
-        found[generation] = replace(read, recorded=asked.recorded) if done and asked else read
+        found[generation] = replace(read, recorded=asked.recorded) if asked else read
     return Resets(found)
 
 
