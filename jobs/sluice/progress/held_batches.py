@@ -6,7 +6,7 @@ sequence says it all. Transaction ids name it; where Delta has forgotten them, c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from sluice.offsets.batches import BatchSequence
@@ -16,6 +16,7 @@ from sluice.progress.lane_state import LaneState, SequenceEnd
 from sluice.tables.batch_commits import LoggedBatch
 from sluice.tables.fence import FENCE
 from sluice.tables.foreign_commits import TableCommit, in_effect
+from sluice.tables.rows import StoredRows
 
 Ends = Mapping[BatchSequence, int]
 
@@ -35,14 +36,12 @@ def held_ends(state: LaneState) -> Ends:
     """
     if state.trusted:
         return {each.sequence: each.last for each in claimed_ends(state)}
-    known = known_ends(state.pipeline, stored_names(state))
-    return {each: _held(state, each, known) for each in _sequences(state)}
-
-
-def stored_names(state: LaneState) -> Iterator[str]:
-    """The batches that commits in effect, and the table's rows, name."""
-    yield from (each.name for each in logged_in_effect(state))
-    yield from state.data.stored_rows().counts
+    logged = logged_in_effect(state)
+    known = known_ends(state.pipeline, logged, state.data.stored_rows())
+    whole = whole_ends(state.pipeline, logged)
+    return {
+        each: min(_held(state, each, known), whole.get(each, FENCE)) for each in _sequences(state)
+    }
 
 
 def logged_in_effect(state: LaneState) -> list[LoggedBatch]:
@@ -53,14 +52,31 @@ def logged_in_effect(state: LaneState) -> list[LoggedBatch]:
     return [each for each in found if in_effect(each.version, newest, commits)]
 
 
-def known_ends(pipeline: str, names: Iterator[str]) -> Ends:
-    """The highest number of each sequence among these names; other texts name no batch."""
+def known_ends(pipeline: str, logged: Sequence[LoggedBatch], rows: StoredRows) -> Ends:
+    """The highest number of each sequence that commits or rows name."""
     found: dict[BatchSequence, int] = {}
-    for name in names:
+    for name in (*(each.name for each in logged), *rows.counts):
+        # What others have written names no batch.
         with suppress(ValueError):
             sequence, number = parse_batch(pipeline, name)
             found[sequence] = max(number, found.get(sequence, 0))
     return found
+
+
+def whole_ends(pipeline: str, logged: Sequence[LoggedBatch]) -> Ends:
+    """The last number before a missing one, for the sequences that miss one.
+
+    A process that was at work while the table was put back lands its batch behind the wrong one.
+    """
+    last: dict[BatchSequence, int] = {}
+    broken: dict[BatchSequence, int] = {}
+    for each in sorted(logged, key=lambda each: each.version):
+        sequence, number = parse_batch(pipeline, each.name)
+        before = last.setdefault(sequence, number - 1)
+        if number != before + 1:
+            broken.setdefault(sequence, before)
+        last[sequence] = number
+    return broken
 
 
 def _sequences(state: LaneState) -> list[BatchSequence]:

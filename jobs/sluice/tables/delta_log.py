@@ -202,4 +202,7 @@ def _table_at(uri: str, version: int | None = None) -> DeltaTable | None:
     except TableNotFoundError:
         return None
     except (DeltaError, OSError) as problem:
-        raise CommitUnknown(f"{uri}: its log cannot be read: {problem}") from problem
+        raise CommitUnknown(
+            f"{uri}: its log cannot be read: {problem}. Run again. If it stays so, put a copy of"
+            " the table back; then `sluice reset --to-table` goes on from the rows that are there."
+        ) from problem

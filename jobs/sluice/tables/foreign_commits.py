@@ -71,7 +71,8 @@ def _refusal(pipeline: str, commit: TableCommit) -> str:
     if commit.operation == "CLONE":
         return (
             "expected the table that Sluice created, found a copy, which has no record of the"
-            " batches in it. Put the original back, or choose a new `table` and `pipeline`."
+            " batches in it. Put the original back; or, if this one is to take its place,"
+            f" `sluice recover {pipeline}` goes on with it."
         )
     foreign = [each for each in commit.writers if not each.startswith(f"sluice:{pipeline}:")]
     if foreign:

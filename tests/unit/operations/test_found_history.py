@@ -148,14 +148,24 @@ def test_without_commits_the_rows_tell_where_they_end(flights: Path) -> None:
 
 def test_older_batches_are_summed_up_by_the_number_of_the_last(flights: Path) -> None:
     land(flights, numbered(1, offsets(0, 10)), told=False)
-    land(flights, numbered(2, offsets(10, 20)))
-    land(flights, numbered(3, offsets(20, 30)), told=False)
+    land(flights, numbered(2, offsets(10, 20)), told=False)
+    land(flights, numbered(3, offsets(20, 30)))
     land(flights, numbered(4, offsets(30, 40)))
     history = found(flights)
     lacking = [each.batch for each in history.lacking()]
-    assert [each.number for each in lacking] == [4]
-    assert history.unlisted(lacking) == 30
+    assert [each.number for each in lacking] == [3, 4]
+    assert history.unlisted(lacking) == 20
     assert goes_on(history) == {0: 40}
+
+
+def test_what_landed_behind_a_missing_batch_is_read_again(flights: Path) -> None:
+    """A process that was at work while the table was put back."""
+    land(flights, numbered(1, offsets(0, 10)))
+    land(flights, numbered(3, offsets(20, 30)))
+    history = found(flights)
+    assert [each.batch.number for each in history.lacking()] == [1]
+    assert history.opening(KAFKA, "lost").closed_at["forward"] == 1
+    assert goes_on(history) == {0: 10}
 
 
 def test_a_batch_that_a_restore_has_undone_is_none(flights: Path) -> None:

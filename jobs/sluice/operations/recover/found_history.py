@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 
 from sluice.offsets.batches import Batch, BatchSequence, Cursor, Lane, PlannedRange
 from sluice.offsets.notation import parse_batch
@@ -16,7 +15,7 @@ from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.ranges import OffsetRange
 from sluice.offsets.resets import LANES, CursorMove, Reset
 from sluice.positions.position import cursor_at
-from sluice.progress.held_batches import Ends, known_ends, logged_in_effect
+from sluice.progress.held_batches import Ends, known_ends, logged_in_effect, whole_ends
 from sluice.progress.lane_state import LaneState
 from sluice.tables.batch_commits import LoggedBatch
 from sluice.tables.fence import FENCE
@@ -176,23 +175,26 @@ class FoundHistory:
         }
 
     def _ended(self, generation: int, moved: PlannedRange) -> int:
-        """The cursor before a reset: where the last batch known of a generation ended."""
-        ends = {
-            at: planned.offsets.end
-            for each in self._forward(generation)[-1:]
-            for at, planned in each.batch.by_partition.items()
-        }
-        return ends.get(moved.offsets.partition, moved.offsets.end)
+        """The cursor before a reset: where the last batch known of a generation ended.
+
+        At the end it is also above all rows: what is read again there replaces them.
+        """
+        at = moved.offsets.partition
+        last = [e.batch.by_partition.get(at, moved) for e in self._forward(generation)[-1:]]
+        ended = last[0].offsets.end if last else moved.offsets.end
+        if generation < self.open:
+            return ended
+        return max(ended, self.rows.ends.get((at, moved.topic_id), 0))
 
 
 def find_history(state: LaneState, kafka: KafkaState) -> FoundHistory:
     """Read the data table's log and rows."""
     logged, rows = logged_in_effect(state), state.data.stored_rows()
-    names = known_ends(state.pipeline, iter([*(each.name for each in logged), *rows.counts]))
+    names, whole = known_ends(state.pipeline, logged, rows), whole_ends(state.pipeline, logged)
     open_generation = _open_generation(state, names)
     restored = any(each.restored is not None for each in state.data.commits())
     ends = {
-        sequence: _end(state, sequence, names, restored)
+        sequence: min(_end(state, sequence, names, restored), whole.get(sequence, FENCE))
         for generation in range(1, open_generation + 1)
         for lane in LANES
         for sequence in [BatchSequence(state.pipeline, lane, generation)]
@@ -202,9 +204,7 @@ def find_history(state: LaneState, kafka: KafkaState) -> FoundHistory:
         batch = _found(state, each, kafka)
         if batch.batch.number <= ends[batch.batch.sequence]:
             found.setdefault(batch.batch.sequence, []).append(batch)
-    return FoundHistory(
-        state, {at: _unbroken(each) for at, each in found.items()}, rows, ends, open_generation
-    )
+    return FoundHistory(state, found, rows, ends, open_generation)
 
 
 def _open_generation(state: LaneState, names: Ends) -> int:
@@ -244,14 +244,6 @@ def _found(state: LaneState, logged: LoggedBatch, kafka: KafkaState) -> FoundBat
 def _range(offsets: OffsetRange, topic_id: str) -> PlannedRange:
     """A range of which the commit says no more: the log held it, that is all that is known."""
     return PlannedRange(offsets, topic_id, offsets.start, offsets.end, None)
-
-
-def _unbroken(found: Sequence[FoundBatch]) -> list[FoundBatch]:
-    """The newest batches, without those before a missing number."""
-    last = found[-1].batch.number
-    newest = enumerate(reversed(found))
-    held = takewhile(lambda each: each[1].batch.number == last - each[0], newest)
-    return [each for _, each in held][::-1]
 
 
 def _places(batch: Batch) -> list[tuple[OffsetRange, str]]:
