@@ -383,7 +383,7 @@ def new_cluster(stage: Stage) -> Scene:
         assert "behind the same connection" in stage.console.refuses(RUN)
         yield
         assert stage.batch("forward-2-1") == {"[0]": (0, 5), "[1]": (0, 0)}
-        assert stage.flights.judge(remembered=before).facts.rows == 19
+        assert stage.flights.judge(remembered=before, group=None).facts.rows == 19
 
 
 def records_lost(stage: Stage) -> Scene:
