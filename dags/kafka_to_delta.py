@@ -5,7 +5,7 @@
 - **ingest** reads exactly those ranges with Spark and makes one commit per batch to the data
   table. Skipped when there is nothing new; Spark is not started then.
 - **settle** reads the table's log back, writes the receipts with their counts and emits the
-  table's asset event. Skipped when no receipt is due.
+  table's asset event. Skipped when there is nothing to announce.
 
 A backfill of past intervals, or a run with the parameters "read again", reads records below the
 cursor once more and replaces exactly their rows. The cursor stays where it is, and fresh data goes
@@ -21,12 +21,13 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from airflow.sdk import DAG, CronDataIntervalTimetable, TriggerRule, task
+from airflow.sdk import DAG, Asset, CronDataIntervalTimetable, TriggerRule, XComArg, task
 from sluice.scheduling.deployment import PROJECT, project_settings
 from sluice.scheduling.operators import IngestOperator
 from sluice.scheduling.priority import FreshFirst
 from sluice.scheduling.run_params import run_params
 from sluice.scheduling.tasks import PLAN, data_table, plan_with, settle_with
+from sluice.scheduling.time_limits import SHORT, settle_limit
 from sluice.settings import LONGEST_RUN
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.spec.spec_files import read_specs
@@ -37,7 +38,6 @@ RETRIES = {
     "retry_exponential_backoff": 2,
     "max_retry_delay": timedelta(minutes=15),
 }
-SHORT, LONG = timedelta(minutes=15), LONGEST_RUN
 
 
 def kafka_to_delta(spec: PipelineSpec, path: Path) -> DAG:
@@ -63,22 +63,28 @@ def kafka_to_delta(spec: PipelineSpec, path: Path) -> DAG:
         ingest = IngestOperator(
             task_id="ingest",
             spec=spec,
-            execution_timeout=LONG,
+            execution_timeout=LONGEST_RUN,
             # One at a time over all runs: max_active_runs does not count backfill runs (AIP-78).
             max_active_tis_per_dag=1,
             weight_rule=FreshFirst(),
         )
-        settle = task(
-            settle_with(spec, table),
-            task_id="settle",
-            execution_timeout=SHORT,
-            outlets=[table],
-            # Even if ingest was skipped: an earlier run may have died before its receipts.
-            trigger_rule=TriggerRule.NONE_FAILED,
-        )()
-
-        plan >> ingest >> settle
+        plan >> ingest >> settle_task(spec, table)
     return dag
+
+
+def settle_task(spec: PipelineSpec, table: Asset) -> XComArg:
+    """The last task. One at a time, it reads what was announced before, and announces the rest."""
+    settle = task(
+        settle_with(spec, table),
+        task_id="settle",
+        execution_timeout=settle_limit(spec),
+        max_active_tis_per_dag=1,
+        inlets=[table],
+        outlets=[table],
+        # Even if ingest was skipped: an earlier run may have died before its receipts.
+        trigger_rule=TriggerRule.NONE_FAILED,
+    )
+    return settle()
 
 
 def documentation(spec: PipelineSpec, path: Path) -> str:

@@ -17,22 +17,20 @@ decides whether a batch is committed, and it is read again before and after ever
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from sluice.broker.client_settings import ClientSettings
-from sluice.errors import BackfillClosed
 from sluice.lake.port import Lake, Upkeep
 from sluice.lake.session import own_session
 from sluice.offsets.batches import BatchReference
 from sluice.offsets.notation import Positions
 from sluice.offsets.origin import Origin
 from sluice.offsets.quarantined import Drop, RecordFilter
-from sluice.offsets.ranges import OffsetRange
+from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.resets import Reset
 from sluice.operations.backfill.dry_run import dry_run_backfill
 from sluice.operations.backfill.plan_backfill import plan_backfill
@@ -55,12 +53,15 @@ from sluice.operations.reset.targets import Target
 from sluice.operations.status import PipelineStatus, read_status
 from sluice.operations.verify.accept_gaps import accept_gaps
 from sluice.operations.verify.verify import Progress, Verdict, verify
-from sluice.progress.lane_state import sequence_end
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.ingest.land_batches import ingest
+from sluice.protocol.ingest.outstanding import outstanding
 from sluice.protocol.plan.dry_run import dry_run
+from sluice.protocol.plan.log_ends import has_reached, read_log_ends
 from sluice.protocol.plan.outlook import Outlook
 from sluice.protocol.plan.write_plan import PlannedWork, plan
+from sluice.protocol.settle.announce import announce, read_announced
+from sluice.protocol.settle.announcements import Announced, Announcement
 from sluice.protocol.settle.write_receipts import Settlement, settle
 from sluice.settings import Settings, connection_extra
 from sluice.spec.pipeline_spec import PipelineSpec
@@ -69,8 +70,6 @@ from sluice.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -91,9 +90,12 @@ class Pipeline:
         """Decide what the run works on, and make it durable; falsy if there is nothing new."""
         return plan(self.resources, self._after_any_reset(run_id, actor))
 
-    def backfill(self, selection: Selection, run_id: str, actor: str) -> PlannedWork:
+    def backfill(
+        self, selection: Selection, run_id: str, actor: str, bring_back_erased: bool = False
+    ) -> PlannedWork:
         """Plan which offsets below the cursor are reread, as far as Kafka holds them."""
-        return plan_backfill(self.resources, selection, self._after_any_reset(run_id, actor))
+        origin = self._after_any_reset(run_id, actor)
+        return plan_backfill(self.resources, selection, origin, bring_back_erased)
 
     def dry_run(self, selection: Selection | None = None) -> Outlook:
         """What the next run, or a backfill of the selection, would do. Writes nothing."""
@@ -104,22 +106,8 @@ class Pipeline:
     # 2 ingest
 
     def outstanding(self, work: BatchReference) -> BatchReference:
-        """The batches of the work that are not committed yet. Takes milliseconds, no JVM.
-
-        Nothing is left of a generation that a reset closed: the forward lane is planned anew.
-        Raises BackfillClosed for backfill batches that were not reread.
-        """
-        end = sequence_end(self.resources, work.sequence)
-        left = replace(work, batches=tuple(n for n in work.batches if n > end.last))
-        if not left or not end.closed:
-            return left
-        if work.sequence.lane == "backfill":
-            raise BackfillClosed(
-                f"{left}: a reset has closed them, and they were not read again. If they are still"
-                " needed, request them again: clear the whole run, or repeat the command."
-            )
-        log.info("%s: superseded by a reset, which closed its generation", left)
-        return replace(work, batches=())
+        """The batches of the work that are not committed yet. Takes milliseconds, no JVM."""
+        return outstanding(self.resources, work)
 
     def ingest(self, work: BatchReference, lake: Lake) -> None:
         """Land the batches that are not committed yet."""
@@ -135,9 +123,25 @@ class Pipeline:
 
     # 3 settle
 
-    def settle(self, run_id: str, actor: str, work: BatchReference | None = None) -> Settlement:
-        """Write all due receipts and mirror the cursor; also return earlier ones of the work."""
-        return settle(self.resources, _origin(run_id, actor), work)
+    def settle(self, run_id: str, actor: str) -> Settlement:
+        """Write all due receipts and mirror the cursor."""
+        return settle(self.resources, _origin(run_id, actor))
+
+    def announced(self, told: Iterable[object], work: BatchReference | None) -> Announced:
+        """How far earlier announcements go; read it before the run settles its work."""
+        return read_announced(self.resources, told, work)
+
+    def announce(self, before: Announced) -> Announcement:
+        """What is settled and not announced yet; falsy if there is no news."""
+        return announce(self.resources, before)
+
+    def log_ends(self) -> Mapping[TopicPartition, int]:
+        """The end of what can be read now, by partition."""
+        return read_log_ends(self.resources)
+
+    def has_reached(self, ends: Mapping[TopicPartition, int]) -> bool:
+        """Whether everything below these ends is in the table."""
+        return has_reached(self.resources, ends)
 
     # The operators' commands
 
@@ -171,17 +175,16 @@ class Pipeline:
         run_id: str,
         actor: str,
         as_previewed: str | None = None,
+        bring_back_erased: bool = False,
     ) -> Reset:
         """Close the generation and open the next one at the target."""
-        return reset(self.resources, target, reason, _origin(run_id, actor), as_previewed)
+        origin = _origin(run_id, actor)
+        return reset(self.resources, target, reason, origin, as_previewed, bring_back_erased)
 
-    def preview_recovery(self, reason: str, actor: str) -> Recovery:
-        """What a recovery of the offsets table would do; nothing is written."""
-        return preview_recovery(self.resources, reason, actor)
-
-    def recover(self, reason: str, run_id: str, actor: str) -> Recovery:
-        """Build the offsets table from the data table."""
-        return recover(self.resources, reason, _origin(run_id, actor))
+    def recover(self, reason: str, run_id: str, actor: str, execute: bool) -> Recovery:
+        """Build the offsets table from the data table, or show what would be written."""
+        decided = recover if execute else preview_recovery
+        return decided(self.resources, reason, _origin(run_id, actor))
 
     def preview_skip(self, positions: Positions, reason: str, actor: str) -> Skip:
         """How single offsets would be skipped; nothing is written."""

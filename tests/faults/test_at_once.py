@@ -38,15 +38,15 @@ def test_of_many_planners_one_wins_and_the_others_adopt(topic: Topic, pipeline: 
     assert {line(planner) for planner in planners} == {"ready\n"}
     try:
         # The first round also races to create the offsets table.
-        for first, batches in ((0, [1, 2]), (10, [3, 4])):
+        for first, batches in ((0, range(1, 3)), (10, range(3, 5))):
             more(trips, 10, first)
             for planner in planners:
                 planner.process.stdin.write("\n")
                 planner.process.stdin.flush()
-            works = [json.loads(line(planner)) for planner in planners]
-            assert [work["batches"] for work in works] == [batches] * PLANNERS
+            works = [BatchReference.from_dict(json.loads(line(each))) for each in planners]
+            assert [work.batches for work in works] == [batches] * PLANNERS
             assert len(trips.offsets("planned")) == batches[-1] * 2, "a row per partition, once"
-            trips.ingest(BatchReference.from_dict(works[0]))
+            trips.ingest(works[0])
             trips.settle()
     finally:
         assert [planner.end().returncode for planner in planners] == [0] * PLANNERS
@@ -93,13 +93,15 @@ def test_receipts_are_written_exactly_once(topic: Topic, pipeline: Pipelines) ->
     more(trips, 10)
     work = trips.plan()
     trips.ingest(work)
+    before = trips.open().announced([], work)
     settlements: list[Settlement] = at_once(trips.settle, times=4)
     settled = [str(each.batch) for made in settlements for each in made.receipts]
     assert sorted(settled) == [f"forward-1-{number}" for number in range(1, 6)]
     assert len(trips.offsets("committed")) == 5
     assert not trips.settle()
-    announced = trips.open().settle("test", "pytest", work).events
-    assert [each["batch"] for each in announced] == sorted(settled), "by their run in any case"
+    news = trips.open().announce(before)
+    assert [each["batch"] for each in news.batches] == sorted(settled), "by any of them"
+    assert not trips.open().announce(news.announced)
     assert trips.judge().facts.rows == 10
 
 

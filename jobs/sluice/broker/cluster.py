@@ -80,7 +80,8 @@ class KafkaCluster:
         self, partitions: list[TopicPartition], moment: datetime
     ) -> Mapping[TopicPartition, int | None]:
         """The first offset whose record is at or after the moment; None where none is."""
-        at = OffsetSpec.for_timestamp(int(moment.timestamp() * 1000))
+        # To Kafka, -1 and -2 mean the log's two ends (its protocol's ListOffsets).
+        at = OffsetSpec.for_timestamp(max(0, int(moment.timestamp() * 1000)))
         found = self._list_offsets(
             [WirePartition(each.topic, each.partition) for each in partitions], at
         )
@@ -94,7 +95,7 @@ class KafkaCluster:
         # Not the admin client's list_consumer_group_offsets: librdkafka ends the process by a
         # null pointer when the broker answers "not coordinator" there (librdkafka issue 5040).
         with self._consumer(group) as consumer:
-            answer = self._ask(lambda: consumer.committed(wanted, timeout=TIMEOUT_S))
+            answer = self._ask(lambda: _without_errors(consumer.committed(wanted, TIMEOUT_S)))
         found = {TopicPartition(e.topic, e.partition): e.offset for e in answer}
         return {e: found[e] if found.get(e, -1) >= 0 else None for e in partitions}
 
@@ -109,7 +110,7 @@ class KafkaCluster:
         if not offsets:
             return
         with self._consumer(group) as consumer:
-            self._ask(lambda: consumer.commit(offsets=offsets, asynchronous=False))
+            self._ask(lambda: _without_errors(consumer.commit(offsets=offsets, asynchronous=False)))
 
     @contextmanager
     def _consumer(self, group: str) -> Iterator[Consumer]:
@@ -162,7 +163,8 @@ class KafkaCluster:
                 answer = self._ask(partial(_itself, future))
             except NoSuchTopic:
                 continue
-            found[topic] = (_url_safe(str(answer.topic_id)), [e.id for e in answer.partitions])
+            topic_id = require_topic_id(topic, str(answer.topic_id))
+            found[topic] = (topic_id, [each.id for each in answer.partitions])
         return found
 
     def _list_offsets(
@@ -198,6 +200,23 @@ def _itself(future: Future[Any]) -> Future[Any]:
     return future
 
 
-def _url_safe(topic_id: str) -> str:
+def _without_errors(answer: list[WirePartition]) -> list[WirePartition]:
+    """A group's answer. Raises KafkaException for a single partition's error, too."""
+    for each in answer:
+        if each.error is not None:
+            raise KafkaException(each.error)
+    return answer
+
+
+def require_topic_id(topic: str, reported: str) -> str:
+    """A topic's id as Kafka writes it. Raises SettingsError for a broker that reports none."""
     # librdkafka writes the id in plain base64, Kafka in the URL-safe form (KIP-516).
-    return topic_id.replace("+", "-").replace("/", "_")
+    found = reported.rstrip("=").replace("+", "-").replace("/", "_")
+    if not found.strip("A"):
+        raise SettingsError(
+            f"{topic}: expected a topic id, found none: the broker reports no topic ids (KIP-516),"
+            " and without them a topic created anew cannot be told from the old one. Upgrade the"
+            " cluster to Kafka 2.8 or later, with inter.broker.protocol.version 2.8 or later:"
+            " existing topics get their ids then."
+        )
+    return found

@@ -66,7 +66,8 @@ class Reset:
     `closed_at` numbers the last batch of each lane that counts; `data_version` and `data_table_id`
     are the version and the Delta id of the data table it was decided on. `earlier` are resets
     written again with it, as fewer of their batches count: the table was put back behind them.
-    `recorded` is set on resets read back from the table.
+    `recorded` is set on resets read back from the table. `towards` names a target that moves with
+    the log, such as the log's end; it is not recorded.
     """
 
     pipeline: str
@@ -80,12 +81,18 @@ class Reset:
     done: bool = False
     earlier: tuple[Reset, ...] = field(default=(), compare=False)
     recorded: Origin | None = field(default=None, compare=False)
+    towards: str = field(default="", compare=False)
 
     @property
     def preview(self) -> str:
-        """A short name for the decision: generation, last batch, digest of the rest."""
+        """A short name for the decision: generation, last batch, digest of the rest.
+
+        Where the target moves with the log it stands for itself: its offsets are those of the
+        moment when it is carried out.
+        """
         moves = [
-            f"{each.partition} {each.after.topic_id} {each.before} {each.after.offsets.start}"
+            f"{each.partition} {each.after.topic_id} {each.before}"
+            f" {self.towards or each.after.offsets.start}"
             for each in self.cursor
         ]
         last = self.closed_at["forward"]
@@ -159,15 +166,6 @@ class Resets:
             }
             if ends != each.closed_at:
                 yield replace(each, closed_at=ends)
-
-    def committed_before(self, generation: int) -> Mapping[tuple[str, TopicPartition], int]:
-        """The offset up to which each partition of each topic id was committed before then."""
-        highest: dict[tuple[str, TopicPartition], int] = {}
-        for number, reset in self.by_generation.items():
-            for each in reset.cursor if number <= generation else ():
-                place = (each.after.topic_id, each.partition)
-                highest[place] = max(highest.get(place, 0), each.before or 0)
-        return highest
 
 
 def closed_unread(unfinished: Iterable[Batch]) -> Iterator[str]:

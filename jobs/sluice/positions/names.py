@@ -16,7 +16,8 @@ class PositionName:
     form, with `help` and `description`; where it takes a value, `metavar` stands for that on the
     command line and `parameter` holds it in the form. A `repeatable` one takes several values. It
     can be limited to some topics, unless it names single partitions or concerns the whole table,
-    and goes `on_new_cluster` unless it leans on offsets of the old one.
+    and goes `on_new_cluster` unless it leans on offsets of the old one. One that is `moving` means
+    another offset with every new record.
     """
 
     start: str = ""
@@ -27,6 +28,7 @@ class PositionName:
     description: str = ""
     repeatable: bool = False
     of_some_topics: bool = True
+    moving: bool = False
     on_new_cluster: bool = True
 
     @property
@@ -40,7 +42,9 @@ NAMES = (
     PositionName(
         start="earliest", target="to-earliest", help="Everything that Kafka still holds, again."
     ),
-    PositionName(start="latest", target="to-latest", help="The end of what can be read now."),
+    PositionName(
+        start="latest", target="to-latest", help="The end of what can be read now.", moving=True
+    ),
     PositionName(
         target="to-table",
         help="The end of the rows that a table holds which was restored or put back.",
@@ -61,6 +65,7 @@ NAMES = (
         help="Records from this long ago on.",
         parameter="duration",
         description="Records from this long ago on: `PT1H`, `P1DT12H`.",
+        moving=True,
     ),
     PositionName(
         target="shift-by",

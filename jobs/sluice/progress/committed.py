@@ -11,7 +11,8 @@ from sluice.offsets.notation import parse_batch
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.receipts import PartitionCount, Receipt
 from sluice.offsets.resets import LANES, Resets
-from sluice.progress.lane_state import LaneState, SequenceEnd
+from sluice.progress.lane_state import LaneState
+from sluice.progress.sequence_end import SequenceEnd
 from sluice.tables.foreign_commits import LandedBatch
 from sluice.tables.offsets_rows import read_losses
 
@@ -108,7 +109,7 @@ def _batches(state: LaneState, end: SequenceEnd) -> Iterator[CommittedBatch]:
     receipts = {each.batch.number: each for each in state.snapshot.receipts(end.sequence, settled)}
     for batch in state.snapshot.batches(end.sequence, last=end.last):
         receipt = receipts.get(batch.number)
-        version = receipt.data_version if receipt else state.data.commit_of(batch).version
+        version = receipt.data_version if receipt else state.data.landed_in(batch)
         lines = receipt.counted if receipt else ()
         yield CommittedBatch(batch, version, batch.number <= settled, lines)
 

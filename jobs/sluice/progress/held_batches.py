@@ -12,11 +12,12 @@ from contextlib import suppress
 from sluice.offsets.batches import BatchSequence
 from sluice.offsets.notation import parse_batch
 from sluice.offsets.resets import LANES
-from sluice.progress.lane_state import LaneState, SequenceEnd
+from sluice.progress.lane_state import LaneState
+from sluice.progress.sequence_end import SequenceEnd
 from sluice.tables.batch_commits import LoggedBatch
 from sluice.tables.fence import FENCE
 from sluice.tables.foreign_commits import TableCommit, in_effect
-from sluice.tables.rows import StoredRows
+from sluice.tables.stored_rows import StoredRows
 
 Ends = Mapping[BatchSequence, int]
 

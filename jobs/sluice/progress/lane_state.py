@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from sluice.errors import TableRefused
 from sluice.offsets.batches import Batch, BatchSequence, Cursor, Lane
 from sluice.offsets.history import LaneHistory
 from sluice.offsets.ranges import TopicPartition
+from sluice.offsets.reach import NO_REACH, Reach
 from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import LANES, Reset, Resets
 from sluice.progress.resources import PipelineResources
+from sluice.progress.sequence_end import SequenceEnd
 from sluice.progress.trust import KnownTable, LaneEnds, known_table
 from sluice.tables.delta_log import DeltaSnapshot
 from sluice.tables.fence import FENCE
-from sluice.tables.offsets_table import OffsetsSnapshot
+from sluice.tables.offsets_snapshot import OffsetsSnapshot
 
 # Each repetition means that another process planned and committed between the two reads.
 _READINGS = 5
@@ -73,6 +76,40 @@ class LaneState:
         return self.history.batch(self.committed) if self.committed else None
 
     @property
+    def newest(self) -> Batch | None:
+        """The newest committed batch of the forward lane, of this generation or an earlier one."""
+        return self.last or self.reach.newest
+
+    @cached_property
+    def reach(self) -> Reach:
+        """What the forward lane has committed in the generations before; read only when needed."""
+        found = NO_REACH
+        for generation in range(1, self.generation):
+            closed = BatchSequence(self.pipeline, "forward", generation)
+            numbers = {self.snapshot.planned(closed), self.resets.closed_at(closed)} - {0}
+            batches = [
+                each
+                for number in numbers
+                for each in self.snapshot.batches(closed, number, last=number)
+            ]
+            found = found.with_generation(self.resets.by_generation[generation + 1], batches)
+        return found
+
+    def with_resets(self, resets: Iterable[Reset]) -> LaneState:
+        """The lane, as these resets close earlier generations."""
+        by_generation = {each.generation: each for each in resets}
+        return replace(self, resets=Resets({**self.resets.by_generation, **by_generation}))
+
+    def closed_by(self, reset: Reset) -> LaneState:
+        """The lane as the reset will open it, with nothing planned yet."""
+        return replace(
+            self,
+            resets=Resets({**self.resets.by_generation, reset.generation: reset}),
+            history=LaneHistory(replace(self.sequence, generation=reset.generation), opening=reset),
+            committed=0,
+        )
+
+    @property
     def due(self) -> tuple[Batch, ...]:
         """The committed batches that have no receipt yet, in order."""
         waiting = self.history.after(self.history.settled)
@@ -95,17 +132,14 @@ class LaneState:
 
     def committed_of(self, sequence: BatchSequence) -> int:
         """The last committed batch of any sequence; for a closed one, where it was closed."""
+        return self.end_of(sequence).last
+
+    def end_of(self, sequence: BatchSequence) -> SequenceEnd:
+        """How far any sequence is committed."""
         committed = self.data.committed(sequence)
-        return self.resets.closed_at(sequence) if committed == FENCE else committed
-
-
-@dataclass(frozen=True)
-class SequenceEnd:
-    """How far a sequence is committed; a reset undid any batch that landed above `last`."""
-
-    sequence: BatchSequence
-    last: int
-    closed: bool
+        if committed < FENCE:
+            return SequenceEnd(sequence, committed, closed=False)
+        return SequenceEnd(sequence, self.resets.closed_at(sequence), closed=True)
 
 
 def read_unchecked(
@@ -179,15 +213,6 @@ def lane_state(
     return LaneState(
         snapshot, data, resets, history, data.committed(newest), tuple(receipts), known
     )
-
-
-def sequence_end(resources: PipelineResources, sequence: BatchSequence) -> SequenceEnd:
-    """How far a sequence is currently committed."""
-    committed = resources.data.snapshot().committed(sequence)
-    if committed < FENCE:
-        return SequenceEnd(sequence, committed, closed=False)
-    resets = resources.offsets.snapshot().resets()
-    return SequenceEnd(sequence, resets.closed_at(sequence), closed=True)
 
 
 def _both_lanes(sequence: BatchSequence) -> list[BatchSequence]:

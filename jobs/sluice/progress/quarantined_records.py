@@ -16,9 +16,10 @@ from sluice.offsets.quarantined import QuarantinedRecord, RecordState
 from sluice.offsets.ranges import TopicIdPartition, TopicPartition
 from sluice.progress.committed import read_committed, sequence_ends
 from sluice.progress.evidence import Evidence
-from sluice.progress.lane_state import LaneState, SequenceEnd, read_unchecked
+from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.reads import evidence_of
 from sluice.progress.resources import PipelineResources
+from sluice.progress.sequence_end import SequenceEnd
 from sluice.tables.coordinates import group_coordinates
 from sluice.tables.delta_log import COORDINATES
 from sluice.tables.rows import read_rows

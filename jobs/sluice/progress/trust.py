@@ -86,14 +86,18 @@ class KnownTable:
                 )
 
     def _other_table(self, found: DeltaSnapshot) -> Iterator[str]:
-        if not {*self.table_ids} - {found.table_id}:
-            return
-        recover = _RECOVER.format(pipeline=self.lanes[0].sequence.pipeline)
-        yield (
-            f"expected Delta table {' or '.join(self.table_ids)}, found"
-            f" {found.table_id or 'no table'}: it was dropped, or another is in its place."
-            f" {_PUT_BACK}, or check the mount of the warehouse; or {recover}."
-        )
+        if {*self.table_ids} - {found.table_id}:
+            pipeline = self.lanes[0].sequence.pipeline
+            yield other_table(pipeline, " or ".join(self.table_ids), found)
+
+
+def other_table(pipeline: str, expected: str, found: DeltaSnapshot) -> str:
+    """What to say about another table in the place of the expected one, or none."""
+    return (
+        f"expected Delta table {expected}, found {found.table_id or 'no table'}: it was dropped, or"
+        f" another is in its place. {_PUT_BACK}, or check the mount of the warehouse; or"
+        f" {_RECOVER.format(pipeline=pipeline)}."
+    )
 
 
 def _refuse(found: DeltaSnapshot, findings: Iterable[str]) -> None:

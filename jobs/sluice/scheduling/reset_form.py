@@ -10,12 +10,18 @@ from airflow.sdk import Param
 from sluice.errors import SettingsError
 from sluice.offsets import notation
 from sluice.positions.names import SKIP, TARGETS
-from sluice.scheduling.run_params import MOMENT, require_known_params
+from sluice.scheduling.run_params import (
+    BRING_BACK_ERASED,
+    MOMENT,
+    bring_back_erased,
+    require_known_params,
+)
 
 if TYPE_CHECKING:
     from sluice.offsets.notation import Positions
     from sluice.operations.reset.targets import Target
 
+_WHERE_TO = "Where to"
 _TEXT = {"type": ["null", "string"]}
 _LINES = {"type": ["null", "array"], "maxItems": 1000}
 # What a target's value may be, by parameter.
@@ -33,7 +39,7 @@ _FORM: Mapping[str, Mapping[str, Any]] = {
     **{
         parameter: {
             **_BOUNDS[parameter],
-            "section": "Where to",
+            "section": _WHERE_TO,
             "title": each.target,
             "description": each.description,
         }
@@ -41,7 +47,7 @@ _FORM: Mapping[str, Mapping[str, Any]] = {
     },
     "topics": {
         **_LINES,
-        "section": "Where to",
+        "section": _WHERE_TO,
         "items": {"type": "string", "pattern": notation.SCOPE},
         "title": "Only these topics or partitions",
         "description": "One per line: `flights`, or `flights:0,2`. None: all of the pipeline.",
@@ -94,6 +100,7 @@ def reset_params(pipelines: Iterable[str]) -> dict[str, Param]:
         ),
         # Made anew each time: a Param keeps the value that was set.
         **{name: Param(**{"default": None, **form}) for name, form in _FORM.items()},
+        BRING_BACK_ERASED: bring_back_erased(_WHERE_TO),
     }
 
 
@@ -102,7 +109,7 @@ def where_to(params: Mapping[str, Any]) -> Target | Positions:
 
     Raises SettingsError for fields that cannot be combined, and for unknown parameters.
     """
-    require_known_params(params, ("pipeline", "target", *_FORM))
+    require_known_params(params, ("pipeline", "target", *_FORM, BRING_BACK_ERASED))
     name = params["target"]
     needed = TARGETS[name].parameter
     given = {each for each in _VALUES if params[each] is not None}

@@ -48,6 +48,19 @@ class StoredCoordinates:
         return Rows(offsets, numbers[names])
 
 
+@dataclass(frozen=True)
+class Landing:
+    """A committed batch in its table: the version it landed in, and the coordinates of its rows.
+
+    `doubt` says why no receipt may be written of it without a decision. Then the version is the
+    last one that it can be, and `rows` is None where they can no longer be read.
+    """
+
+    version: int
+    rows: StoredCoordinates | None
+    doubt: str = ""
+
+
 def group_coordinates(coordinates: pa.Table) -> StoredCoordinates:
     """Group rows by topic id and partition in one pass. A null coordinate becomes -1."""
     ids, topic_ids = _encoded(coordinates["_topic_id"])

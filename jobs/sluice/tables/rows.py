@@ -1,70 +1,35 @@
-"""Rows of the data and quarantine tables, read with delta-rs."""
+"""Rows of the data and quarantine tables, read without a JVM."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 
 import pyarrow as pa
-import pyarrow.dataset as pads
 from deltalake import DeltaTable
-from deltalake.exceptions import DeltaError, DeltaProtocolError
+from deltalake.exceptions import DeltaError
 
-from sluice.errors import TableRefused
-from sluice.offsets.ranges import TopicPartition
+from sluice.tables.data_files import Condition, files_of, read_files
+from sluice.tables.refusals import reading
 
 
-def dataset(table: DeltaTable) -> pads.Dataset:
-    """The rows of a table. Raises TableRefused where it has a feature that delta-rs cannot read."""
-    try:
-        return table.to_pyarrow_dataset()
-    except DeltaProtocolError as problem:
-        raise TableRefused(
-            f"{table.table_uri}: expected table features that delta-rs reads, found others:"
-            f" {problem}. Remove the feature with ALTER TABLE … DROP FEATURE; then run again."
-        ) from problem
+def rows_where(
+    table: DeltaTable, columns: Sequence[str], wanted: Sequence[Condition] = ()
+) -> pa.Table:
+    """Columns of the rows that meet the conditions; statistics skip the files of others."""
+    return read_files(table, files_of(table, wanted), columns, wanted)
 
 
 def read_rows(uri: str, columns: Sequence[str], offsets: Collection[int] | None = None) -> pa.Table:
-    """Some columns of a table's rows: all, or those with one of these offsets in any partition.
-
-    File statistics skip the files of other offsets.
-    """
-    rows = dataset(DeltaTable(uri))
-    wanted = None
-    if offsets is not None:
+    """Some columns of a table's rows: all, or those with one of these offsets in any partition."""
+    with reading(uri):
+        table = DeltaTable(uri)
+        if offsets is None:
+            return rows_where(table, columns)
         if not offsets:
-            return rows.schema.empty_table().select(list(columns))
-        within = (pads.field("_offset") >= min(offsets)) & (pads.field("_offset") <= max(offsets))
-        wanted = within & pads.field("_offset").isin(list(offsets))
-    return rows.to_table(columns=list(columns), filter=wanted)
-
-
-@dataclass(frozen=True)
-class StoredRows:
-    """A table's rows: how many each batch has, and where each partition's end.
-
-    `ends` is the highest offset, plus 1, by partition and topic id.
-    """
-
-    counts: Mapping[str, int]
-    ends: Mapping[tuple[TopicPartition, str], int]
-
-
-def stored_rows(table: DeltaTable) -> StoredRows:
-    """Sum up the rows of a table, piece by piece. Raises TableRefused as `dataset` does."""
-    places = ["_topic", "_partition", "_topic_id"]
-    counts: Counter[str] = Counter()
-    ends: dict[tuple[TopicPartition, str], int] = {}
-    for piece in dataset(table).to_batches(columns=[*places, "_offset", "_batch"]):
-        rows = pa.Table.from_batches([piece])
-        for row in rows.group_by("_batch").aggregate([([], "count_all")]).to_pylist():
-            counts[row["_batch"] or ""] += row["count_all"]
-        for row in rows.group_by(places).aggregate([("_offset", "max")]).to_pylist():
-            place = TopicPartition(row["_topic"], row["_partition"]), row["_topic_id"]
-            ends[place] = max(row["_offset_max"] + 1, ends.get(place, 0))
-    return StoredRows(counts, ends)
+            return read_files(table, [], columns)
+        within = [("_offset", ">=", min(offsets)), ("_offset", "<=", max(offsets))]
+        wanted = [*within, ("_offset", "in", list(offsets))]
+        return read_files(table, files_of(table, within), columns, wanted)
 
 
 def removed_rows(
@@ -75,16 +40,13 @@ def removed_rows(
     None where the version's log or the previous version's files are gone: cleaned up or vacuumed.
     """
     try:
-        before, after = (dataset(DeltaTable(uri, version=each)) for each in (version - 1, version))
-        old = {each.path: each for each in before.get_fragments()}
-        new = {each.path: each for each in after.get_fragments()}
-        removed = _rows(before, (old[path] for path in old.keys() - new.keys()), columns)
-        added = _rows(after, (new[path] for path in new.keys() - old.keys()), columns)
+        before, after = (DeltaTable(uri, version=each) for each in (version - 1, version))
+        old, new = {*files_of(before)}, {*files_of(after)}
+        # A file whose deletion vector has changed is in both, and differs.
+        removed, added = (
+            read_files(before, old - new, columns),
+            read_files(after, new - old, columns),
+        )
     except (DeltaError, FileNotFoundError):
         return None
     return removed.join(added.select(keys), list(keys), join_type="left anti")
-
-
-def _rows(table: pads.Dataset, files: Iterable[pads.Fragment], columns: Sequence[str]) -> pa.Table:
-    part = pads.FileSystemDataset(list(files), table.schema, table.format, table.filesystem)
-    return part.to_table(columns=list(columns))

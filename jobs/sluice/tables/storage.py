@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 from deltalake.exceptions import DeltaError
@@ -46,25 +47,32 @@ class Folder:
             ) from problem
 
 
-def move(uri: str, to: str) -> None:
-    """Rename a table's folder. Raises SettingsError on an object store, which has none."""
+def set_aside(uri: str, at: datetime) -> str:
+    """Rename a table's folder, so that there is none; where it is now.
+
+    Raises SettingsError on an object store, which cannot rename.
+    """
+    to = f"{uri}__{at.astimezone(UTC):%Y%m%dT%H%M%SZ}"
     if "://" in uri:
         raise SettingsError(
             f"{uri}: expected a folder that can be renamed, found an object store. Move it to {to}"
             " with the store's own tools; then run again."
         )
     Path(uri).rename(to)
+    return to
+
+
+def was_set_aside(uri: str) -> bool:
+    """Whether a table of that name lies beside it, set aside."""
+    return "://" not in uri and any(Path(uri).parent.glob(f"{Path(uri).name}__2*Z"))
 
 
 def clear_leftovers(uri: str) -> None:
     """Remove the empty folders at a local path, and files that a dead log store left half written.
 
     Spark takes any non-empty folder for the table and would never create it. Nothing that belongs
-    to a table is removed; a process that is just creating one tries again. An object store has no
-    folders.
+    to a table is removed; a process that is just creating one tries again.
     """
-    if "://" in uri:
-        return
     for unfinished in Path(uri).glob("_delta_log/.*.tmp*"):
         unfinished.unlink(missing_ok=True)
     for folder, _, _ in os.walk(uri, topdown=False):

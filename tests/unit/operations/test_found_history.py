@@ -15,7 +15,7 @@ from sluice.progress.lane_state import lane_state
 from sluice.tables.batch_commits import batch_metadata
 from sluice.tables.delta_log import DeltaLog
 from sluice.tables.fence import FENCE
-from sluice.tables.offsets_table import OffsetsSnapshot
+from sluice.tables.offsets_snapshot import OffsetsSnapshot
 from sluice.tables.ownership import OWNER
 
 from tests.unit.builders import TOPIC_ID, batch, log, offsets, partition, sequence, state

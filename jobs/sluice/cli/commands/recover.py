@@ -25,10 +25,7 @@ def recover(pipeline: str, reason: str, execute: bool, as_json: bool) -> None:
     if execute and not reason.strip():
         raise click.UsageError("--execute needs --reason: it is recorded with the recovery.")
     opened, origin = open_named(pipeline), current_user()
-    if execute:
-        found = opened.recover(reason, origin.run_id, origin.actor)
-    else:
-        found = opened.preview_recovery(reason, origin.actor)
+    found = opened.recover(reason, origin.run_id, origin.actor, execute)
     if as_json:
         print_json(_document(found))
         return
@@ -41,9 +38,9 @@ def recover(pipeline: str, reason: str, execute: bool, as_json: bool) -> None:
 def _lines(found: Recovery) -> list[str]:
     if not found:
         return ["both tables agree, nothing to recover"]
+    if found.begins_anew or found.opening is None:
+        return ["there is no data table: what is left is set aside, the next run begins at `start`"]
     lines = ["the offsets table in place is set aside"] if found.sets_aside else []
-    if found.opening is None:
-        return [*lines, "there is no data table: the next run begins at `start`"]
     if found.receipts:
         first, last = found.receipts[0].batch, found.receipts[-1].batch
         count = format_count(len(found.receipts), "batch", "batches")
@@ -62,6 +59,7 @@ def _document(found: Recovery) -> dict[str, object]:
         "pipeline": found.pipeline,
         "executed": found.done,
         "sets_aside": found.sets_aside,
+        "begins_anew": found.begins_anew,
         "batches": [str(each.batch) for each in found.receipts],
         "lost": found.lost,
         "rows_of_unknown_batches": found.rows,

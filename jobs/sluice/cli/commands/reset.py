@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from sluice.cli.caller import current_user, open_named
+from sluice.cli.options import bring_back_option
 from sluice.cli.output import arguments
 from sluice.cli.views.resets import print_preview, print_reset, print_skip
 from sluice.offsets.notation import Positions, parse_positions, parse_positions_file, parse_scope
@@ -53,6 +54,7 @@ def _targets(command: click.decorators.FC) -> click.decorators.FC:
 @click.option("--reason", default="", help="Why, for the record. Needed with --execute.")
 @click.option("--execute", is_flag=True, help="Do it. Otherwise nothing is changed.")
 @click.option("--as-previewed", metavar="ID", help="Do only what this preview showed, or refuse.")
+@bring_back_option
 @arguments
 def reset(
     pipeline: str,
@@ -61,6 +63,7 @@ def reset(
     reason: str,
     execute: bool,
     as_previewed: str | None,
+    bring_back_erased: bool,
     as_json: bool,
     **asked: object,
 ) -> None:
@@ -86,7 +89,9 @@ def reset(
             skip = opened.preview_skip(where, reason, origin.actor)
         print_skip(skip, as_json)
     elif execute:
-        done = opened.reset(where, reason, origin.run_id, origin.actor, as_previewed)
+        done = opened.reset(
+            where, reason, origin.run_id, origin.actor, as_previewed, bring_back_erased
+        )
         print_reset(done, as_json)
     else:
         print_preview(opened.preview_reset(where), as_json)

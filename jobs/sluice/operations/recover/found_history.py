@@ -19,7 +19,7 @@ from sluice.progress.held_batches import Ends, known_ends, logged_in_effect, who
 from sluice.progress.lane_state import LaneState
 from sluice.tables.batch_commits import LoggedBatch
 from sluice.tables.fence import FENCE
-from sluice.tables.rows import StoredRows
+from sluice.tables.stored_rows import StoredRows
 
 
 @dataclass(frozen=True)
@@ -247,8 +247,4 @@ def _range(offsets: OffsetRange, topic_id: str) -> PlannedRange:
 
 
 def _places(batch: Batch) -> list[tuple[OffsetRange, str]]:
-    return [(each.offsets, each.topic_id) for each in sorted(batch.ranges, key=_by_offsets)]
-
-
-def _by_offsets(planned: PlannedRange) -> OffsetRange:
-    return planned.offsets
+    return sorted((each.offsets, each.topic_id) for each in batch.ranges)

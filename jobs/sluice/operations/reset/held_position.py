@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from sluice.errors import SettingsError
-from sluice.offsets.batches import BatchSequence, Cursor, Lane, PlannedRange
+from sluice.offsets.batches import Batch, BatchSequence, Cursor, Lane, PlannedRange
 from sluice.offsets.history import LaneHistory
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.resets import LANES, Reset
@@ -25,14 +25,16 @@ class HeldPosition:
 
     `cursor` is where the next batch would start; `held` is where the table's rows end; `last` is,
     by lane, the number of the generation's last batch whose rows are there, and `lowered` the
-    resets behind which some are gone. Only after a RESTORE, or where the table was put back, do
-    they differ from what was committed.
+    resets behind which some are gone; `newest` is the forward lane's last such batch of any
+    generation. Only after a RESTORE, or where the table was put back, do they differ from what was
+    committed.
     """
 
     cursor: Cursor
     held: Cursor
     last: Mapping[Lane, int]
     cluster_id: str
+    newest: Batch | None = None
     lowered: tuple[Reset, ...] = ()
 
 
@@ -53,12 +55,12 @@ def held_position(lane: LaneState) -> HeldPosition:
     require_no_foreign_commits(lane)
     commits = lane.data.commits()
     if lane.trusted and all(each.restored is None for each in commits):
-        return HeldPosition(cursor, cursor, committed, cluster)
+        return HeldPosition(cursor, cursor, committed, cluster, lane.newest)
     landed, there = landed_batches(lane, claimed), held_ends(lane)
     undone = {str(each.batch) for each in undone_by_restore(landed, commits)}
     undone |= {str(e.batch) for e in landed if e.batch.number > there[e.batch.sequence]}
     if not undone:
-        return HeldPosition(cursor, cursor, committed, cluster)
+        return HeldPosition(cursor, cursor, committed, cluster, _newest(landed))
     held = list(takewhile(lambda each: str(each.batch) not in undone, landed))
     lost = landed[len(held) :]
     last = {
@@ -69,8 +71,17 @@ def held_position(lane: LaneState) -> HeldPosition:
     if not _forward_batches(held) and any(last[each] for each in last if each.lane == "forward"):
         ends = _ends_by_rows(lane, cursor)
     return HeldPosition(
-        cursor, {**cursor, **ends}, _by_lane(lane, last), cluster, tuple(lane.resets.lowered(last))
+        cursor,
+        {**cursor, **ends},
+        _by_lane(lane, last),
+        cluster,
+        _newest(held),
+        tuple(lane.resets.lowered(last)),
     )
+
+
+def _newest(landed: Sequence[LandedBatch]) -> Batch | None:
+    return next((each.batch for each in reversed(_forward_batches(landed))), None)
 
 
 def _by_lane(lane: LaneState, ends: Mapping[BatchSequence, int]) -> Mapping[Lane, int]:

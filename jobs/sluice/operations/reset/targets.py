@@ -46,11 +46,18 @@ class ResetQuestions(Questions, Protocol):
 
 
 class Target(Protocol):
-    """Where a reset moves the cursor; `read` is how it reads the state it decides on."""
+    """Where a reset moves the cursor; `read` is how it reads the state it decides on.
+
+    `towards` names a target that moves with the log; it is empty for one that stands still.
+    """
 
     @property
     def read(self) -> ReadLane:
         """Only what leads back to trust may decide on a data table that is not trusted."""
+
+    @property
+    def towards(self) -> str:
+        """The target's name and value, if each new record moves it."""
 
     def cluster_id(self, held: HeldPosition, ask: ResetQuestions) -> str:
         """The cluster that the new generation reads."""
@@ -71,6 +78,7 @@ class ToPosition:
 
     position: Position
     scopes: tuple[Scope, ...] = ()
+    towards: str = ""
     new_cluster: bool = False
     read: ReadLane = read_unchecked
 
@@ -107,6 +115,7 @@ class ToTable:
     """Where the rows of a restored data table end, or of one put back. Does not contact Kafka."""
 
     read: ReadLane = read_known_table
+    towards = ""
 
     def cluster_id(self, held: HeldPosition, ask: ResetQuestions) -> str:
         """The same."""
@@ -123,6 +132,7 @@ class ToIntended:
 
     reset: Reset
     read: ReadLane = read_unchecked
+    towards = ""
 
     def cluster_id(self, held: HeldPosition, ask: ResetQuestions) -> str:
         """The one that it decided on."""
@@ -144,7 +154,7 @@ def _require_scopes(scopes: Iterable[Scope], logs: Logs) -> None:
 
 
 to_earliest = ToPosition(Earliest())
-to_latest = ToPosition(Latest())
+to_latest = ToPosition(Latest(), towards="to-latest")
 to_table = ToTable()
 
 
@@ -184,6 +194,11 @@ def named_target(
     if name == "to-table":
         return to_table
     try:
-        return ToPosition(_POSITIONS[name](value), scopes, new_cluster)
+        position = _POSITIONS[name](value)
     except OverflowError:
         raise ValueError(f"{value!r} is out of range") from None
+    # Until a moment has come, it means the end of the log.
+    ahead = isinstance(position, AtMoment) and position.moment > datetime.now(UTC)
+    moving = TARGETS[name].moving or ahead
+    words = [name, *([value.strip()] if TARGETS[name].metavar else []), *map(str, scopes)]
+    return ToPosition(position, scopes, " ".join(words) if moving else "", new_cluster)

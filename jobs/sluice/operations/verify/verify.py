@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sluice.broker.reader import read_offsets
+from sluice.offsets.loss_causes import BY_PERSON
 from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.ranges import (
     OffsetRange,
@@ -163,16 +164,18 @@ def _evidence(
     committed = tables.committed
     known = evidence_of(committed, place, tables.quarantine)
     readable = _readable(known.reads, place, partition, state)
+    lost = [
+        loss
+        for loss in committed.losses
+        if (loss.topic_id, loss.offsets.partition) == (place.topic_id, partition)
+        and loss.dropped_from is None
+    ]
     return replace(
         known,
         partition=partition,
         openings=_openings(committed, place, partition),
-        lost=[
-            loss.offsets
-            for loss in committed.losses
-            if (loss.topic_id, loss.offsets.partition) == (place.topic_id, partition)
-            and loss.dropped_from is None
-        ],
+        lost=[each.offsets for each in lost],
+        given_up=[each.offsets for each in lost if each.cause.kind in BY_PERSON],
         readable=readable,
         visible=_visible_offsets(resources, readable, progress),
         data=tables.data.rows(place, known.batches),

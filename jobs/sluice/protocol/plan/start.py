@@ -16,7 +16,7 @@ from sluice.positions.stored_start import format_start, parse_start
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.plan.log_changes import require_same_cluster, require_topics
 from sluice.tables.commits import transaction_versions
-from sluice.tables.offsets_table import OffsetsSnapshot
+from sluice.tables.offsets_snapshot import OffsetsSnapshot
 from sluice.tables.storage import Folder
 
 

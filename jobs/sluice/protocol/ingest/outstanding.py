@@ -1,0 +1,31 @@
+"""Outstanding batches: what is left to land of a run's work."""
+
+from __future__ import annotations
+
+import logging
+
+from sluice.errors import BackfillClosed
+from sluice.offsets.batches import BatchReference
+from sluice.progress.resources import PipelineResources
+from sluice.progress.sequence_end import sequence_end
+
+log = logging.getLogger(__name__)
+
+
+def outstanding(resources: PipelineResources, work: BatchReference) -> BatchReference:
+    """The batches of the work that are not committed yet.
+
+    Nothing is left of a generation that a reset closed: the forward lane is planned anew.
+    Raises BackfillClosed for backfill batches that were not reread.
+    """
+    end = sequence_end(resources, work.sequence)
+    left = work.above(end.last)
+    if not left or not end.closed:
+        return left
+    if work.sequence.lane == "backfill":
+        raise BackfillClosed(
+            f"{left}: a reset has closed them, and they were not read again. If they are still"
+            " needed, request them again: clear the whole run, or repeat the command."
+        )
+    log.info("%s: superseded by a reset, which closed its generation", left)
+    return work.first(0)
