@@ -17,13 +17,14 @@ decides whether a batch is committed, and it is read again before and after ever
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sluice.broker.client_settings import ClientSettings
+from sluice.lake.opened import OpenSpark, open_lake, open_upkeep
 from sluice.lake.port import Lake, Upkeep
 from sluice.lake.session import own_session
 from sluice.offsets.batches import BatchReference
@@ -68,16 +69,13 @@ from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.spec.spec_files import find_spec
 from sluice.tables.warehouse import Warehouse
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
 
 @dataclass(frozen=True)
 class Pipeline:
     """One pipeline: the protocol's steps first, then the operators' commands."""
 
     resources: PipelineResources
-    open_spark: Callable[[PipelineSpec], AbstractContextManager[SparkSession]] = own_session
+    open_spark: OpenSpark = own_session
 
     @property
     def spec(self) -> PipelineSpec:
@@ -113,13 +111,9 @@ class Pipeline:
         """Land the batches that are not committed yet."""
         ingest(self.resources, work, lake)
 
-    @contextmanager
-    def open_lake(self) -> Iterator[Lake]:
+    def open_lake(self) -> AbstractContextManager[Lake]:
         """Start Spark for `ingest`, and stop it at the end. Raises SparkFailed."""
-        from sluice.lake.spark_lake import SparkLake
-
-        with self.open_spark(self.spec) as spark:
-            yield SparkLake(spark, self.resources.client, self.spec, self.resources.tables)
+        return open_lake(self.resources, self.open_spark)
 
     # 3 settle
 
@@ -222,12 +216,8 @@ class Pipeline:
         with self._open_upkeep() as upkeep:
             return maintain(self.resources, upkeep, _origin(run_id, actor))
 
-    @contextmanager
-    def _open_upkeep(self) -> Iterator[Upkeep]:
-        from sluice.lake.upkeep import SparkUpkeep
-
-        with self.open_spark(self.spec) as spark:
-            yield SparkUpkeep(spark, self.resources.tables.quarantine(self.spec.table))
+    def _open_upkeep(self) -> AbstractContextManager[Upkeep]:
+        return open_upkeep(self.resources, self.open_spark)
 
     def _after_any_reset(self, run_id: str, actor: str) -> Origin:
         """Finish an interrupted reset before anything is planned."""

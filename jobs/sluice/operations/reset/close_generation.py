@@ -26,6 +26,7 @@ from sluice.operations.reset.decision import decide, require_fencing
 from sluice.operations.reset.preview import Preview, erased_by, preview_of
 from sluice.operations.reset.repeats import Repetition, find_repetition
 from sluice.operations.reset.targets import Target, ToIntended
+from sluice.progress.lane_state import LaneState
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
 from sluice.protocol.settle.mirror import mirror

@@ -10,10 +10,7 @@ from typing import Any
 from sluice.errors import CommitConflict, ResetNeeded
 from sluice.failpoints import reach
 from sluice.offsets.batches import Batch, Lane
-from sluice.offsets.loss_causes import LossCause, LossKind
-from sluice.offsets.losses import OnDataLoss
 from sluice.offsets.origin import Origin
-from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.receipts import Receipt
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lanes import read_lane
@@ -21,10 +18,10 @@ from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
 from sluice.progress.unaltered import check_data_table
 from sluice.protocol.plan.log_changes import require_same_topics
+from sluice.protocol.settle.acceptance import acceptance
 from sluice.protocol.settle.announcements import batch_document
 from sluice.protocol.settle.counting import AcceptGap, account
 from sluice.protocol.settle.explanations import explanations, quarantined_by
-from sluice.protocol.settle.gaps import UnexplainedGap
 from sluice.protocol.settle.lane_by_lane import settle_lanes
 from sluice.protocol.settle.mirror import mirror
 
@@ -76,11 +73,7 @@ def write_receipts(
     `by_hand` decides about unexplained gaps and about batches in doubt; about the other gaps the
     spec's `on_data_loss` does.
     """
-    accept = _accept_by_policy(resources.spec.data_loss)
-    if lane == "backfill":
-        accept = _accept_deleted(accept)
-    if by_hand is not None:
-        accept = _first_of(by_hand, accept)
+    accept = acceptance(resources.spec.data_loss, lane, by_hand)
     written: list[Receipt] = []
 
     def settle_next() -> bool:
@@ -111,25 +104,6 @@ def write_receipts(
 def _next_due(state: LaneState, last: int | None) -> Batch | None:
     due = state.due[0] if state.due else None
     return None if due and last is not None and due.number > last else due
-
-
-def _accept_deleted(otherwise: AcceptGap) -> AcceptGap:
-    """Also accept what retention deleted before a backfill could read it: its rows stay."""
-
-    def accept(partition: TopicPartition, gap: UnexplainedGap) -> LossCause | None:
-        if gap.cause is LossKind.DELETED:
-            return LossCause(LossKind.NOT_READ_AGAIN)
-        return otherwise(partition, gap)
-
-    return accept
-
-
-def _first_of(first: AcceptGap, otherwise: AcceptGap) -> AcceptGap:
-    return lambda at, gap: first(at, gap) or otherwise(at, gap)
-
-
-def _accept_by_policy(policy: OnDataLoss) -> AcceptGap:
-    return lambda _, gap: policy.cause_of_gap(gap.cause)
 
 
 def doubt_about_topics(resources: PipelineResources, batch: Batch, *, decided: bool) -> str:
