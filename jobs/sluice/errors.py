@@ -14,6 +14,7 @@ SluiceError
 ├── BackfillClosed       request the backfill again: a reset closed it before it was complete
 ├── PreviewOutdated      preview again: the plan is no longer the one shown
 ├── ResetNeeded          request a reset: the topic is not the log that was read
+├── OffsetsDamaged       restore the offsets table or recover it: rows of it are missing
 └── TableRefused         restore the table or request a reset: it is not as Sluice left it
 """
 
@@ -90,6 +91,10 @@ class ResetNeeded(SluiceError):
 
 class TableRefused(SluiceError):
     """The table's log contradicts what Sluice recorded about it."""
+
+
+class OffsetsDamaged(SluiceError):
+    """Rows of the offsets table are missing."""
 
 
 class CommitConflict(Exception):

@@ -45,6 +45,7 @@ from sluice.operations.quarantine.listing import (
     choose_records,
     list_quarantine,
 )
+from sluice.operations.recover.recover import Recovery, preview_recovery, recover
 from sluice.operations.reset.close_generation import finish_reset, preview_reset, reset
 from sluice.operations.reset.preview import Preview
 from sluice.operations.reset.skip import preview_skip, skip
@@ -173,6 +174,11 @@ class Pipeline:
         """Close the generation and open the next one at the target."""
         origin = _origin(run_id, actor)
         return reset(self.resources, target, reason, origin, as_previewed, bring_back_erased)
+
+    def recover(self, reason: str, run_id: str, actor: str, execute: bool) -> Recovery:
+        """Build the offsets table from the data table, or show what would be written."""
+        decided = recover if execute else preview_recovery
+        return decided(self.resources, reason, _origin(run_id, actor))
 
     def preview_skip(self, positions: Positions, reason: str, actor: str) -> Skip:
         """How single offsets would be skipped; nothing is written."""

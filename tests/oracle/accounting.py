@@ -40,7 +40,8 @@ def receipted(evidence: Evidence, settled: bool) -> Iterator[Violation]:
     """Receipts follow the commit rule: one per committed batch and partition, none for others."""
     history, receipts = evidence.history, receipts_of(evidence)
     labels = {label for label, _ in receipts}
-    for label in sorted(labels - set(history.landed)):
+    there = {row.batch for row in history.of_event("committed") if not history.put_back(row)}
+    for label in sorted((labels & there) - set(history.landed)):
         yield Violation(8, label, "no receipt, for its txn never landed", "a receipt")
     for batch in history.committed:
         if not settled and batch.label not in labels:

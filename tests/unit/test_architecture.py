@@ -43,6 +43,7 @@ FOLDERS = (
     "operations.history",
     "operations.backfill",
     "operations.reset",
+    "operations.recover",
     "operations.quarantine",
     "operations.verify",
     "pipeline",

@@ -16,6 +16,7 @@ from sluice.cli.commands.history import history
 from sluice.cli.commands.maintain import maintain
 from sluice.cli.commands.plan import plan
 from sluice.cli.commands.quarantine import quarantine
+from sluice.cli.commands.recover import recover
 from sluice.cli.commands.reprocess import reprocess
 from sluice.cli.commands.reset import reset
 from sluice.cli.commands.run import run
@@ -53,6 +54,7 @@ for command in (
     backfill,
     reprocess,
     reset,
+    recover,
     quarantine,
     maintain,
 ):

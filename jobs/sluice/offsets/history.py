@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sluice.errors import TableRefused
+from sluice.errors import OffsetsDamaged
 from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.resets import Reset
@@ -36,10 +36,11 @@ class LaneHistory:
         first = min(self.settled + 1, self.planned, *numbers)
         expected = list(range(first, self.planned + 1)) if self.planned else []
         if numbers != expected or self.settled > self.planned:
-            raise TableRefused(
+            raise OffsetsDamaged(
                 f"offsets table: {self.sequence.app_id}: expected the plans of batches {expected}"
                 f" (settled up to {self.settled}), found {numbers}."
-                " Rows were removed: restore the offsets table."
+                f" Rows were removed: restore the offsets table, or `sluice recover"
+                f" {self.sequence.pipeline}` builds it anew."
             )
 
     @property

@@ -33,11 +33,13 @@ class Reach:
         a reset has given up. The topic ids are those of its batches: the reset may name new ones.
         """
         by_number = {each.number: each for each in batches}
-        if not by_number:
+        if not by_number and not closing.closed_at["forward"]:
             return self
         committed = {each.partition: each.before for each in closing.cursor}
+        # Of batches that a recovery could not bring back, its own reset tells.
+        last = by_number[max(by_number)].by_partition if by_number else closing.by_partition
         ends = dict(self.ends)
-        for partition, planned in by_number[max(by_number)].by_partition.items():
+        for partition, planned in last.items():
             place = (planned.topic_id, partition)
             ends[place] = max(ends.get(place, 0), committed.get(partition) or 0)
         return Reach(ends, by_number.get(closing.closed_at["forward"], self.newest))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sluice.offsets.batches import Batch, BatchSequence
@@ -11,7 +11,8 @@ from sluice.offsets.notation import parse_batch
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.receipts import PartitionCount, Receipt
 from sluice.offsets.resets import LANES, Resets
-from sluice.progress.lane_state import LaneState, SequenceEnd
+from sluice.progress.lane_state import LaneState
+from sluice.progress.sequence_end import SequenceEnd
 from sluice.tables.foreign_commits import LandedBatch
 from sluice.tables.offsets_rows import read_losses
 
@@ -31,6 +32,12 @@ class Committed:
     batches: tuple[CommittedBatch, ...]
     resets: Resets
     losses: tuple[Loss, ...]
+    ends: tuple[SequenceEnd, ...]
+
+    def unlisted(self, names: Iterable[str]) -> set[str]:
+        """The batches that count, and of which no plan is left: a recovery found only rows."""
+        listed = {str(each.batch) for each in self.batches}
+        return {each for each in {*names} - listed if _is_committed(each, self.ends)}
 
 
 def sequence_ends(state: LaneState) -> list[SequenceEnd]:
@@ -43,13 +50,17 @@ def sequence_ends(state: LaneState) -> list[SequenceEnd]:
     ]
 
 
-def landed_batches(state: LaneState) -> list[CommittedBatch]:
+def landed_batches(
+    state: LaneState, ends: Sequence[SequenceEnd] | None = None
+) -> list[CommittedBatch]:
     """The batches of every lane and generation that count, in the order they landed.
 
-    Every generation: a RESTORE can go back to before a reset.
+    Every generation: a RESTORE can go back to before a reset. A generation ends before the next
+    one begins, but a table that was put back counts its versions anew.
     """
-    found = [batch for end in sequence_ends(state) for batch in _batches(state, end)]
-    return sorted(found, key=lambda each: (each.version, each.batch.sequence.generation))
+    ends = sequence_ends(state) if ends is None else ends
+    found = [batch for end in ends for batch in _batches(state, end)]
+    return sorted(found, key=lambda each: (each.batch.sequence.generation, each.version))
 
 
 def read_committed(state: LaneState) -> Committed:
@@ -65,7 +76,7 @@ def read_committed(state: LaneState) -> Committed:
             ends,
         )
     ]
-    return Committed(tuple(batches), state.resets, tuple(losses))
+    return Committed(tuple(batches), state.resets, tuple(losses), tuple(ends))
 
 
 def losses_that_count(state: LaneState) -> list[Loss]:
@@ -87,7 +98,7 @@ def newest_receipts(state: LaneState, count: int) -> list[tuple[Receipt, bool]]:
         for end in sequence_ends(state)
         for receipt in state.snapshot.receipts(end.sequence, count)
     ]
-    found.sort(key=lambda each: each[0].data_version)
+    found.sort(key=lambda each: (each[0].batch.sequence.generation, each[0].data_version))
     return found[-count:]
 
 
@@ -125,5 +136,8 @@ def _losses(
 
 
 def _is_committed(name: str, ends: Sequence[SequenceEnd]) -> bool:
-    sequence, number = parse_batch(ends[0].sequence.pipeline, name)
+    try:
+        sequence, number = parse_batch(ends[0].sequence.pipeline, name)
+    except ValueError:
+        return False
     return any(each.sequence == sequence and number <= each.last for each in ends)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from sluice.errors import TableRefused
 from sluice.progress.erased import Erased, RangeToReread, RowsByPlace, erased_rows, rows_among
 from sluice.progress.lane_state import LaneState
+from sluice.progress.unaltered import require_no_foreign_commits
 from sluice.tables.coordinates import StoredCoordinates, group_coordinates
 from sluice.tables.delta_log import COORDINATES
 from sluice.tables.foreign_commits import TableCommit, may_have_deleted
@@ -23,10 +24,10 @@ def read_erased(lane: LaneState, again: Iterable[RangeToReread]) -> Erased:
     ranges = [each for each in again if each.offsets.span]
     if not ranges or lane.data.version is None:
         return Erased()
-    commits = lane.data.require_no_foreign_commits(lane.pipeline)
+    require_no_foreign_commits(lane)
     deletions = {
         commit: _removed(lane, commit)
-        for commit in may_have_deleted(lane.pipeline, commits)
+        for commit in may_have_deleted(lane.pipeline, lane.data.commits())
         if _may_concern(lane, commit, ranges)
     }
     removed = rows_among(ranges, (rows for rows in deletions.values() if rows is not None))

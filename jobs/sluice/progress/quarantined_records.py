@@ -16,9 +16,10 @@ from sluice.offsets.quarantined import QuarantinedRecord, RecordState
 from sluice.offsets.ranges import TopicIdPartition, TopicPartition
 from sluice.progress.committed import read_committed, sequence_ends
 from sluice.progress.evidence import Evidence
-from sluice.progress.lane_state import LaneState, SequenceEnd, read_unchecked
+from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.reads import evidence_of
 from sluice.progress.resources import PipelineResources
+from sluice.progress.sequence_end import SequenceEnd
 from sluice.tables.coordinates import group_coordinates
 from sluice.tables.delta_log import COORDINATES
 from sluice.tables.rows import read_rows
@@ -39,10 +40,10 @@ class Quarantined:
         return [each for each in self.rows if each.state in states]
 
 
-def read_quarantined(resources: PipelineResources) -> Quarantined:
-    """Read the rows and decide which of them count. Needs no JVM."""
+def read_quarantined(resources: PipelineResources, lane: LaneState | None = None) -> Quarantined:
+    """Read the rows and decide which of them count, in the current state or another."""
     # A batch that lands from here on is not seen: its rows count as waiting, and stay.
-    lane = read_unchecked(resources)
+    lane = lane or read_unchecked(resources)
     if not resources.quarantine.exists():
         return Quarantined(lane, ())
     committed = read_committed(lane)

@@ -52,6 +52,14 @@ _FORM: Mapping[str, Mapping[str, Any]] = {
         "title": "Only these topics or partitions",
         "description": "One per line: `flights`, or `flights:0,2`. None: all of the pipeline.",
     },
+    "new_cluster": {
+        "default": False,
+        "type": "boolean",
+        "section": "Where to",
+        "title": "New cluster",
+        "description": "The connection leads to another Kafka cluster, which has taken the place"
+        " of the one before: go on with it, in all partitions.",
+    },
     "reason": {
         "default": "",
         "type": "string",
@@ -111,18 +119,19 @@ def where_to(params: Mapping[str, Any]) -> Target | Positions:
             f" {', '.join(sorted(given)) or 'nothing'}."
         )
     try:
-        return _read(name, params[needed] if needed else "", params["topics"] or ())
+        value = params[needed] if needed else ""
+        return _read(name, value, params["topics"] or (), params["new_cluster"])
     except ValueError as problem:
         raise SettingsError(f"{needed or 'topics'}: {problem}") from None
 
 
-def _read(name: str, value: Any, topics: Iterable[str]) -> Target | Positions:
+def _read(name: str, value: Any, topics: Iterable[str], new_cluster: bool) -> Target | Positions:
     from sluice.operations.reset.targets import named_target
 
     scopes = [notation.parse_scope(each) for each in topics]
-    if name != SKIP:
+    if name != SKIP or new_cluster:
         text = " ".join(value) if TARGETS[name].repeatable else str(value)
-        return named_target(name, text, scopes)
+        return named_target(name, text, scopes, new_cluster)
     if scopes:
         raise ValueError("skip already names its partitions: leave the topic out")
     return notation.parse_positions(value, "@")

@@ -112,6 +112,38 @@ def _sluice(commit: Mapping[str, Any]) -> Mapping[str, Any]:
     return found if ours else {}
 
 
+@dataclass(frozen=True)
+class LoggedBatch:
+    """A batch as its own commit tells it: for the time when no plan of it is left."""
+
+    name: str
+    version: int
+    rows: int
+    replaces: bool
+    ranges: tuple[tuple[OffsetRange, str], ...]
+    """Each with its topic id."""
+
+
+def logged_batch(version: int, commit: Mapping[str, Any]) -> LoggedBatch | None:
+    """The batch that a commit (its version and commitInfo) carried, if any."""
+    if batch_of(commit) is None:
+        return None
+    written = commit.get("operationParameters") or {}
+    return LoggedBatch(
+        name=_sluice(commit)["batch"],
+        version=version,
+        rows=int((commit.get("operationMetrics") or {}).get("numOutputRows", 0)),
+        replaces=written.get("mode") != "Append",
+        ranges=tuple(zip(ranges_of(commit), _topic_ids_of(commit), strict=True)),
+    )
+
+
+def _topic_ids_of(commit: Mapping[str, Any]) -> Iterator[str]:
+    """The topic id of each of its ranges."""
+    for entry in _sluice(commit).get("ranges", ()):
+        yield from [entry["topic_id"]] * len(entry["spans"])
+
+
 _NEWEST = 10
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,15 @@ class StoredCoordinates:
     def count(self) -> int:
         """How many rows there are."""
         return sum(len(offsets) for offsets, _ in self.places.values())
+
+    def without(self, names: Collection[str]) -> StoredCoordinates:
+        """The same without the rows of some batches."""
+        left = np.array([name not in names for name in self.names], dtype=bool)
+        kept = {
+            place: (offsets[left[batches]], batches[left[batches]])
+            for place, (offsets, batches) in self.places.items()
+        }
+        return StoredCoordinates(self.names, {at: it for at, it in kept.items() if len(it[0])})
 
     def offsets(self, place: TopicIdPartition) -> Offsets:
         """The offsets of a partition's rows, in no order."""

@@ -6,8 +6,7 @@ A snapshot is one version. Where the protocol needs newer facts, it takes anothe
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,15 +17,16 @@ from sluice.errors import CommitUnknown, TableRefused
 from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.ranges import TopicIdPartition, TopicPartition
 from sluice.offsets.row_offsets import Offsets
-from sluice.tables.batch_commits import BatchCommit, attempt_of, batch_of, fingerprints_of
-from sluice.tables.commits import commit_infos, commits_after, written_files
+from sluice.tables.commits import written_files
 from sluice.tables.coordinates import Landing, StoredCoordinates, group_coordinates
 from sluice.tables.data_files import Condition, count_rows, files_named, read_files
 from sluice.tables.features import unwritable_features
 from sluice.tables.fence import FENCE, Fencing
-from sluice.tables.foreign_commits import TableCommit, require_no_foreign_commits
+from sluice.tables.log_snapshot import LogSnapshot
 from sluice.tables.ownership import require_owner
+from sluice.tables.refusals import reading
 from sluice.tables.rows import removed_rows, rows_where
+from sluice.tables.stored_rows import StoredRows, stored_rows
 
 log = logging.getLogger(__name__)
 
@@ -56,25 +56,8 @@ class DeltaLog:
         return self.snapshot().version is not None
 
 
-class DeltaSnapshot:
+class DeltaSnapshot(LogSnapshot):
     """A table at one version; everything is empty where there is no table yet."""
-
-    def __init__(self, uri: str, table: DeltaTable | None) -> None:
-        self.uri = uri
-        self._table = table
-
-    @property
-    def version(self) -> int | None:
-        """The table's version; None while there is no table."""
-        return None if self._table is None else int(self._table.version())
-
-    @property
-    def table_id(self) -> str | None:
-        """The table's Delta id: the same after OPTIMIZE and RESTORE, another one for a new table.
-
-        None while there is no table.
-        """
-        return None if self._table is None else str(self._table.metadata().id)
 
     def committed(self, sequence: BatchSequence) -> int:
         """The number of the last committed batch of a sequence, 0 when there is none.
@@ -107,44 +90,13 @@ class DeltaSnapshot:
             )
         return Fencing(self._table)
 
-    def require_no_foreign_commits(self, pipeline: str, since: int = -1) -> list[TableCommit]:
-        """The commits above a version, if none of them replaced the table or is another writer's.
+    def stored_rows(self) -> StoredRows:
+        """The rows of each batch, counted, and where those of each partition end.
 
-        Raises TableRefused with what was done to the table, and the way back.
+        Raises TableRefused or CommitUnknown where they cannot be read.
         """
-        if self._table is None:
-            return []
-        commits = commits_after(self._table, since)
-        properties = self._table.metadata().configuration
-        require_no_foreign_commits(self.uri, pipeline, commits, properties)
-        return commits
-
-    def commit_of(self, batch: Batch) -> BatchCommit | None:
-        """The commit of a committed batch; None when the log has lost it."""
-        found = self._find(batch)
-        if found is None:
-            return None
-        version, commit = found
-        rows = int(commit.get("operationMetrics", {}).get("numOutputRows", 0))
-        return BatchCommit(version, rows, attempt_of(commit))
-
-    def landed_in(self, batch: Batch) -> int:
-        """The version a committed batch landed in; the last one lost if the log has lost that.
-
-        The latest that it can be, so that a RESTORE between the two counts as having undone it.
-        """
-        found = self.commit_of(batch)
-        return self.last_lost if found is None else found.version
-
-    @property
-    def last_lost(self) -> int:
-        """The newest version whose commit is no longer in the log; -1 where all are there."""
-        if self._table is None:
-            return -1
-        oldest = int(self._table.version()) + 1
-        for version, _ in commit_infos(self._table):
-            oldest = version
-        return oldest - 1
+        with reading(self.uri):
+            return StoredRows({}, {}) if self._table is None else stored_rows(self._table)
 
     def landing(self, batch: Batch) -> Landing:
         """What a committed batch has written, counted from its commit's own files.
@@ -162,11 +114,6 @@ class DeltaSnapshot:
         rows = self.rows_of(batch)
         doubt = "neither its files nor its rows can be read any more" if rows is None else ""
         return Landing(commit.version, rows, doubt)
-
-    def fingerprints(self, batch: Batch) -> Mapping[TopicPartition, str]:
-        """The known fingerprints of a batch's commit; none when the log has lost the commit."""
-        found = self._find(batch)
-        return {} if found is None else fingerprints_of(found[1])
 
     def coordinates(self, batch: Batch | None = None) -> StoredCoordinates:
         """The coordinates of all rows, or of those that name a batch."""
@@ -217,13 +164,6 @@ class DeltaSnapshot:
             )
         return group_coordinates(mine)
 
-    def _find(self, batch: Batch) -> tuple[int, Mapping[str, Any]] | None:
-        """The version and commitInfo of a batch; nearly always among the newest few."""
-        if self._table is None:
-            return None
-        mine = (batch.sequence.app_id, batch.number)
-        return next((each for each in commit_infos(self._table) if batch_of(each[1]) == mine), None)
-
     def _require_owner(self, pipeline: str) -> None:
         assert self._table is not None
         try:
@@ -248,4 +188,7 @@ def _table_at(uri: str) -> DeltaTable | None:
     except TableNotFoundError:
         return None
     except (DeltaError, OSError) as problem:
-        raise CommitUnknown(f"{uri}: its log cannot be read: {problem}") from problem
+        raise CommitUnknown(
+            f"{uri}: its log cannot be read: {problem}. Run again. If it stays so, put a copy of"
+            " the table back; then `sluice reset --to-table` goes on from the rows that are there."
+        ) from problem

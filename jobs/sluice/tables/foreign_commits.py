@@ -47,7 +47,7 @@ def require_no_foreign_commits(
     has undone. Raises TableRefused.
     """
     now = max((each.version for each in commits), default=0)
-    for commit in (each for each in commits if _in_effect(each.version, now, commits)):
+    for commit in (each for each in commits if in_effect(each.version, now, commits)):
         found = _refusal(pipeline, commit)
         if found:
             did = f"{table}: version {commit.version} is a {commit.operation}"
@@ -71,7 +71,8 @@ def _refusal(pipeline: str, commit: TableCommit) -> str:
     if commit.operation == "CLONE":
         return (
             "expected the table that Sluice created, found a copy, which has no record of the"
-            " batches in it. Put the original back, or choose a new `table` and `pipeline`."
+            " batches in it. Put the original back; or, if this one is to take its place,"
+            f" `sluice recover {pipeline}` goes on with it."
         )
     foreign = [each for each in commit.writers if not each.startswith(f"sluice:{pipeline}:")]
     if foreign:
@@ -92,7 +93,7 @@ def may_have_deleted(pipeline: str, commits: Sequence[TableCommit]) -> list[Tabl
         if each.version > 0
         and not each.operation.startswith(_KEEPS_ROWS)
         and not any(writer.startswith(f"sluice:{pipeline}:") for writer in each.writers)
-        and _in_effect(each.version, now, commits)
+        and in_effect(each.version, now, commits)
     ]
 
 
@@ -104,9 +105,7 @@ def undone_by_restore(
     Their transaction ids stay committed (delta-io/delta issue 1813).
     """
     now = max((each.version for each in commits), default=0)
-    return [
-        each for each in landed if not _in_effect(each.version, max(now, each.version), commits)
-    ]
+    return [each for each in landed if not in_effect(each.version, max(now, each.version), commits)]
 
 
 def require_all_there(
@@ -127,10 +126,10 @@ def require_all_there(
     )
 
 
-def _in_effect(version: int, at: int, commits: Sequence[TableCommit]) -> bool:
+def in_effect(version: int, at: int, commits: Sequence[TableCommit]) -> bool:
     """Whether one version's changes are still present at another, given every RESTORE between."""
     restores = [each for each in commits if version < each.version <= at]
     for restore in sorted(restores, key=lambda each: each.version, reverse=True):
         if restore.restored is not None:
-            return _in_effect(version, restore.restored, commits)
+            return in_effect(version, restore.restored, commits)
     return version <= at

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sluice.errors import PreviewOutdated, TableRefused
+from sluice.errors import OffsetsDamaged, PreviewOutdated
 from sluice.offsets.origin import Origin
 from sluice.offsets.resets import CursorMove, Reset, Resets, require_as_previewed
 from sluice.tables.reset_rows import read_resets, reset_rows
@@ -127,5 +127,5 @@ def test_a_closed_sequence_ends_where_the_reset_says() -> None:
     known = Resets({2: reset(moved(9, 4))})
     assert known.closed_at(sequence()) == 3
     assert known.closed_at(sequence(lane="backfill")) == 0
-    with pytest.raises(TableRefused, match="expected the reset that closed it"):
+    with pytest.raises(OffsetsDamaged, match="expected the reset that closed it"):
         known.closed_at(sequence(generation=2))

@@ -50,7 +50,7 @@ def require_read_logs(
 
     Records that Kafka has deleted are no error: they are left out.
     """
-    require_same_cluster(forward.cluster_id, state)
+    require_same_cluster(forward.sequence.pipeline, forward.cluster_id, state)
     require_no_contradiction(forward.sequence.pipeline, [*compare_held(cursor, state), *changes])
 
 

@@ -14,9 +14,10 @@ from sluice.offsets.quarantined import RecordFilter, RecordState
 from sluice.offsets.ranges import OffsetRange, TopicPartition, merged, without
 from sluice.operations.backfill.readable import RequestedRange
 from sluice.progress.committed import losses_that_count
-from sluice.progress.lane_state import read_unchecked, sequence_end
+from sluice.progress.lane_state import read_unchecked
 from sluice.progress.quarantined_records import read_quarantined
 from sluice.progress.resources import PipelineResources
+from sluice.progress.sequence_end import sequence_end
 
 # Rereading this many records costs less than one more batch.
 _NEARBY_OFFSETS = 100_000

@@ -8,6 +8,7 @@ generation counts; the next run or command writes down what a crash left unwritt
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sluice.errors import (
@@ -15,30 +16,21 @@ from sluice.errors import (
     CommitFailed,
     PreviewOutdated,
     ResetNeeded,
-    SettingsError,
+    TableRefused,
 )
 from sluice.failpoints import reach
+from sluice.offsets.batches import BatchSequence
 from sluice.offsets.origin import Origin
 from sluice.offsets.resets import Reset, require_as_previewed
-from sluice.operations.reset.held_position import HeldPosition, held_position
+from sluice.operations.reset.decision import decide, require_fencing
 from sluice.operations.reset.preview import Preview, erased_by, preview_of
 from sluice.operations.reset.repeats import Repetition, find_repetition
 from sluice.operations.reset.targets import Target, ToIntended
-from sluice.positions.position import Moves, keep_cursor, require_rows_below
-from sluice.progress.lane_state import LaneState, read_unchecked
+from sluice.progress.lane_state import LaneState
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
-from sluice.protocol.plan.fingerprints import unmoved
-from sluice.protocol.plan.log_changes import (
-    compare_held,
-    require_no_contradiction,
-    require_same_cluster,
-)
-from sluice.protocol.plan.log_identity import compare_logs, known_fingerprints
-from sluice.protocol.plan.start import PositionAnswers
 from sluice.protocol.settle.mirror import mirror
 from sluice.protocol.settle.write_receipts import write_receipts
-from sluice.tables.fence import Fencing
 
 log = logging.getLogger(__name__)
 
@@ -48,9 +40,10 @@ def preview_reset(resources: PipelineResources, target: Target) -> Preview:
 
     Raises SettingsError for a pipeline without a data table, and what the target raises.
     """
-    lane = read_unchecked(resources)
-    intended = _decide(resources, lane, target, reason="")
-    return preview_of(resources, lane, intended, resources.kafka.state(resources.spec).logs)
+    lane = target.read(resources)
+    intended = decide(resources, lane, target, reason="")
+    logs = resources.kafka.state(resources.spec).logs
+    return preview_of(resources, lane, intended, logs, target.read)
 
 
 def reset(
@@ -108,7 +101,7 @@ def _finish_if_possible(resources: PipelineResources, origin: Origin) -> Reset |
     """As `finish_reset`; if it can no longer be done as decided, the new reset replaces it."""
     try:
         return finish_reset(resources, origin)
-    except ResetNeeded as problem:
+    except (ResetNeeded, TableRefused) as problem:
         log.warning("%s: an interrupted reset is abandoned: %s", resources.spec.pipeline, problem)
         return None
 
@@ -136,21 +129,21 @@ def start_generation(
 
     def close() -> Reset:
         nonlocal target, as_previewed
-        lane = read_unchecked(resources, to_write=True)
-        intended = _decide(resources, lane, target, reason)
+        lane = target.read(resources, to_write=True)
+        intended = decide(resources, lane, target, reason)
         if as_previewed:
             require_as_previewed(as_previewed, intended.preview, _described(intended))
         if not isinstance(target, ToIntended):
             erased_by(lane, intended).require_allowed(lane.pipeline, bring_back_erased)
-        for each, last in intended.closed_at.items():
-            write_receipts(resources, origin, each, last)
+        if lane.trusted:
+            for each, last in intended.closed_at.items():
+                write_receipts(resources, origin, each, last)
         try:
             lane.snapshot.append_reset(intended, origin)
             # Decided: any later attempt, here or after a crash, leads to the same offsets.
-            target, as_previewed = ToIntended(intended), None
+            target, as_previewed = ToIntended(intended, target.read), None
             reach("reset intended")
-            _require_fencing(lane).close(intended.closes)
-            _require_standing(resources, intended)
+            _close(resources, lane, [*lane.unfenced, *intended.closes])
         except CommitConflict:
             log.info("%s: commit conflict; deciding again", resources.spec.pipeline)
             if not resources.data.snapshot().closed(intended.closes[0]):
@@ -164,47 +157,6 @@ def start_generation(
         f"{resources.spec.pipeline}: {{times}} a batch landed during the reset. Pause the DAG, and"
         " run the reset again.",
     )
-
-
-def decide_reset(resources: PipelineResources, target: Target, reason: str) -> Reset:
-    """The reset that would be written now. Raises as `preview_reset` does."""
-    return _decide(resources, read_unchecked(resources), target, reason)
-
-
-def _decide(resources: PipelineResources, lane: LaneState, target: Target, reason: str) -> Reset:
-    fencing = _require_fencing(lane)
-    position = held_position(lane)
-    moves = {**keep_cursor(position.held), **target.moves(position, PositionAnswers(resources))}
-    require_rows_below(moves, position.cursor, position.held)
-    if not isinstance(target, ToIntended):
-        _require_logs_of_what_stays(resources, lane, position, moves)
-    old = {partition: planned.offsets.end for partition, planned in position.cursor.items()}
-    return Reset(
-        pipeline=lane.pipeline,
-        generation=lane.generation + 1,
-        closed_at=position.last,
-        cursor=tuple(
-            replace(each, before=old.get(partition)) for partition, each in sorted(moves.items())
-        ),
-        cluster_id=lane.history.cluster_id,
-        data_version=fencing.version,
-        reason=reason,
-        data_table_id=lane.data.table_id,
-        towards=target.towards,
-    )
-
-
-def _require_logs_of_what_stays(
-    resources: PipelineResources, lane: LaneState, position: HeldPosition, moves: Moves
-) -> None:
-    """Raises ResetNeeded where a cursor would stay on a log that is not the one that was read."""
-    after = {each: moved.after for each, moved in moves.items()}
-    stays = unmoved(position.held, after)
-    state = resources.kafka.state(resources.spec)
-    require_same_cluster(position.cluster_id, state)
-    known = known_fingerprints(lane.data, position.newest, stays)
-    changes = compare_logs(resources, stays, known, state)
-    require_no_contradiction(lane.pipeline, [*compare_held(stays, state), *changes])
 
 
 def _described(intended: Reset) -> str:
@@ -243,18 +195,9 @@ def _write_done(resources: PipelineResources, origin: Origin) -> Reset:
     )
 
 
-def _require_standing(resources: PipelineResources, intended: Reset) -> None:
-    """Read the fence back: success means nothing. Raises CommitConflict if it is not there."""
+def _close(resources: PipelineResources, lane: LaneState, closed: Sequence[BatchSequence]) -> None:
+    """Write the fences and read them back: success means nothing. Raises CommitConflict."""
+    require_fencing(lane).close(closed)
     data = resources.data.snapshot()
-    if not all(data.closed(each) for each in intended.closes):
+    if not all(data.closed(each) for each in closed):
         raise CommitConflict(f"{data.uri}: the fence was overwritten by another commit")
-
-
-def _require_fencing(lane: LaneState) -> Fencing:
-    fencing = lane.data.fencing()
-    if fencing is None:
-        raise SettingsError(
-            f"{lane.pipeline}: there is no data table yet, so there is nothing to reset."
-            " The first run creates it; until there is a plan, `start` in the spec decides."
-        )
-    return fencing

@@ -13,7 +13,7 @@ from sluice.offsets.resets import CursorMove, Reset, closed_unread
 from sluice.progress.deletions import read_erased
 from sluice.progress.erased import Erased, RangeToReread
 from sluice.progress.lane_state import LaneState
-from sluice.progress.lanes import unfinished_batches
+from sluice.progress.lanes import ReadLane, unfinished_batches
 from sluice.progress.quarantined_records import read_quarantined
 from sluice.progress.resources import PipelineResources
 
@@ -80,7 +80,7 @@ class Preview:
 
 
 def preview_of(
-    resources: PipelineResources, lane: LaneState, intended: Reset, logs: Logs
+    resources: PipelineResources, lane: LaneState, intended: Reset, logs: Logs, read: ReadLane
 ) -> Preview:
     """Count the rows that the reset affects; nothing is written."""
     reached = lane.closed_by(intended).reach.ends
@@ -95,7 +95,7 @@ def preview_of(
         )
         for each in below
     }
-    quarantined = _live_quarantine(resources, below)
+    quarantined = _live_quarantine(resources, lane, below)
     return Preview(
         intended,
         {
@@ -106,7 +106,7 @@ def preview_of(
             )
             for each in intended.cursor
         },
-        unfinished_batches(resources),
+        unfinished_batches(resources, read),
         erased_by(lane, intended),
     )
 
@@ -124,10 +124,10 @@ def erased_by(lane: LaneState, intended: Reset) -> Erased:
 
 
 def _live_quarantine(
-    resources: PipelineResources, moves: Sequence[CursorMove]
+    resources: PipelineResources, lane: LaneState, moves: Sequence[CursorMove]
 ) -> Mapping[TopicPartition, int]:
     """How many live quarantine rows each partition has from its new cursor on."""
-    live = read_quarantined(resources).of(RecordState.LIVE) if moves else []
+    live = read_quarantined(resources, lane).of(RecordState.LIVE) if moves else []
     return {
         moved.partition: sum(
             (row.partition, row.topic_id) == (moved.partition, moved.after.topic_id)

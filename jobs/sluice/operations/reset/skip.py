@@ -18,7 +18,8 @@ from sluice.offsets.notation import Positions
 from sluice.offsets.origin import Origin
 from sluice.offsets.plan import Plan
 from sluice.offsets.resets import require_as_previewed
-from sluice.operations.reset.close_generation import decide_reset, finish_reset, start_generation
+from sluice.operations.reset.close_generation import finish_reset, start_generation
+from sluice.operations.reset.decision import decide_reset
 from sluice.operations.reset.held_position import held_position
 from sluice.operations.reset.skip_rules import (
     Skip,
@@ -35,7 +36,7 @@ from sluice.progress.retries import until_it_lands
 from sluice.protocol.plan.start import PositionAnswers
 from sluice.protocol.plan.write_plan import next_plan, write_plan
 from sluice.tables.offsets_rows import read_losses
-from sluice.tables.offsets_table import OffsetsSnapshot
+from sluice.tables.offsets_snapshot import OffsetsSnapshot
 
 log = logging.getLogger(__name__)
 

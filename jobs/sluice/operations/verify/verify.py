@@ -25,6 +25,7 @@ from sluice.progress.evidence import CommittedRange, Evidence
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.reads import evidence_of
 from sluice.progress.resources import PipelineResources
+from sluice.progress.unaltered import require_no_foreign_commits
 from sluice.tables.coordinates import StoredCoordinates
 from sluice.tables.foreign_commits import TableCommit, may_have_deleted
 
@@ -43,10 +44,14 @@ class ForeignDeletion:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was checked, and every violation found."""
+    """What was checked, and every violation found.
+
+    `unlisted` rows are of batches from before a recovery, of which nothing else is known.
+    """
 
     batches: int
     records: int
+    unlisted: int
     quarantined: int
     compared: int
     unsettled: tuple[str, ...]
@@ -75,11 +80,11 @@ def verify(resources: PipelineResources, progress: Progress) -> Verdict:
     """
     # Batches that land from here on are left out: their version is above this one.
     lane = read_unchecked(resources)
-    committed = read_committed(lane)
+    committed, stored = read_committed(lane), lane.data.coordinates()
     deletions = {each: lane.data.removed(each.version) for each in _suspected_deletions(lane)}
     tables = _Tables(
         committed,
-        lane.data.coordinates(),
+        stored.without(committed.unlisted(stored.names)),
         resources.quarantine.snapshot().coordinates(),
         {each.version: rows for each, rows in deletions.items() if rows is not None},
     )
@@ -88,7 +93,8 @@ def verify(resources: PipelineResources, progress: Progress) -> Verdict:
     evidence = [_evidence(resources, *each, tables, state, progress) for each in places.items()]
     return Verdict(
         batches=len(committed.batches),
-        records=tables.data.count,
+        records=stored.count,
+        unlisted=stored.count - tables.data.count,
         quarantined=sum(len(each.live.offsets) for each in evidence),
         compared=sum(len(each.visible) for each in evidence),
         unsettled=tuple(str(each.batch) for each in committed.batches if not each.settled),
@@ -117,8 +123,8 @@ def _skipped(committed: Committed) -> int:
 
 
 def _suspected_deletions(lane: LaneState) -> list[TableCommit]:
-    commits = lane.data.require_no_foreign_commits(lane.pipeline)
-    return may_have_deleted(lane.pipeline, commits)
+    require_no_foreign_commits(lane)
+    return may_have_deleted(lane.pipeline, lane.data.commits())
 
 
 def _deleted(

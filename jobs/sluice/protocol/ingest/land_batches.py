@@ -16,8 +16,9 @@ from sluice.errors import CommitConflict, CommitFailed, SluiceError, SparkFailed
 from sluice.failpoints import reach
 from sluice.lake.port import BatchAttempt, Lake, Undecodable
 from sluice.offsets.batches import Batch, BatchReference, BatchSequence
-from sluice.progress.lane_state import SequenceEnd, batch_end, read_unchecked
+from sluice.progress.lane_state import read_unchecked
 from sluice.progress.resources import PipelineResources
+from sluice.progress.sequence_end import SequenceEnd, batch_end
 from sluice.progress.unaltered import check_data_table
 from sluice.protocol.ingest.budget import require_within_budget
 from sluice.protocol.ingest.reading import prepare_reading
@@ -50,7 +51,7 @@ def ingest(resources: PipelineResources, work: BatchReference, lake: Lake) -> No
             continue
         if not prepared:
             reach("spark started")
-            if lane.known.table_id is None:
+            if not lane.known.table_ids:
                 _prepare(resources, lake)
             prepared = True
         batch = lane.history.batch(number)

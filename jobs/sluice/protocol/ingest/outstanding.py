@@ -6,8 +6,8 @@ import logging
 
 from sluice.errors import BackfillClosed
 from sluice.offsets.batches import BatchReference
-from sluice.progress.lane_state import sequence_end
 from sluice.progress.resources import PipelineResources
+from sluice.progress.sequence_end import sequence_end
 
 log = logging.getLogger(__name__)
 

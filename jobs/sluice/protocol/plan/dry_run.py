@@ -21,7 +21,7 @@ from sluice.protocol.plan.outlook import EstimateBasis, Outlook
 from sluice.protocol.plan.start import start_without_effect
 from sluice.protocol.plan.write_plan import next_plan
 from sluice.tables.batch_commits import batch_sizes
-from sluice.tables.offsets_table import OffsetsSnapshot
+from sluice.tables.offsets_snapshot import OffsetsSnapshot
 
 log = logging.getLogger(__name__)
 

@@ -111,12 +111,14 @@ def require_topics(spec: PipelineSpec, known: Iterable[str], state: KafkaState) 
         )
 
 
-def require_same_cluster(expected: str, state: KafkaState) -> None:
+def require_same_cluster(pipeline: str, expected: str, state: KafkaState) -> None:
     """Raises ResetNeeded if the connection now leads to another cluster."""
     if expected != state.cluster_id:
         raise ResetNeeded(
             f"cluster: expected {expected}, found {state.cluster_id} behind the same connection."
-            " Point the connection to the cluster that was read before."
+            " Point the connection to the cluster that was read before; or, when this one has taken"
+            f" its place, `sluice reset {pipeline} --to-earliest --new-cluster` goes on with it (or"
+            " another target, with `--new-cluster`)."
         )
 
 
@@ -129,7 +131,7 @@ def readable_ranges(
     and what the policy raises if retention deleted part of a range.
     """
     non_empty = [each for each in batch.ranges if each.offsets.span]
-    require_same_cluster(batch.cluster_id, state)
+    require_same_cluster(batch.sequence.pipeline, batch.cluster_id, state)
     findings: list[Finding | None] = [
         _compare_unfinished(each, state.logs.get(each.offsets.partition)) for each in non_empty
     ]

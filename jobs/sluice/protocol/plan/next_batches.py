@@ -61,7 +61,7 @@ def plan_next(
     What earlier generations reached is replaced. Raises ResetNeeded or DataLost, one line per
     finding, if the log does not continue there; `changes` are findings that its state hides.
     """
-    require_same_cluster(history.cluster_id, state)
+    require_same_cluster(spec.pipeline, history.cluster_id, state)
     require_topics(spec, (each.topic for each in history.cursor), state)
     findings = [*_findings(spec, history, state), *changes]
     lost = losses(spec.pipeline, findings, spec.data_loss)
