@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 
-from sluice.errors import CommitConflict
+from sluice.errors import CommitConflict, OffsetsDamaged, TableRefused
 from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.history import LaneHistory
 from sluice.offsets.origin import Origin
@@ -169,15 +169,19 @@ class OffsetsSnapshot:
         return self._read([("event", "in", [INTENDED, DONE])])
 
     def _read(self, wanted: list[Condition]) -> list[dict[str, Any]]:
-        """The rows that meet all conditions. Raises CommitUnknown or TableRefused.
+        """The rows that meet all conditions. Raises CommitUnknown or OffsetsDamaged.
 
         Without the files' pruning, pyarrow compares the statistics of every column in every file.
         """
         if self._table is None:
             return []
-        with reading(self._table.table_uri):
-            files = self._table.to_pyarrow_dataset(file_pruning_predicate=wanted)
-            rows = files.to_table(filter=pq.filters_to_expression(wanted))
+        try:
+            with reading(self._table.table_uri):
+                files = self._table.to_pyarrow_dataset(file_pruning_predicate=wanted)
+                rows = files.to_table(filter=pq.filters_to_expression(wanted))
+        except TableRefused as gone:
+            recover = f"`sluice recover {self._pipeline}` builds it from the data table."
+            raise OffsetsDamaged(f"{gone} Or {recover}") from gone
         found: list[dict[str, Any]] = rows.to_pylist()
         return found
 
