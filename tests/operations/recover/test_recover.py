@@ -146,12 +146,18 @@ def test_a_clone_in_its_place_is_taken_over_with_all_its_rows(trips: Installed) 
     recover(trips)
     more(trips, 10, 20)
     trips.run()
-    assert sorted(row["value"] for row in trips.rows()) == sorted(numbered(30))
+    assert stored(trips) == sorted(numbered(30))
     trips.open().reset(shift_by(-10), "a reset goes on", "run", "pytest")
     trips.run()
-    assert len(trips.rows()) == 30
+    assert stored(trips) == sorted(numbered(30))
     verified = trips.sluice("verify")
     assert verified.returncode == 0, verified.stderr
+
+
+def stored(trips: Installed) -> list[bytes]:
+    """By Spark: delta-rs does not find the files of a shallow clone."""
+    rows = trips.session().read.format("delta").load(str(trips.data)).collect()
+    return sorted(bytes(row["value"]) for row in rows)
 
 
 def test_a_table_that_is_gone_for_good_is_begun_anew(trips: Installed) -> None:
