@@ -148,9 +148,9 @@ class Pipeline:
         """The newest batches, resets and losses."""
         return read_history(self.resources, newest)
 
-    def verify(self, progress: Progress) -> Verdict:
-        """Compare everything committed with what Kafka still holds."""
-        return verify(self.resources, progress)
+    def verify(self, progress: Progress, since: datetime | None = None) -> Verdict:
+        """Compare what is committed, all of it or since a moment, with what Kafka still holds."""
+        return verify(self.resources, progress, since)
 
     def accept_gaps(
         self, gaps: Sequence[OffsetRange], reason: str, run_id: str, actor: str

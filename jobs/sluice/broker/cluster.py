@@ -127,7 +127,14 @@ class KafkaCluster:
 
     def compacts(self, topic: str) -> bool:
         """Whether the topic's cleanup policy compacts."""
-        return "compact" in self._settings([topic])[topic]["cleanup.policy"]
+        return topic in self.compacting([topic])
+
+    def compacting(self, topics: Iterable[str]) -> frozenset[str]:
+        """Those of the topics whose cleanup policy compacts: one request for all."""
+        found = self._settings(topics)
+        return frozenset(
+            name for name, each in found.items() if "compact" in each["cleanup.policy"]
+        )
 
     def retentions(self, topics: Iterable[str]) -> Mapping[str, Retention]:
         """When Kafka deletes the topics' records."""

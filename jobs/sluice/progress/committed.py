@@ -1,36 +1,22 @@
-"""Committed batches: those that count, of all generations and lanes, in the order they landed."""
+"""Committed batches: those that count, of all generations and lanes, read only where needed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 
-from sluice.offsets.batches import Batch, BatchSequence
+import numpy as np
+
+from sluice.offsets.batches import BatchSequence
 from sluice.offsets.losses import Loss
 from sluice.offsets.notation import parse_batch
-from sluice.offsets.ranges import TopicPartition
-from sluice.offsets.receipts import PartitionCount, Receipt
-from sluice.offsets.resets import LANES, Resets
+from sluice.offsets.range_columns import OffsetScope, RangeColumns
+from sluice.offsets.ranges import TopicIdPartition
+from sluice.offsets.receipts import Receipt
+from sluice.offsets.resets import LANES
+from sluice.progress.committed_ranges import CommittedRanges, NumberedBatch
 from sluice.progress.lane_state import LaneState, SequenceEnd
 from sluice.tables.foreign_commits import LandedBatch
-from sluice.tables.offsets_rows import read_losses
-
-
-@dataclass(frozen=True)
-class CommittedBatch(LandedBatch):
-    """A batch that counts, and the lines of its receipt if it has one."""
-
-    settled: bool
-    counted: tuple[PartitionCount, ...]
-
-
-@dataclass(frozen=True)
-class Committed:
-    """A pipeline's committed batches, its resets, and the losses that count."""
-
-    batches: tuple[CommittedBatch, ...]
-    resets: Resets
-    losses: tuple[Loss, ...]
 
 
 def sequence_ends(state: LaneState) -> list[SequenceEnd]:
@@ -43,85 +29,141 @@ def sequence_ends(state: LaneState) -> list[SequenceEnd]:
     ]
 
 
-def landed_batches(state: LaneState) -> list[CommittedBatch]:
-    """The batches of every lane and generation that count, in the order they landed.
+def committed_ranges(
+    state: LaneState,
+    scope: OffsetScope | None,
+    first: Mapping[BatchSequence, int] | None = None,
+    *,
+    by_plan: bool = False,
+) -> CommittedRanges:
+    """The committed ranges that a scope touches, of all generations.
 
-    Every generation: a RESTORE can go back to before a reset.
+    From receipts, which repeat the plan, and from the plans of batches without one; `by_plan` reads
+    all plans, to compare them with the receipts.
     """
-    found = [batch for end in sequence_ends(state) for batch in _batches(state, end)]
+    last = {each.sequence: each.last for each in sequence_ends(state) if each.last}
+    settled = {each: state.snapshot.settled(each) for each in last}
+    everything = {each: (1, number) for each, number in last.items()}
+    waiting = {each: (settled[each] + 1, last[each]) for each in last if settled[each] < last[each]}
+    planned = state.snapshot.ranges("planned", everything if by_plan else waiting, scope)
+    counted = state.snapshot.ranges("committed", everything, scope)
+    versions = dict(_versions(state, _without_receipt(planned, counted)))
+    return CommittedRanges(planned, counted, settled, versions, first or {}, by_plan)
+
+
+def committed_since(state: LaneState, moment: datetime) -> Mapping[BatchSequence, int]:
+    """The first batch of each sequence that was committed since then, or has no receipt yet.
+
+    A receipt is never older than its batch: what it says is on the safe side.
+    """
+    return _first_where(state, ("recorded_at", ">=", moment))
+
+
+def landed_batches(state: LaneState, above: int = -1) -> list[LandedBatch]:
+    """The batches that landed above a version of the data table, in the order they landed.
+
+    And the one before of each sequence. Every generation: a RESTORE can go back to before a reset.
+    """
+    first = _first_where(state, ("data_version", ">", above))
+    found: list[LandedBatch] = []
+    for end in sequence_ends(state):
+        begin = max(1, first[end.sequence] - 1)
+        batches = state.snapshot.batches(end.sequence, begin, last=end.last)
+        receipts = state.snapshot.receipts_of(end.sequence, begin, end.last)
+        known = {each.batch.number: each.data_version for each in receipts}
+        for each in batches:
+            version = known.get(each.number)
+            found.append(
+                LandedBatch(
+                    each, state.data.commit_of(each).version if version is None else version
+                )
+            )
     return sorted(found, key=lambda each: (each.version, each.batch.sequence.generation))
 
 
-def read_committed(state: LaneState) -> Committed:
-    """Everything committed at the state's version of the data table."""
-    batches, ends = landed_batches(state), sequence_ends(state)
-    losses = [
-        loss
-        for end in ends
-        for loss in _losses(
-            state,
-            end,
-            [each.batch for each in batches if each.batch.sequence == end.sequence],
-            ends,
-        )
-    ]
-    return Committed(tuple(batches), state.resets, tuple(losses))
-
-
 def losses_that_count(state: LaneState) -> list[Loss]:
-    """The recorded losses, without those of plans that a reset undid."""
+    """The recorded losses, without those of plans that a reset undid.
+
+    A loss has no batch. It counts when a batch that counts begins after it or contains it. A record
+    dropped from quarantine has a batch, of any sequence, and counts if that batch does.
+    """
+    ends = {each.sequence: each for each in sequence_ends(state)}
     found: list[Loss] = []
-    ends = sequence_ends(state)
-    for end in ends:
-        # Every forward batch lists every partition, so the last one has all the ends.
-        first = max(end.last, 1) if end.sequence.lane == "forward" else 1
-        batches = state.snapshot.batches(end.sequence, first, last=end.last)
-        found += _losses(state, end, batches, ends)
+    for sequence, losses in state.snapshot.losses().items():
+        end = ends.get(sequence)
+        if end is not None:
+            found += _counting(state, end, losses, list(ends.values()))
     return found
 
 
 def newest_receipts(state: LaneState, count: int) -> list[tuple[Receipt, bool]]:
     """The newest receipts of all sequences, newest last, each with whether a reset undid it."""
-    found = [
-        (receipt, receipt.batch.number > end.last)
-        for end in sequence_ends(state)
-        for receipt in state.snapshot.receipts(end.sequence, count)
-    ]
+    found: list[tuple[Receipt, bool]] = []
+    # All of a generation landed before the fence, and so before any of the next one.
+    for end in reversed(sequence_ends(state)):
+        if len(found) >= count and end.sequence.lane == LANES[-1]:
+            break
+        receipts = state.snapshot.receipts(end.sequence, count)
+        found += [(each, each.batch.number > end.last) for each in receipts]
     found.sort(key=lambda each: each[0].data_version)
     return found[-count:]
 
 
-def _batches(state: LaneState, end: SequenceEnd) -> Iterator[CommittedBatch]:
-    if end.last == 0:
-        return
-    settled = state.snapshot.history(end.sequence, state.resets).settled
-    receipts = {each.batch.number: each for each in state.snapshot.receipts(end.sequence, settled)}
-    for batch in state.snapshot.batches(end.sequence, last=end.last):
-        receipt = receipts.get(batch.number)
-        version = receipt.data_version if receipt else state.data.commit_of(batch).version
-        lines = receipt.counted if receipt else ()
-        yield CommittedBatch(batch, version, batch.number <= settled, lines)
+def _without_receipt(planned: RangeColumns, counted: RangeColumns) -> set[NumberedBatch]:
+    """The batches of plans of which no receipt was read."""
+    known = set(_batches(counted))
+    return {each for each in _batches(planned) if each not in known}
 
 
-def _losses(
-    state: LaneState, end: SequenceEnd, committed: Sequence[Batch], ends: Sequence[SequenceEnd]
+def _batches(columns: RangeColumns) -> Iterator[NumberedBatch]:
+    for code, number in np.unique(np.stack([columns.sequence, columns.number]), axis=1).T.tolist():
+        yield columns.sequences[code], number
+
+
+def _versions(
+    state: LaneState, wanted: Iterable[NumberedBatch]
+) -> Iterator[tuple[NumberedBatch, int]]:
+    for sequence, number in wanted:
+        (batch,) = state.snapshot.batches(sequence, number, last=number)
+        yield (sequence, number), state.data.commit_of(batch).version
+
+
+def _first_where(state: LaneState, newer: tuple[str, str, object]) -> Mapping[BatchSequence, int]:
+    """The first batch of each sequence whose receipt is newer, or is not there yet."""
+    ends = sequence_ends(state)
+    found = state.snapshot.ranges(
+        "committed", {each.sequence: (1, each.last) for each in ends if each.last}, also=[newer]
+    )
+    first = {each.sequence: state.snapshot.settled(each.sequence) + 1 for each in ends}
+    for sequence, number in _batches(found):
+        first[sequence] = min(first[sequence], number)
+    return first
+
+
+def _counting(
+    state: LaneState, end: SequenceEnd, losses: Sequence[Loss], ends: Sequence[SequenceEnd]
 ) -> Iterator[Loss]:
-    """A loss has no batch. It counts when a batch that counts begins after it or contains it.
-
-    A record dropped from quarantine has a batch, of any sequence, and counts if that batch does.
-    """
-    reached: dict[tuple[str, TopicPartition], int] = {}
-    for planned in (planned for batch in committed for planned in batch.ranges):
-        place = (planned.topic_id, planned.offsets.partition)
-        reached[place] = max(planned.offsets.end, reached.get(place, 0))
-    for loss in read_losses(state.snapshot.rows(end.sequence, ["loss"])):
-        read_up_to = reached.get((loss.topic_id, loss.offsets.partition), 0)
+    reached: Mapping[TopicIdPartition, int] = {}
+    if end.closed and any(each.dropped_from is None for each in losses):
+        reached = _reached(state, end)
+    for loss in losses:
+        place = TopicIdPartition(loss.topic_id, loss.offsets.partition.partition)
         if loss.dropped_from is not None:
             counts = _is_committed(loss.dropped_from, ends)
         else:
-            counts = not end.closed or loss.offsets.start < read_up_to
+            counts = not end.closed or loss.offsets.start < reached.get(place, 0)
         if counts:
             yield loss
+
+
+def _reached(state: LaneState, end: SequenceEnd) -> Mapping[TopicIdPartition, int]:
+    """How far a closed sequence has read each partition."""
+    # Every forward batch lists every partition, so the last one has all the ends.
+    first = max(end.last, 1) if end.sequence.lane == "forward" else 1
+    found = state.snapshot.ranges("planned", {end.sequence: (first, end.last)})
+    ends = np.zeros(len(found.places), dtype=np.int64)
+    np.maximum.at(ends, found.place, found.end)
+    return {place: int(ends[code]) for code, (place, _) in enumerate(found.places)}
 
 
 def _is_committed(name: str, ends: Sequence[SequenceEnd]) -> bool:

@@ -17,6 +17,7 @@ def check_data_table(state: LaneState) -> None:
         default=state.history.opening.data_version if state.history.opening else -1,
     )
     commits = state.data.require_no_foreign_commits(state.pipeline, since)
-    if any(each.restored is not None for each in commits):
-        undone = undone_by_restore(landed_batches(state), commits)
+    restored = [each.restored for each in commits if each.restored is not None]
+    if restored:
+        undone = undone_by_restore(landed_batches(state, min(restored)), commits)
         require_all_there(state.data.uri, state.pipeline, undone, commits)

@@ -5,7 +5,7 @@ A snapshot is one version. Where the protocol needs newer facts, it takes anothe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -15,7 +15,8 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from sluice.errors import CommitUnknown, TableRefused
 from sluice.offsets.batches import Batch, BatchSequence
-from sluice.offsets.ranges import TopicPartition
+from sluice.offsets.range_columns import OffsetScope
+from sluice.offsets.ranges import TopicIdPartition, TopicPartition
 from sluice.tables.batch_commits import BatchCommit, attempt_of, batch_of, fingerprints_of
 from sluice.tables.commits import commit_infos, commits_after
 from sluice.tables.coordinates import StoredCoordinates, group_coordinates
@@ -23,6 +24,7 @@ from sluice.tables.fence import FENCE, FENCEABLE, Fencing
 from sluice.tables.foreign_commits import TableCommit, require_no_foreign_commits
 from sluice.tables.ownership import require_owner
 from sluice.tables.rows import dataset, removed_rows
+from sluice.tables.scoped_rows import count_rows, rows_in
 
 COORDINATES = pa.schema(
     [
@@ -141,16 +143,19 @@ class DeltaSnapshot:
         mine = None if batch is None else pads.field("_batch") == str(batch)
         return group_coordinates(dataset(table).to_table(columns=COORDINATES.names, filter=mine))
 
-    def rows_from(self, topic_id: str, partition: TopicPartition, offset: int) -> int:
-        """How many rows a partition has from an offset on; file statistics skip most files."""
+    def rows(self, columns: Sequence[str], scope: OffsetScope | None = None) -> pa.Table:
+        """Columns, the coordinates among them, of the rows at some offsets, or of all."""
         if self._table is None:
-            return 0
-        wanted = (
-            (pads.field("_topic_id") == topic_id)
-            & (pads.field("_partition") == partition.partition)
-            & (pads.field("_offset") >= offset)
-        )
-        return int(dataset(self._table).count_rows(filter=wanted))
+            return COORDINATES.empty_table()
+        return rows_in(self._table, columns, scope)
+
+    def coordinates_in(self, scope: OffsetScope) -> StoredCoordinates:
+        """The coordinates of the rows at these offsets."""
+        return group_coordinates(self.rows(COORDINATES.names, scope))
+
+    def row_counts(self, scope: OffsetScope | None = None) -> Mapping[TopicIdPartition, int]:
+        """How many rows each partition has, at some offsets or in all."""
+        return {} if self._table is None else count_rows(self._table, scope)
 
     def removed(self, version: int) -> StoredCoordinates | None:
         """The coordinates that a version removed; None where this is no longer known."""

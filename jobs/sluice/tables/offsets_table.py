@@ -8,7 +8,7 @@ landed after the snapshot it was based on.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -21,15 +21,20 @@ from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundErr
 from sluice.errors import CommitConflict, CommitFailed, TableRefused
 from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.history import LaneHistory
+from sluice.offsets.losses import Loss
 from sluice.offsets.origin import Origin
 from sluice.offsets.plan import Plan
 from sluice.offsets.quarantined import Drop
+from sluice.offsets.range_columns import OffsetScope, RangeColumns
+from sluice.offsets.ranges import TopicIdPartition, TopicPartition
 from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import Reset, Resets
+from sluice.tables.offsets_columns import Condition, Numbers, read_places, read_ranges
 from sluice.tables.offsets_rows import (
     drop_rows,
     plan_rows,
     read_batches,
+    read_losses,
     read_receipts,
     receipt_rows,
 )
@@ -39,9 +44,6 @@ from sluice.tables.ownership import OWNER, require_owner
 from sluice.tables.reset_rows import DONE, INTENDED, read_resets, reset_rows
 
 log = logging.getLogger(__name__)
-
-# Column, operator, value: delta-rs and pyarrow share this form.
-Condition = tuple[str, str, Any]
 
 # Compact only above this many files: few to read, yet not rewritten on every plan and receipt.
 _MANY_FILES = 20
@@ -111,6 +113,28 @@ class OffsetsSnapshot:
         if last is not None:
             wanted += [("batch_id", ">=", first), ("batch_id", "<=", last)]
         return self._read(wanted)
+
+    def ranges(
+        self,
+        event: str,
+        numbers: Numbers,
+        scope: OffsetScope | None = None,
+        also: Sequence[Condition] = (),
+    ) -> RangeColumns:
+        """The ranges of some batches in columns, those that a scope touches: few or very many."""
+        return read_ranges(self._table, event, numbers, scope, also)
+
+    def places(self, event: str) -> Iterator[tuple[TopicIdPartition, TopicPartition]]:
+        """Every partition that rows of an event name."""
+        yield from read_places(self._table, event)
+
+    def losses(self) -> Mapping[BatchSequence, list[Loss]]:
+        """Every recorded loss, by the sequence that recorded it."""
+        found: dict[BatchSequence, list[dict[str, Any]]] = {}
+        for row in self._read([("event", "=", "loss")]):
+            sequence = BatchSequence(self._pipeline, row["lane"], row["generation"])
+            found.setdefault(sequence, []).append(row)
+        return {sequence: list(read_losses(rows)) for sequence, rows in sorted(found.items())}
 
     def append_reset(self, reset: Reset, origin: Origin) -> None:
         """Record a reset as intended, or as done. Raises CommitConflict or CommitFailed.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 import pyarrow.dataset as pads
@@ -21,21 +21,6 @@ def dataset(table: DeltaTable) -> pads.Dataset:
             f"{table.table_uri}: expected table features that delta-rs reads, found others:"
             f" {problem}. Remove the feature with ALTER TABLE … DROP FEATURE; then run again."
         ) from problem
-
-
-def read_rows(uri: str, columns: Sequence[str], offsets: Collection[int] | None = None) -> pa.Table:
-    """Some columns of a table's rows: all, or those with one of these offsets in any partition.
-
-    File statistics skip the files of other offsets.
-    """
-    rows = dataset(DeltaTable(uri))
-    wanted = None
-    if offsets is not None:
-        if not offsets:
-            return rows.schema.empty_table().select(list(columns))
-        within = (pads.field("_offset") >= min(offsets)) & (pads.field("_offset") <= max(offsets))
-        wanted = within & pads.field("_offset").isin(list(offsets))
-    return rows.to_table(columns=list(columns), filter=wanted)
 
 
 def removed_rows(

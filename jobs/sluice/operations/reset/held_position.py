@@ -46,9 +46,10 @@ def held_position(lane: LaneState) -> HeldPosition:
         )
     cluster = lane.history.cluster_id
     commits = lane.data.require_no_foreign_commits(lane.pipeline)
-    if all(each.restored is None for each in commits):
+    restored = [each.restored for each in commits if each.restored is not None]
+    if not restored:
         return HeldPosition(cursor, cursor, committed, cluster)
-    landed = landed_batches(lane)
+    landed = landed_batches(lane, min(restored))
     undone = {each.version for each in undone_by_restore(landed, commits)}
     if not undone:
         return HeldPosition(cursor, cursor, committed, cluster)

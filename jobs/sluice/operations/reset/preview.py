@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sluice.offsets.batches import Batch
 from sluice.offsets.history import LaneHistory
 from sluice.offsets.partition_log import Logs, PartitionLog
 from sluice.offsets.quarantined import RecordState
-from sluice.offsets.ranges import TopicPartition
+from sluice.offsets.range_columns import LAST_OFFSET, OffsetScope
+from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition
 from sluice.offsets.resets import CursorMove, Reset, closed_unread
 from sluice.progress.lane_state import LaneState
 from sluice.progress.lanes import unfinished_batches
@@ -70,19 +72,15 @@ def preview_of(
 ) -> Preview:
     """Count the rows that the reset affects; nothing is written."""
     below = [each for each in intended.cursor if _rereads_rows(each, lane.history)]
-    rows = {
-        each.partition: lane.data.rows_from(
-            each.after.topic_id, each.partition, each.after.offsets.start
-        )
-        for each in below
-    }
-    quarantined = _live_quarantine(resources, below)
+    scope = OffsetScope.of_ranges({_place(each): [_onwards(each)] for each in below})
+    rows = lane.data.row_counts(scope) if below else {}
+    quarantined = _live_quarantine(resources, scope) if below else {}
     return Preview(
         intended,
         {
             each.partition: AffectedRows(
-                rows.get(each.partition, 0),
-                quarantined.get(each.partition, 0),
+                rows.get(_place(each), 0),
+                quarantined.get(_place(each), 0),
                 logs.get(each.partition),
             )
             for each in intended.cursor
@@ -97,16 +95,18 @@ def _rereads_rows(moved: CursorMove, history: LaneHistory) -> bool:
     return moved.after.offsets.start < reached
 
 
+def _place(moved: CursorMove) -> TopicIdPartition:
+    return TopicIdPartition(moved.after.topic_id, moved.partition.partition)
+
+
+def _onwards(moved: CursorMove) -> OffsetRange:
+    """All offsets from the new cursor on."""
+    return OffsetRange(moved.partition, moved.after.offsets.start, LAST_OFFSET)
+
+
 def _live_quarantine(
-    resources: PipelineResources, moves: Sequence[CursorMove]
-) -> Mapping[TopicPartition, int]:
-    """How many live quarantine rows each partition has from its new cursor on."""
-    live = read_quarantined(resources).of(RecordState.LIVE) if moves else []
-    return {
-        moved.partition: sum(
-            (row.partition, row.topic_id) == (moved.partition, moved.after.topic_id)
-            and row.offset >= moved.after.offsets.start
-            for row in live
-        )
-        for moved in moves
-    }
+    resources: PipelineResources, scope: OffsetScope
+) -> Mapping[TopicIdPartition, int]:
+    """How many live quarantine rows each partition has at these offsets."""
+    live = read_quarantined(resources, scope).of(RecordState.LIVE)
+    return Counter(TopicIdPartition(row.topic_id, row.partition.partition) for row in live)

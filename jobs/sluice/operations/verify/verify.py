@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 import numpy as np
 
 from sluice.broker.reader import read_offsets
+from sluice.offsets.losses import Loss
 from sluice.offsets.partition_log import KafkaState
+from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.ranges import (
     OffsetRange,
     TopicIdPartition,
@@ -18,14 +21,19 @@ from sluice.offsets.ranges import (
     without,
 )
 from sluice.offsets.row_offsets import NO_ROWS, Offsets
+from sluice.operations.verify.asked import Asked, asked_of
 from sluice.operations.verify.checks import Violation, check
-from sluice.progress.committed import Committed, read_committed
+from sluice.operations.verify.slices import slices
+from sluice.progress.committed import committed_ranges, losses_that_count
 from sluice.progress.evidence import CommittedRange, Evidence
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.reads import evidence_of
 from sluice.progress.resources import PipelineResources
 from sluice.tables.coordinates import StoredCoordinates
 from sluice.tables.foreign_commits import TableCommit, may_have_deleted
+
+# Rows and ranges that are held in memory at a time.
+_AT_ONCE = 5_000_000
 
 Progress = Callable[[OffsetRange, int], None]
 """Called with the range that is being read, and the offset reached so far."""
@@ -57,66 +65,130 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class _Tables:
-    """What the tables hold of a pipeline, the data table at one version."""
+class _Proof:
+    """What a verification has found so far; it goes through the partitions in slices."""
 
-    committed: Committed
-    data: StoredCoordinates
-    quarantine: StoredCoordinates
+    resources: PipelineResources
+    lane: LaneState
+    asked: Asked
+    losses: Sequence[Loss]
     deleted: Mapping[int, StoredCoordinates]
+    state: KafkaState
+    compacting: Collection[str]
+    progress: Progress
+
+    def evidence(self, places: Sequence[TopicIdPartition]) -> Iterator[Evidence]:
+        """The evidence of some partitions, read together."""
+        scope = self.asked.scope(places)
+        committed = committed_ranges(self.lane, scope, self.asked.first, by_plan=True)
+        data = self.lane.data.coordinates_in(scope)
+        quarantine = self.resources.quarantine.snapshot().coordinates_in(scope)
+        for place in places:
+            known = evidence_of(committed, self.losses, place, quarantine)
+            yield self._with_rows(known, place, data)
+
+    def _with_rows(
+        self, known: Evidence, place: TopicIdPartition, data: StoredCoordinates
+    ) -> Evidence:
+        partition = self.asked.names[place]
+        checked = [each for each in known.reads if each.checked]
+        readable = _readable(checked, place, partition, self.state)
+        return replace(
+            known,
+            partition=partition,
+            openings=self.asked.openings(self.lane.resets, place, partition),
+            lost=[
+                loss.offsets
+                for loss in self.losses
+                if (loss.topic_id, loss.offsets.partition) == (place.topic_id, partition)
+                and loss.dropped_from is None
+            ],
+            readable=readable,
+            visible=_visible_offsets(self.resources, readable, self.progress),
+            data=data.rows(place, known.batches),
+            deleted={at: rows.rows(place, known.batches) for at, rows in self.deleted.items()},
+            compacts=bool(readable) and partition.topic in self.compacting,
+        )
 
 
-def verify(resources: PipelineResources, progress: Progress) -> Verdict:
-    """Compare everything that is committed with what Kafka still holds.
+def verify(
+    resources: PipelineResources, progress: Progress, since: datetime | None = None
+) -> Verdict:
+    """Compare what is committed, all of it or since a moment, with what Kafka still holds.
 
     Raises BrokerUnavailable if Kafka does not answer, TableRefused if the tables contradict each
     other beyond comparison.
     """
     # Batches that land from here on are left out: their version is above this one.
     lane = read_unchecked(resources)
-    committed = read_committed(lane)
-    deletions = {each: lane.data.removed(each.version) for each in _suspected_deletions(lane)}
-    tables = _Tables(
-        committed,
-        lane.data.coordinates(),
-        resources.quarantine.snapshot().coordinates(),
-        {each.version: rows for each, rows in deletions.items() if rows is not None},
-    )
+    asked = asked_of(lane, since)
+    losses = losses_that_count(lane)
+    deletions = {e: lane.data.removed(e.version) for e in _suspected_deletions(lane, asked.above)}
     state = resources.kafka.state(resources.spec)
-    places = _partitions(committed)
-    evidence = [_evidence(resources, *each, tables, state, progress) for each in places.items()]
+    proof = _Proof(
+        resources,
+        lane,
+        asked,
+        losses,
+        {each.version: rows for each, rows in deletions.items() if rows is not None},
+        state,
+        resources.kafka.compacting({each.topic for each in state.logs}),
+        progress,
+    )
+    found = _compared(proof)
     return Verdict(
-        batches=len(committed.batches),
-        records=tables.data.count,
-        quarantined=sum(len(each.live.offsets) for each in evidence),
-        compared=sum(len(each.visible) for each in evidence),
-        unsettled=tuple(str(each.batch) for each in committed.batches if not each.settled),
-        lost=span_of(each.offsets for each in committed.losses),
-        losses=len(committed.losses),
-        skipped=_skipped(committed),
+        batches=asked.batches,
+        records=sum(asked.rows.values()),
+        quarantined=found.quarantined,
+        compared=found.compared,
+        unsettled=asked.unsettled,
+        lost=span_of(each.offsets for each in losses),
+        losses=len(losses),
+        skipped=_skipped(lane),
         deleted=tuple(_deleted(deletions)),
-        violations=(
-            *(violation for each in evidence for violation in check(each)),
-            *_strays(tables.data, places),
-        ),
+        violations=(*found.violations, *_strays(asked)),
     )
 
 
-def _skipped(committed: Committed) -> int:
+@dataclass(frozen=True)
+class _Found:
+    violations: Sequence[Violation]
+    quarantined: int
+    compared: int
+
+
+def _compared(proof: _Proof) -> _Found:
+    """Check every partition; only a slice of them is in memory at a time."""
+    violations: list[Violation] = []
+    quarantined = compared = 0
+    for places in slices(proof.asked.sizes, _AT_ONCE):
+        for each in proof.evidence(places):
+            violations += check(each)
+            quarantined += len(each.live.offsets)
+            compared += len(each.visible)
+    return _Found(violations, quarantined, compared)
+
+
+def _skipped(lane: LaneState) -> int:
     """How many offsets resets passed over and no batch has read."""
-    read = [planned for landed in committed.batches for planned in landed.batch.ranges]
-    unread: list[OffsetRange] = []
-    for reset in committed.resets.by_generation.values():
+    passed: dict[TopicIdPartition, list[OffsetRange]] = {}
+    for reset in lane.resets.by_generation.values():
         for moved in (each for each in reset.cursor if each.skipped):
             end = moved.after.offsets.start
-            passed = OffsetRange(moved.partition, end - moved.skipped, end)
-            same = [each.offsets for each in read if each.topic_id == moved.after.topic_id]
-            unread += without([passed], same)
-    return span_of(merged(unread))
+            place = TopicIdPartition(moved.after.topic_id, moved.partition.partition)
+            skipped = OffsetRange(moved.partition, end - moved.skipped, end)
+            passed.setdefault(place, []).append(skipped)
+    if not passed:
+        return 0
+    read = committed_ranges(lane, OffsetScope.of_ranges(passed))
+    return sum(
+        span_of(without(skipped, [each.offsets for each in read.at(place)]))
+        for place, skipped in passed.items()
+    )
 
 
-def _suspected_deletions(lane: LaneState) -> list[TableCommit]:
-    commits = lane.data.require_no_foreign_commits(lane.pipeline)
+def _suspected_deletions(lane: LaneState, above: int) -> list[TableCommit]:
+    commits = lane.data.require_no_foreign_commits(lane.pipeline, above)
     return may_have_deleted(lane.pipeline, commits)
 
 
@@ -129,65 +201,16 @@ def _deleted(
             yield ForeignDeletion(commit.version, commit.operation, count)
 
 
-def _strays(data: StoredCoordinates, known: Iterable[TopicIdPartition]) -> Iterator[Violation]:
+def _strays(asked: Asked) -> Iterator[Violation]:
     """Violations by rows of partitions that no batch has read."""
-    for place in sorted(data.places.keys() - set(known)):
-        offsets, _ = data.places[place]
+    for place in sorted(asked.rows.keys() - asked.names.keys()):
         where = TopicPartition(f"topic id {place.topic_id or 'unknown'} ", place.partition)
-        found = f"{len(offsets)} rows of a partition that none has read"
+        found = f"{asked.rows[place]} rows of a partition that none has read"
         yield Violation("no phantom", where, "rows of committed batches only", found)
 
 
-def _partitions(committed: Committed) -> dict[TopicIdPartition, TopicPartition]:
-    return {
-        TopicIdPartition(each.topic_id, each.offsets.partition.partition): each.offsets.partition
-        for landed in committed.batches
-        for each in landed.batch.ranges
-    }
-
-
-def _evidence(
-    resources: PipelineResources,
-    place: TopicIdPartition,
-    partition: TopicPartition,
-    tables: _Tables,
-    state: KafkaState,
-    progress: Progress,
-) -> Evidence:
-    committed = tables.committed
-    known = evidence_of(committed, place, tables.quarantine)
-    readable = _readable(known.reads, place, partition, state)
-    return replace(
-        known,
-        partition=partition,
-        openings=_openings(committed, place, partition),
-        lost=[
-            loss.offsets
-            for loss in committed.losses
-            if (loss.topic_id, loss.offsets.partition) == (place.topic_id, partition)
-            and loss.dropped_from is None
-        ],
-        readable=readable,
-        visible=_visible_offsets(resources, readable, progress),
-        data=tables.data.rows(place, known.batches),
-        deleted={at: rows.rows(place, known.batches) for at, rows in tables.deleted.items()},
-        compacts=bool(readable) and resources.kafka.compacts(partition.topic),
-    )
-
-
-def _openings(
-    committed: Committed, place: TopicIdPartition, partition: TopicPartition
-) -> dict[int, int]:
-    openings: dict[int, int] = {}
-    for generation, reset in committed.resets.by_generation.items():
-        after = reset.by_partition.get(partition)
-        if after is not None and after.topic_id == place.topic_id:
-            openings[generation] = after.offsets.start
-    return openings
-
-
 def _readable(
-    reads: Sequence[CommittedRange],
+    reads: Iterable[CommittedRange],
     place: TopicIdPartition,
     partition: TopicPartition,
     state: KafkaState,
