@@ -45,8 +45,8 @@ def committed_ranges(
     settled = {each: state.snapshot.settled(each) for each in last}
     everything = {each: (1, number) for each, number in last.items()}
     waiting = {each: (settled[each] + 1, last[each]) for each in last if settled[each] < last[each]}
-    planned = state.snapshot.ranges("planned", everything if by_plan else waiting, scope)
-    counted = state.snapshot.ranges("committed", everything, scope)
+    planned = state.snapshot.columns.ranges("planned", everything if by_plan else waiting, scope)
+    counted = state.snapshot.columns.ranges("committed", everything, scope)
     versions = dict(_versions(state, _without_receipt(planned, counted)))
     return CommittedRanges(planned, counted, settled, versions, first or {}, by_plan)
 
@@ -131,7 +131,7 @@ def _versions(
 def _first_where(state: LaneState, newer: tuple[str, str, object]) -> Mapping[BatchSequence, int]:
     """The first batch of each sequence whose receipt is newer, or is not there yet."""
     ends = sequence_ends(state)
-    found = state.snapshot.ranges(
+    found = state.snapshot.columns.ranges(
         "committed", {each.sequence: (1, each.last) for each in ends if each.last}, also=[newer]
     )
     first = {each.sequence: state.snapshot.settled(each.sequence) + 1 for each in ends}
@@ -160,7 +160,7 @@ def _reached(state: LaneState, end: SequenceEnd) -> Mapping[TopicIdPartition, in
     """How far a closed sequence has read each partition."""
     # Every forward batch lists every partition, so the last one has all the ends.
     first = max(end.last, 1) if end.sequence.lane == "forward" else 1
-    found = state.snapshot.ranges("planned", {end.sequence: (first, end.last)})
+    found = state.snapshot.columns.ranges("planned", {end.sequence: (first, end.last)})
     ends = np.zeros(len(found.places), dtype=np.int64)
     np.maximum.at(ends, found.place, found.end)
     return {place: int(ends[code]) for code, (place, _) in enumerate(found.places)}

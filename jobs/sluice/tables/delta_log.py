@@ -22,6 +22,7 @@ from sluice.tables.commits import commit_infos, commits_after
 from sluice.tables.coordinates import StoredCoordinates, group_coordinates
 from sluice.tables.fence import FENCE, FENCEABLE, Fencing
 from sluice.tables.foreign_commits import TableCommit, require_no_foreign_commits
+from sluice.tables.log_end import LogEnd
 from sluice.tables.ownership import require_owner
 from sluice.tables.rows import dataset, removed_rows
 from sluice.tables.scoped_rows import count_rows, rows_in
@@ -38,14 +39,20 @@ KEYS = ["_topic_id", "_partition", "_offset"]
 
 
 class DeltaLog:
-    """The log of a data or quarantine table; each snapshot reads it anew."""
+    """The log of a data or quarantine table; it is read anew once it is no longer as it was."""
 
     def __init__(self, uri: str) -> None:
         self.uri = uri
+        self._read: tuple[LogEnd, DeltaSnapshot] | None = None
 
     def snapshot(self) -> DeltaSnapshot:
         """The table as it is now. Raises CommitUnknown where its log is unreadable."""
-        return DeltaSnapshot(self.uri, _table_at(self.uri))
+        if self._read is not None and self._read[0].stands():
+            return self._read[1]
+        table = _table_at(self.uri)
+        found = DeltaSnapshot(self.uri, table)
+        self._read = None if table is None else (LogEnd.of(table), found)
+        return found
 
     def exists(self) -> bool:
         """Whether there is a table now."""

@@ -46,8 +46,8 @@ def require_no_foreign_commits(
     OPTIMIZE, VACUUM, added columns and deleted rows are allowed, and so is anything that a RESTORE
     has undone. Raises TableRefused.
     """
-    now = max((each.version for each in commits), default=0)
-    for commit in (each for each in commits if _in_effect(each.version, now, commits)):
+    now, restores = _newest(commits), _restores(commits)
+    for commit in (each for each in commits if _in_effect(each.version, now, restores)):
         found = _refusal(pipeline, commit)
         if found:
             did = f"{table}: version {commit.version} is a {commit.operation}"
@@ -85,14 +85,14 @@ def _refusal(pipeline: str, commit: TableCommit) -> str:
 
 def may_have_deleted(pipeline: str, commits: Sequence[TableCommit]) -> list[TableCommit]:
     """Other writers' commits, still in effect, that may have deleted rows from the table."""
-    now = max((each.version for each in commits), default=0)
+    now, restores = _newest(commits), _restores(commits)
     return [
         each
         for each in commits
         if each.version > 0
         and not each.operation.startswith(_KEEPS_ROWS)
         and not any(writer.startswith(f"sluice:{pipeline}:") for writer in each.writers)
-        and _in_effect(each.version, now, commits)
+        and _in_effect(each.version, now, restores)
     ]
 
 
@@ -103,9 +103,9 @@ def undone_by_restore(
 
     Their transaction ids stay committed (delta-io/delta issue 1813).
     """
-    now = max((each.version for each in commits), default=0)
+    now, restores = _newest(commits), _restores(commits)
     return [
-        each for each in landed if not _in_effect(each.version, max(now, each.version), commits)
+        each for each in landed if not _in_effect(each.version, max(now, each.version), restores)
     ]
 
 
@@ -127,10 +127,19 @@ def require_all_there(
     )
 
 
-def _in_effect(version: int, at: int, commits: Sequence[TableCommit]) -> bool:
+def _newest(commits: Iterable[TableCommit]) -> int:
+    return max((each.version for each in commits), default=0)
+
+
+def _restores(commits: Iterable[TableCommit]) -> list[tuple[int, int]]:
+    """Version and restored version of every RESTORE, newest first."""
+    found = [(each.version, each.restored) for each in commits if each.restored is not None]
+    return sorted(found, reverse=True)
+
+
+def _in_effect(version: int, at: int, restores: Sequence[tuple[int, int]]) -> bool:
     """Whether one version's changes are still present at another, given every RESTORE between."""
-    restores = [each for each in commits if version < each.version <= at]
-    for restore in sorted(restores, key=lambda each: each.version, reverse=True):
-        if restore.restored is not None:
-            return _in_effect(version, restore.restored, commits)
+    for restore, restored in restores:
+        if version < restore <= at:
+            return _in_effect(version, restored, restores)
     return version <= at

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,50 +28,63 @@ _RANGE = {"number": "batch_id", "start": "start_offset", "end": "end_offset"}
 _COUNTS = {"version": "data_version", "records": "records", "quarantined": "quarantined"}
 
 
-def read_ranges(
-    table: DeltaTable | None,
-    event: str,
-    batches: Numbers,
-    scope: OffsetScope | None = None,
-    also: Sequence[Condition] = (),
-) -> RangeColumns:
-    """The ranges of some batches in the rows of an event, those that the scope touches.
+def read_rows(table: DeltaTable | None, wanted: list[Condition]) -> list[dict[str, Any]]:
+    """The rows that meet all conditions: few.
 
-    Only they are kept in memory. Statistics skip the files of others.
+    Without the files' pruning, pyarrow compares the statistics of every column in every file.
     """
-    found = _Chunks(batches, scope)
-    if table is None or not batches:
+    if table is None:
+        return []
+    files = table.to_pyarrow_dataset(file_pruning_predicate=wanted)
+    found: list[dict[str, Any]] = files.to_table(
+        filter=pq.filters_to_expression(wanted)
+    ).to_pylist()
+    return found
+
+
+class OffsetsColumns:
+    """The rows of plans and receipts at one version of the offsets table, as columns."""
+
+    def __init__(self, table: DeltaTable | None) -> None:
+        self._table = table
+
+    def ranges(
+        self,
+        event: str,
+        batches: Numbers,
+        scope: OffsetScope | None = None,
+        also: Sequence[Condition] = (),
+    ) -> RangeColumns:
+        """The ranges of some batches in the rows of an event, those that the scope touches.
+
+        Only they are kept in memory. Statistics skip the files of others.
+        """
+        found = _Chunks(batches, scope)
+        wanted: list[Condition] = [("event", "=", event), *also]
+        if scope is not None:
+            lowest, behind = scope.bounds
+            wanted += [("start_offset", "<=", behind), ("end_offset", ">=", lowest)]
+        counts = _COUNTS.values() if event == "committed" else ()
+        columns = [*_NAMES, "generation", "partition", *_RANGE.values(), *counts]
+        for chunk in self._chunks(columns, wanted) if batches else ():
+            found.add(chunk)
         return found.columns()
-    wanted: list[Condition] = [("event", "=", event), *also]
-    if scope is not None:
-        lowest, behind = scope.bounds
-        wanted += [("start_offset", "<=", behind), ("end_offset", ">=", lowest)]
-    counts = _COUNTS.values() if event == "committed" else ()
-    columns = [*_NAMES, "generation", "partition", *_RANGE.values(), *counts]
-    for chunk in _chunks(table, columns, wanted):
-        found.add(chunk)
-    return found.columns()
 
-
-def read_places(
-    table: DeltaTable | None, event: str
-) -> Iterable[tuple[TopicIdPartition, TopicPartition]]:
-    """The partitions that the rows of an event name, each once."""
-    found = _Places()
-    if table is not None:
-        for chunk in _chunks(table, [*_NAMES, "partition"], [("event", "=", event)]):
+    def places(self, event: str) -> Mapping[TopicIdPartition, TopicPartition]:
+        """The partitions that the rows of an event name, with their names."""
+        found = _Places()
+        for chunk in self._chunks([*_NAMES, "partition"], [("event", "=", event)]):
             found.codes(chunk)
-    return found.known
+        return dict(list(found.known))
 
-
-def _chunks(
-    table: DeltaTable, columns: Sequence[str], wanted: list[Condition]
-) -> Iterator[pa.RecordBatch]:
-    files = table.to_pyarrow_dataset(
-        file_pruning_predicate=wanted,
-        parquet_read_options=ParquetReadOptions(dictionary_columns=set(_NAMES)),
-    )
-    yield from files.to_batches(columns=columns, filter=pq.filters_to_expression(wanted))
+    def _chunks(self, columns: Sequence[str], wanted: list[Condition]) -> Iterator[pa.RecordBatch]:
+        if self._table is None:
+            return
+        files = self._table.to_pyarrow_dataset(
+            file_pruning_predicate=wanted,
+            parquet_read_options=ParquetReadOptions(dictionary_columns=set(_NAMES)),
+        )
+        yield from files.to_batches(columns=columns, filter=pq.filters_to_expression(wanted))
 
 
 class _Places:

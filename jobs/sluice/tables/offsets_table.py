@@ -8,13 +8,12 @@ landed after the snapshot it was based on.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 
@@ -25,11 +24,10 @@ from sluice.offsets.losses import Loss
 from sluice.offsets.origin import Origin
 from sluice.offsets.plan import Plan
 from sluice.offsets.quarantined import Drop
-from sluice.offsets.range_columns import OffsetScope, RangeColumns
-from sluice.offsets.ranges import TopicIdPartition, TopicPartition
 from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import Reset, Resets
-from sluice.tables.offsets_columns import Condition, Numbers, read_places, read_ranges
+from sluice.tables.log_end import LogEnd
+from sluice.tables.offsets_columns import Condition, OffsetsColumns, read_rows
 from sluice.tables.offsets_rows import (
     drop_rows,
     plan_rows,
@@ -55,6 +53,12 @@ class OffsetsSnapshot:
     def __init__(self, pipeline: str, table: DeltaTable | None) -> None:
         self._pipeline = pipeline
         self._table = table
+        self._known: dict[str, list[dict[str, Any]]] = {}
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a table."""
+        return self._table is not None
 
     def history(self, sequence: BatchSequence, resets: Resets) -> LaneHistory:
         """The part of a lane of one generation that the next decision needs."""
@@ -114,19 +118,10 @@ class OffsetsSnapshot:
             wanted += [("batch_id", ">=", first), ("batch_id", "<=", last)]
         return self._read(wanted)
 
-    def ranges(
-        self,
-        event: str,
-        numbers: Numbers,
-        scope: OffsetScope | None = None,
-        also: Sequence[Condition] = (),
-    ) -> RangeColumns:
-        """The ranges of some batches in columns, those that a scope touches: few or very many."""
-        return read_ranges(self._table, event, numbers, scope, also)
-
-    def places(self, event: str) -> Iterator[tuple[TopicIdPartition, TopicPartition]]:
-        """Every partition that rows of an event name."""
-        yield from read_places(self._table, event)
+    @property
+    def columns(self) -> OffsetsColumns:
+        """The ranges of plans and receipts in columns: few or very many."""
+        return OffsetsColumns(self._table)
 
     def losses(self) -> Mapping[BatchSequence, list[Loss]]:
         """Every recorded loss, by the sequence that recorded it."""
@@ -174,17 +169,11 @@ class OffsetsSnapshot:
         return self._read([("event", "in", [INTENDED, DONE])])
 
     def _read(self, wanted: list[Condition]) -> list[dict[str, Any]]:
-        """The rows that meet all conditions.
-
-        Without the files' pruning, pyarrow compares the statistics of every column in every file.
-        """
-        if self._table is None:
-            return []
-        files = self._table.to_pyarrow_dataset(file_pruning_predicate=wanted)
-        found: list[dict[str, Any]] = files.to_table(
-            filter=pq.filters_to_expression(wanted)
-        ).to_pylist()
-        return found
+        """The rows that meet all conditions, read once."""
+        known = self._known.get(repr(wanted))
+        if known is None:
+            known = self._known[repr(wanted)] = read_rows(self._table, wanted)
+        return known
 
     def _newest(self, app_id: str) -> int:
         return (self._table.transaction_version(app_id) or 0) if self._table else 0
@@ -194,6 +183,7 @@ class OffsetsSnapshot:
     ) -> None:
         if self._table is None or self._newest(app_id) != expected:
             raise CommitConflict(app_id)
+        self._known.clear()
         try:
             write_deltalake(
                 self._table,
@@ -221,23 +211,30 @@ class OffsetsTable:
         self.uri = uri
         self._pipeline = pipeline
         self._version_1 = version_1
+        self._read: tuple[LogEnd, OffsetsSnapshot] | None = None
 
     def snapshot(self) -> OffsetsSnapshot:
         """The current table, for reading; empty when there is none yet.
 
         Raises TableRefused where it is another pipeline's, or version 1's is still in use.
         """
+        if self._read is not None and self._read[0].stands():
+            return self._read[1]
         try:
             table = DeltaTable(self.uri)
         except TableNotFoundError:
             self._require_no_version_1()
             return OffsetsSnapshot(self._pipeline, None)
         require_owner(self.uri, table, self._pipeline)
-        return OffsetsSnapshot(self._pipeline, table)
+        found = OffsetsSnapshot(self._pipeline, table)
+        self._read = LogEnd.of(table), found
+        return found
 
     def snapshot_to_write(self) -> OffsetsSnapshot:
         """The current table, created when there is none yet. Raises as `snapshot` does."""
-        self._require_no_version_1()
+        found = self.snapshot()
+        if found.exists:
+            return found
         try:
             DeltaTable.create(
                 self.uri,

@@ -6,7 +6,7 @@ import logging
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake import DeltaTable
+from deltalake import DeltaTable, WriterProperties
 from deltalake.exceptions import CommitFailedError, DeltaError
 
 from sluice.errors import CommitFailed
@@ -16,6 +16,8 @@ log = logging.getLogger(__name__)
 
 # Larger files are not rewritten each time.
 _COMPACTED_BYTES = 1024 * 1024
+# A batch's rows are found by statistics: of files, and of row groups within a file.
+ROW_GROUPS = WriterProperties(max_row_group_size=8192)
 
 
 def compact(uri: str, at_least: int = 2) -> None:
@@ -25,7 +27,7 @@ def compact(uri: str, at_least: int = 2) -> None:
     if pc.sum(pc.less(sizes, _COMPACTED_BYTES)).as_py() < at_least:
         return
     try:
-        table.optimize.compact(target_size=_COMPACTED_BYTES)
+        table.optimize.compact(target_size=_COMPACTED_BYTES, writer_properties=ROW_GROUPS)
     except CommitFailedError:
         log.info("%s: left as it is, another process is compacting it", uri)
 

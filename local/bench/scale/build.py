@@ -17,6 +17,7 @@ from deltalake.transaction import AddAction
 from sluice.pipeline import Pipeline
 from sluice.protocol.plan.log_identity import take_fingerprints
 from sluice.tables.batch_commits import batch_metadata
+from sluice.tables.offsets_upkeep import ROW_GROUPS
 from sluice.tables.ownership import OWNER
 
 from local.bench.scale.world import (
@@ -73,6 +74,7 @@ def build(world: World) -> None:
                 resources.offsets.uri,
                 offsets_rows(world, event, first, last, ids, now),
                 mode="append",
+                writer_properties=ROW_GROUPS,
                 commit_properties=CommitProperties(app_transactions=[Transaction(app_id, last)]),
             )
     DeltaTable(resources.offsets.uri).create_checkpoint()

@@ -61,7 +61,7 @@ def _told(found: RangeColumns) -> Iterator[TOLD]:
 
 
 def test_the_ranges_of_some_batches_are_those_of_their_rows(snapshot: OffsetsSnapshot) -> None:
-    found = snapshot.ranges("planned", {FORWARD: (2, 4), AGAIN: (5, 5)})
+    found = snapshot.columns.ranges("planned", {FORWARD: (2, 4), AGAIN: (5, 5)})
     expected = [*snapshot.batches(FORWARD, 2, last=4), *snapshot.batches(AGAIN, 5, last=5)]
     ranges = [(str(each), str(one.offsets), -1, -1, -1) for each in expected for one in each.ranges]
     assert told(found) == sorted(ranges)
@@ -71,7 +71,7 @@ def test_the_ranges_of_some_batches_are_those_of_their_rows(snapshot: OffsetsSna
 def test_the_ranges_of_receipts_have_their_counts_and_their_version(
     snapshot: OffsetsSnapshot,
 ) -> None:
-    found = snapshot.ranges("committed", {BACKFILL: (4, 9)})
+    found = snapshot.columns.ranges("committed", {BACKFILL: (4, 9)})
     assert told(found) == [
         ("backfill-1-4", "flights[0] [40, 50)", 104, 10, 0),
         ("backfill-1-4", "flights[1] [5, 5)", 104, 0, 0),
@@ -81,7 +81,7 @@ def test_the_ranges_of_receipts_have_their_counts_and_their_version(
 def test_a_scope_leaves_out_the_ranges_without_its_offsets(snapshot: OffsetsSnapshot) -> None:
     place = TopicIdPartition(TOPIC_ID, 0)
     scope = OffsetScope.of_ranges({place: [OffsetRange(offsets(0, 0).partition, 29, 31)]})
-    found = snapshot.ranges("planned", {FORWARD: (1, 5), BACKFILL: (1, 2)}, scope)
+    found = snapshot.columns.ranges("planned", {FORWARD: (1, 5), BACKFILL: (1, 2)}, scope)
     assert [name for name, *_ in told(found)] == ["backfill-1-2", "forward-1-2", "forward-1-3"]
     mine = found.at(place)
     assert [mine.range(index).start for index in range(len(mine))] == [20, 30, 20]
@@ -92,17 +92,19 @@ def test_receipts_since_a_moment_are_found_by_when_they_were_recorded(
     snapshot: OffsetsSnapshot,
 ) -> None:
     since = NOON + timedelta(minutes=3)
-    found = snapshot.ranges("committed", {AGAIN: (1, 5)}, also=[("recorded_at", ">=", since)])
+    found = snapshot.columns.ranges(
+        "committed", {AGAIN: (1, 5)}, also=[("recorded_at", ">=", since)]
+    )
     assert {name for name, *_ in told(found)} == {"forward-2-3", "forward-2-4"}
 
 
 def test_nothing_is_found_of_no_batches_and_in_no_table(snapshot: OffsetsSnapshot) -> None:
-    assert told(snapshot.ranges("planned", {})) == []
-    assert told(OffsetsSnapshot("flights", None).ranges("planned", {FORWARD: (1, 9)})) == []
+    assert told(snapshot.columns.ranges("planned", {})) == []
+    assert told(OffsetsSnapshot("flights", None).columns.ranges("planned", {FORWARD: (1, 9)})) == []
 
 
 def test_every_partition_of_the_plans_is_named_once(snapshot: OffsetsSnapshot) -> None:
     places = [TopicIdPartition(TOPIC_ID, number) for number in (0, 1)]
-    assert dict(snapshot.places("planned")) == {
+    assert snapshot.columns.places("planned") == {
         place: offsets(0, 0, place.partition).partition for place in places
     }

@@ -67,10 +67,10 @@ def asked_of(lane: LaneState, since: datetime | None) -> Asked:
     batches = sum(last - begin + 1 for begin, last in numbers.values())
     unsettled = tuple(_unsettled(lane, ends))
     if since is None:
-        names = dict(lane.snapshot.places("planned"))
+        names = lane.snapshot.columns.places("planned")
         return Asked({}, batches, unsettled, names, lane.data.row_counts())
-    found = lane.snapshot.ranges("planned", numbers)
-    counted = lane.snapshot.ranges("committed", numbers)
+    found = lane.snapshot.columns.ranges("planned", numbers)
+    counted = lane.snapshot.columns.ranges("committed", numbers)
     newest = lane.data.version if lane.data.version is not None else -1
     scope = OffsetScope.of_ranges(_ranges(found))
     return Asked(

@@ -1,4 +1,4 @@
-"""Slices: the partitions of a pipeline in groups, so that a proof never holds a whole table. Pure."""
+"""Slices: partitions in groups, so that a proof never holds a whole table. Pure."""
 
 from __future__ import annotations
 

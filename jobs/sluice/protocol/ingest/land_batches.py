@@ -17,6 +17,7 @@ from sluice.failpoints import reach
 from sluice.lake.port import BatchAttempt, Lake, Undecodable
 from sluice.offsets.batches import Batch, BatchReference, BatchSequence
 from sluice.offsets.losses import RecordLoss
+from sluice.offsets.quantities import format_ranges
 from sluice.progress.lane_state import read_unchecked, sequence_end
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import check_data_table
@@ -117,7 +118,7 @@ def _land_once(
         log.info("%s: committed meanwhile, nothing to do", batch)
         return undecodable_before
     reading = _reading(resources, batch)
-    log.info("%s: reading %d offsets: %s", batch, batch.span, ", ".join(map(str, reading.ranges)))
+    log.info("%s: reading %d offsets: %s", batch, batch.span, format_ranges(reading.ranges))
     try:
         undecodable = _write_batch(resources, reading, lake, undecodable_before)
         reach("commit landed")
