@@ -5,7 +5,7 @@
 - **ingest** reads exactly those ranges with Spark and makes one commit per batch to the data
   table. Skipped when there is nothing new; Spark is not started then.
 - **settle** reads the table's log back, writes the receipts with their counts and emits the
-  table's asset event. Skipped when no receipt is due.
+  table's asset event. Skipped when there is nothing to announce.
 
 A backfill of past intervals, or a run with the parameters "read again", reads records below the
 cursor once more and replaces exactly their rows. The cursor stays where it is, and fresh data goes
@@ -21,7 +21,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from airflow.sdk import DAG, CronDataIntervalTimetable, TriggerRule, task
+from airflow.sdk import DAG, Asset, CronDataIntervalTimetable, TriggerRule, XComArg, task
 from sluice.scheduling.deployment import PROJECT, project_settings
 from sluice.scheduling.operators import IngestOperator
 from sluice.scheduling.priority import FreshFirst
@@ -68,17 +68,23 @@ def kafka_to_delta(spec: PipelineSpec, path: Path) -> DAG:
             max_active_tis_per_dag=1,
             weight_rule=FreshFirst(),
         )
-        settle = task(
-            settle_with(spec, table),
-            task_id="settle",
-            execution_timeout=SHORT,
-            outlets=[table],
-            # Even if ingest was skipped: an earlier run may have died before its receipts.
-            trigger_rule=TriggerRule.NONE_FAILED,
-        )()
-
-        plan >> ingest >> settle
+        plan >> ingest >> settle_task(spec, table)
     return dag
+
+
+def settle_task(spec: PipelineSpec, table: Asset) -> XComArg:
+    """The last task. One at a time, it reads what was announced before, and announces the rest."""
+    settle = task(
+        settle_with(spec, table),
+        task_id="settle",
+        execution_timeout=SHORT,
+        max_active_tis_per_dag=1,
+        inlets=[table],
+        outlets=[table],
+        # Even if ingest was skipped: an earlier run may have died before its receipts.
+        trigger_rule=TriggerRule.NONE_FAILED,
+    )
+    return settle()
 
 
 def documentation(spec: PipelineSpec, path: Path) -> str:

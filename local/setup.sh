@@ -124,10 +124,19 @@ install_jars() {
   say "$(ls build/jars/spark | wc -l | tr -d ' ') jars for Spark, $(ls build/jars/broker | wc -l | tr -d ' ') for the broker"
 }
 
+# The Scala compiler is among Spark's jars, so that no JDK is needed.
+install_classes() {
+  local jars=.venv/lib/python3.11/site-packages/pyspark/jars
+  say "Sluice's own class for Delta's logs (jobs/jvm) into build/jvm"
+  mkdir -p build/jvm
+  "$(java_command)" -cp "$jars/*" scala.tools.nsc.Main -usejavacp -classpath 'build/jars/spark/*' \
+    -d build/jvm/sluice.jar jobs/jvm/*.scala
+}
+
 main() {
   local venv_inputs jars_inputs
   venv_inputs="$(fingerprint requirements.txt requirements-dev.txt pyproject.toml local/setup.sh) in $PWD"
-  jars_inputs="$(fingerprint ivy.xml requirements.txt local/setup.sh) with $(java_command)"
+  jars_inputs="$(fingerprint ivy.xml jobs/jvm/*.scala requirements.txt local/setup.sh) with $(java_command)"
   if ! current "$JARS_STAMP" "$jars_inputs"; then check_java; fi
   if ! current "$VENV_STAMP" "$venv_inputs"; then
     install_python_packages
@@ -135,6 +144,7 @@ main() {
   fi
   if ! current "$JARS_STAMP" "$jars_inputs"; then
     install_jars
+    install_classes
     echo "$jars_inputs" >"$JARS_STAMP"
     say "Setup is complete"
   fi

@@ -17,15 +17,13 @@ decides whether a batch is committed, and it is read again before and after ever
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from sluice.broker.client_settings import ClientSettings
-from sluice.errors import BackfillClosed
 from sluice.lake.port import Lake, Upkeep
 from sluice.lake.session import own_session
 from sluice.offsets.batches import BatchReference
@@ -54,12 +52,14 @@ from sluice.operations.reset.targets import Target
 from sluice.operations.status import PipelineStatus, read_status
 from sluice.operations.verify.accept_gaps import accept_gaps
 from sluice.operations.verify.verify import Progress, Verdict, verify
-from sluice.progress.lane_state import sequence_end
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.ingest.land_batches import ingest
+from sluice.protocol.ingest.outstanding import outstanding
 from sluice.protocol.plan.dry_run import dry_run
 from sluice.protocol.plan.outlook import Outlook
 from sluice.protocol.plan.write_plan import PlannedWork, plan
+from sluice.protocol.settle.announce import announce, read_announced
+from sluice.protocol.settle.announcements import Announced, Announcement
 from sluice.protocol.settle.write_receipts import Settlement, settle
 from sluice.settings import Settings, connection_extra
 from sluice.spec.pipeline_spec import PipelineSpec
@@ -68,8 +68,6 @@ from sluice.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -103,22 +101,8 @@ class Pipeline:
     # 2 ingest
 
     def outstanding(self, work: BatchReference) -> BatchReference:
-        """The batches of the work that are not committed yet. Takes milliseconds, no JVM.
-
-        Nothing is left of a generation that a reset closed: the forward lane is planned anew.
-        Raises BackfillClosed for backfill batches that were not reread.
-        """
-        end = sequence_end(self.resources, work.sequence)
-        left = replace(work, batches=tuple(n for n in work.batches if n > end.last))
-        if not left or not end.closed:
-            return left
-        if work.sequence.lane == "backfill":
-            raise BackfillClosed(
-                f"{left}: a reset has closed them, and they were not read again. If they are still"
-                " needed, request them again: clear the whole run, or repeat the command."
-            )
-        log.info("%s: superseded by a reset, which closed its generation", left)
-        return replace(work, batches=())
+        """The batches of the work that are not committed yet. Takes milliseconds, no JVM."""
+        return outstanding(self.resources, work)
 
     def ingest(self, work: BatchReference, lake: Lake) -> None:
         """Land the batches that are not committed yet."""
@@ -134,9 +118,17 @@ class Pipeline:
 
     # 3 settle
 
-    def settle(self, run_id: str, actor: str, work: BatchReference | None = None) -> Settlement:
-        """Write all due receipts and mirror the cursor; also return earlier ones of the work."""
-        return settle(self.resources, _origin(run_id, actor), work)
+    def settle(self, run_id: str, actor: str) -> Settlement:
+        """Write all due receipts and mirror the cursor."""
+        return settle(self.resources, _origin(run_id, actor))
+
+    def announced(self, told: Iterable[object], work: BatchReference) -> Announced:
+        """How far earlier announcements go; read it before the run settles its work."""
+        return read_announced(self.resources, told, work)
+
+    def announce(self, before: Announced) -> Announcement:
+        """What is settled and not announced yet; falsy if there is no news."""
+        return announce(self.resources, before)
 
     # The operators' commands
 

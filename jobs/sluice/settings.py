@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from sluice.errors import SettingsError
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Where the tables and the pipeline specs are."""
+    """Where the tables and the pipeline specs are.
+
+    Raises SettingsError for a warehouse that is not a path.
+    """
 
     warehouse: str
     pipelines: Path
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "warehouse", _path_of(self.warehouse))
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:
@@ -26,6 +35,35 @@ class Settings:
             warehouse=environment.get("SLUICE_WAREHOUSE") or "./warehouse",
             pipelines=Path(environment.get("SLUICE_PIPELINES") or "dags/pipelines"),
         )
+
+
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):/", re.IGNORECASE)
+
+
+def _path_of(warehouse: str) -> str:
+    """The path itself, or that of a `file:` URI; another URI is refused.
+
+    A URI may hold a key: no error repeats more than its scheme.
+    """
+    found = _SCHEME.match(warehouse)
+    if not found:
+        return warehouse
+    scheme, place = found[1].lower(), urlsplit(warehouse)
+    if scheme == "file" and place.netloc in ("", "localhost"):
+        return url2pathname(place.path)
+    raise SettingsError(
+        f"SLUICE_WAREHOUSE: expected a path on this host, found {scheme}://…: {_why_not(scheme)}."
+        " Choose a path on a local disk."
+    )
+
+
+def _why_not(scheme: str) -> str:
+    if scheme in ("s3", "s3a", "s3n"):
+        return (
+            "Delta has no log store for S3 that `spark.delta.logStore.s3a.impl` could name and"
+            " whose commit never overwrites another's"
+        )
+    return "no test shows yet that the commits of Spark and delta-rs exclude each other there"
 
 
 def connection_extra(connection: str, environment: Mapping[str, str]) -> Mapping[str, Any]:

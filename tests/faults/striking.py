@@ -17,6 +17,8 @@ from tests.worlds.processes import PLANNING_ALONE, SETTLING_ALONE, Run, until
 FAULTY = "FaultyLogStore"
 SOURCE = Path(__file__).parent / "java" / f"{FAULTY}.java"
 JARS = BROKER_JARS.with_name("spark")
+OWN_JARS = JARS.parents[1] / "jvm"
+CLASS_PATH = f"{OWN_JARS}/*:{JARS}/*:{Path(pyspark.__file__).parent}/jars/*"
 RUN = ("run",)
 
 # What the fixture `faulty` is.
@@ -40,13 +42,18 @@ INSIDE_A_COMMIT = (
 )
 
 
+def compile_java(source: Path, classes: Path) -> None:
+    """Compile a class of the fault tests against Spark's, Delta's and our own."""
+    subprocess.run(["javac", "-cp", CLASS_PATH, "-d", str(classes), str(source)], check=True)
+
+
 def faulty_log_store(folder: Path) -> dict[str, str]:
     """The Spark configuration with which a commit fails as SLUICE_TEST_COMMIT says.
 
     In `spark.jars` it leaves the JVM's class path as it is, which the class archive must fit.
     """
-    path, classes = f"{JARS}/*:{Path(pyspark.__file__).parent}/jars/*", folder / "classes"
-    subprocess.run(["javac", "-cp", path, "-d", str(classes), str(SOURCE)], check=True)
+    classes = folder / "classes"
+    compile_java(SOURCE, classes)
     jar = shutil.make_archive(str(folder / FAULTY), "zip", classes)
     return {"spark.delta.logStore.file.impl": FAULTY, "spark.jars": jar}
 

@@ -121,11 +121,14 @@ MUTATIONS = (
     _mutation(
         "resets without a fence",
         "operations/reset/close_generation.py",
-        "            _require_fencing(lane).close(intended.closes)\n",
+        "            _require_fencing(lane).close(intended.closes)\n"
+        "            _require_standing(resources, intended)\n",
         "            pass\n",
         "a zombie after a reset",
         2,
         6,
+        # The next look misses the fence, and stops the line.
+        10,
     ),
     _mutation(
         "passes over a loss in silence",
@@ -143,6 +146,15 @@ MUTATIONS = (
         "    if False:",
         "a restored table",
         1,
+    ),
+    _mutation(
+        "trusts whatever table is there",
+        "progress/lane_state.py",
+        "        state.known.require(state.data)\n",
+        "        pass\n",
+        "a table put back after a reset",
+        6,
+        8,
     ),
     _mutation(
         "takes a new topic for the old one",

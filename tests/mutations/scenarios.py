@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import sys
 import uuid
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deltalake import DeltaTable
+from sluice.errors import TableRefused
 
 from local.embedded.topics import create_topic
 from tests.oracle import read_truth
@@ -189,6 +191,27 @@ def a_restored_table(trips: Installed) -> None:
 
         trips.open().reset(to_table, "a scenario", "run", "test")
         trips.run()
+
+
+@scenario
+def a_table_put_back_after_a_reset(trips: Installed) -> None:
+    from sluice.operations.reset.targets import shift_by
+
+    more(trips, 10)
+    trips.run()
+    copy = shutil.copytree(trips.data, trips.folder / "last night")
+    more(trips, 10, 10)
+    trips.run()
+    trips.open().reset(shift_by(0), "a scenario", "run", "test")
+    newer = trips.data.rename(trips.folder / "newer")
+    copy.rename(trips.data)
+    more(trips, 10, 20)
+    with contextlib.suppress(TableRefused):
+        trips.run()
+        return
+    trips.data.rename(copy)
+    newer.rename(trips.data)
+    trips.run()
 
 
 @scenario

@@ -52,6 +52,7 @@ class TableLog:
     transactions: dict[str, int] = field(default_factory=dict)
     schema: dict[str, Any] = field(default_factory=dict)
     partition_columns: tuple[str, ...] = ()
+    table_id: str | None = None
 
     @property
     def exists(self) -> bool:
@@ -113,6 +114,7 @@ class TableLog:
             settings = dict(meta.get("configuration") or {})
             if settings.get("delta.columnMapping.mode", "none") != "none":
                 raise Unjudgeable(f"{self.root}: column mapping is not read by this oracle")
+            self.table_id = meta["id"]
             fields = json.loads(meta["schemaString"])["fields"]
             self.schema = {column["name"]: column["type"] for column in fields}
             self.partition_columns = tuple(meta.get("partitionColumns") or ())

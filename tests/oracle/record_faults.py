@@ -213,3 +213,13 @@ def loss_row_without_reason(world: World) -> None:
 def stopped_before_the_end(world: World) -> None:
     world.start_anew()
     world.batch("forward-1-1", FIRST)
+
+
+@fault(13)
+def receipt_of_another_table(world: World) -> None:
+    event(world, "committed", 2)[0]["data_table_id"] = "another"
+
+
+@fault(13)
+def receipt_without_a_table(world: World) -> None:
+    event(world, "committed", 2)[0]["data_table_id"] = None

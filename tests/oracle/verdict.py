@@ -6,7 +6,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.oracle import accounting, atomicity, completeness, drops, equality, ownership, tiling
+from tests.oracle import (
+    accounting,
+    atomicity,
+    completeness,
+    drops,
+    equality,
+    ownership,
+    tiling,
+    wariness,
+)
 from tests.oracle.evidence import Evidence, gather
 from tests.oracle.json_fields import Decode, reference_decoder
 from tests.oracle.kafka_truth import KafkaTruth, group_positions, read_truth
@@ -131,6 +140,7 @@ def _violations(evidence: Evidence, expected: Expectations) -> Iterator[Violatio
     yield from accounting.accounted(evidence)
     yield from accounting.loud(evidence, expected.skipped)
     yield from drops.dropped(evidence, expected.dropped)
+    yield from wariness.named(evidence)
     if expected.caught_up:
         yield from completeness.caught_up(evidence)
 

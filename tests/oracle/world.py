@@ -6,7 +6,7 @@ A world is a list of steps, one per commit; a test edits the steps to plant a fa
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,8 @@ from tests.oracle.world_schemas import SCHEMAS
 
 Row = dict[str, Any]
 Ranges = dict[int, tuple[int, int]]
+# Stands for the id of the data table, which it gets when it is written.
+HERE = "here"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -115,6 +117,7 @@ class World:
         for row in rows:
             row["recorded_at"] = self._now()
             row["data_version"] = self.data_version
+            row["data_table_id"] = HERE
         self.steps.append(Step("offsets", rows, {txn: plan[0]["batch_id"]}))
 
     def lose(self, partition: int, start: int, end: int, lane: str = "forward") -> None:
@@ -162,7 +165,7 @@ class World:
         }
         for step in self.steps:
             named = "raw" if self.raw and step.table == "data" else step.table
-            _commit(folders[step.table], step, SCHEMAS[named])
+            _commit(folders[step.table], _naming(step, folders["data"]), SCHEMAS[named])
 
     def _fields(self, value: bytes | None) -> Row | None:
         if self.raw:
@@ -222,6 +225,19 @@ def _records(place: PartitionTruth, row: Row) -> list[Row]:
 def _predicate(plan: list[Row]) -> str:
     parts = "(_partition = {partition} AND _offset >= {start_offset} AND _offset < {end_offset})"
     return " OR ".join(parts.format(**row) for row in plan)
+
+
+def _naming(step: Step, data: Path) -> Step:
+    """The step with the data table's id where a row stands for it."""
+    if not any(row.get("data_table_id") == HERE for row in step.rows):
+        return step
+    there = DeltaTable.is_deltatable(str(data))
+    ids = {HERE: DeltaTable(data).metadata().id if there else None}
+    rows = [
+        row | {"data_table_id": ids.get(row["data_table_id"], row["data_table_id"])}
+        for row in step.rows
+    ]
+    return replace(step, rows=rows)
 
 
 def _commit(folder: Path, step: Step, schema: pa.Schema) -> None:

@@ -78,6 +78,7 @@ PURE_MODULES = (
     "protocol.plan.next_batches",
     "protocol.plan.outlook",
     "protocol.plan.outlook_text",
+    "protocol.settle.announcements",
     "protocol.settle.gaps",
     "operations.backfill.readable",
     "operations.reset.skip_rules",

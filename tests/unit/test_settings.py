@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from sluice.errors import SettingsError
 from sluice.settings import Settings, connection_extra
-from sluice.tables.warehouse import Warehouse
 
 EXTRA = {"bootstrap.servers": "broker:9092", "sasl.password": "hunter2"}
 
@@ -20,10 +19,42 @@ def test_the_defaults_are_those_of_the_design(environment: dict[str, str]) -> No
 
 
 def test_the_environment_outranks_the_defaults() -> None:
-    environment = {"SLUICE_WAREHOUSE": "s3://lake/x", "SLUICE_PIPELINES": "/etc/p", "OTHER": "1"}
+    environment = {"SLUICE_WAREHOUSE": "/data/lake", "SLUICE_PIPELINES": "/etc/p", "OTHER": "1"}
     found = Settings.from_environment(environment)
-    assert found == Settings(warehouse="s3://lake/x", pipelines=Path("/etc/p"))
-    assert Warehouse(found.warehouse).data("flights") == "s3://lake/x/flights"
+    assert found == Settings(warehouse="/data/lake", pipelines=Path("/etc/p"))
+
+
+@pytest.mark.parametrize(
+    ("warehouse", "path"),
+    [
+        ("file:///data/my%20lake", "/data/my lake"),
+        ("file:/data/lake", "/data/lake"),
+        ("FILE://localhost/data/lake/", "/data/lake/"),
+        ("lake: the first", "lake: the first"),
+    ],
+)
+def test_a_file_uri_is_its_path(warehouse: str, path: str) -> None:
+    assert Settings.from_environment({"SLUICE_WAREHOUSE": warehouse}).warehouse == path
+
+
+@pytest.mark.parametrize(
+    ("warehouse", "found"),
+    [
+        ("s3://lake/x", "s3://…: Delta has no log store .* `spark.delta.logStore.s3a.impl`"),
+        ("S3A://key:hunter2@lake/x", "s3a://…: Delta has no log store .* never overwrites"),
+        ("gs://hunter2/x", "gs://…: no test shows yet"),
+        ("abfss://hunter2@account.example/x", "abfss://…: no test shows yet"),
+        ("hdfs:///hunter2", "hdfs://…: no test shows yet"),
+        ("file://hunter2/lake", "file://…: no test shows yet"),
+    ],
+)
+def test_a_warehouse_where_commits_could_overwrite_each_other_is_refused(
+    warehouse: str, found: str
+) -> None:
+    expected = f"SLUICE_WAREHOUSE: expected a path on this host, found {found}"
+    with pytest.raises(SettingsError, match=expected) as refused:
+        Settings.from_environment({"SLUICE_WAREHOUSE": warehouse})
+    assert "hunter2" not in str(refused.value)
 
 
 @pytest.mark.parametrize(

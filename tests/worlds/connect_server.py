@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,17 +29,18 @@ class ConnectServer:
 
 
 @contextmanager
-def connect_server(folder: Path) -> Iterator[ConnectServer]:
-    """Run a server; its log is in the folder."""
+def connect_server(folder: Path, conf: Mapping[str, str] = {}) -> Iterator[ConnectServer]:
+    """Run a server, with further configuration; its log is in the folder."""
     port = free_port()
-    conf = {
+    whole = {
         **spark_conf(PipelineSpec.model_validate({**ANY, "format": {"type": "raw"}})),
         "spark.master": "local[1]",
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": str(port),
+        **conf,
     }
     submit = [str(Path(pyspark.__file__).parent / "bin" / "spark-submit"), "--class", SERVER]
-    pairs = [f"{key}={value}" for key, value in conf.items()]
+    pairs = [f"{key}={value}" for key, value in whole.items()]
     # The class is Spark's own: there is no application to load.
     words = [*submit, *(word for pair in pairs for word in ("--conf", pair)), "spark-internal"]
     log = folder / "connect.log"

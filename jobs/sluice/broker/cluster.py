@@ -98,7 +98,7 @@ class KafkaCluster:
         # Not the admin client's list_consumer_group_offsets: librdkafka ends the process by a
         # null pointer when the broker answers "not coordinator" there (librdkafka issue 5040).
         with self._consumer(group) as consumer:
-            answer = self._ask(lambda: consumer.committed(wanted, timeout=TIMEOUT_S))
+            answer = self._ask(lambda: _without_errors(consumer.committed(wanted, TIMEOUT_S)))
         found = {TopicPartition(e.topic, e.partition): e.offset for e in answer}
         return {e: found[e] if found.get(e, -1) >= 0 else None for e in partitions}
 
@@ -113,7 +113,7 @@ class KafkaCluster:
         if not offsets:
             return
         with self._consumer(group) as consumer:
-            self._ask(lambda: consumer.commit(offsets=offsets, asynchronous=False))
+            self._ask(lambda: _without_errors(consumer.commit(offsets=offsets, asynchronous=False)))
 
     @contextmanager
     def _consumer(self, group: str) -> Iterator[Consumer]:
@@ -225,6 +225,14 @@ def _retention(settings: Mapping[str, str]) -> Retention:
 
 def _itself(future: Future[Any]) -> Future[Any]:
     return future
+
+
+def _without_errors(answer: list[WirePartition]) -> list[WirePartition]:
+    """A group's answer. Raises KafkaException for a single partition's error, too."""
+    for each in answer:
+        if each.error is not None:
+            raise KafkaException(each.error)
+    return answer
 
 
 def _url_safe(topic_id: str) -> str:

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sluice.errors import SparkFailed
+from sluice.errors import SettingsError, SparkFailed
+from sluice.lake.log_store import LOG_STORE_CONF, require_log_store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,8 +30,11 @@ DECODING_CONF = {
     "spark.sql.ansi.enabled": "true",
 }
 
-# From `make setup`: the jars that Spark needs for Kafka and Delta. A cluster has its own.
-_EMBEDDED_JARS = Path(__file__).resolve().parents[3] / "build" / "jars" / "spark"
+# From `make setup`: the jars that Spark needs for Kafka and Delta, and our own. A cluster has its
+# own.
+_BUILD = Path(__file__).resolve().parents[3] / "build"
+_EMBEDDED_JARS = _BUILD / "jars" / "spark"
+_CLASS_PATH = f"{_EMBEDDED_JARS}/*:{_BUILD}/jvm/*"
 
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 
@@ -39,6 +43,7 @@ _START_CONF = {
     "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{_LOGGING}",
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    **LOG_STORE_CONF,
     "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas|truststore|keystore",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -68,8 +73,10 @@ def spark_conf(spec: PipelineSpec) -> dict[str, str]:
     """The Spark configuration of a pipeline; its spec overrides the defaults."""
     jars = {}
     if _EMBEDDED_JARS.is_dir():
-        path = f"{_EMBEDDED_JARS}/*"
-        jars = {"spark.driver.extraClassPath": path, "spark.executor.extraClassPath": path}
+        jars = {
+            "spark.driver.extraClassPath": _CLASS_PATH,
+            "spark.executor.extraClassPath": _CLASS_PATH,
+        }
     return {**_START_CONF, **jars, **session_conf(spec)}
 
 
@@ -81,7 +88,8 @@ def session_conf(spec: PipelineSpec) -> dict[str, str]:
 def open_session(spec: PipelineSpec) -> SparkSession:
     """The session that spark-submit prepared, one on SPARK_REMOTE's server, or a local one.
 
-    Raises SparkFailed; SettingsError when SPARK_REMOTE is not an address.
+    Raises SparkFailed; SettingsError when SPARK_REMOTE is not an address, or when commits could
+    overwrite each other.
     """
     remote = os.environ.get("SPARK_REMOTE", "")
     # With `local`, pyspark starts a server of its own.
@@ -89,7 +97,13 @@ def open_session(spec: PipelineSpec) -> SparkSession:
         from sluice.lake.spark_server import open_on_server
 
         return open_on_server(spec.pipeline, remote, session_conf(spec))
-    return _open_here(spec)
+    session = _open_here(spec)
+    try:
+        require_log_store(session, f"{spec.pipeline}: spark")
+    except SettingsError:
+        close_session(session)
+        raise
+    return session
 
 
 def close_session(spark: SparkSession) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from sluice.errors import BrokerUnavailable, SettingsError
+from sluice.offsets.group_lag import GroupLag, group_lag
 from sluice.offsets.lag import Lag
 from sluice.offsets.losses import Loss
+from sluice.offsets.partition_log import PartitionLog
+from sluice.offsets.ranges import TopicPartition
 from sluice.progress.committed import losses_that_count
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
@@ -16,12 +20,16 @@ from sluice.protocol.plan.start import start_without_effect
 
 @dataclass(frozen=True)
 class PipelineStatus:
-    """Both lanes, each partition's lag, the losses that count; `notes` are sentences about them."""
+    """Both lanes, each partition's lag, the losses that count; `notes` are sentences about them.
+
+    `group` is the consumer group that mirrors the cursor; None where the spec has none.
+    """
 
     forward: LaneState
     backfill: LaneState
     lags: tuple[Lag, ...]
     losses: tuple[Loss, ...]
+    group: GroupLag | None
     notes: tuple[str, ...]
 
 
@@ -31,19 +39,38 @@ def read_status(resources: PipelineResources) -> PipelineStatus:
     Raises BrokerUnavailable when Kafka does not answer.
     """
     forward, backfill = read_unchecked(resources), read_unchecked(resources, "backfill")
-    lags = read_lags(resources, forward.positions, resources.kafka.state(resources.spec))
+    state = resources.kafka.state(resources.spec)
+    lags = read_lags(resources, forward.positions, state)
     ineffective = start_without_effect(resources, forward.snapshot)
     return PipelineStatus(
         forward,
         backfill,
         tuple(lags),
         tuple(losses_that_count(forward)),
+        _group_lag(resources, forward.positions, state.logs),
         (
             *unknown_times(lags),
             *([ineffective] if ineffective else []),
             *_unfinished_backfill(backfill),
         ),
     )
+
+
+def _group_lag(
+    resources: PipelineResources,
+    cursor: Mapping[TopicPartition, int],
+    logs: Mapping[TopicPartition, PartitionLog],
+) -> GroupLag | None:
+    """How far the mirror is behind; unknown where the group cannot be read."""
+    group = resources.spec.consumer_group
+    if group is None:
+        return None
+    there = {each: end for each, end in cursor.items() if each in logs}
+    try:
+        held = resources.kafka.group_offsets(group, list(there)) if there else {}
+    except (BrokerUnavailable, SettingsError) as problem:
+        return GroupLag(group, unknown=str(problem))
+    return group_lag(group, there, held, {each: logs[each].log_start_offset for each in there})
 
 
 def _unfinished_backfill(backfill: LaneState) -> Iterator[str]:

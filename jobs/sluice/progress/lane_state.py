@@ -12,7 +12,7 @@ from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import LANES, Reset, Resets
 from sluice.progress.resources import PipelineResources
-from sluice.progress.trust import KnownTable, LaneEnds, known_table
+from sluice.progress.trust import KnownTable, LaneEnds, known_table, other_table
 from sluice.tables.delta_log import DeltaSnapshot
 from sluice.tables.fence import FENCE
 from sluice.tables.offsets_table import OffsetsSnapshot
@@ -151,7 +151,26 @@ def read_untrusted(
 
 def sequence_end(resources: PipelineResources, sequence: BatchSequence) -> SequenceEnd:
     """How far a sequence is currently committed."""
-    committed = resources.data.snapshot().committed(sequence)
+    return _sequence_end(resources, resources.data.snapshot(), sequence)
+
+
+def batch_end(resources: PipelineResources, batch: Batch) -> SequenceEnd:
+    """The same for a batch's sequence.
+
+    Raises TableRefused in another table than the one that the batch was planned for: Spark writes
+    by path, and lands a batch in whatever table it finds there.
+    """
+    data = resources.data.snapshot()
+    if batch.data_table_id not in (None, data.table_id):
+        named = other_table(batch.sequence.pipeline, batch.data_table_id, data)
+        raise TableRefused(f"{data.uri}: {named}")
+    return _sequence_end(resources, data, batch.sequence)
+
+
+def _sequence_end(
+    resources: PipelineResources, data: DeltaSnapshot, sequence: BatchSequence
+) -> SequenceEnd:
+    committed = data.committed(sequence)
     if committed < FENCE:
         return SequenceEnd(sequence, committed, closed=False)
     resets = resources.offsets.snapshot().resets()

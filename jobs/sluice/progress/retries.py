@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from tenacity import RetryError, Retrying, retry_if_exception_type, stop_after_attempt
+from tenacity import (
+    RetryError,
+    Retrying,
+    retry_if_exception_type,
+    stop_after_attempt,
+    wait_random_exponential,
+)
 
 from sluice.errors import CommitConflict, CommitFailed
 
@@ -19,7 +25,10 @@ def until_it_lands(step: Callable[[], _T], crossed: str) -> _T:
     Raises CommitFailed after ten conflicts in a row: `crossed` says with what, and the next move.
     """
     again = Retrying(
-        retry=retry_if_exception_type(CommitConflict), stop=stop_after_attempt(_ATTEMPTS)
+        retry=retry_if_exception_type(CommitConflict),
+        # At random, or two that met once would go on meeting.
+        wait=wait_random_exponential(multiplier=0.05, max=2),
+        stop=stop_after_attempt(_ATTEMPTS),
     )
     try:
         return again(step)

@@ -53,11 +53,7 @@ class KnownTable:
         pipeline = self.lanes[0].sequence.pipeline
         to_table, recover = _TO_TABLE.format(pipeline=pipeline), _RECOVER.format(pipeline=pipeline)
         if self.table_id is not None and found.table_id != self.table_id:
-            yield (
-                f"expected Delta table {self.table_id}, found {found.table_id or 'no table'}:"
-                f" it was dropped, or another is in its place. {_PUT_BACK}, or check the mount"
-                f" of the warehouse; or {recover}."
-            )
+            yield other_table(pipeline, self.table_id, found)
             return
         if found.version is not None and found.version < self.version:
             yield (
@@ -72,6 +68,15 @@ class KnownTable:
             )
         for lane in self.lanes:
             yield from _contradictions(lane, found.committed(lane.sequence), to_table, recover)
+
+
+def other_table(pipeline: str, expected: str | None, found: DeltaSnapshot) -> str:
+    """What to say about another table in the place of the expected one, or none."""
+    return (
+        f"expected Delta table {expected}, found {found.table_id or 'no table'}: it was dropped, or"
+        f" another is in its place. {_PUT_BACK}, or check the mount of the warehouse; or"
+        f" {_RECOVER.format(pipeline=pipeline)}."
+    )
 
 
 def _contradictions(lane: LaneEnds, committed: int, to_table: str, recover: str) -> Iterator[str]:

@@ -26,9 +26,7 @@ PROJECT = Path(conf.get_mandatory_value("core", "plugins_folder")).resolve().par
 def project_settings(environment: Mapping[str, str] = os.environ) -> Settings:
     """The settings; relative paths start at the project, wherever Airflow was started."""
     settings = Settings.from_environment(environment)
-    warehouse = settings.warehouse
-    if "://" not in warehouse:
-        warehouse = str(PROJECT / warehouse)
+    warehouse = str(PROJECT / settings.warehouse)
     return replace(settings, warehouse=warehouse, pipelines=PROJECT / settings.pipelines)
 
 

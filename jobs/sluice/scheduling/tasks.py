@@ -13,7 +13,6 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from sluice.errors import SluiceError
 from sluice.offsets.batches import BatchReference
-from sluice.offsets.quantities import format_count
 from sluice.protocol.plan.outlook_text import lines_of
 from sluice.scheduling.deployment import pipeline_of, project_settings
 from sluice.scheduling.run_params import DRY_RUN, selection_of
@@ -23,6 +22,10 @@ from sluice.tables.warehouse import Warehouse
 log = logging.getLogger(__name__)
 
 PLAN = "plan"
+# In an asset event's `extra`, and in the asset's state store.
+ANNOUNCED = "announced"
+# One would do; others may write events for the same asset.
+NEWEST_EVENTS = 20
 
 
 @contextmanager
@@ -48,8 +51,8 @@ def actor_of(dag_run: Any) -> str:
 
 def data_table(spec: PipelineSpec) -> Asset:
     """The pipeline's data table, as an asset that other DAGs can wait for."""
-    uri = Warehouse(project_settings().warehouse).data(spec.table)
-    return Asset(uri if "://" in uri else Path(uri).as_uri())
+    path = Warehouse(project_settings().warehouse).data(spec.table)
+    return Asset(Path(path).as_uri())
 
 
 def plan_with(spec: PipelineSpec) -> Callable[..., dict[str, Any]]:
@@ -75,21 +78,38 @@ def plan_with(spec: PipelineSpec) -> Callable[..., dict[str, Any]]:
 
 
 def settle_with(spec: PipelineSpec, table: Asset) -> Callable[..., None]:
-    """The body of `settle`; skipped, and so without an asset event, when nothing landed."""
+    """The body of `settle`; skipped, and so without an asset event, when there is no news."""
 
     def settle(
-        dag_run: Any = None, params: Any = None, outlet_events: Any = None, ti: Any = None
+        dag_run: Any = None,
+        params: Any = None,
+        inlet_events: Any = None,
+        outlet_events: Any = None,
+        asset_state_store: Any = None,
+        ti: Any = None,
     ) -> None:
         """Write receipts for what the table's log shows as committed; emit the asset event."""
         if params[DRY_RUN]:
             raise AirflowSkipException(f"{spec.pipeline}: a dry run; nothing was written")
+        remembered = asset_state_store[table]
         with failing_for_good():
             pipeline, work = pipeline_of(spec), planned_work(ti)
-            settlement = pipeline.settle(dag_run.run_id, actor_of(dag_run), work)
-        if not settlement.events:
-            raise AirflowSkipException(f"{spec.pipeline}: every committed batch has its receipt")
-        outlet_events[table].extra = {"pipeline": spec.pipeline, "batches": settlement.events}
-        settled = format_count(len(settlement.events), "batch", "batches")
-        log.info("%s: settled %s", spec.pipeline, settled)
+            told = [*_announced_by(inlet_events[table]), remembered.get(ANNOUNCED)]
+            before = pipeline.announced(told, work)
+            # Before anything is settled: from here on, whoever comes next announces the rest.
+            remembered.set(ANNOUNCED, before.as_dict())
+            pipeline.settle(dag_run.run_id, actor_of(dag_run))
+            news = pipeline.announce(before)
+        if not news:
+            raise AirflowSkipException(f"{spec.pipeline}: every settled batch is announced")
+        # Airflow stores the event together with the task's success, so never without it.
+        outlet_events[table].extra = {"pipeline": spec.pipeline, **news.as_dict()}
+        log.info("%s: announced %s", spec.pipeline, news)
 
     return settle
+
+
+def _announced_by(events: Any) -> Iterator[object]:
+    """What the newest asset events say about how far they go; other writers' say nothing."""
+    for event in events.ascending(False).limit(NEWEST_EVENTS):
+        yield (event.extra or {}).get(ANNOUNCED)

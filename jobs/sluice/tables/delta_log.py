@@ -20,7 +20,8 @@ from sluice.offsets.ranges import TopicIdPartition, TopicPartition
 from sluice.tables.batch_commits import BatchCommit, attempt_of, batch_of, fingerprints_of
 from sluice.tables.commits import commit_infos, commits_after
 from sluice.tables.coordinates import StoredCoordinates, group_coordinates
-from sluice.tables.fence import FENCE, FENCEABLE, Fencing
+from sluice.tables.features import unwritable_features
+from sluice.tables.fence import FENCE, Fencing
 from sluice.tables.foreign_commits import TableCommit, require_no_foreign_commits
 from sluice.tables.log_end import LogEnd
 from sluice.tables.ownership import require_owner
@@ -101,7 +102,7 @@ class DeltaSnapshot:
         """
         if self._table is None:
             return None
-        if unknown := sorted({*(self._table.protocol().writer_features or [])} - FENCEABLE):
+        if unknown := unwritable_features(self._table):
             raise TableRefused(
                 f"{self.uri}: expected table features that delta-rs writes, found"
                 f" {', '.join(unknown)}: the generation cannot be closed. Remove the feature with"

@@ -6,31 +6,13 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from deltalake import CommitProperties, DeltaTable, Transaction
-from deltalake.exceptions import CommitFailedError, DeltaError
 
-from sluice.errors import CommitConflict, CommitFailed
 from sluice.offsets.batches import BatchSequence
+from sluice.tables.refusals import committing
 
 # The highest version of a transaction id (PROTOCOL.md, Transaction Identifiers). Delta's Spark
 # writer silently skips a txnVersion that is not above the recorded one (its hasBeenExecuted).
 FENCE = 2**63 - 1
-# Table features with which delta-rs 1.6 commits. Its own list is in Rust, out of Python's reach
-# (crates/core/src/kernel/transaction/protocol.rs).
-FENCEABLE = frozenset(
-    {
-        "appendOnly",
-        "changeDataFeed",
-        "checkConstraints",
-        "columnMapping",
-        "deletionVectors",
-        "generatedColumns",
-        "invariants",
-        "timestampNtz",
-        "v2Checkpoint",
-        "variantType",
-        "variantType-preview",
-    }
-)
 
 
 class Fencing:
@@ -52,20 +34,18 @@ class Fencing:
         """Close the sequences in one empty commit.
 
         Raises CommitConflict when one of their batches or another fence landed since this version;
-        CommitFailed when the reset should be run again.
+        TableRefused for a table feature that came meanwhile; CommitFailed when the reset should be
+        run again.
         """
         # While transaction ids expire, Spark drops those without a time at once (Delta's
         # InMemoryLogReplay).
         now = int(datetime.now(UTC).timestamp() * 1000)
-        fences = [Transaction(each.app_id, FENCE, now) for each in sequences]
-        try:
+        app_ids = [each.app_id for each in sequences]
+        fences = [Transaction(each, FENCE, now) for each in app_ids]
+        with committing(self._table, app_ids):
             self._table.create_write_transaction(
                 [],
                 "append",
                 self._table.schema(),
                 commit_properties=CommitProperties(app_transactions=fences),
             )
-        except CommitFailedError as problem:
-            raise CommitConflict(str(problem)) from None
-        except (DeltaError, OSError) as problem:
-            raise CommitFailed(f"data table: {problem}. Run the reset again.") from problem

@@ -16,6 +16,7 @@ from sluice.offsets.range_columns import OffsetScope, RangeColumns
 from sluice.offsets.ranges import TopicIdPartition, TopicPartition
 from sluice.offsets.row_offsets import Offsets
 from sluice.tables.chunks import encoded, numbers, touched
+from sluice.tables.refusals import reading
 
 # Column, operator, value: delta-rs and pyarrow share this form.
 Condition = tuple[str, str, Any]
@@ -29,16 +30,17 @@ _COUNTS = {"version": "data_version", "records": "records", "quarantined": "quar
 
 
 def read_rows(table: DeltaTable | None, wanted: list[Condition]) -> list[dict[str, Any]]:
-    """The rows that meet all conditions: few.
+    """The rows that meet all conditions: few. Raises CommitUnknown or TableRefused.
 
     Without the files' pruning, pyarrow compares the statistics of every column in every file.
     """
     if table is None:
         return []
-    files = table.to_pyarrow_dataset(file_pruning_predicate=wanted)
-    found: list[dict[str, Any]] = files.to_table(
-        filter=pq.filters_to_expression(wanted)
-    ).to_pylist()
+    with reading(table.table_uri):
+        files = table.to_pyarrow_dataset(file_pruning_predicate=wanted)
+        found: list[dict[str, Any]] = files.to_table(
+            filter=pq.filters_to_expression(wanted)
+        ).to_pylist()
     return found
 
 
@@ -80,11 +82,12 @@ class OffsetsColumns:
     def _chunks(self, columns: Sequence[str], wanted: list[Condition]) -> Iterator[pa.RecordBatch]:
         if self._table is None:
             return
-        files = self._table.to_pyarrow_dataset(
-            file_pruning_predicate=wanted,
-            parquet_read_options=ParquetReadOptions(dictionary_columns=set(_NAMES)),
-        )
-        yield from files.to_batches(columns=columns, filter=pq.filters_to_expression(wanted))
+        with reading(self._table.table_uri):
+            files = self._table.to_pyarrow_dataset(
+                file_pruning_predicate=wanted,
+                parquet_read_options=ParquetReadOptions(dictionary_columns=set(_NAMES)),
+            )
+            yield from files.to_batches(columns=columns, filter=pq.filters_to_expression(wanted))
 
 
 class _Places:

@@ -1,4 +1,4 @@
-"""The warehouse: the only place where a table's path or URI is built."""
+"""The warehouse: the only place where a table's path is built."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Warehouse:
-    """The root below which all tables live: a local path or an object-store URI."""
+    """The root below which all tables live: a local path."""
 
     root: str
 
@@ -31,5 +31,4 @@ class Warehouse:
 
     def _below(self, name: str) -> str:
         # Spark resolves a relative path in its own working directory: return only absolute ones.
-        root = self.root if "://" in self.root else str(Path(self.root).resolve())
-        return f"{root.rstrip('/')}/{name}"
+        return str(Path(self.root).resolve() / name)

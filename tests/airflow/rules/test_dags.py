@@ -117,9 +117,11 @@ def test_settle_runs_after_a_skipped_ingest_but_not_after_a_failed_one(flights):
     assert flights.get_task("settle").trigger_rule == TriggerRule.NONE_FAILED
 
 
-def test_settle_announces_the_data_table(flights, tmp_path):
-    (outlet,) = flights.get_task("settle").outlets
-    assert outlet == Asset((tmp_path / "warehouse" / "flights").as_uri())
+def test_settle_announces_the_data_table_and_reads_what_it_has_announced(flights, tmp_path):
+    settle = flights.get_task("settle")
+    table = Asset((tmp_path / "warehouse" / "flights").as_uri())
+    assert settle.outlets == settle.inlets == [table]
+    assert settle.max_active_tis_per_dag == 1
 
 
 def test_plan_passes_one_reference_on(flights):

@@ -14,11 +14,27 @@ SPECS: dict[str, dict[str, object]] = {
     "hours": HOURLY,
     "slow": HOURLY | {"max_records_per_batch": 4},
     "trips": {},
+    "told": {},
 }
+# Cluster policies: as long as a file says where, the settle of `told` ends there. Its retries come
+# soon.
+POLICIES = """
+import os
+from datetime import timedelta
+from pathlib import Path
+
+def task_policy(task):
+    if (task.dag_id, task.task_id) == ("told", "settle"):
+        task.retry_delay, task.retry_exponential_backoff = timedelta(seconds=2), 0
+        strike = Path(__file__).with_name("strike")
+        if strike.exists():
+            os.environ.update(SLUICE_TEST="1", SLUICE_FAILPOINT=strike.read_text())
+"""
 
 
 @pytest.fixture(scope="session")
 def deployments(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Deployment]]:
     folder = tmp_path_factory.mktemp("airflow")
-    with deployed(folder, SPECS, topic=KEEPING_ALL, environment=JAVA_TUNING) as made:
+    tuned = {"policies": POLICIES, "environment": JAVA_TUNING}
+    with deployed(folder, SPECS, topic=KEEPING_ALL, **tuned) as made:
         yield made

@@ -1,4 +1,3 @@
-import io.delta.storage.LocalLogStore;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.util.Iterator;
@@ -6,15 +5,16 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
+import sluice.LinkLogStore;
 
 /**
- * Delta's log store for local files, with one fault inside a commit: the first to the data table.
+ * The product's log store, with one fault inside a commit: the first to the data table.
  *
  * <p>SLUICE_TEST_COMMIT is `files written: KIND` (its files are there, the commit is not) or `reply
  * lost: KIND` (the commit is there, its writer does not learn of it). `quarantine files written` and
  * `quarantine reply lost` are those of the quarantine table, `quarantine creation` is before it is.
  */
-public final class FaultyLogStore extends LocalLogStore {
+public final class FaultyLogStore extends LinkLogStore {
     private static final Pattern COMMIT = Pattern.compile(".*/_delta_log/\\d{20}\\.json");
     private static final String CREATION = "/_delta_log/" + "0".repeat(20) + ".json";
 

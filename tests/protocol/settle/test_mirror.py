@@ -1,8 +1,12 @@
-"""The mirror of the cursor: a group's coordinator that is only just coming is waited for."""
+"""The mirror of the cursor: it waits for a group's coordinator, and decides nothing."""
 
 from __future__ import annotations
 
+import json
+import logging
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +17,9 @@ from sluice.offsets.ranges import TopicPartition
 
 from local.embedded.broker import Broker
 from tests.conftest import topic_factory
-from tests.worlds.records import settings_for
+from tests.worlds.pipelines import Installed, Pipelines, Topic, more
+from tests.worlds.processes import until
+from tests.worlds.records import group_positions, settings_for
 
 pytestmark = pytest.mark.integration
 
@@ -55,3 +61,68 @@ def test_offsets_of_an_open_transaction_are_not_waited_for(fresh: Broker) -> Non
     assert cluster.group_offsets("readers", [at]) == {at: 0}
     producer.abort_transaction(60)
     consumer.close()
+
+
+@contextmanager
+def in_use(trips: Installed) -> Iterator[None]:
+    """Another consumer is a member of the group: Kafka refuses offsets from outside."""
+    member = Consumer({"bootstrap.servers": trips.bootstrap, "group.id": trips.group})
+    member.subscribe(trips.topics)
+    try:
+        until(lambda: member.poll(0.2) is not None or member.assignment(), "a member")
+        yield
+    finally:
+        member.close()
+
+
+def mirrored(trips: Installed) -> dict[str, object]:
+    found: dict[str, object] = json.loads(trips.sluice("status", "--json").stdout)["consumer_group"]
+    return found
+
+
+@pytest.mark.spark
+def test_a_group_in_use_is_a_warning_and_a_count(
+    topic: Topic, pipeline: Pipelines, caplog: pytest.LogCaptureFixture
+) -> None:
+    trips = pipeline(topic())
+    more(trips, 4)
+    trips.run()
+    at_the_cursor = {"group": trips.group, "partitions": 0, "behind": 0, "ahead": 0}
+    assert mirrored(trips) == {**at_the_cursor, "unknown": None}
+    more(trips, 6, 4)
+    with in_use(trips), caplog.at_level(logging.WARNING):
+        trips.ingest(trips.plan())
+        settled = trips.settle()
+    assert [str(each.batch) for each in settled.receipts] == ["forward-1-2"]
+    (warning,) = (e.getMessage() for e in caplog.records if trips.group in e.getMessage())
+    assert "could not follow the cursor" in warning
+    assert "the next run moves it" in warning
+    assert mirrored(trips) == {**at_the_cursor, "partitions": 1, "behind": 6, "unknown": None}
+    told = f"consumer group {trips.group}: 6 offsets behind the cursor, in 1 partition."
+    assert told in trips.sluice("status").stdout
+    trips.settle()
+    assert group_positions(trips.bootstrap, trips.group, trips.topics[0]) == [10]
+    assert trips.judge().facts.rows == 10
+
+
+@pytest.fixture
+def without_coordinators(tmp_path: Path) -> Iterator[Broker]:
+    """A broker that waits for others before it makes the topic of group offsets."""
+    with Broker(tmp_path / "broker", settings={"offsets.topic.replication.factor": "3"}) as running:
+        yield running
+
+
+@pytest.mark.spark
+def test_a_group_without_a_coordinator_is_a_warning_and_unknown(
+    without_coordinators: Broker, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    name = topic_factory(without_coordinators)()
+    session = partial(request.getfixturevalue, "spark")
+    trips = Installed(tmp_path, without_coordinators.bootstrap, [name], session)
+    trips.write_spec()
+    more(trips, 4)
+    assert len(trips.run()) == 1
+    found = mirrored(trips)
+    assert (found["behind"], found["partitions"]) == (None, None)
+    assert without_coordinators.bootstrap in str(found["unknown"])
+    assert trips.judge(group=None).facts.rows == 4

@@ -8,6 +8,7 @@ from sluice.cli.caller import open_named
 from sluice.cli.output import arguments, print_json, print_table
 from sluice.cli.views.lags import partition_document
 from sluice.cli.views.resets import reset_document, reset_told
+from sluice.offsets.group_lag import GroupLag
 from sluice.offsets.lag import Lag
 from sluice.offsets.quantities import format_count
 from sluice.offsets.ranges import span_of
@@ -36,6 +37,7 @@ def _document(found: PipelineStatus) -> dict[str, object]:
         "backfill": _lane_document(found.backfill),
         "lost": span_of(each.offsets for each in found.losses),
         "reset": reset_document(opening) if opening else None,
+        "consumer_group": _group_document(found.group) if found.group else None,
         "partitions": [partition_document(each) for each in found.lags],
         "notes": list(found.notes),
     }
@@ -49,6 +51,16 @@ def _lane_document(lane: LaneState) -> dict[str, object]:
     }
 
 
+def _group_document(group: GroupLag) -> dict[str, object]:
+    return {
+        "group": group.group,
+        "partitions": group.partitions,
+        "behind": group.behind,
+        "ahead": group.ahead,
+        "unknown": group.unknown or None,
+    }
+
+
 def _print(found: PipelineStatus) -> None:
     forward = found.forward
     print_table(
@@ -58,6 +70,8 @@ def _print(found: PipelineStatus) -> None:
     )
     for line in filter(None, [*(each.waiting for each in found.lags), *found.notes]):
         click.echo(line)
+    if found.group:
+        click.echo(str(found.group))
     if forward.history.opening:
         click.echo(f"opened by a reset: {reset_told(forward.history.opening)}")
     if found.losses:

@@ -11,7 +11,6 @@ import logging
 from dataclasses import replace
 
 from sluice.errors import (
-    BrokerUnavailable,
     CommitConflict,
     CommitFailed,
     PreviewOutdated,
@@ -30,7 +29,8 @@ from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
 from sluice.protocol.plan.start import PositionAnswers
-from sluice.protocol.settle.write_receipts import mirror, write_receipts
+from sluice.protocol.settle.mirror import mirror
+from sluice.protocol.settle.write_receipts import write_receipts
 from sluice.tables.fence import Fencing
 
 log = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ def reset(
     if newest is not None and newest.done:
         if as_previewed == newest.preview:
             log.info("%s: already done: generation %d is open", newest.pipeline, newest.generation)
-            _mirror(resources)
+            mirror(resources)
             return newest
         repeats = None if as_previewed else find_repetition(resources, target, reason, newest)
     if finished is not None and not repeats:
@@ -80,7 +80,7 @@ def reset(
             " give the id of a preview with --as-previewed, or another reason."
         )
     done = finished or start_generation(resources, target, reason, origin, as_previewed)
-    _mirror(resources)
+    mirror(resources)
     return done
 
 
@@ -91,17 +91,6 @@ def _finish_if_possible(resources: PipelineResources, origin: Origin) -> Reset |
     except ResetNeeded as problem:
         log.warning("%s: an interrupted reset is abandoned: %s", resources.spec.pipeline, problem)
         return None
-
-
-def _mirror(resources: PipelineResources) -> None:
-    """Mirror the cursor; the reset stands, so a failure here is only a warning."""
-    try:
-        mirror(resources)
-    except (BrokerUnavailable, SettingsError) as problem:
-        log.warning(
-            "The reset is done. The consumer group could not follow; the next run moves it: %s",
-            problem,
-        )
 
 
 def finish_reset(resources: PipelineResources, origin: Origin) -> Reset | None:

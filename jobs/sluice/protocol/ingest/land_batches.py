@@ -18,7 +18,7 @@ from sluice.lake.port import BatchAttempt, Lake, Undecodable
 from sluice.offsets.batches import Batch, BatchReference, BatchSequence
 from sluice.offsets.losses import RecordLoss
 from sluice.offsets.quantities import format_ranges
-from sluice.progress.lane_state import read_unchecked, sequence_end
+from sluice.progress.lane_state import batch_end, read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import check_data_table
 from sluice.protocol.ingest.budget import require_within_budget
@@ -52,7 +52,8 @@ def ingest(resources: PipelineResources, work: BatchReference, lake: Lake) -> No
             continue
         if not prepared:
             reach("spark started")
-            _prepare(resources, lake)
+            if lane.known.table_id is None:
+                _prepare(resources, lake)
             prepared = True
             if lane.last:
                 require_same_log(
@@ -165,7 +166,7 @@ def _reading(resources: PipelineResources, batch: Batch) -> BatchAttempt:
 
 def _last_committed(resources: PipelineResources, batch: Batch) -> int:
     """The last committed batch. Raises _Superseded if a reset closed the sequence before."""
-    end = sequence_end(resources, batch.sequence)
+    end = batch_end(resources, batch)
     if end.last < batch.number and end.closed:
         raise _Superseded(
             f"{batch}: superseded by a reset, which closed its generation at batch {end.last}:"

@@ -20,6 +20,7 @@ from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
 from sluice.protocol.plan.lags import held_back_partitions
 from sluice.protocol.plan.log_identity import require_same_log
+from sluice.protocol.plan.new_pipeline import require_new
 from sluice.protocol.plan.next_batches import plan_first, plan_next
 from sluice.protocol.plan.start import PositionAnswers, start_without_effect
 
@@ -104,6 +105,7 @@ def next_plan(
         if lane.history.batches:
             require_same_log(resources, lane.data, lane.history.batches[-1], state)
         return new
+    require_new(resources, state)
     starts = resources.spec.start.position.first_offsets(state.logs, PositionAnswers(resources))
     return plan_first(resources.spec, lane.history, state, starts)
 

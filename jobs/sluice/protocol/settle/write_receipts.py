@@ -9,7 +9,7 @@ from typing import Any
 from sluice.broker.raw_log import read_raw_log
 from sluice.errors import CommitConflict
 from sluice.failpoints import reach
-from sluice.offsets.batches import Batch, BatchReference, Lane
+from sluice.offsets.batches import Batch, Lane
 from sluice.offsets.loss_causes import LossCause, LossKind
 from sluice.offsets.losses import OnDataLoss
 from sluice.offsets.origin import Origin
@@ -19,17 +19,20 @@ from sluice.offsets.resets import LANES
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lanes import read_lane
 from sluice.progress.resources import PipelineResources
+from sluice.progress.retries import until_it_lands
 from sluice.progress.unaltered import check_data_table
 from sluice.protocol.plan.log_changes import require_same_topics
+from sluice.protocol.settle.announcements import batch_document
 from sluice.protocol.settle.counting import AcceptGap, ExplainGaps, account
 from sluice.protocol.settle.gaps import Gaps, UnexplainedGap, explain
+from sluice.protocol.settle.mirror import mirror
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Settlement:
-    """The receipts written by this call, and earlier ones of the run's own work."""
+    """The receipts that a call has written."""
 
     receipts: tuple[Receipt, ...] = ()
 
@@ -39,16 +42,11 @@ class Settlement:
     @property
     def events(self) -> list[dict[str, Any]]:
         """The batches with their ranges and counts, as JSON values."""
-        return [_event(receipt) for receipt in self.receipts]
+        return [batch_document(receipt) for receipt in self.receipts]
 
 
-def settle(
-    resources: PipelineResources, origin: Origin, work: BatchReference | None = None
-) -> Settlement:
+def settle(resources: PipelineResources, origin: Origin) -> Settlement:
     """Write every receipt that is due, lane by lane, then bring the consumer group to the cursor.
-
-    Given `work`, it also returns the receipts of that work which were written before: by an earlier
-    attempt that died, or by maintenance.
 
     Raises GapUnexplained before the receipt of a batch that does not add up; BrokerUnavailable,
     CommitFailed or CommitUnknown when the next attempt may succeed.
@@ -60,19 +58,7 @@ def settle(
     reach("after mirror")
     if written:
         resources.offsets.compact_now_and_then()
-    return Settlement((*written, *_earlier_receipts(resources, work, written)))
-
-
-def _earlier_receipts(
-    resources: PipelineResources, work: BatchReference | None, written: list[Receipt]
-) -> list[Receipt]:
-    if not work:
-        return []
-    reported = {each.batch.number for each in written if each.batch.sequence == work.sequence}
-    if reported.issuperset(work.batches):
-        return []
-    own = resources.offsets.snapshot().receipts_of(work.sequence, work.batches[0], work.batches[-1])
-    return [each for each in own if each.batch.number not in reported]
+    return Settlement(tuple(written))
 
 
 def write_receipts(
@@ -90,11 +76,13 @@ def write_receipts(
     if lane == "backfill":
         accept = _accept_deleted(accept)
     written: list[Receipt] = []
-    while True:
+
+    def settle_next() -> bool:
+        """Settle the next batch; False when none is due."""
         state = read_unchecked(resources, lane)
         batch = _next_due(state, last)
         if batch is None:
-            return written
+            return False
         reach("before receipt")
         if last is None:  # Otherwise a reset is under way, and that decides about such a change.
             require_same_topics(batch, resources.kafka.state(resources.spec))
@@ -103,6 +91,14 @@ def write_receipts(
         receipt = _write_receipt(resources, state, batch, origin, accept)
         if receipt is not None:
             written.append(receipt)
+        return True
+
+    crossed = (
+        f"{resources.spec.pipeline}: {{times}} the offsets table was changed by others. Run again."
+    )
+    while until_it_lands(settle_next, crossed):
+        continue
+    return written
 
 
 def _next_due(state: LaneState, last: int | None) -> Batch | None:
@@ -128,13 +124,15 @@ def _accept_by_policy(policy: OnDataLoss) -> AcceptGap:
 def _write_receipt(
     resources: PipelineResources, state: LaneState, batch: Batch, origin: Origin, accept: AcceptGap
 ) -> Receipt | None:
-    """Write one receipt; None if another process wrote it first."""
+    """Write one receipt; None if another process wrote it first. Raises CommitConflict."""
     quarantine = resources.quarantine.snapshot()
     landed = replace(batch, data_table_id=state.data.table_id)
     receipt = account(landed, state.data, quarantine, explain_from_log(resources), accept)
     try:
         state.snapshot.append_receipt(receipt, origin)
     except CommitConflict:
+        if resources.offsets.snapshot().settled(batch.sequence) < batch.number:
+            raise
         log.info("%s: another process settled it first", batch)
         return None
     _log_receipt(receipt)
@@ -151,17 +149,6 @@ def explain_from_log(resources: PipelineResources) -> ExplainGaps:
     return explain_missing
 
 
-def mirror(resources: PipelineResources) -> None:
-    """Commit the cursor to the consumer group: never ahead of the table."""
-    lane = read_unchecked(resources)
-    cursor = lane.positions
-    if resources.spec.consumer_group is None or not cursor:
-        return
-    resources.kafka.mirror(resources.spec.consumer_group, cursor)
-    last = lane.sequence.batch(lane.committed)
-    log.info("%s: consumer group %s set to its end", last, resources.spec.consumer_group)
-
-
 def _log_receipt(receipt: Receipt) -> None:
     for loss in receipt.losses:
         lost = loss.offsets
@@ -174,18 +161,3 @@ def _log_receipt(receipt: Receipt) -> None:
         receipt.quarantined,
         receipt.gaps,
     )
-
-
-def _event(receipt: Receipt) -> dict[str, Any]:
-    return {
-        "batch": str(receipt.batch),
-        "data_version": receipt.data_version,
-        "records": receipt.records,
-        "quarantined": receipt.quarantined,
-        "gaps": receipt.gaps,
-        "ranges": [
-            {**line.planned.offsets.as_dict(), "records": line.records}
-            for line in receipt.counted
-            if line.planned.offsets.span
-        ],
-    }

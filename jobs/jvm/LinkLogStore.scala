@@ -1,0 +1,37 @@
+package sluice
+
+import io.delta.storage.HDFSLogStore
+import java.io.IOException
+import java.lang.{Boolean => JBoolean}
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.{Files, Paths}
+import java.util.{Iterator => JIterator}
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FileSystem, Path}
+
+/** Delta's log store for local paths: a commit is a hard link, which the kernel makes only where
+  * nothing is. delta-rs commits in the same way.
+  *
+  * Delta's own one looks first and then renames, which overwrites what another process has
+  * committed in between.
+  */
+class LinkLogStore(settings: Configuration) extends HDFSLogStore(settings) {
+
+  @throws[IOException]
+  override def write(
+      commit: Path, actions: JIterator[String], overwrite: JBoolean, conf: Configuration): Unit =
+    if (overwrite) super.write(commit, actions, overwrite, conf)
+    else {
+      // Without checksum files: no other Delta writer leaves any.
+      val files = FileSystem.getLocal(conf).getRawFileSystem
+      val draft = createTempPath(commit)
+      try {
+        val out = files.create(draft, false)
+        try actions.forEachRemaining(action => out.write(s"$action\n".getBytes(UTF_8)))
+        finally out.close()
+        Files.createLink(local(commit), local(draft))
+      } finally files.delete(draft, false)
+    }
+
+  private def local(path: Path) = Paths.get(path.toUri.getPath)
+}

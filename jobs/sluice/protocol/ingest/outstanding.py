@@ -1,0 +1,32 @@
+"""Outstanding batches: what is left to land of a run's work."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+from sluice.errors import BackfillClosed
+from sluice.offsets.batches import BatchReference
+from sluice.progress.lane_state import sequence_end
+from sluice.progress.resources import PipelineResources
+
+log = logging.getLogger(__name__)
+
+
+def outstanding(resources: PipelineResources, work: BatchReference) -> BatchReference:
+    """The batches of the work that are not committed yet.
+
+    Nothing is left of a generation that a reset closed: the forward lane is planned anew.
+    Raises BackfillClosed for backfill batches that were not reread.
+    """
+    end = sequence_end(resources, work.sequence)
+    left = replace(work, batches=tuple(n for n in work.batches if n > end.last))
+    if not left or not end.closed:
+        return left
+    if work.sequence.lane == "backfill":
+        raise BackfillClosed(
+            f"{left}: a reset has closed them, and they were not read again. If they are still"
+            " needed, request them again: clear the whole run, or repeat the command."
+        )
+    log.info("%s: superseded by a reset, which closed its generation", left)
+    return replace(work, batches=())

@@ -1,0 +1,86 @@
+"""Refusals: what an error of delta-rs or pyarrow means, by the reader's next move."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+import pyarrow as pa
+from deltalake import DeltaTable
+from deltalake.exceptions import CommitFailedError, DeltaError
+
+from sluice.errors import CommitConflict, CommitFailed, CommitUnknown, TableRefused
+from sluice.tables.features import unwritable_features
+
+
+@contextmanager
+def reading(uri: str) -> Iterator[None]:
+    """Read a table. Raises TableRefused where its files are gone, else CommitUnknown."""
+    try:
+        yield
+    except FileNotFoundError as problem:
+        raise TableRefused(
+            f"{uri}: a file of the table is gone: {_first_line(problem)}. Restore the table from"
+            " its backup."
+        ) from problem
+    except (DeltaError, OSError, pa.ArrowException) as problem:
+        raise CommitUnknown(
+            f"{uri}: cannot be read: {_first_line(problem)}. Run again when its store answers; if"
+            " it stays, restore the table from its backup."
+        ) from problem
+
+
+@contextmanager
+def storing(uri: str) -> Iterator[None]:
+    """Change a table. Raises CommitFailed where its store refuses."""
+    try:
+        yield
+    except (DeltaError, OSError) as problem:
+        raise CommitFailed(f"{uri}: {_first_line(problem)}. Run again.") from problem
+
+
+@contextmanager
+def committing(based_on: DeltaTable, app_ids: Iterable[str] | None = None) -> Iterator[None]:
+    """Commit to a table. Raises what `_failed` says; CommitFailed where its store refuses.
+
+    What landed in spite of that, the next attempt reads and adopts.
+    """
+    with storing(based_on.table_uri):
+        try:
+            yield
+        except CommitFailedError as problem:
+            raise _failed(based_on, problem, app_ids) from problem
+
+
+def _failed(based_on: DeltaTable, problem: Exception, app_ids: Iterable[str] | None) -> Exception:
+    """What a failed commit means, by the table as it is now: delta-rs has one error for it all.
+
+    CommitConflict if a commit with one of these transaction ids has landed since; without ids, any
+    commit. TableRefused for a feature that delta-rs does not write; otherwise CommitFailed.
+    """
+    uri = based_on.table_uri
+    with reading(uri):
+        now = DeltaTable(uri)
+        unknown = unwritable_features(now)
+        moved = (
+            now.version() != based_on.version()
+            if app_ids is None
+            else any(_moved(based_on, now, each) for each in app_ids)
+        )
+    if unknown:
+        return TableRefused(
+            f"{uri}: expected table features that delta-rs writes, found {', '.join(unknown)}."
+            " Remove them with ALTER TABLE … DROP FEATURE, then run again."
+        )
+    if moved:
+        return CommitConflict(f"{uri}: {_first_line(problem)}")
+    return CommitFailed(f"{uri}: {_first_line(problem)}. Nothing was written; run again.")
+
+
+def _first_line(problem: Exception) -> str:
+    """An error without the backtrace of delta-rs."""
+    return str(problem).partition("\n")[0].removesuffix(".")
+
+
+def _moved(then: DeltaTable, now: DeltaTable, app_id: str) -> bool:
+    return then.transaction_version(app_id) != now.transaction_version(app_id)

@@ -1,0 +1,174 @@
+"""What a table's errors mean by the next move: a conflict, a refusal, or another try."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+from sluice.errors import CommitConflict, CommitFailed, CommitUnknown, TableRefused
+from sluice.offsets.origin import Origin
+from sluice.offsets.plan import Plan
+from sluice.progress.retries import until_it_lands
+from sluice.tables.delta_log import DeltaLog
+from sluice.tables.fence import FENCE
+from sluice.tables.offsets_schema import SCHEMA
+from sluice.tables.offsets_table import OffsetsTable
+
+from tests.unit.builders import batch, offsets, sequence
+
+ORIGIN = Origin("run", "pytest", datetime.now(UTC))
+PLAN = Plan((batch(offsets(0, 10)),), ())
+# What Spark adds for CLUSTER BY, for example; delta-rs 1.6 commits with neither.
+FEATURES = ["domainMetadata", "rowTracking"]
+
+
+def offsets_at(folder: Path) -> OffsetsTable:
+    return OffsetsTable(str(folder / "offsets"), "flights", str(folder / "version_1"))
+
+
+@pytest.fixture
+def offsets_table(tmp_path: Path) -> OffsetsTable:
+    """An offsets table in `offsets` with one plan."""
+    table = offsets_at(tmp_path)
+    table.snapshot_to_write().append_plan(PLAN, ORIGIN)
+    return table
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data table of the pipeline."""
+    where = tmp_path / "data"
+    owned = {"sluice.pipeline": "flights"}
+    DeltaTable.create(where, SCHEMA, configuration=owned, raise_if_key_not_exists=False)
+    return where
+
+
+def commit_by_hand(table: Path, *actions: dict[str, Any]) -> None:
+    number = DeltaTable(table).version() + 1
+    lines = map(json.dumps, ({"commitInfo": {"timestamp": 0, "operation": "X"}}, *actions))
+    (table / "_delta_log" / f"{number:020d}.json").write_text("\n".join(lines))
+
+
+def add_features(table: Path) -> None:
+    """As another writer does that knows more features than delta-rs."""
+    features = ["appendOnly", "invariants", *FEATURES]
+    protocol = {"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": features}
+    commit_by_hand(table, {"protocol": protocol})
+
+
+def append_transaction(table: Path, app_id: str, number: int) -> None:
+    by = CommitProperties(app_transactions=[Transaction(app_id, number)])
+    write_deltalake(table, SCHEMA.empty_table(), mode="append", commit_properties=by)
+
+
+def test_a_feature_that_cannot_be_written_is_named_at_once(
+    offsets_table: OffsetsTable, tmp_path: Path
+) -> None:
+    """Not a conflict, which would be tried again as if another process had been first."""
+    add_features(tmp_path / "offsets")
+    following = Plan((batch(offsets(10, 20), number=2),), ())
+    with pytest.raises(TableRefused, match=r"offsets.*domainMetadata, rowTracking.*DROP FEATURE"):
+        offsets_table.snapshot_to_write().append_plan(following, ORIGIN)
+
+
+def test_a_commit_that_came_first_is_a_conflict(
+    offsets_table: OffsetsTable, tmp_path: Path
+) -> None:
+    behind = offsets_table.snapshot()
+    following = Plan((batch(offsets(10, 20), number=2),), ())
+    offsets_table.snapshot().append_plan(following, ORIGIN)
+    with pytest.raises(CommitConflict):
+        behind.append_plan(following, ORIGIN)
+
+
+def test_a_store_that_refuses_is_a_failure_with_its_reason(
+    offsets_table: OffsetsTable, tmp_path: Path
+) -> None:
+    """The next commit's place is taken by something that is no commit, so nothing has moved."""
+    snapshot = offsets_table.snapshot()
+    (tmp_path / "offsets" / "_delta_log" / f"{2:020d}.json").mkdir()
+    with pytest.raises(CommitFailed, match=r"offsets.*[Rr]un again"):
+        snapshot.append_plan(Plan((batch(offsets(10, 20), number=2),), ()), ORIGIN)
+
+
+def test_a_fence_starts_over_only_for_a_batch_or_a_fence(data: Path) -> None:
+    lanes = [sequence(), sequence(lane="backfill")]
+    fencing = DeltaLog(str(data)).snapshot().fencing()
+    assert fencing is not None
+    append_transaction(data, lanes[1].app_id, 1)
+    with pytest.raises(CommitConflict):
+        fencing.close(lanes)
+    fencing = DeltaLog(str(data)).snapshot().fencing()
+    assert fencing is not None
+    add_features(data)
+    with pytest.raises(TableRefused, match=r"data.*domainMetadata, rowTracking"):
+        fencing.close(lanes)
+    assert DeltaTable(data).transaction_version(lanes[0].app_id) != FENCE
+
+
+def test_compaction_is_refused_by_name_too(offsets_table: OffsetsTable, tmp_path: Path) -> None:
+    for number in (2, 3):
+        following = Plan((batch(offsets(10, 20), number=number),), ())
+        offsets_table.snapshot().append_plan(following, ORIGIN)
+    add_features(tmp_path / "offsets")
+    with pytest.raises(TableRefused, match="domainMetadata, rowTracking"):
+        offsets_table.maintain()
+
+
+def corrupt(log: Path) -> None:
+    (log / f"{1:020d}.json").write_text("{nonsense")
+
+
+def rubbish(log: Path) -> None:
+    for each in log.parent.rglob("*.parquet"):
+        each.write_bytes(b"x" * each.stat().st_size)
+
+
+def vacuumed(log: Path) -> None:
+    for each in log.parent.rglob("*.parquet"):
+        each.unlink()
+
+
+@pytest.mark.parametrize(
+    ("damage", "means", "says"),
+    [
+        (corrupt, CommitUnknown, r"offsets: cannot be read: .*[Rr]un again"),
+        (rubbish, CommitUnknown, r"offsets/?: cannot be read: .*[Rr]un again"),
+        (vacuumed, TableRefused, r"offsets/?: .* is gone: .*part-.*[Rr]estore"),
+    ],
+)
+def test_a_table_that_cannot_be_read_is_named_with_the_next_move(
+    offsets_table: OffsetsTable,
+    tmp_path: Path,
+    damage: Callable[[Path], None],
+    means: type[Exception],
+    says: str,
+) -> None:
+    damage(tmp_path / "offsets" / "_delta_log")
+    with pytest.raises(means, match=says) as raised:
+        offsets_table.snapshot().batches(sequence(), last=1)
+    assert "\n" not in str(raised.value)
+
+
+def test_an_offsets_table_that_cannot_be_made_is_a_failure(tmp_path: Path) -> None:
+    (tmp_path / "no_folder").write_text("")
+    with pytest.raises(CommitFailed, match=r"no_folder/offsets.*[Rr]un again"):
+        offsets_at(tmp_path / "no_folder").snapshot_to_write()
+
+
+def test_conflicts_without_end_end_after_a_while_with_pauses_between() -> None:
+    tried: list[float] = []
+
+    def conflicting() -> None:
+        tried.append(datetime.now(UTC).timestamp())
+        raise CommitConflict("always")
+
+    with pytest.raises(CommitFailed, match="10 times in a row, another"):
+        until_it_lands(conflicting, "{times}, another")
+    assert len(tried) == 10
+    assert tried[-1] - tried[0] > 0.1
