@@ -17,9 +17,8 @@ from sluice.offsets.ranges import TopicIdPartition, TopicPartition
 from sluice.offsets.row_offsets import Offsets
 from sluice.tables.chunks import encoded, numbers, touched
 from sluice.tables.refusals import reading
+from sluice.tables.rows import Condition
 
-# Column, operator, value: delta-rs and pyarrow share this form.
-Condition = tuple[str, str, Any]
 Numbers = Mapping[BatchSequence, tuple[int, int]]
 """For each sequence the first and the last batch."""
 
@@ -63,6 +62,9 @@ class OffsetsColumns:
         """
         found = _Chunks(batches, scope)
         wanted: list[Condition] = [("event", "=", event), *also]
+        if batches:
+            firsts, lasts = zip(*batches.values(), strict=True)
+            wanted += [("batch_id", ">=", min(firsts)), ("batch_id", "<=", max(lasts))]
         if scope is not None:
             lowest, behind = scope.bounds
             wanted += [("start_offset", "<=", behind), ("end_offset", ">=", lowest)]

@@ -12,10 +12,11 @@ from sluice.offsets.history import LaneHistory
 from sluice.offsets.losses import Loss
 from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import Resets
-from sluice.tables.offsets_columns import Condition, OffsetsColumns, read_rows
+from sluice.tables.offsets_columns import OffsetsColumns, read_rows
 from sluice.tables.offsets_rows import read_batches, read_losses, read_receipts
 from sluice.tables.refusals import reading
 from sluice.tables.reset_rows import DONE, INTENDED, read_resets
+from sluice.tables.rows import Condition
 
 
 class OffsetsReading:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.dataset as pads
@@ -11,11 +12,17 @@ from deltalake.exceptions import DeltaError, DeltaProtocolError
 
 from sluice.errors import TableRefused
 
+# Column, operator, value: delta-rs and pyarrow share this form.
+Condition = tuple[str, str, Any]
 
-def dataset(table: DeltaTable) -> pads.Dataset:
-    """The rows of a table. Raises TableRefused where it has a feature that delta-rs cannot read."""
+
+def dataset(table: DeltaTable, wanted: Sequence[Condition] = ()) -> pads.Dataset:
+    """The files of a table that may have rows of these conditions, by their statistics.
+
+    Raises TableRefused where the table has a feature that delta-rs cannot read.
+    """
     try:
-        return table.to_pyarrow_dataset()
+        return table.to_pyarrow_dataset(file_pruning_predicate=list(wanted) or None)
     except DeltaProtocolError as problem:
         raise TableRefused(
             f"{table.table_uri}: expected table features that delta-rs reads, found others:"

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
-import pyarrow.dataset as pads
+import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
 from sluice.offsets.range_columns import OffsetScope
@@ -23,9 +23,9 @@ def rows_in(table: DeltaTable, columns: Sequence[str], scope: OffsetScope | None
 
     Only they are kept in memory. The columns must hold the coordinates.
     """
-    rows = dataset(table)
-    schema = pa.schema([rows.schema.field(name) for name in columns])
-    return pa.Table.from_batches(_chunks(rows, columns, scope), schema=schema)
+    fields = pa.schema(table.schema().to_arrow())
+    schema = pa.schema([fields.field(name) for name in columns])
+    return pa.Table.from_batches(_chunks(table, columns, scope), schema=schema)
 
 
 def count_rows(
@@ -33,21 +33,22 @@ def count_rows(
 ) -> Mapping[TopicIdPartition, int]:
     """How many rows each partition has; -1 or an empty id where a row names none."""
     found: Counter[TopicIdPartition] = Counter()
-    for chunk in _chunks(dataset(table), _PLACE if scope is None else _KEYS, scope):
+    for chunk in _chunks(table, _PLACE if scope is None else _KEYS, scope):
         found.update(dict(_counted(chunk)))
     return found
 
 
 def _chunks(
-    rows: pads.Dataset, columns: Sequence[str], scope: OffsetScope | None
+    table: DeltaTable, columns: Sequence[str], scope: OffsetScope | None
 ) -> Iterator[pa.RecordBatch]:
     if scope is None:
-        yield from rows.to_batches(columns=list(columns))
+        yield from dataset(table).to_batches(columns=list(columns))
         return
     lowest, behind = scope.bounds
-    partitions = pads.field("_partition").isin([each.partition for each in scope.places])
-    bounds = (pads.field("_offset") >= lowest) & (pads.field("_offset") < behind)
-    for chunk in rows.to_batches(columns=list(columns), filter=bounds & partitions):
+    bounds = [("_offset", ">=", lowest), ("_offset", "<", behind)]
+    mine = [*bounds, ("_partition", "in", sorted({each.partition for each in scope.places}))]
+    files = dataset(table, bounds)
+    for chunk in files.to_batches(columns=list(columns), filter=pq.filters_to_expression(mine)):
         place, places = places_of(encoded(chunk, "_topic_id"), numbers(chunk, "_partition"))
         offsets = numbers(chunk, "_offset")
         yield chunk.filter(pa.array(touched(scope, places, place, offsets, offsets + 1)))

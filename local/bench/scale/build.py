@@ -22,6 +22,7 @@ from sluice.tables.ownership import OWNER
 
 from local.bench.scale.world import (
     A_DAY,
+    Ids,
     Numbers,
     World,
     batch_names,
@@ -31,7 +32,7 @@ from local.bench.scale.world import (
 )
 
 # As many rows as upkeep leaves in a file of the offsets table.
-_ROWS_A_FILE = 50_000
+_ROWS_A_FILE = 100_000
 _COMMITS_KEPT = 30 * A_DAY
 _HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 _DERIVED = [
@@ -65,7 +66,7 @@ def build(world: World) -> None:
     topic_id = next(iter(state.logs.values())).topic_id
     _write_data(world, pipeline, topic_id, now)
     resources = pipeline.resources
-    ids = (state.cluster_id, topic_id, str(DeltaTable(resources.data.uri).metadata().id))
+    ids = Ids(state.cluster_id, topic_id, str(DeltaTable(resources.data.uri).metadata().id))
     resources.offsets.snapshot_to_write()
     app = world.sequence
     for event, app_id in (("planned", app.app_id), ("committed", app.receipts_app_id)):

@@ -30,6 +30,7 @@ Numbers = npt.NDArray[np.int64]
 EVERY = timedelta(minutes=10)
 A_DAY = 144
 _QUARANTINED = 1_000
+_GAPS = ("gaps", "gap_control", "gap_aborted", "gap_compacted", "gap_lost")
 
 
 @dataclass(frozen=True)
@@ -112,63 +113,63 @@ def new_topic(bootstrap: str, topic: str, partitions: int, records: int) -> None
     produce(bootstrap, topic, partitions, records)
 
 
-def offsets_rows(
-    world: World, event: str, first: int, last: int, ids: tuple[str, str, str], now: datetime
-) -> pa.Table:
-    """The rows of an event for some batches, as the product writes them.
+@dataclass(frozen=True)
+class Ids:
+    """The ids of the cluster, the topic and the data table."""
 
-    `ids` are those of the cluster, the topic and the data table.
-    """
+    cluster: str
+    topic: str
+    table: str
+
+
+def offsets_rows(
+    world: World, event: str, first: int, last: int, ids: Ids, now: datetime
+) -> pa.Table:
+    """The rows of an event for some batches, as the product writes them."""
     numbers, partitions, quarantined = world.coordinates(first, last)
-    cluster, topic_id, table_id = ids
-    rows = len(numbers)
-    at = np.datetime64(now.replace(tzinfo=None), "us") - (world.batches - numbers) * np.timedelta64(
-        int(EVERY.total_seconds()), "s"
-    )
+    seconds = (world.batches - numbers) * int(EVERY.total_seconds())
     columns = {
-        **_same(
-            rows,
-            {
-                "format_version": 2,
-                "pipeline": world.pipeline,
-                "lane": "forward",
-                "generation": 1,
-                "event": event,
-                "mode": "append",
-                "topic": world.topic,
-                "topic_id": topic_id,
-                "log_start_offset": 0,
-                "leader_epoch": 0,
-                "cluster_id": cluster,
-                "data_table_id": table_id,
-                "run_id": "bench",
-                "actor": "bench",
-            },
-        ),
+        **_constants(world, event, ids, len(numbers)),
         "batch_id": pa.array(numbers),
         "batch": batch_names(numbers),
         "partition": pa.array(partitions),
         "start_offset": pa.array(numbers - 1),
         "end_offset": pa.array(numbers),
         "last_stable_offset": pa.array(numbers),
-        "recorded_at": pa.array(at),
+        "recorded_at": pa.array(
+            np.datetime64(now.replace(tzinfo=None), "us") - seconds.astype("timedelta64[s]")
+        ).cast(SCHEMA.field("recorded_at").type),
     }
     if event == "committed":
-        none = ("gaps", "gap_control", "gap_aborted", "gap_compacted", "gap_lost")
         columns |= {
             "records": pa.array(1 - quarantined.astype(np.int64)),
             "quarantined": pa.array(quarantined.astype(np.int64)),
             "data_version": pa.array(numbers),
-            **_same(rows, dict.fromkeys(none, 0)),
+            **_same(len(numbers), dict.fromkeys(_GAPS, 0)),
         }
-    arrays = [
-        columns.get(field.name, pa.nulls(rows)).cast(
-            pa.timestamp("us") if field.name == "recorded_at" else field.type
-        )
-        for field in SCHEMA
-    ]
-    naive = pa.table(arrays, names=SCHEMA.names)
-    return naive.cast(SCHEMA)
+    nothing = pa.nulls(len(numbers))
+    arrays = [columns.get(each.name, nothing).cast(each.type) for each in SCHEMA]
+    return pa.table(arrays, schema=SCHEMA)
+
+
+def _constants(world: World, event: str, ids: Ids, rows: int) -> dict[str, pa.Array]:
+    values = {
+        "format_version": 2,
+        "pipeline": world.pipeline,
+        "lane": "forward",
+        "generation": 1,
+        "event": event,
+        "mode": "append",
+        "topic": world.topic,
+        "topic_id": ids.topic,
+        "log_start_offset": 0,
+        "leader_epoch": 0,
+        "cluster_id": ids.cluster,
+        "data_table_id": ids.table,
+        "run_id": "bench",
+        "actor": "bench",
+    }
+    return _same(rows, values)
 
 
 def _same(rows: int, values: dict[str, object]) -> dict[str, pa.Array]:
