@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 
@@ -68,6 +68,9 @@ def _bounds(ranges: Sequence[OffsetRange]) -> tuple[Offsets, Offsets]:
     )
 
 
+NumberedBatch = tuple[BatchSequence, int]
+
+
 @dataclass(frozen=True)
 class RangeColumns:
     """Ranges of batches, an element of each array for each range.
@@ -107,6 +110,13 @@ class RangeColumns:
         columns = {name: getattr(self, name)[chosen] for name in _ARRAYS}
         return RangeColumns(self.sequences, self.places, **columns)
 
+    def batches(self) -> Iterator[tuple[NumberedBatch, int]]:
+        """Each batch once, with the index of one of its ranges."""
+        pairs = np.stack([self.sequence, self.number])
+        batches, first = np.unique(pairs, axis=1, return_index=True)
+        for (code, number), at in zip(batches.T.tolist(), first.tolist(), strict=True):
+            yield (self.sequences[code], number), at
+
     @cached_property
     def _by_place(self) -> tuple[Offsets, Offsets, Mapping[TopicIdPartition, int]]:
         order = np.lexsort((self.number, self.sequence, self.place))
@@ -120,6 +130,10 @@ class RangeColumns:
             return self.only(np.array([], dtype=np.int64))
         code = codes[place]
         return self.only(order[bounds[code] : bounds[code + 1]])
+
+    def batch(self, index: int) -> NumberedBatch:
+        """The batch of one of the ranges."""
+        return self.sequences[self.sequence[index]], int(self.number[index])
 
     def range(self, index: int) -> OffsetRange:
         """One of the ranges."""

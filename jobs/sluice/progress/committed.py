@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
@@ -10,11 +10,11 @@ import numpy as np
 from sluice.offsets.batches import BatchSequence
 from sluice.offsets.losses import Loss
 from sluice.offsets.notation import parse_batch
-from sluice.offsets.range_columns import OffsetScope, RangeColumns
+from sluice.offsets.range_columns import NumberedBatch, OffsetScope, RangeColumns
 from sluice.offsets.ranges import TopicIdPartition
 from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import LANES
-from sluice.progress.committed_ranges import CommittedRanges, NumberedBatch
+from sluice.progress.committed_ranges import CommittedRanges
 from sluice.progress.lane_state import LaneState, SequenceEnd
 from sluice.tables.foreign_commits import LandedBatch
 
@@ -47,7 +47,7 @@ def committed_ranges(
     waiting = {each: (settled[each] + 1, last[each]) for each in last if settled[each] < last[each]}
     planned = state.snapshot.columns.ranges("planned", everything if by_plan else waiting, scope)
     counted = state.snapshot.columns.ranges("committed", everything, scope)
-    versions = dict(_versions(state, _without_receipt(planned, counted)))
+    versions = _versions(state, planned, counted)
     return CommittedRanges(planned, counted, settled, versions, first or {}, by_plan)
 
 
@@ -109,23 +109,18 @@ def newest_receipts(state: LaneState, count: int) -> list[tuple[Receipt, bool]]:
     return found[-count:]
 
 
-def _without_receipt(planned: RangeColumns, counted: RangeColumns) -> set[NumberedBatch]:
-    """The batches of plans of which no receipt was read."""
-    known = set(_batches(counted))
-    return {each for each in _batches(planned) if each not in known}
-
-
-def _batches(columns: RangeColumns) -> Iterator[NumberedBatch]:
-    for code, number in np.unique(np.stack([columns.sequence, columns.number]), axis=1).T.tolist():
-        yield columns.sequences[code], number
-
-
 def _versions(
-    state: LaneState, wanted: Iterable[NumberedBatch]
-) -> Iterator[tuple[NumberedBatch, int]]:
-    for sequence, number in wanted:
+    state: LaneState, planned: RangeColumns, counted: RangeColumns
+) -> Mapping[NumberedBatch, int]:
+    """The version that each batch landed in, by its receipt, else by the data table's log."""
+    found = {batch: int(counted.version[at]) for batch, at in counted.batches()}
+    for sequence, number in (batch for batch, _ in planned.batches() if batch not in found):
+        receipts = state.snapshot.receipts_of(sequence, number, number)
         (batch,) = state.snapshot.batches(sequence, number, last=number)
-        yield (sequence, number), state.data.commit_of(batch).version
+        found[sequence, number] = (
+            receipts[0].data_version if receipts else state.data.commit_of(batch).version
+        )
+    return found
 
 
 def _first_where(state: LaneState, newer: tuple[str, str, object]) -> Mapping[BatchSequence, int]:
@@ -135,7 +130,7 @@ def _first_where(state: LaneState, newer: tuple[str, str, object]) -> Mapping[Ba
         "committed", {each.sequence: (1, each.last) for each in ends if each.last}, also=[newer]
     )
     first = {each.sequence: state.snapshot.settled(each.sequence) + 1 for each in ends}
-    for sequence, number in _batches(found):
+    for (sequence, number), _ in found.batches():
         first[sequence] = min(first[sequence], number)
     return first
 

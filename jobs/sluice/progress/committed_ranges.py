@@ -6,11 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sluice.offsets.batches import BatchSequence
-from sluice.offsets.range_columns import RangeColumns
-from sluice.offsets.ranges import TopicIdPartition
+from sluice.offsets.range_columns import NumberedBatch, RangeColumns
+from sluice.offsets.ranges import OffsetRange, TopicIdPartition
 from sluice.progress.evidence import CommittedRange, CountedRange
-
-NumberedBatch = tuple[BatchSequence, int]
 
 
 @dataclass(frozen=True)
@@ -18,8 +16,8 @@ class CommittedRanges:
     """The ranges of committed batches, as plans and as receipts state them.
 
     `planned` are all of them, or only those of batches without a receipt; then the receipts' own
-    ranges count for the others. `versions` are those of the batches without a receipt. Batches
-    below `first` are there only because others have read their offsets again.
+    ranges count for the others. `versions` are those that the batches landed in. Batches below
+    `first` are there only because others have read their offsets again.
     """
 
     planned: RangeColumns
@@ -31,51 +29,43 @@ class CommittedRanges:
 
     def at(self, place: TopicIdPartition) -> list[CommittedRange]:
         """A partition's ranges in the order they landed."""
-        counted = dict(self._counted(place))
+        counted = self._counted(place)
         found = list(self._planned(place, counted))
         if not self.by_plan:
             found += [
-                self._range(batch, line, version, [line])
-                for batch, (version, lines) in counted.items()
+                self._range(batch, line.offsets, [line])
+                for batch, lines in counted.items()
                 for line in lines
             ]
         return sorted(found, key=lambda each: (each.version, each.generation))
 
-    def _counted(
-        self, place: TopicIdPartition
-    ) -> Iterator[tuple[NumberedBatch, tuple[int, list[CountedRange]]]]:
+    def _counted(self, place: TopicIdPartition) -> dict[NumberedBatch, list[CountedRange]]:
         mine = self.counted.at(place)
-        found: dict[NumberedBatch, tuple[int, list[CountedRange]]] = {}
+        found: dict[NumberedBatch, list[CountedRange]] = {}
         for index in range(len(mine)):
-            batch = (mine.sequences[mine.sequence[index]], int(mine.number[index]))
-            line = CountedRange(
-                mine.range(index), int(mine.records[index]), int(mine.quarantined[index])
-            )
-            found.setdefault(batch, (int(mine.version[index]), []))[1].append(line)
-        yield from found.items()
+            records, quarantined = int(mine.records[index]), int(mine.quarantined[index])
+            line = CountedRange(mine.range(index), records, quarantined)
+            found.setdefault(mine.batch(index), []).append(line)
+        return found
 
     def _planned(
-        self,
-        place: TopicIdPartition,
-        counted: Mapping[NumberedBatch, tuple[int, list[CountedRange]]],
+        self, place: TopicIdPartition, counted: Mapping[NumberedBatch, list[CountedRange]]
     ) -> Iterator[CommittedRange]:
         mine = self.planned.at(place)
         for index in range(len(mine)):
-            batch = (mine.sequences[mine.sequence[index]], int(mine.number[index]))
-            version, lines = counted.get(batch, (-1, []))
-            version = self.versions[batch] if version < 0 else version
-            yield self._range(batch, CountedRange(mine.range(index), 0, 0), version, lines)
+            batch = mine.batch(index)
+            yield self._range(batch, mine.range(index), counted.get(batch, []))
 
     def _range(
-        self, batch: NumberedBatch, stated: CountedRange, version: int, lines: list[CountedRange]
+        self, batch: NumberedBatch, offsets: OffsetRange, lines: list[CountedRange]
     ) -> CommittedRange:
         sequence, number = batch
         return CommittedRange(
             batch=sequence.batch(number),
             forward=sequence.lane == "forward",
             generation=sequence.generation,
-            offsets=stated.offsets,
-            version=version,
+            offsets=offsets,
+            version=self.versions[batch],
             due=number <= self.settled[sequence],
             receipts=lines,
             checked=number >= self.first.get(sequence, 1),
