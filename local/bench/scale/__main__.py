@@ -1,6 +1,6 @@
 """The bench of scale: what a step costs on large tables, beside what it may cost.
 
-    python -m local.bench.scale [--quick] [year|many|wide|files|idle]…
+    python -m local.bench.scale [--quick] [year|wide|files|many]…
 
 The tables are synthetic, but real, and so is the broker. Each step runs in a process of its own:
 seconds without the imports, the peak of its memory with them.
@@ -29,6 +29,7 @@ from local.embedded.broker import Broker
 
 FOLDER = ROOT / "build" / "bench_scale"
 _PATIENCE_S = 400
+_WIDTH = 120
 
 
 @dataclass(frozen=True)
@@ -49,25 +50,38 @@ QUICK = Sizes(batches=300, partitions=4, pipelines=5, wide=50, files=50, rounds=
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the table: what was measured, how much it may cost, what it cost."""
+    """A line of the table: what was measured, how much it may cost, what it cost.
+
+    The cost is None of a step that did not end in time.
+    """
 
     what: str
     allowed: str
     cost: Cost | None
     note: str = ""
 
-    def cells(self) -> Iterator[str]:
+    @property
+    def cells(self) -> list[str]:
         """The cells of the line."""
-        yield from (self.what, self.allowed)
         if self.cost is None:
-            yield from ("stopped", "", "", "")
-            yield self.note
-            return
-        yield f"{self.cost.seconds:.2f}"
-        yield f"{self.cost.megabytes:.0f}"
-        yield str(self.cost.opens)
-        yield str(self.cost.requests)
-        yield self.note
+            return [self.what, self.allowed, f"over {_PATIENCE_S}", "", "", "", self.note]
+        cost = self.cost
+        figures = [f"{cost.seconds:.2f}", f"{cost.megabytes:.0f}"]
+        return [self.what, self.allowed, *figures, str(cost.opens), str(cost.requests), self.note]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A line that compares the steps of a batch, all together, with those on a small table."""
+
+    what: str
+    allowed: str
+    seconds: float
+
+    @property
+    def cells(self) -> list[str]:
+        """The cells of the line."""
+        return [self.what, self.allowed, f"{self.seconds:+.2f}", "", "", "", ""]
 
 
 @dataclass(frozen=True)
@@ -132,7 +146,7 @@ def wide(bench: Bench) -> Iterator[Line]:
     yield Line(f"{what}: settle", "15 s", bench.step(world, "settle"), note)
 
 
-def files(bench: Bench) -> Iterator[Line]:
+def files(bench: Bench) -> Iterator[Line | Difference]:
     """A data table with very many files, beside one with few."""
     sizes, extra = bench.sizes, 0.0
     new_topic(bench.bootstrap, "files", 4, 11)
@@ -147,7 +161,7 @@ def files(bench: Bench) -> Iterator[Line]:
         extra += slow.seconds - fast.seconds
         note = f"{slow.seconds - fast.seconds:+.2f} s"
         yield Line(f"{sizes.files:,} files: {step}", "", slow, note)
-    yield Line(f"{sizes.files:,} files: a batch in all", "2 s more", None, f"{extra:+.2f} s")
+    yield Difference(f"{sizes.files:,} files: a batch in all", "2 s more", extra)
 
 
 def many(bench: Bench) -> Iterator[Line]:
@@ -177,7 +191,7 @@ def many(bench: Bench) -> Iterator[Line]:
         yield Line(f"one of {len(among):,} pipelines: {step}", "1.2", cost, f"ratio {ratio:.2f}")
 
 
-PARTS: Mapping[str, Callable[[Bench], Iterator[Line]]] = {
+PARTS: Mapping[str, Callable[[Bench], Iterator[Line | Difference]]] = {
     "year": year,
     "wide": wide,
     "files": files,
@@ -190,15 +204,14 @@ PARTS: Mapping[str, Callable[[Bench], Iterator[Line]]] = {
 @click.argument("parts", nargs=-1, type=click.Choice(list(PARTS)))
 def main(quick: bool, parts: tuple[str, ...]) -> None:
     """Build the tables, take the steps, and print what they cost."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, width=_WIDTH)
     table = Table("what", "at most", "s", "MB", "opens", "requests", "")
     with Broker(empty(FOLDER) / "broker", heap="2g") as broker:
         bench = Bench(broker.bootstrap, FOLDER, QUICK if quick else FULL)
         for name in parts or PARTS:
             for line in PARTS[name](bench):
-                cells = list(line.cells())
-                console.print("  ".join(cells), style="dim")
-                table.add_row(*cells)
+                console.print("  ".join(line.cells), style="dim")
+                table.add_row(*line.cells)
     console.print(table)
 
 
