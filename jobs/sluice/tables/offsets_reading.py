@@ -26,6 +26,7 @@ class OffsetsReading:
         self._pipeline = pipeline
         self._table = table
         self._known: dict[str, list[dict[str, Any]]] = {}
+        self._numbers: dict[str, int] = {}
 
     @property
     def exists(self) -> bool:
@@ -119,5 +120,7 @@ class OffsetsReading:
     def _newest(self, app_id: str) -> int:
         if self._table is None:
             return 0
-        with reading(self._table.table_uri):
-            return self._table.transaction_version(app_id) or 0
+        if app_id not in self._numbers:
+            with reading(self._table.table_uri):
+                self._numbers[app_id] = self._table.transaction_version(app_id) or 0
+        return self._numbers[app_id]

@@ -77,6 +77,7 @@ class OffsetsSnapshot(OffsetsReading):
         by = CommitProperties(app_transactions=[Transaction(app_id, number, _now())])
         table = pa.Table.from_pylist(list(rows), schema=SCHEMA)
         self._known.clear()
+        self._numbers.clear()
         with committing(self._table):
             write_deltalake(self._table, table, mode="append", commit_properties=by)
 
