@@ -27,6 +27,7 @@ from sluice.scheduling.operators import IngestOperator
 from sluice.scheduling.priority import FreshFirst
 from sluice.scheduling.run_params import run_params
 from sluice.scheduling.tasks import PLAN, data_table, plan_with, settle_with
+from sluice.scheduling.time_limits import SHORT, settle_limit
 from sluice.settings import LONGEST_RUN
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.spec.spec_files import read_specs
@@ -37,7 +38,6 @@ RETRIES = {
     "retry_exponential_backoff": 2,
     "max_retry_delay": timedelta(minutes=15),
 }
-SHORT, LONG = timedelta(minutes=15), LONGEST_RUN
 
 
 def kafka_to_delta(spec: PipelineSpec, path: Path) -> DAG:
@@ -63,7 +63,7 @@ def kafka_to_delta(spec: PipelineSpec, path: Path) -> DAG:
         ingest = IngestOperator(
             task_id="ingest",
             spec=spec,
-            execution_timeout=LONG,
+            execution_timeout=LONGEST_RUN,
             # One at a time over all runs: max_active_runs does not count backfill runs (AIP-78).
             max_active_tis_per_dag=1,
             weight_rule=FreshFirst(),
@@ -77,7 +77,7 @@ def settle_task(spec: PipelineSpec, table: Asset) -> XComArg:
     settle = task(
         settle_with(spec, table),
         task_id="settle",
-        execution_timeout=SHORT,
+        execution_timeout=settle_limit(spec),
         max_active_tis_per_dag=1,
         inlets=[table],
         outlets=[table],

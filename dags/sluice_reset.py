@@ -3,8 +3,8 @@
 - **preview** shows, for each partition, the old and the new cursor, how much is read again or
   skipped, what Kafka still holds and how many rows are replaced. It changes nothing.
 - **execute** does what the preview has shown, if the run was started with `execute` and a reason.
-  It refuses if the result would now differ: a batch has landed meanwhile, or, for `to-latest`,
-  there are new records.
+  It refuses if the result would now differ, as after a batch that has landed meanwhile. Only the
+  end of a log that grows may differ: `to-latest` and `by-duration` go by the moment of `execute`.
 
 Offsets that are read again replace their rows in one commit; nothing is ever stored twice. Skipped
 offsets are recorded with who, when and why: `sluice history` shows it. Preview first: start a run
@@ -19,6 +19,7 @@ from airflow.sdk import DAG, task
 from sluice.scheduling.deployment import project_settings
 from sluice.scheduling.reset_form import reset_params
 from sluice.scheduling.reset_tasks import EXECUTE, PREVIEW, execute, preview
+from sluice.scheduling.time_limits import SHORT
 from sluice.spec.spec_files import read_specs
 
 PIPELINES = [each.pipeline for each in read_specs(project_settings().pipelines).accepted.values()]
@@ -35,7 +36,7 @@ if PIPELINES:
             "owner": "sluice",
             "retries": 3,
             "retry_delay": timedelta(seconds=10),
-            "execution_timeout": timedelta(minutes=15),
+            "execution_timeout": SHORT,
         },
         tags=["sluice"],
         params=reset_params(PIPELINES),

@@ -1,6 +1,6 @@
 """What spark-submit runs: land the batches of a reference.
 
-    spark-submit jobs/ingest.py --pipeline flights --lane forward --generation 1 --batches 42,43
+    spark-submit jobs/ingest.py --pipeline flights --lane forward --generation 1 --batches 42..43
 
 The Kafka connection comes from the environment (`AIRFLOW_CONN_<ID>`), never from the arguments.
 Exit code 1: failed, a retry may help; 3: failed, and an operator must decide.
@@ -20,14 +20,13 @@ from sluice.pipeline import find_pipeline
 @click.option("--pipeline", required=True)
 @click.option("--lane", required=True, type=click.Choice(["forward", "backfill"]))
 @click.option("--generation", required=True, type=click.IntRange(min=1))
-@click.option("--batches", required=True, help="Comma-separated numbers.")
+@click.option("--batches", required=True, help="The first and the last: 42..43.")
 def main(pipeline: str, lane: str, generation: int, batches: str) -> None:
     """Land the batches; the environment and the offsets table supply the rest."""
     with reporting_errors("sluice.ingest"):
-        numbers = batches.split(",")
         ingest(
             BatchReference.from_dict(
-                {"pipeline": pipeline, "lane": lane, "generation": generation, "batches": numbers}
+                {"pipeline": pipeline, "lane": lane, "generation": generation, "batches": batches}
             )
         )
 

@@ -127,10 +127,9 @@ install_jars() {
 # The Scala compiler is among Spark's jars, so that no JDK is needed.
 install_classes() {
   local jars=.venv/lib/python3.11/site-packages/pyspark/jars
-  say "Sluice's own class for Delta's logs (jobs/jvm) into build/jvm"
-  mkdir -p build/jvm
+  say "Sluice's own class for Delta's logs (jobs/jvm) into build/jars/spark"
   "$(java_command)" -cp "$jars/*" scala.tools.nsc.Main -usejavacp -classpath 'build/jars/spark/*' \
-    -d build/jvm/sluice.jar jobs/jvm/*.scala
+    -d build/jars/spark/sluice.jar jobs/jvm/*.scala
 }
 
 main() {

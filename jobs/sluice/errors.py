@@ -9,10 +9,12 @@ SluiceError
 ├── SparkFailed          read the cause: Spark stopped before its commit
 ├── DataLost             decide about lost data (`on_data_loss`)
 ├── GapUnexplained       decide about a hole in the log
+├── RowsErased           decide about rows that others deleted (`--bring-back-erased`)
 ├── TooManyQuarantined   fix the schema or raise `quarantine.max_ratio`
 ├── BackfillClosed       request the backfill again: a reset closed it before it was complete
 ├── PreviewOutdated      preview again: the plan is no longer the one shown
 ├── ResetNeeded          request a reset: the topic is not the log that was read
+├── OffsetsDamaged       restore the offsets table or recover it: rows of it are missing
 └── TableRefused         restore the table or request a reset: it is not as Sluice left it
 """
 
@@ -67,6 +69,10 @@ class GapUnexplained(SluiceError):
     """Offsets of a batch have no row, and the log does not explain why."""
 
 
+class RowsErased(SluiceError):
+    """Reading again would bring back rows that others deleted; nothing was changed."""
+
+
 class TooManyQuarantined(SluiceError):
     """More records were undecodable than the spec allows."""
 
@@ -85,6 +91,10 @@ class ResetNeeded(SluiceError):
 
 class TableRefused(SluiceError):
     """The table's log contradicts what Sluice recorded about it."""
+
+
+class OffsetsDamaged(SluiceError):
+    """Rows of the offsets table are missing."""
 
 
 class CommitConflict(Exception):

@@ -36,6 +36,8 @@ POINTS = (
     "drop recorded",
     "quarantine cleared",
     "skip fenced",
+    "offsets set aside",
+    "recovery fenced",
 )
 
 

@@ -17,20 +17,21 @@ decides whether a batch is committed, and it is read again before and after ever
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sluice.broker.client_settings import ClientSettings
+from sluice.lake.opened import OpenSpark, open_lake, open_upkeep
 from sluice.lake.port import Lake, Upkeep
 from sluice.lake.session import own_session
 from sluice.offsets.batches import BatchReference
 from sluice.offsets.notation import Positions
 from sluice.offsets.origin import Origin
 from sluice.offsets.quarantined import Drop, RecordFilter
-from sluice.offsets.ranges import OffsetRange
+from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.resets import Reset
 from sluice.operations.backfill.dry_run import dry_run_backfill
 from sluice.operations.backfill.plan_backfill import plan_backfill
@@ -44,6 +45,7 @@ from sluice.operations.quarantine.listing import (
     choose_records,
     list_quarantine,
 )
+from sluice.operations.recover.recover import Recovery, preview_recovery, recover
 from sluice.operations.reset.close_generation import finish_reset, preview_reset, reset
 from sluice.operations.reset.preview import Preview
 from sluice.operations.reset.skip import preview_skip, skip
@@ -51,11 +53,13 @@ from sluice.operations.reset.skip_rules import Skip
 from sluice.operations.reset.targets import Target
 from sluice.operations.status import PipelineStatus, read_status
 from sluice.operations.verify.accept_gaps import accept_gaps
-from sluice.operations.verify.verify import Progress, Verdict, verify
+from sluice.operations.verify.proof import Progress
+from sluice.operations.verify.verify import Verdict, verify
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.ingest.land_batches import ingest
 from sluice.protocol.ingest.outstanding import outstanding
 from sluice.protocol.plan.dry_run import dry_run
+from sluice.protocol.plan.log_ends import has_reached, read_log_ends
 from sluice.protocol.plan.outlook import Outlook
 from sluice.protocol.plan.write_plan import PlannedWork, plan
 from sluice.protocol.settle.announce import announce, read_announced
@@ -66,16 +70,13 @@ from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.spec.spec_files import find_spec
 from sluice.tables.warehouse import Warehouse
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
 
 @dataclass(frozen=True)
 class Pipeline:
     """One pipeline: the protocol's steps first, then the operators' commands."""
 
     resources: PipelineResources
-    open_spark: Callable[[PipelineSpec], AbstractContextManager[SparkSession]] = own_session
+    open_spark: OpenSpark = own_session
 
     @property
     def spec(self) -> PipelineSpec:
@@ -88,9 +89,12 @@ class Pipeline:
         """Decide what the run works on, and make it durable; falsy if there is nothing new."""
         return plan(self.resources, self._after_any_reset(run_id, actor))
 
-    def backfill(self, selection: Selection, run_id: str, actor: str) -> PlannedWork:
+    def backfill(
+        self, selection: Selection, run_id: str, actor: str, bring_back_erased: bool = False
+    ) -> PlannedWork:
         """Plan which offsets below the cursor are reread, as far as Kafka holds them."""
-        return plan_backfill(self.resources, selection, self._after_any_reset(run_id, actor))
+        origin = self._after_any_reset(run_id, actor)
+        return plan_backfill(self.resources, selection, origin, bring_back_erased)
 
     def dry_run(self, selection: Selection | None = None) -> Outlook:
         """What the next run, or a backfill of the selection, would do. Writes nothing."""
@@ -108,13 +112,9 @@ class Pipeline:
         """Land the batches that are not committed yet."""
         ingest(self.resources, work, lake)
 
-    @contextmanager
-    def open_lake(self) -> Iterator[Lake]:
+    def open_lake(self) -> AbstractContextManager[Lake]:
         """Start Spark for `ingest`, and stop it at the end. Raises SparkFailed."""
-        from sluice.lake.spark_lake import SparkLake
-
-        with self.open_spark(self.spec) as spark:
-            yield SparkLake(spark, self.resources.client, self.spec, self.resources.tables)
+        return open_lake(self.resources, self.open_spark)
 
     # 3 settle
 
@@ -122,13 +122,21 @@ class Pipeline:
         """Write all due receipts and mirror the cursor."""
         return settle(self.resources, _origin(run_id, actor))
 
-    def announced(self, told: Iterable[object], work: BatchReference) -> Announced:
+    def announced(self, told: Iterable[object], work: BatchReference | None) -> Announced:
         """How far earlier announcements go; read it before the run settles its work."""
         return read_announced(self.resources, told, work)
 
     def announce(self, before: Announced) -> Announcement:
         """What is settled and not announced yet; falsy if there is no news."""
         return announce(self.resources, before)
+
+    def log_ends(self) -> Mapping[TopicPartition, int]:
+        """The end of what can be read now, by partition."""
+        return read_log_ends(self.resources)
+
+    def has_reached(self, ends: Mapping[TopicPartition, int]) -> bool:
+        """Whether everything below these ends is in the table."""
+        return has_reached(self.resources, ends)
 
     # The operators' commands
 
@@ -162,9 +170,16 @@ class Pipeline:
         run_id: str,
         actor: str,
         as_previewed: str | None = None,
+        bring_back_erased: bool = False,
     ) -> Reset:
         """Close the generation and open the next one at the target."""
-        return reset(self.resources, target, reason, _origin(run_id, actor), as_previewed)
+        origin = _origin(run_id, actor)
+        return reset(self.resources, target, reason, origin, as_previewed, bring_back_erased)
+
+    def recover(self, reason: str, run_id: str, actor: str, execute: bool) -> Recovery:
+        """Build the offsets table from the data table, or show what would be written."""
+        decided = recover if execute else preview_recovery
+        return decided(self.resources, reason, _origin(run_id, actor))
 
     def preview_skip(self, positions: Positions, reason: str, actor: str) -> Skip:
         """How single offsets would be skipped; nothing is written."""
@@ -202,12 +217,8 @@ class Pipeline:
         with self._open_upkeep() as upkeep:
             return maintain(self.resources, upkeep, _origin(run_id, actor))
 
-    @contextmanager
-    def _open_upkeep(self) -> Iterator[Upkeep]:
-        from sluice.lake.upkeep import SparkUpkeep
-
-        with self.open_spark(self.spec) as spark:
-            yield SparkUpkeep(spark, self.resources.tables.quarantine(self.spec.table))
+    def _open_upkeep(self) -> AbstractContextManager[Upkeep]:
+        return open_upkeep(self.resources, self.open_spark)
 
     def _after_any_reset(self, run_id: str, actor: str) -> Origin:
         """Finish an interrupted reset before anything is planned."""

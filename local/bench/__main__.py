@@ -63,8 +63,8 @@ class Bench:
         work = open_pipeline(spec, Settings.from_environment(settings), extra).plan(
             "bench", "bench"
         )
-        reference = work.as_dict() | {"batches": ",".join(map(str, work.batches))}
-        arguments = [text for key, value in reference.items() for text in (f"--{key}", str(value))]
+        reference = work.as_dict().items()
+        arguments = [text for key, value in reference for text in (f"--{key}", str(value))]
         job = [str(ROOT / "jobs" / "ingest.py"), *arguments]
         return self._submit(job, spark_conf(spec), environment, folder / self.form)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -55,6 +56,44 @@ def test_every_command_for_people(trips: Installed) -> None:
     assert "compared with 12 records in Kafka" in proof
     assert "FAILED" not in proof
     assert trips.judge().facts.rows == 12
+
+
+def test_a_run_on_a_busy_topic_ends(trips: Installed) -> None:
+    """It brings what was there when it began; what comes meanwhile may wait."""
+    ended = threading.Event()
+
+    def keep_producing() -> None:
+        while not ended.wait(0.1):
+            produce(trips.bootstrap, trips.topics[0], numbered(5, 100))
+
+    producer = threading.Thread(target=keep_producing)
+    producer.start()
+    try:
+        run = trips.start("run")
+        assert run.process.wait(180) == 0
+    finally:
+        ended.set()
+        producer.join()
+    assert "has all that could be read when the run began" in run.end().stdout
+    before = len(trips.rows())
+    assert before >= 12
+    trips.run()
+    assert len(trips.rows()) > before, "the topic went on"
+    trips.judge()
+
+
+def test_a_table_that_cannot_be_read_is_named(trips: Installed) -> None:
+    """A store that is away, or a file that somebody removed: no traceback, and nothing changes."""
+    trips.run()
+    for file in (trips.warehouse / "trips__offsets").rglob("*.parquet"):
+        file.unlink()
+    for command in ("plan", "status", "history", "verify"):
+        done = trips.sluice(command)
+        assert done.returncode == 1
+        assert "trips__offsets: cannot be read: " in done.stderr
+        assert "Traceback" not in done.stderr
+    (trips.warehouse / "trips__offsets" / "_delta_log" / f"{0:020d}.json").write_text("{")
+    assert "CommitUnknown: " in trips.sluice("status").stderr
 
 
 def test_every_command_for_programs(trips: Installed) -> None:

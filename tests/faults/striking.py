@@ -17,8 +17,7 @@ from tests.worlds.processes import PLANNING_ALONE, SETTLING_ALONE, Run, until
 FAULTY = "FaultyLogStore"
 SOURCE = Path(__file__).parent / "java" / f"{FAULTY}.java"
 JARS = BROKER_JARS.with_name("spark")
-OWN_JARS = JARS.parents[1] / "jvm"
-CLASS_PATH = f"{OWN_JARS}/*:{JARS}/*:{Path(pyspark.__file__).parent}/jars/*"
+CLASS_PATH = f"{JARS}/*:{Path(pyspark.__file__).parent}/jars/*"
 RUN = ("run",)
 
 # What the fixture `faulty` is.

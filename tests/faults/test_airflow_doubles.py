@@ -13,6 +13,7 @@ from typing import Any
 
 import psutil
 import pytest
+from sluice.offsets.batches import BatchReference
 
 from local.embedded.airflow_client import AirflowApiError, DagRun
 from tests.worlds.deployment import KEEPING_ALL, RUN_SECONDS, Deployment, deployed
@@ -238,4 +239,7 @@ def planned_side_by_side(deployment: Deployment) -> dict[str, tuple[str, list[in
 
     runs = until(look, "two runs that have planned", RUN_SECONDS, 1)
     works = {run.run_id.split("__")[0]: deployment.work(run) for run in runs}
-    return {kind: (work["lane"], work["batches"]) for kind, work in works.items()}
+    return {
+        kind: (work["lane"], list(BatchReference.from_dict(work).batches))
+        for kind, work in works.items()
+    }

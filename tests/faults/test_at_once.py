@@ -38,15 +38,15 @@ def test_of_many_planners_one_wins_and_the_others_adopt(topic: Topic, pipeline: 
     assert {line(planner) for planner in planners} == {"ready\n"}
     try:
         # The first round also races to create the offsets table.
-        for first, batches in ((0, [1, 2]), (10, [3, 4])):
+        for first, batches in ((0, range(1, 3)), (10, range(3, 5))):
             more(trips, 10, first)
             for planner in planners:
                 planner.process.stdin.write("\n")
                 planner.process.stdin.flush()
-            works = [json.loads(line(planner)) for planner in planners]
-            assert [work["batches"] for work in works] == [batches] * PLANNERS
+            works = [BatchReference.from_dict(json.loads(line(each))) for each in planners]
+            assert [work.batches for work in works] == [batches] * PLANNERS
             assert len(trips.offsets("planned")) == batches[-1] * 2, "a row per partition, once"
-            trips.ingest(BatchReference.from_dict(works[0]))
+            trips.ingest(works[0])
             trips.settle()
     finally:
         assert [planner.end().returncode for planner in planners] == [0] * PLANNERS

@@ -104,7 +104,7 @@ def land_as_before(trips: Installed, lane: LaneState) -> None:
     resources = trips.open().resources
     new = next_plan(resources, lane, resources.kafka.state(resources.spec))
     resources.offsets.snapshot().append_plan(new, Origin("run", "pytest", datetime.now(UTC)))
-    trips.ingest(BatchReference(lane.sequence, (3,)))
+    trips.ingest(BatchReference(lane.sequence, range(3, 4)))
 
 
 def test_an_unfinished_plan_of_a_closed_generation_is_dead(trips: Installed) -> None:

@@ -23,12 +23,15 @@ from typing import TYPE_CHECKING, Any
 from deltalake import DeltaTable
 from sluice.errors import TableRefused
 
+from local.embedded.broker import Broker
 from local.embedded.topics import create_topic
 from tests.oracle import read_truth
+from tests.worlds.left_out import land_without
 from tests.worlds.pipelines import Installed, more
 from tests.worlds.records import (
     delete_records,
     delete_topic,
+    end,
     numbered,
     produce,
     send,
@@ -148,6 +151,54 @@ def a_backfill(trips: Installed) -> None:
 
 
 @scenario
+def a_backfill_of_the_middle(trips: Installed) -> None:
+    from sluice.operations.backfill.selection import offset_ranges
+
+    more(trips, 10)
+    trips.run()
+    middle = offset_ranges([f"{trips.topics[0]}[0] [3, 6)"])
+    trips.ingest(trips.open().backfill(middle, "test", "test").work)
+    trips.settle()
+
+
+@scenario
+def a_log_that_was_replaced(trips: Installed) -> Expectations:
+    return replaced_log(trips, lambda: None)
+
+
+@scenario
+def a_log_that_was_replaced_after_a_reset(trips: Installed) -> Expectations:
+    from sluice.operations.reset.targets import shift_by
+
+    return replaced_log(trips, lambda: trips.open().reset(shift_by(0), "a scenario", "run", "test"))
+
+
+def replaced_log(trips: Installed, before: Callable[[], object]) -> Expectations:
+    """A broker of its own comes back with an older copy, which grows over the cursor."""
+    name, folder = trips.topics[0], trips.folder / "broker"
+    with Broker(folder) as broker:
+        trips.bootstrap = broker.bootstrap
+        assert create_topic(broker.bootstrap, name, 1, {})
+        more(trips, 5)
+        broker.stop()
+        copy = shutil.copytree(folder / "data", trips.folder / "copy")
+        broker.start()
+        more(trips, 5, 5)
+        trips.run()
+        truth = read_truth(broker.bootstrap, [name])
+        before()
+        broker.stop()
+        shutil.rmtree(folder / "data")
+        shutil.copytree(copy, folder / "data")
+        broker.start()
+        more(trips, 10, 1000)
+        with contextlib.suppress(Exception):
+            trips.run()
+        noticed = len(trips.ranges()) == 1
+        return {"truth": truth if noticed else read_truth(broker.bootstrap, [name]), "group": None}
+
+
+@scenario
 def a_zombie_after_a_reset(trips: Installed) -> None:
     from sluice.lake.port import BatchAttempt
     from sluice.operations.reset.targets import to_earliest
@@ -228,6 +279,39 @@ def a_topic_created_anew(trips: Installed) -> Expectations:
     # What the new topic holds is not the pipeline's, as long as nobody has decided so.
     noticed = len(trips.ranges()) == 1
     return {"truth": truth} if noticed else {"remembered": truth}
+
+
+@scenario
+def files_vacuumed_before_the_receipt(trips: Installed) -> None:
+    an_aborted_transaction(trips)
+    more(trips, 3, 3)
+    producer = transactional(trips.bootstrap)
+    send(producer, trips.topics[0], numbered(2))
+    end(trips.bootstrap, trips.topics[0], producer, commit=True)
+    trips.ingest(trips.plan())
+    table = DeltaTable(trips.data)
+    table.optimize.compact()
+    table.vacuum(retention_hours=0, enforce_retention_duration=False, dry_run=False)
+    with contextlib.suppress(FileNotFoundError):
+        trips.settle()
+
+
+@scenario
+def a_record_left_out(trips: Installed) -> Expectations:
+    from sluice.errors import GapUnexplained
+    from sluice.operations.backfill.selection import offset_ranges
+
+    trips.write_spec(on_data_loss="record")
+    more(trips, 10)
+    trips.run()
+    more(trips, 10, 10)
+    faulty = land_without(trips, trips.plan(), 15, read_truth(trips.bootstrap, trips.topics))
+    with contextlib.suppress(GapUnexplained):
+        trips.settle()
+    gap = offset_ranges([f"{trips.topics[0]}[0] [15, 16)"])
+    trips.ingest(trips.open().backfill(gap, "test", "test").work)
+    trips.settle()
+    return {"altered": frozenset({faulty})}
 
 
 @cache

@@ -90,6 +90,16 @@ class LaneHistory:
             cursors.update({row.place: row.end_offset for row in batch.plan})
         return cursors
 
+    def put_back(self, receipt: OffsetsRow) -> bool:
+        """Whether an older copy of the data table took the batch's place: a reset, later, has
+        found the table at a version below that of the batch."""
+        return any(
+            row.generation > receipt.generation
+            and row.data_version is not None
+            and row.data_version < (receipt.data_version or 0)
+            for row in self.of_event("reset_done")
+        )
+
     def app(self, lane: str, generation: int) -> str:
         return f"sluice:{self.pipeline}:{lane}:{generation}"
 

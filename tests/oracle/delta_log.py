@@ -51,6 +51,7 @@ class TableLog:
     live: dict[str, DataFile] = field(default_factory=dict)
     transactions: dict[str, int] = field(default_factory=dict)
     schema: dict[str, Any] = field(default_factory=dict)
+    in_files: dict[str, str] = field(default_factory=dict)
     partition_columns: tuple[str, ...] = ()
     table_id: str | None = None
 
@@ -112,10 +113,12 @@ class TableLog:
     def _accept_metadata(self, actions: Actions) -> None:
         for meta in (action["metaData"] for action in actions if action.get("metaData")):
             settings = dict(meta.get("configuration") or {})
-            if settings.get("delta.columnMapping.mode", "none") != "none":
-                raise Unjudgeable(f"{self.root}: column mapping is not read by this oracle")
+            if settings.get("delta.columnMapping.mode", "none") == "id":
+                raise Unjudgeable(f"{self.root}: columns mapped by id are not read by this oracle")
             self.table_id = meta["id"]
             fields = json.loads(meta["schemaString"])["fields"]
+            named = "delta.columnMapping.physicalName"
+            self.in_files = {f["name"]: f["metadata"].get(named, f["name"]) for f in fields}
             self.schema = {column["name"]: column["type"] for column in fields}
             self.partition_columns = tuple(meta.get("partitionColumns") or ())
 

@@ -57,7 +57,8 @@ class Evidence:
     @property
     def restored(self) -> bool:
         """Whether somebody rolled the data table back; then a reset may close earlier batches."""
-        return any(v.info.get("operation") == "RESTORE" for v in self.data.versions)
+        restored = any(v.info.get("operation") == "RESTORE" for v in self.data.versions)
+        return restored or any(map(self.history.put_back, self.history.of_event("committed")))
 
     def label(self, name: str) -> int:
         return self._labels.setdefault(name, len(self._labels))

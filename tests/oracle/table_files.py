@@ -65,8 +65,9 @@ def read_file(log: TableLog, file: DataFile, columns: list[str]) -> pa.Table:
         raise FileNotFoundError(file.path)
     parquet = pq.ParquetFile(file.path, coerce_int96_timestamp_unit="us")
     inside = set(parquet.schema_arrow.names)
-    held = parquet.read([name for name in columns if name in inside])
-    values = dict(file.partition_values)
+    there = {log.in_files[name]: name for name in columns if log.in_files[name] in inside}
+    held = parquet.read([*there]).rename_columns(there)
+    values = {name: dict(file.partition_values).get(log.in_files[name]) for name in columns}
     arrays = [_column(log, held, name, values) for name in columns]
     return pa.table(arrays, names=columns)
 
@@ -76,7 +77,11 @@ def _column(
 ) -> pa.ChunkedArray:
     kind = arrow_type(log.schema[name])
     if name in held.column_names:
-        return held.column(name).cast(kind)
+        found = held.column(name)
+        if log.in_files[name] != name and found.null_count == len(found):
+            # The fields of a nested column have other names, too; without values it has none.
+            return pa.chunked_array([pa.nulls(len(found), kind)])
+        return found.cast(kind)
     value = values.get(name)
     # An empty string is how Delta writes a null partition value.
     text = pa.scalar(value if value != "" else None, pa.string())

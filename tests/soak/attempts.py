@@ -6,6 +6,7 @@ import contextlib
 import threading
 import time
 from collections import Counter, deque
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import psutil
@@ -73,7 +74,7 @@ class Attempts:
     healing: threading.Event
     all: list[Attempt] = field(default_factory=list)
     failpoints: deque[tuple[str, str, set[str]]] = field(default_factory=deque)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _starting: threading.Lock = field(default_factory=threading.Lock)
 
     def keep_running(self) -> None:
         """`sluice run`, again and again."""
@@ -95,7 +96,7 @@ class Attempts:
             variable, point, more = self.failpoints.popleft()
             env |= {"SLUICE_TEST": "1", variable: point}
             mine |= more
-        with self._lock:
+        with self._starting:
             run = self.trips.start(command, *args, **env)
             attempt = Attempt(len(self.all) + 1, command, run, self.diary.now, mine)
             self.all.append(attempt)
@@ -117,6 +118,15 @@ class Attempts:
         attempt.how = verdict(code, errors)
         self.diary.write(f"{attempt} ended: {attempt.how}")
         return attempt
+
+    @contextlib.contextmanager
+    def quiet(self, patience: float) -> Iterator[bool]:
+        """No process of the product is there, and none starts; False if some do not end in time."""
+        deadline = time.monotonic() + patience
+        with self._starting:
+            while any(each.run.family for each in self.all) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            yield not any(each.run.family for each in self.all)
 
     def pick(self, share: float) -> Attempt | None:
         """One of those that run."""

@@ -37,14 +37,15 @@ class Reader:
             stop.wait(max(PAUSE, REST * (time.monotonic() - started)))
 
     def look(self) -> None:
-        """Read the newest version, if it was not read before."""
+        """Read the newest version, if it was not read before; an older copy put back was."""
         try:
             table = DeltaTable(self.table)
-        except TableNotFoundError:
+            if self.sightings and table.version() <= self.sightings[-1].version:
+                return
+            rows = table.to_pyarrow_dataset().to_table(columns=COLUMNS)
+        except (TableNotFoundError, FileNotFoundError):
+            # Dropped, or its files were optimized away and vacuumed meanwhile.
             return
-        if self.sightings and table.version() == self.sightings[-1].version:
-            return
-        rows = table.to_pyarrow_dataset().to_table(columns=COLUMNS)
         counts = _counts(rows)
         changed = changes(self._seen, counts)
         self.sightings.append(Sighting(table.version(), changed, _repeated(rows)))

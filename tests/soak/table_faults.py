@@ -1,9 +1,11 @@
-"""Faults of the data table: rewound, read again, restored, optimized by others."""
+"""Faults of the data table: rewound, read again, restored, optimized, put back, dropped."""
 
 from __future__ import annotations
 
 import contextlib
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError
@@ -97,6 +99,71 @@ def optimize(scene: Scene, fault: Fault) -> bool:
             DeltaTable(scene.trips.data).optimize.compact()
         except CommitFailedError as problem:
             scene.diary.write(f"OPTIMIZE: {problem}")
+    return True
+
+
+def put_back(scene: Scene, fault: Fault) -> bool:
+    """The folder of some seconds ago takes the table's place: every run stops until it is gone."""
+    with _cursor(scene) as free:
+        if not free or not scene.trips.version():
+            return False
+        copy = scene.trips.folder / f"copy at {fault.at:.0f}"
+        with scene.attempts.quiet(PATIENCE) as quiet:
+            if not quiet:
+                return False
+            shutil.copytree(scene.trips.data, copy)
+        receipts = len(scene.trips.offsets("committed"))
+        if not scene.until(lambda: len(scene.trips.offsets("committed")) > receipts, PATIENCE):
+            return False
+        return _in_its_place(scene, copy)
+
+
+def drop(scene: Scene, fault: Fault) -> bool:
+    """The table is moved away: every run stops, and none creates another."""
+    with _cursor(scene) as free:
+        return bool(free and scene.trips.version()) and _in_its_place(scene, None)
+
+
+def _in_its_place(scene: Scene, other: Path | None) -> bool:
+    """Another folder, or none, in the table's place until a run was refused."""
+    aside = scene.trips.folder / "aside"
+    with scene.attempts.quiet(PATIENCE) as quiet:
+        if not quiet:
+            return False
+        scene.trips.data.rename(aside)
+        if other is not None:
+            other.rename(scene.trips.data)
+    swapped = scene.diary.now
+    scene.diary.write(f"{other.name if other else 'nothing'} in the table's place")
+
+    def since() -> list[Attempt]:
+        return [each for each in scene.attempts.all if each.started > swapped and each.how]
+
+    with scene.diary.in_force("TableRefused"):
+        scene.until(lambda: any(each.how == "TableRefused" for each in since()), PATIENCE)
+        with scene.attempts.quiet(2 * PATIENCE):
+            for attempt in since():
+                if attempt.how == "ok":
+                    scene.diary.find(f"{attempt} trusted a table that is not the known one")
+            if other is None and scene.trips.data.exists():
+                scene.diary.find("a table was created in the place of the known one")
+            shutil.rmtree(scene.trips.data, ignore_errors=True)
+            aside.rename(scene.trips.data)
+    return True
+
+
+def optimize_before_receipts(scene: Scene, fault: Fault) -> bool:
+    """A run dies before its receipt; then others OPTIMIZE, and VACUUM the files it would count."""
+    if not scene.trips.version():
+        return False
+    scene.attempts.failpoints.append(("SLUICE_FAILPOINT", "before receipt: kill", {KILLED}))
+    scene.until(lambda: not scene.attempts.failpoints, PATIENCE)
+    with scene.attempts.quiet(PATIENCE) as quiet:
+        if not quiet:
+            return False
+        table = DeltaTable(scene.trips.data)
+        table.optimize.compact()
+        table.vacuum(0, dry_run=False, enforce_retention_duration=False)
     return True
 
 

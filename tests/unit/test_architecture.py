@@ -43,6 +43,7 @@ FOLDERS = (
     "operations.history",
     "operations.backfill",
     "operations.reset",
+    "operations.recover",
     "operations.quarantine",
     "operations.verify",
     "pipeline",
@@ -69,11 +70,16 @@ PURE_MODULES = (
     "spec.columns",
     "spec.formats",
     "spec.pipeline_spec",
+    "spec.spark_keys",
     "spec.starts",
     "tables.foreign_commits",
+    "progress.erased",
+    "progress.committed_ranges",
     "progress.evidence",
     "lake.port",
+    "lake.predicate",
     "protocol.plan.cutting",
+    "protocol.plan.fingerprints",
     "protocol.plan.log_changes",
     "protocol.plan.next_batches",
     "protocol.plan.outlook",
@@ -84,6 +90,7 @@ PURE_MODULES = (
     "operations.reset.skip_rules",
     "operations.quarantine.error_groups",
     "operations.verify.checks",
+    "operations.verify.slices",
 )
 # What reaches out of the process, or waits.
 OUTSIDE = {

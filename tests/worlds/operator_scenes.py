@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -335,6 +336,56 @@ def restored(stage: Stage) -> Scene:
     assert stage.flights.judge().facts.rows == 19
 
 
+def put_back(stage: Stage) -> Scene:
+    stage.landed()
+    backup = stage.flights.folder / "backup"
+    shutil.copytree(stage.flights.data, backup)
+    stage.send(departures(5), hour=10)
+    stage.flights.run()
+    shutil.rmtree(stage.flights.data)
+    backup.rename(stage.flights.data)
+    assert "an older copy was put back" in stage.console.refuses(RUN)
+    yield
+    stage.flights.run()
+    assert stage.batch("forward-2-1") == {"[0]": (10, 15), "[1]": (4, 4)}
+    assert stage.flights.judge().facts.rows == 19
+
+
+def offsets_lost(stage: Stage) -> Scene:
+    stage.landed()
+    shutil.rmtree(stage.flights.warehouse / "flights__offsets")
+    stage.send(departures(5), hour=10)
+    assert "the offsets table is an older one, or lost" in stage.console.refuses(RUN)
+    preview, done = yield
+    assert "1 batch from the data table's log: forward-1-1 … forward-1-1" in preview
+    assert "generation 2 is open" in done
+    stage.flights.run()
+    assert stage.batch("forward-2-1") == {"[0]": (10, 15), "[1]": (4, 4)}
+    assert stage.flights.judge().facts.rows == 19
+
+
+def table_gone(stage: Stage) -> Scene:
+    stage.landed()
+    shutil.rmtree(stage.flights.data)
+    assert "found no table" in stage.console.refuses(RUN)
+    yield
+    assert len(list(stage.flights.warehouse.glob("flights__offsets__*"))) == 1
+    assert stage.flights.judge().facts.rows == 14
+
+
+def new_cluster(stage: Stage) -> Scene:
+    stage.landed()
+    before = read_truth(stage.broker.bootstrap, ["flights"])
+    with Broker(stage.flights.folder / "moved") as moved:
+        assert create_topic(moved.bootstrap, "flights", 2, {"retention.ms": "-1"})
+        produce(moved.bootstrap, "flights", departures(5))
+        stage.flights.bootstrap = moved.bootstrap
+        assert "behind the same connection" in stage.console.refuses(RUN)
+        yield
+        assert stage.batch("forward-2-1") == {"[0]": (0, 5), "[1]": (0, 0)}
+        assert stage.flights.judge(remembered=before, group=None).facts.rows == 19
+
+
 def records_lost(stage: Stage) -> Scene:
     stage.landed_from(departures(5))
     stage.send(departures(4), hour=5)
@@ -355,7 +406,7 @@ def unexplained_gap(stage: Stage) -> Scene:
         values, at = departures(5), stamp(hour)
         produce(stage.broker.bootstrap, "flights", values, timestamp=at)
     before = lost(stage.flights, stage.broker)
-    assert "5 offsets have no row and nothing in the log" in stage.console.refuses(RUN)
+    assert "5 offsets are not accounted for" in stage.console.refuses(RUN)
     (verified,) = yield
     assert "lost: 5 offsets in 1 loss record\n" in verified
     assert "nothing new" in stage.console.does(RUN)
@@ -391,6 +442,10 @@ SCENES: dict[str, Callable[[Stage], Scene]] = {
     "Replay quarantined records": replayed,
     "Drop quarantined records": dropped,
     "The table was restored": restored,
+    "The table was put back from a backup": put_back,
+    "The offsets table is lost, or another table is in its place": offsets_lost,
+    "The table is gone for good": table_gone,
+    "Kafka has moved to a new cluster": new_cluster,
     "Kafka has lost records": records_lost,
     "A gap that nothing explains": unexplained_gap,
     "Maintenance": maintained,

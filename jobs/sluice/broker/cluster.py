@@ -62,10 +62,8 @@ class KafkaCluster:
         # Two at once, but the last alone and last: else a record written in between looks held back
         # by an open transaction, or a log start may be behind the end.
         # read_committed asks for the LSO, read_uncommitted for the high watermark (KIP-98).
-        asked = [
-            self._asked_offsets(partitions, each)
-            for each in (OffsetSpec.earliest(), OffsetSpec.latest())
-        ]
+        both = OffsetSpec.earliest(), OffsetSpec.latest()
+        asked = [self._asked_offsets(partitions, each) for each in both]
         starts, ends = map(self._told_offsets, asked)
         stable = self._list_offsets(partitions, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED)
         logs = {
@@ -84,7 +82,8 @@ class KafkaCluster:
         self, partitions: list[TopicPartition], moment: datetime
     ) -> Mapping[TopicPartition, int | None]:
         """The first offset whose record is at or after the moment; None where none is."""
-        at = OffsetSpec.for_timestamp(int(moment.timestamp() * 1000))
+        # To Kafka, -1 and -2 mean the log's two ends (its protocol's ListOffsets).
+        at = OffsetSpec.for_timestamp(max(0, int(moment.timestamp() * 1000)))
         found = self._list_offsets(
             [WirePartition(each.topic, each.partition) for each in partitions], at
         )
@@ -173,7 +172,8 @@ class KafkaCluster:
                 answer = self._ask(partial(_itself, future))
             except NoSuchTopic:
                 continue
-            found[topic] = (_url_safe(str(answer.topic_id)), [e.id for e in answer.partitions])
+            topic_id = require_topic_id(topic, str(answer.topic_id))
+            found[topic] = (topic_id, [each.id for each in answer.partitions])
         return found
 
     def _list_offsets(
@@ -235,6 +235,15 @@ def _without_errors(answer: list[WirePartition]) -> list[WirePartition]:
     return answer
 
 
-def _url_safe(topic_id: str) -> str:
+def require_topic_id(topic: str, reported: str) -> str:
+    """A topic's id as Kafka writes it. Raises SettingsError for a broker that reports none."""
     # librdkafka writes the id in plain base64, Kafka in the URL-safe form (KIP-516).
-    return topic_id.replace("+", "-").replace("/", "_")
+    found = reported.rstrip("=").replace("+", "-").replace("/", "_")
+    if not found.strip("A"):
+        raise SettingsError(
+            f"{topic}: expected a topic id, found none: the broker reports no topic ids (KIP-516),"
+            " and without them a topic created anew cannot be told from the old one. Upgrade the"
+            " cluster to Kafka 2.8 or later, with inter.broker.protocol.version 2.8 or later:"
+            " existing topics get their ids then."
+        )
+    return found

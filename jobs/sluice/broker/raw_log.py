@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Iterator, Sequence
 
 from aiokafka.errors import OffsetOutOfRangeError
@@ -22,9 +23,9 @@ from sluice.offsets.receipts import Span
 _LOG = logging.getLogger(__name__)
 
 _FETCH_BYTES = 1 << 20
-# An empty answer counts only when repeated: a newly elected leader, or slow tiered storage
+# An empty answer counts only when it stays so: a newly elected leader, or slow tiered storage
 # (KIP-405), also answers with nothing.
-_EMPTY_ANSWERS = 4
+_PATIENCE_S = 3.0
 
 
 def read_raw_log(
@@ -33,17 +34,19 @@ def read_raw_log(
     missing: Sequence[Span],
     *,
     timeout: float = 30.0,
+    patience: float = _PATIENCE_S,
 ) -> Iterator[LogPage]:
     """Read the log where offsets are missing, a page of about a megabyte at a time.
 
     The pages ascend and cover all the missing ranges. `timeout` is the longest wait for the next
-    page, in seconds. Raises BrokerUnavailable when it is over, SettingsError when the connection
-    is unusable or its user may not read the topic.
+    page, in seconds, and `patience` how long an answer without records has to stay so before it
+    counts: less than the timeout. Raises BrokerUnavailable when it is over, SettingsError when the
+    connection is unusable or its user may not read the topic.
     """
     if not missing:
         return
     connection = RawConnection(client, timeout)
-    log = _RawLog(connection, partition, missing[-1][1])
+    log = _RawLog(connection, partition, missing[-1][1], patience)
     with asyncio.Runner() as runner:
         try:
             reached = 0
@@ -59,11 +62,14 @@ def read_raw_log(
 class _RawLog:
     """A partition's log, read one page at a time."""
 
-    def __init__(self, connection: RawConnection, partition: TopicPartition, end: int) -> None:
+    def __init__(
+        self, connection: RawConnection, partition: TopicPartition, end: int, patience: float
+    ) -> None:
         self._connection = connection
         self._partition = partition
         self._end = end
-        self._nothing = 0
+        self._patience = patience
+        self._nothing_since: float | None = None
 
     async def page(self, start: int) -> LogPage:
         """The page that begins at `start`."""
@@ -78,10 +84,11 @@ class _RawLog:
         batches = tuple(record_batches(found.records))
         stable, log_start = found.last_stable_offset, found.log_start_offset
         if not batches:
-            self._nothing += 1
-            if self._nothing < _EMPTY_ANSWERS:
+            if self._nothing_since is None:
+                self._nothing_since = time.monotonic()
+            if time.monotonic() - self._nothing_since < self._patience:
                 raise AskAgain(f"nothing at {start}, last stable offset {stable}")
-        self._nothing = 0
+        self._nothing_since = None
         end = batches[-1].next_offset if batches else self._end
         _LOG.debug("%s [%s, %s) raw log: %s batches", self._partition, start, end, len(batches))
         aborted = tuple(AbortedTransaction(*each) for each in found.aborted)

@@ -16,6 +16,7 @@ from sluice.cli.commands.history import history
 from sluice.cli.commands.maintain import maintain
 from sluice.cli.commands.plan import plan
 from sluice.cli.commands.quarantine import quarantine
+from sluice.cli.commands.recover import recover
 from sluice.cli.commands.reprocess import reprocess
 from sluice.cli.commands.reset import reset
 from sluice.cli.commands.run import run
@@ -26,6 +27,12 @@ from sluice.errors import SluiceError
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option("-v", "--verbose", is_flag=True, help="Log every step.")
+@click.option(
+    "--traceback",
+    is_flag=True,
+    expose_value=False,
+    help="Show where an unexpected error comes from.",
+)
 @click.version_option(package_name="sluice")
 def commands(verbose: bool) -> None:
     """Kafka topics into Delta Lake in exact batches.
@@ -47,6 +54,7 @@ for command in (
     backfill,
     reprocess,
     reset,
+    recover,
     quarantine,
     maintain,
 ):
@@ -54,11 +62,20 @@ for command in (
 
 
 def main() -> None:
-    """Run a command; every error of ours becomes a message and exit code 1."""
+    """Run a command; every error becomes a message and exit code 1."""
     # No interrupted step needs cleaning up: end at once, as on SIGTERM.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         commands(prog_name="sluice", standalone_mode=True)
     except SluiceError as problem:
         click.echo(f"{type(problem).__name__}: {problem}", err=True)
+        sys.exit(1)
+    except Exception as problem:
+        if "--traceback" in sys.argv:
+            raise
+        click.echo(
+            f"unexpected {type(problem).__name__}: {problem}\nThis is a fault in Sluice. Please"
+            " report it with the output of: sluice --traceback …",
+            err=True,
+        )
         sys.exit(1)

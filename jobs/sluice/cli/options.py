@@ -78,6 +78,12 @@ dry_run_option = click.option(
     "--dry-run", is_flag=True, help="Show the batches that would be read; write nothing."
 )
 
+bring_back_option = click.option(
+    "--bring-back-erased",
+    is_flag=True,
+    help="Also where this brings back rows that others deleted from the table.",
+)
+
 
 @contextmanager
 def refusing_usage() -> Iterator[None]:

@@ -83,14 +83,16 @@ class Runner:
             )
 
 
-def read_again(pipeline: str, wanted: Selection, dry_run: bool, as_json: bool) -> None:
+def read_again(
+    pipeline: str, wanted: Selection, dry_run: bool, bring_back_erased: bool, as_json: bool
+) -> None:
     """Plan, ingest and settle the selection, or show its plan."""
     opened, origin = open_named(pipeline), current_user()
     if dry_run:
         print_outlook(opened.dry_run(wanted), as_json)
         return
     with running(opened, origin, as_json) as lands:
-        planned = opened.backfill(wanted, origin.run_id, origin.actor)
+        planned = opened.backfill(wanted, origin.run_id, origin.actor, bring_back_erased)
         for each in planned.plan.left_out:
             lands.say(str(each))
         lands.finish(planned.work)

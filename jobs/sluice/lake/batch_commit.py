@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 
 from sluice.errors import CommitConflict, SpecError
 from sluice.lake.port import BatchAttempt
+from sluice.lake.predicate import rows_in_ranges
 from sluice.offsets.ranges import span_of
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.tables.batch_commits import batch_metadata
@@ -87,20 +88,6 @@ def require_no_rows(stored: DataFrame, rows: DataFrame, uri: str) -> None:
     raise SpecError(
         f"format: schema: {'; '.join(changed)}. Give the column its type back, or choose a new"
         " `table` and `pipeline`."
-    )
-
-
-def rows_in_ranges(reading: BatchAttempt) -> str:
-    """The predicate for the rows in the ranges, which exclude what Kafka no longer holds.
-
-    By topic id: the offsets of a recreated topic start again.
-    """
-    return " OR ".join(
-        f"(_topic_id = '{reading.batch.topic_ids[each.partition.topic]}'"
-        f" AND _partition = {each.partition.partition}"
-        f" AND _offset >= {each.start} AND _offset < {each.end})"
-        for each in reading.ranges
-        if each.span
     )
 
 

@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sluice.errors import SettingsError, SparkFailed
-from sluice.lake.log_store import LOG_STORE_CONF, require_log_store
+from sluice.errors import SparkFailed
+from sluice.lake.log_store import log_store_conf, warn_of_overwriting
+from sluice.spec.spark_keys import SECRET
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,9 +33,7 @@ DECODING_CONF = {
 
 # From `make setup`: the jars that Spark needs for Kafka and Delta, and our own. A cluster has its
 # own.
-_BUILD = Path(__file__).resolve().parents[3] / "build"
-_EMBEDDED_JARS = _BUILD / "jars" / "spark"
-_CLASS_PATH = f"{_EMBEDDED_JARS}/*:{_BUILD}/jvm/*"
+_EMBEDDED_JARS = Path(__file__).resolve().parents[3] / "build" / "jars" / "spark"
 
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 
@@ -43,8 +42,7 @@ _START_CONF = {
     "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{_LOGGING}",
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-    **LOG_STORE_CONF,
-    "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas|truststore|keystore",
+    "spark.redaction.regex": SECRET,
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
@@ -65,7 +63,7 @@ _SESSION_CONF = {
     # The JVM never compiles a method larger than this (HotSpot, DontCompileHugeMethods); Spark then
     # runs without whole-stage code generation (SPARK-21871).
     "spark.sql.codegen.hugeMethodLimit": "8000",
-    "spark.sql.redaction.options.regex": "(?i)url|secret|password|token|jaas|truststore|keystore",
+    "spark.sql.redaction.options.regex": f"{SECRET}|url",
 }
 
 
@@ -73,9 +71,11 @@ def spark_conf(spec: PipelineSpec) -> dict[str, str]:
     """The Spark configuration of a pipeline; its spec overrides the defaults."""
     jars = {}
     if _EMBEDDED_JARS.is_dir():
+        path = f"{_EMBEDDED_JARS}/*"
         jars = {
-            "spark.driver.extraClassPath": _CLASS_PATH,
-            "spark.executor.extraClassPath": _CLASS_PATH,
+            "spark.driver.extraClassPath": path,
+            "spark.executor.extraClassPath": path,
+            **log_store_conf(_EMBEDDED_JARS),
         }
     return {**_START_CONF, **jars, **session_conf(spec)}
 
@@ -88,8 +88,7 @@ def session_conf(spec: PipelineSpec) -> dict[str, str]:
 def open_session(spec: PipelineSpec) -> SparkSession:
     """The session that spark-submit prepared, one on SPARK_REMOTE's server, or a local one.
 
-    Raises SparkFailed; SettingsError when SPARK_REMOTE is not an address, or when commits could
-    overwrite each other.
+    Raises SparkFailed; SettingsError when SPARK_REMOTE is not an address.
     """
     remote = os.environ.get("SPARK_REMOTE", "")
     # With `local`, pyspark starts a server of its own.
@@ -98,11 +97,7 @@ def open_session(spec: PipelineSpec) -> SparkSession:
 
         return open_on_server(spec.pipeline, remote, session_conf(spec))
     session = _open_here(spec)
-    try:
-        require_log_store(session, f"{spec.pipeline}: spark")
-    except SettingsError:
-        close_session(session)
-        raise
+    warn_of_overwriting(session, f"{spec.pipeline}: spark")
     return session
 
 

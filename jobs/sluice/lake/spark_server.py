@@ -13,7 +13,7 @@ from pyspark.sql.connect.client.retries import DefaultPolicy
 from pyspark.sql.connect.session import SparkSession as ServerSession
 
 from sluice.errors import SettingsError, SparkFailed
-from sluice.lake.log_store import require_log_store
+from sluice.lake.log_store import warn_of_overwriting
 
 _ANSWER_SECONDS = 15.0
 # Their pauses add up to less than 5 s. The client's default of 15 attempts lasts about 10 minutes
@@ -30,13 +30,11 @@ def open_on_server(pipeline: str, url: str, conf: Mapping[str, str]) -> SparkSes
         try:
             with _few_retries(session):
                 # Before the spec's settings arrive: the server takes no log store from them.
-                require_log_store(session, f"{pipeline}: {address}")
+                warn_of_overwriting(session, f"{pipeline}: {address}")
                 SparkSession.builder.config(map=dict(conf)).getOrCreate()
         except BaseException:
             close_on_server(session)
             raise
-    except SettingsError:
-        raise
     except Exception as problem:
         reason = str(problem).strip() or repr(problem)
         raise _not_started(pipeline, f"{address}: {reason.splitlines()[0]}") from problem

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from sluice.offsets.partition_log import PartitionLog
@@ -99,12 +100,22 @@ class Batch:
         return {each.offsets.partition: each for each in self.ranges}
 
 
+_NUMBERS = re.compile(r"([1-9]\d{0,17})\.\.([1-9]\d{0,17})")
+
+
 @dataclass(frozen=True)
 class BatchReference:
-    """Some batches of one sequence, by number; falsy when there is nothing to do."""
+    """Consecutive batches of one sequence, by number; falsy when there is nothing to do.
+
+    Written with its first and last number, `42..5000`, so that it stays short however many it has.
+    """
 
     sequence: BatchSequence
-    batches: tuple[int, ...] = ()
+    batches: range = range(0)
+
+    def __post_init__(self) -> None:
+        if self.batches and (self.batches.step != 1 or self.batches[0] < 1):
+            raise ValueError(f"{self.batches} are no consecutive batches, counted from 1")
 
     def __bool__(self) -> bool:
         return bool(self.batches)
@@ -112,13 +123,22 @@ class BatchReference:
     def __str__(self) -> str:
         if not self.batches:
             return "nothing"
-        names = [self.sequence.batch(number) for number in self.batches]
-        return names[0] if len(names) == 1 else f"{names[0]} … {names[-1]} ({len(names)} batches)"
+        first, last = (self.sequence.batch(self.batches[at]) for at in (0, -1))
+        return first if first == last else f"{first} … {last} ({len(self.batches)} batches)"
 
     @property
     def pipeline(self) -> str:
         """The pipeline's name."""
         return self.sequence.pipeline
+
+    def above(self, committed: int) -> BatchReference:
+        """Those above a number."""
+        batches = self.batches
+        return replace(self, batches=range(max(batches.start, committed + 1), batches.stop))
+
+    def first(self, count: int) -> BatchReference:
+        """The first ones, at most this many."""
+        return replace(self, batches=self.batches[:count])
 
     def as_dict(self) -> dict[str, Any]:
         """The reference as JSON-able values."""
@@ -126,17 +146,27 @@ class BatchReference:
             "pipeline": self.sequence.pipeline,
             "lane": self.sequence.lane,
             "generation": self.sequence.generation,
-            "batches": list(self.batches),
+            "batches": f"{self.batches[0]}..{self.batches[-1]}" if self.batches else "",
         }
 
     @classmethod
-    def from_dict(cls, reference: Mapping[str, Any]) -> BatchReference:
-        """Read a reference back. Raises KeyError or ValueError when it is not one."""
-        lane = reference["lane"]
-        if lane not in ("forward", "backfill"):
-            raise ValueError(f"lane: expected forward or backfill, found {lane!r}")
-        try:
-            sequence = BatchSequence(str(reference["pipeline"]), lane, int(reference["generation"]))
-            return cls(sequence, tuple(int(number) for number in reference["batches"]))
-        except TypeError as problem:
-            raise ValueError(f"{dict(reference)} is not a reference: {problem}") from None
+    def from_dict(cls, reference: object) -> BatchReference:
+        """Read a reference back. Raises ValueError when it is not one."""
+        match reference:
+            case {
+                "pipeline": str(pipeline),
+                "lane": "forward" | "backfill" as lane,
+                "generation": int(generation),
+                "batches": str(written),
+            }:
+                return cls(BatchSequence(pipeline, lane, generation), _read_numbers(written))
+        raise ValueError(f"{reference!r} is not a reference to batches")
+
+
+def _read_numbers(written: str) -> range:
+    if not written:
+        return range(0)
+    found = _NUMBERS.fullmatch(written)
+    if not found or int(found[1]) > int(found[2]):
+        raise ValueError(f"{written!r} is not a range of batches; expected for example 42..43")
+    return range(int(found[1]), int(found[2]) + 1)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from sluice.errors import TableRefused
+from sluice.errors import OffsetsDamaged
 from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.resets import Reset
@@ -18,8 +18,7 @@ class LaneHistory:
     `planned` and `settled` number the last planned batch and the last batch with a receipt; 0 where
     there is none. `batches` are the newest planned ones, in order and without holes, starting with
     the last one that has a receipt: the last committed batch is always among them. `opening` is the
-    reset that opened the generation, None for the first; `committed_before` says up to where each
-    partition of each topic id was committed in earlier generations.
+    reset that opened the generation, None for the first.
     """
 
     sequence: BatchSequence
@@ -27,7 +26,6 @@ class LaneHistory:
     settled: int = 0
     batches: tuple[Batch, ...] = ()
     opening: Reset | None = None
-    committed_before: Mapping[tuple[str, TopicPartition], int] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         """Whether there is a cursor: a pipeline without one resolves its `start`."""
@@ -38,10 +36,11 @@ class LaneHistory:
         first = min(self.settled + 1, self.planned, *numbers)
         expected = list(range(first, self.planned + 1)) if self.planned else []
         if numbers != expected or self.settled > self.planned:
-            raise TableRefused(
+            raise OffsetsDamaged(
                 f"offsets table: {self.sequence.app_id}: expected the plans of batches {expected}"
                 f" (settled up to {self.settled}), found {numbers}."
-                " Rows were removed: restore the offsets table."
+                f" Rows were removed: restore the offsets table, or `sluice recover"
+                f" {self.sequence.pipeline}` builds it anew."
             )
 
     @property

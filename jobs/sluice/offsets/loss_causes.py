@@ -25,16 +25,29 @@ class LossKind(StrEnum):
         "below the log start: what was there can no longer be told;"
         " not read again, the rows that were there stay"
     )
+    GONE = "the topic is gone: what was there can no longer be told"
+    UNCOUNTED = "not counted: rows of it may be in the table"
     SKIPPED = "skipped"
     DROPPED = "dropped from quarantine"
     UNKNOWN = "unknown"
     """A stored text of another form; the whole text is the reason."""
 
 
+# What a policy may take as lost. Kafka holds what is PRESENT, and the table may hold what is
+# UNCOUNTED: only a person can give those up.
+BY_POLICY = frozenset({LossKind.ABSENT, LossKind.DELETED, LossKind.BEYOND, LossKind.GONE})
+BY_PERSON = frozenset({LossKind.PRESENT, LossKind.UNCOUNTED})
+
 # The words before the person who decided. For a gap the actor may be `on_data_loss`.
-_DECIDED = {LossKind.SKIPPED: " by ", LossKind.DROPPED: " by "}
+_ACCEPTED_BY = "; accepted by "
+_DECIDED = {
+    LossKind.SKIPPED: " by ",
+    LossKind.DROPPED: " by ",
+    LossKind.UNCOUNTED: _ACCEPTED_BY,
+}
 _ACCEPTED = dict.fromkeys(
-    (LossKind.PRESENT, LossKind.ABSENT, LossKind.DELETED, LossKind.BEYOND), "; accepted by "
+    (LossKind.PRESENT, LossKind.ABSENT, LossKind.DELETED, LossKind.BEYOND, LossKind.GONE),
+    _ACCEPTED_BY,
 )
 _BY = {**_DECIDED, **_ACCEPTED}
 _WITHOUT_ACTOR = frozenset(LossKind) - {*_DECIDED, LossKind.UNKNOWN}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from sluice.errors import DataLost, as_lines
-from sluice.offsets.loss_causes import LossCause, LossKind
+from sluice.offsets.loss_causes import BY_POLICY, LossCause, LossKind
 from sluice.offsets.origin import Origin
 from sluice.offsets.ranges import OffsetRange
 
@@ -89,8 +89,8 @@ class RecordLoss:
         return tuple(lost)
 
     def cause_of_gap(self, kind: LossKind) -> LossCause | None:
-        """The kind of gap as its cause."""
-        return LossCause(kind)
+        """The kind of gap as its cause, if what was there is gone."""
+        return LossCause(kind) if kind in BY_POLICY else None
 
 
 # By the value of `on_data_loss` in a spec.

@@ -31,7 +31,7 @@ MOMENT = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)
 DURATION = r"^P(\d+D)?(T(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?$"
 PREVIEW = r"^\d+-\d+-[0-9a-f]{8}$"
 
-_RANGE = re.compile(rf"({_LETTERS}+)\[(\d+)\] \[(\d+), (\d+)\)")
+_RANGE = re.compile(rf"({_TOPIC})\[({_PARTITION})\] \[({_OFFSET}), ({_OFFSET})\)")
 
 
 def parse_range(text: str) -> OffsetRange:
@@ -46,7 +46,7 @@ def parse_range(text: str) -> OffsetRange:
     return offsets
 
 
-_BATCH = re.compile(r"(forward|backfill)-([1-9][0-9]*)-([1-9][0-9]*)")
+_BATCH = re.compile(r"(forward|backfill)-([1-9][0-9]{0,8})-([1-9][0-9]{0,17})")
 
 
 def parse_batch(pipeline: str, text: str) -> tuple[BatchSequence, int]:

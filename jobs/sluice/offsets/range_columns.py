@@ -23,8 +23,8 @@ class OffsetScope:
 
     @classmethod
     def whole(cls, places: Iterable[TopicIdPartition]) -> OffsetScope:
-        """All offsets of these partitions."""
-        everything = np.array([0], dtype=np.int64), np.array([LAST_OFFSET], dtype=np.int64)
+        """All offsets of these partitions; also -1, which stands for a null."""
+        everything = np.array([-1], dtype=np.int64), np.array([LAST_OFFSET], dtype=np.int64)
         return cls(dict.fromkeys(places, everything))
 
     @classmethod

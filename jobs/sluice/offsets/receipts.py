@@ -35,14 +35,16 @@ class PartitionCount:
 class Receipt:
     """A committed batch, its counts, and the version of the data table it landed in.
 
-    `losses` are the offsets of the batch that Kafka no longer held when it was read. `recorded` is
-    set on receipts read back from the table.
+    `losses` are the offsets of the batch that Kafka no longer held when it was read. `reason` says
+    why a batch was closed that could not be counted; its version is then the latest it can be.
+    `recorded` is set on receipts read back from the table.
     """
 
     batch: Batch
     counted: tuple[PartitionCount, ...]
     data_version: int
     losses: tuple[Loss, ...] = ()
+    reason: str = ""
     recorded: Origin | None = field(default=None, compare=False)
 
     @property

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from sluice.errors import PreviewOutdated, TableRefused
+from sluice.errors import OffsetsDamaged, PreviewOutdated
 from sluice.offsets.batches import Batch, BatchSequence, Lane, PlannedRange
 from sluice.offsets.origin import Origin
 from sluice.offsets.ranges import TopicPartition
@@ -64,8 +64,10 @@ class Reset:
     """Closes a generation and opens the next one, which is `generation`.
 
     `closed_at` numbers the last batch of each lane that counts; `data_version` and `data_table_id`
-    are the version and the Delta id of the data table it was decided on. `recorded` is set on
-    resets read back from the table.
+    are the version and the Delta id of the data table it was decided on. `earlier` are resets
+    written again with it, as fewer of their batches count: the table was put back behind them.
+    `recorded` is set on resets read back from the table. `towards` names a target that moves with
+    the log, such as the log's end; it is not recorded.
     """
 
     pipeline: str
@@ -77,13 +79,20 @@ class Reset:
     reason: str
     data_table_id: str | None = None
     done: bool = False
+    earlier: tuple[Reset, ...] = field(default=(), compare=False)
     recorded: Origin | None = field(default=None, compare=False)
+    towards: str = field(default="", compare=False)
 
     @property
     def preview(self) -> str:
-        """A short name for the decision: generation, last batch, digest of the rest."""
+        """A short name for the decision: generation, last batch, digest of the rest.
+
+        Where the target moves with the log it stands for itself: its offsets are those of the
+        moment when it is carried out.
+        """
         moves = [
-            f"{each.partition} {each.after.topic_id} {each.before} {each.after.offsets.start}"
+            f"{each.partition} {each.after.topic_id} {each.before}"
+            f" {self.towards or each.after.offsets.start}"
             for each in self.cursor
         ]
         last = self.closed_at["forward"]
@@ -93,7 +102,11 @@ class Reset:
     def last_before(self) -> str:
         """A sentence that names the last batch of the previous generation."""
         last = self.closes[0].batch(self.closed_at["forward"])
-        return f"{last} is the last batch of the generation before."
+        said = f"{last} is the last batch of the generation before."
+        if not self.earlier:
+            return said
+        before = self.earlier[0].closes[0].batch(self.earlier[0].closed_at["forward"])
+        return f"{said} Of earlier ones the table holds {before}, and what came before that."
 
     @property
     def stays(self) -> bool:
@@ -133,24 +146,26 @@ class Resets:
     def closed_at(self, sequence: BatchSequence) -> int:
         """The last batch of a closed sequence that counts.
 
-        Raises TableRefused when no reset recorded it.
+        Raises OffsetsDamaged when no reset recorded it.
         """
         closing = self.by_generation.get(sequence.generation + 1)
         if closing is None:
-            raise TableRefused(
+            raise OffsetsDamaged(
                 f"offsets table: {sequence.app_id} is closed in the data table; expected the reset"
-                " that closed it, found none. Rows were removed: restore the offsets table."
+                " that closed it, found none. Rows were removed: restore the offsets table, or"
+                f" `sluice recover {sequence.pipeline}` builds it anew."
             )
         return closing.closed_at[sequence.lane]
 
-    def committed_before(self, generation: int) -> Mapping[tuple[str, TopicPartition], int]:
-        """The offset up to which each partition of each topic id was committed before then."""
-        highest: dict[tuple[str, TopicPartition], int] = {}
-        for number, reset in self.by_generation.items():
-            for each in reset.cursor if number <= generation else ():
-                place = (each.after.topic_id, each.partition)
-                highest[place] = max(highest.get(place, 0), each.before or 0)
-        return highest
+    def lowered(self, last: Mapping[BatchSequence, int]) -> Iterator[Reset]:
+        """The resets behind which the table was put back, closed where its rows end."""
+        for _, each in sorted(self.by_generation.items()):
+            ends = {
+                closed.lane: min(at := each.closed_at[closed.lane], last.get(closed, at))
+                for closed in each.closes
+            }
+            if ends != each.closed_at:
+                yield replace(each, closed_at=ends)
 
 
 def closed_unread(unfinished: Iterable[Batch]) -> Iterator[str]:

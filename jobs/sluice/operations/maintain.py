@@ -16,10 +16,10 @@ from sluice.failpoints import reach
 from sluice.lake.port import Compacted, Upkeep
 from sluice.offsets.origin import Origin
 from sluice.offsets.quarantined import QuarantinedRecord, RecordState, batch_offsets
-from sluice.offsets.resets import LANES
 from sluice.progress.lanes import read_lane
 from sluice.progress.quarantined_records import read_quarantined
 from sluice.progress.resources import PipelineResources
+from sluice.protocol.settle.lane_by_lane import settle_lanes
 from sluice.protocol.settle.write_receipts import write_receipts
 from sluice.tables.retention import older_than, retention_of
 
@@ -51,7 +51,7 @@ def maintain(resources: PipelineResources, upkeep: Upkeep, origin: Origin) -> Ma
     nothing is removed.
     """
     lane = read_lane(resources)
-    settled = [each for name in LANES for each in write_receipts(resources, origin, name)]
+    settled = settle_lanes(lambda each: write_receipts(resources, origin, each)).require_settled()
     tables = _tables(resources)
     for uri in tables:
         retention_of(uri)

@@ -15,7 +15,9 @@ class PositionName:
     `start` is how a spec writes it. `target` is the option of `sluice reset` and the target of its
     form, with `help` and `description`; where it takes a value, `metavar` stands for that on the
     command line and `parameter` holds it in the form. A `repeatable` one takes several values. It
-    can be limited to some topics, unless it names single partitions or concerns the whole table.
+    can be limited to some topics, unless it names single partitions or concerns the whole table,
+    and goes `on_new_cluster` unless it leans on offsets of the old one. One that is `moving` means
+    another offset with every new record.
     """
 
     start: str = ""
@@ -26,6 +28,8 @@ class PositionName:
     description: str = ""
     repeatable: bool = False
     of_some_topics: bool = True
+    moving: bool = False
+    on_new_cluster: bool = True
 
     @property
     def key(self) -> str:
@@ -38,11 +42,14 @@ NAMES = (
     PositionName(
         start="earliest", target="to-earliest", help="Everything that Kafka still holds, again."
     ),
-    PositionName(start="latest", target="to-latest", help="The end of what can be read now."),
+    PositionName(
+        start="latest", target="to-latest", help="The end of what can be read now.", moving=True
+    ),
     PositionName(
         target="to-table",
-        help="After a RESTORE: the end of the rows that the table still holds.",
+        help="The end of the rows that a table holds which was restored or put back.",
         of_some_topics=False,
+        on_new_cluster=False,
     ),
     PositionName(
         start="{timestamp: …}",
@@ -58,6 +65,7 @@ NAMES = (
         help="Records from this long ago on.",
         parameter="duration",
         description="Records from this long ago on: `PT1H`, `P1DT12H`.",
+        moving=True,
     ),
     PositionName(
         target="shift-by",
@@ -65,6 +73,7 @@ NAMES = (
         help="N offsets forward; back with -N.",
         parameter="shift",
         description="This many offsets forward; a negative number goes back.",
+        on_new_cluster=False,
     ),
     PositionName(
         start="{offsets: {topic: {partition: offset}}}",
@@ -92,6 +101,7 @@ NAMES = (
         description="Records that must never be read, one per line: `flights[0]@120`.",
         repeatable=True,
         of_some_topics=False,
+        on_new_cluster=False,
     ),
     PositionName(start="{checkpoint: folder}"),
     PositionName(start="{delta_ingest: {table: …, app_id: …}}"),

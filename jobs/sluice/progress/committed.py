@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
@@ -15,7 +15,8 @@ from sluice.offsets.ranges import TopicIdPartition
 from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import LANES
 from sluice.progress.committed_ranges import CommittedRanges
-from sluice.progress.lane_state import LaneState, SequenceEnd
+from sluice.progress.lane_state import LaneState
+from sluice.progress.sequence_end import SequenceEnd
 from sluice.tables.foreign_commits import LandedBatch
 
 
@@ -56,29 +57,42 @@ def committed_since(state: LaneState, moment: datetime) -> Mapping[BatchSequence
 
     A receipt is never older than its batch: what it says is on the safe side.
     """
-    return _first_where(state, ("recorded_at", ">=", moment))
+    return _first_where(state, sequence_ends(state), ("recorded_at", ">=", moment))
 
 
-def landed_batches(state: LaneState, above: int = -1) -> list[LandedBatch]:
-    """The batches that landed above a version of the data table, in the order they landed.
+def landed_batches(
+    state: LaneState, ends: Sequence[SequenceEnd] | None = None, above: int = -1
+) -> list[LandedBatch]:
+    """The batches of every lane and generation that count, in the order they landed.
 
-    And the one before of each sequence. Every generation: a RESTORE can go back to before a reset.
+    Given a version of the data table, only those that landed above it, and the one before of each
+    sequence. Every generation: a RESTORE can go back to before a reset. A generation ends before
+    the next one begins, but a table that was put back counts its versions anew.
     """
-    first = _first_where(state, ("data_version", ">", above))
+    ends = sequence_ends(state) if ends is None else ends
+    first = _first_where(state, ends, ("data_version", ">", above)) if above >= 0 else {}
     found: list[LandedBatch] = []
-    for end in sequence_ends(state):
-        begin = max(1, first[end.sequence] - 1)
-        batches = state.snapshot.batches(end.sequence, begin, last=end.last)
-        receipts = state.snapshot.receipts_of(end.sequence, begin, end.last)
-        known = {each.batch.number: each.data_version for each in receipts}
-        for each in batches:
+    for end in ends:
+        begin = max(1, first.get(end.sequence, 1) - 1)
+        counted = state.snapshot.columns.ranges("committed", {end.sequence: (begin, end.last)})
+        known = {number: int(counted.version[at]) for (_, number), at in counted.batches()}
+        for each in state.snapshot.batches(end.sequence, begin, last=end.last):
             version = known.get(each.number)
-            found.append(
-                LandedBatch(
-                    each, state.data.commit_of(each).version if version is None else version
-                )
-            )
-    return sorted(found, key=lambda each: (each.version, each.batch.sequence.generation))
+            landed = state.data.landed_in(each) if version is None else version
+            found.append(LandedBatch(each, landed))
+    return sorted(found, key=lambda each: (each.batch.sequence.generation, each.version))
+
+
+def unlisted(state: LaneState, names: Iterable[str]) -> set[str]:
+    """Those of some batches that count, and of which no plan is left: recovery found only rows."""
+    ends = sequence_ends(state)
+    found = {each: parse_batch(state.pipeline, each) for each in names if _is_committed(each, ends)}
+    numbers: dict[BatchSequence, tuple[int, int]] = {}
+    for sequence, number in found.values():
+        first, last = numbers.get(sequence, (number, number))
+        numbers[sequence] = min(first, number), max(last, number)
+    listed = {batch for batch, _ in state.snapshot.columns.ranges("planned", numbers).batches()}
+    return {name for name, batch in found.items() if batch not in listed}
 
 
 def losses_that_count(state: LaneState) -> list[Loss]:
@@ -105,7 +119,7 @@ def newest_receipts(state: LaneState, count: int) -> list[tuple[Receipt, bool]]:
             break
         receipts = state.snapshot.receipts(end.sequence, count)
         found += [(each, each.batch.number > end.last) for each in receipts]
-    found.sort(key=lambda each: each[0].data_version)
+    found.sort(key=lambda each: (each[0].batch.sequence.generation, each[0].data_version))
     return found[-count:]
 
 
@@ -118,14 +132,15 @@ def _versions(
         receipts = state.snapshot.receipts_of(sequence, number, number)
         (batch,) = state.snapshot.batches(sequence, number, last=number)
         found[sequence, number] = (
-            receipts[0].data_version if receipts else state.data.commit_of(batch).version
+            receipts[0].data_version if receipts else state.data.landed_in(batch)
         )
     return found
 
 
-def _first_where(state: LaneState, newer: tuple[str, str, object]) -> Mapping[BatchSequence, int]:
+def _first_where(
+    state: LaneState, ends: Sequence[SequenceEnd], newer: tuple[str, str, object]
+) -> Mapping[BatchSequence, int]:
     """The first batch of each sequence whose receipt is newer, or is not there yet."""
-    ends = sequence_ends(state)
     found = state.snapshot.columns.ranges(
         "committed", {each.sequence: (1, each.last) for each in ends if each.last}, also=[newer]
     )
@@ -162,5 +177,8 @@ def _reached(state: LaneState, end: SequenceEnd) -> Mapping[TopicIdPartition, in
 
 
 def _is_committed(name: str, ends: Sequence[SequenceEnd]) -> bool:
-    sequence, number = parse_batch(ends[0].sequence.pipeline, name)
+    try:
+        sequence, number = parse_batch(ends[0].sequence.pipeline, name)
+    except ValueError:
+        return False
     return any(each.sequence == sequence and number <= each.last for each in ends)

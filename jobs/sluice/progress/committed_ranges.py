@@ -37,7 +37,7 @@ class CommittedRanges:
                 for batch, lines in counted.items()
                 for line in lines
             ]
-        return sorted(found, key=lambda each: (each.version, each.generation))
+        return sorted(found, key=lambda each: (each.generation, each.version))
 
     def _counted(self, place: TopicIdPartition) -> dict[NumberedBatch, list[CountedRange]]:
         mine = self.counted.at(place)

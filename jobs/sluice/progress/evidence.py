@@ -52,7 +52,8 @@ class Evidence:
     """The facts about one partition.
 
     `reads` are in the order they landed; `openings` say where a reset starts a generation; `lost`
-    are recorded losses. `readable` is what Kafka still holds of the reads, and `visible` the
+    are recorded losses, and `given_up` those of them that a person decided on although Kafka or the
+    table may hold them. `readable` is what Kafka still holds of the reads, and `visible` the
     offsets there that a read_committed client sees. `quarantined` are all rows, live or not, and
     `deleted` the rows that others removed from the data table, by the version that did so.
     `dropped` records no longer count, unless a batch has read them again since.
@@ -64,6 +65,7 @@ class Evidence:
     dropped: Sequence[DroppedRecords] = ()
     openings: Mapping[int, int] = field(default_factory=dict)
     lost: Sequence[OffsetRange] = ()
+    given_up: Sequence[OffsetRange] = ()
     readable: Sequence[OffsetRange] = ()
     visible: Offsets = field(default_factory=lambda: NO_ROWS.offsets)
     data: Rows = NO_ROWS

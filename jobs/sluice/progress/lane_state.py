@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from sluice.errors import TableRefused
 from sluice.offsets.batches import Batch, BatchSequence, Cursor, Lane
 from sluice.offsets.history import LaneHistory
 from sluice.offsets.ranges import TopicPartition
+from sluice.offsets.reach import NO_REACH, Reach
 from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import LANES, Reset, Resets
 from sluice.progress.resources import PipelineResources
-from sluice.progress.trust import KnownTable, LaneEnds, known_table, other_table
+from sluice.progress.sequence_end import SequenceEnd
+from sluice.progress.trust import KnownTable, LaneEnds, known_table
 from sluice.tables.delta_log import DeltaSnapshot
 from sluice.tables.fence import FENCE
-from sluice.tables.offsets_table import OffsetsSnapshot
+from sluice.tables.offsets_snapshot import OffsetsSnapshot
 
 # Each repetition means that another process planned and committed between the two reads.
 _READINGS = 5
@@ -53,14 +56,58 @@ class LaneState:
         return self.sequence.generation
 
     @property
+    def trusted(self) -> bool:
+        """Whether the data table is the one that plans, receipts and resets speak of."""
+        return not list(self.known.differences(self.data))
+
+    @property
+    def unfenced(self) -> list[BatchSequence]:
+        """The closed sequences whose fence is gone; none in a table that is trusted."""
+        return [each for each in self.known.closed if not self.data.closed(each)]
+
+    @property
     def unfinished(self) -> tuple[Batch, ...]:
         """The batches planned but not yet committed."""
-        return self.history.after(self.committed)
+        return self.history.after(max(self.committed, self.history.settled))
 
     @property
     def last(self) -> Batch | None:
         """The last committed batch."""
         return self.history.batch(self.committed) if self.committed else None
+
+    @property
+    def newest(self) -> Batch | None:
+        """The newest committed batch of the forward lane, of this generation or an earlier one."""
+        return self.last or self.reach.newest
+
+    @cached_property
+    def reach(self) -> Reach:
+        """What the forward lane has committed in the generations before; read only when needed."""
+        found = NO_REACH
+        for generation in range(1, self.generation):
+            closed = BatchSequence(self.pipeline, "forward", generation)
+            numbers = {self.snapshot.planned(closed), self.resets.closed_at(closed)} - {0}
+            batches = [
+                each
+                for number in numbers
+                for each in self.snapshot.batches(closed, number, last=number)
+            ]
+            found = found.with_generation(self.resets.by_generation[generation + 1], batches)
+        return found
+
+    def with_resets(self, resets: Iterable[Reset]) -> LaneState:
+        """The lane, as these resets close earlier generations."""
+        by_generation = {each.generation: each for each in resets}
+        return replace(self, resets=Resets({**self.resets.by_generation, **by_generation}))
+
+    def closed_by(self, reset: Reset) -> LaneState:
+        """The lane as the reset will open it, with nothing planned yet."""
+        return replace(
+            self,
+            resets=Resets({**self.resets.by_generation, reset.generation: reset}),
+            history=LaneHistory(replace(self.sequence, generation=reset.generation), opening=reset),
+            committed=0,
+        )
 
     @property
     def due(self) -> tuple[Batch, ...]:
@@ -85,17 +132,14 @@ class LaneState:
 
     def committed_of(self, sequence: BatchSequence) -> int:
         """The last committed batch of any sequence; for a closed one, where it was closed."""
+        return self.end_of(sequence).last
+
+    def end_of(self, sequence: BatchSequence) -> SequenceEnd:
+        """How far any sequence is committed."""
         committed = self.data.committed(sequence)
-        return self.resets.closed_at(sequence) if committed == FENCE else committed
-
-
-@dataclass(frozen=True)
-class SequenceEnd:
-    """How far a sequence is committed; a reset undid any batch that landed above `last`."""
-
-    sequence: BatchSequence
-    last: int
-    closed: bool
+        if committed < FENCE:
+            return SequenceEnd(sequence, committed, closed=False)
+        return SequenceEnd(sequence, self.resets.closed_at(sequence), closed=True)
 
 
 def read_unchecked(
@@ -115,6 +159,19 @@ def read_unchecked(
     return state
 
 
+def read_known_table(
+    resources: PipelineResources, lane: Lane = "forward", *, to_write: bool = False
+) -> LaneState:
+    """The current state of a lane, whatever the known table holds: for `reset --to-table`.
+
+    It may have been put back, or have forgotten transaction ids. Raises TableRefused where another
+    table is in its place, or the offsets table is the older one.
+    """
+    state = read_untrusted(resources, lane, to_write=to_write)
+    state.known.require_known(state.data)
+    return state
+
+
 def read_untrusted(
     resources: PipelineResources, lane: Lane = "forward", *, to_write: bool = False
 ) -> LaneState:
@@ -131,6 +188,15 @@ def read_untrusted(
         newest = replace(_newest(resources.spec.pipeline, resets, data), lane=lane)
         if all(data.committed(each) <= snapshot.planned(each) for each in _both_lanes(newest)):
             break
+    return lane_state(resources.spec.pipeline, snapshot, data, lane)
+
+
+def lane_state(
+    pipeline: str, snapshot: OffsetsSnapshot, data: DeltaSnapshot, lane: Lane = "forward"
+) -> LaneState:
+    """The state of a lane at one version of each table. Raises OffsetsDamaged."""
+    resets = snapshot.resets()
+    newest = replace(_newest(pipeline, resets, data), lane=lane)
     history = snapshot.history(newest, resets)
     receipts = [
         receipt for each in _both_lanes(newest) for receipt in snapshot.receipts(each, newest=1)
@@ -147,34 +213,6 @@ def read_untrusted(
     return LaneState(
         snapshot, data, resets, history, data.committed(newest), tuple(receipts), known
     )
-
-
-def sequence_end(resources: PipelineResources, sequence: BatchSequence) -> SequenceEnd:
-    """How far a sequence is currently committed."""
-    return _sequence_end(resources, resources.data.snapshot(), sequence)
-
-
-def batch_end(resources: PipelineResources, batch: Batch) -> SequenceEnd:
-    """The same for a batch's sequence.
-
-    Raises TableRefused in another table than the one that the batch was planned for: Spark writes
-    by path, and lands a batch in whatever table it finds there.
-    """
-    data = resources.data.snapshot()
-    if batch.data_table_id not in (None, data.table_id):
-        named = other_table(batch.sequence.pipeline, batch.data_table_id, data)
-        raise TableRefused(f"{data.uri}: {named}")
-    return _sequence_end(resources, data, batch.sequence)
-
-
-def _sequence_end(
-    resources: PipelineResources, data: DeltaSnapshot, sequence: BatchSequence
-) -> SequenceEnd:
-    committed = data.committed(sequence)
-    if committed < FENCE:
-        return SequenceEnd(sequence, committed, closed=False)
-    resets = resources.offsets.snapshot().resets()
-    return SequenceEnd(sequence, resets.closed_at(sequence), closed=True)
 
 
 def _both_lanes(sequence: BatchSequence) -> list[BatchSequence]:

@@ -5,11 +5,16 @@ The steps of the protocol begin here: foreign commits are reported before anythi
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sluice.offsets.batches import Batch, Lane
 from sluice.offsets.resets import LANES
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import check_data_table
+
+# How the state of a lane is read: with which trust.
+ReadLane = Callable[..., LaneState]
 
 
 def read_lane(
@@ -21,6 +26,8 @@ def read_lane(
     return state
 
 
-def unfinished_batches(resources: PipelineResources) -> tuple[Batch, ...]:
+def unfinished_batches(
+    resources: PipelineResources, read: ReadLane = read_unchecked
+) -> tuple[Batch, ...]:
     """The batches that either lane has planned but not yet committed."""
-    return tuple(batch for lane in LANES for batch in read_unchecked(resources, lane).unfinished)
+    return tuple(batch for lane in LANES for batch in read(resources, lane).unfinished)

@@ -18,9 +18,10 @@ from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition
 from sluice.offsets.row_offsets import Offsets
 from sluice.progress.committed import committed_ranges, losses_that_count, sequence_ends
 from sluice.progress.evidence import Evidence
-from sluice.progress.lane_state import LaneState, SequenceEnd, read_unchecked
+from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.reads import evidence_of
 from sluice.progress.resources import PipelineResources
+from sluice.progress.sequence_end import SequenceEnd
 from sluice.tables.coordinates import group_coordinates
 from sluice.tables.delta_log import COORDINATES, DeltaSnapshot
 
@@ -40,10 +41,12 @@ class Quarantined:
         return [each for each in self.rows if each.state in states]
 
 
-def read_quarantined(resources: PipelineResources, scope: OffsetScope | None = None) -> Quarantined:
-    """Read the rows, all or those at some offsets, and decide which count. Needs no JVM."""
+def read_quarantined(
+    resources: PipelineResources, lane: LaneState | None = None, scope: OffsetScope | None = None
+) -> Quarantined:
+    """Read the rows, all or those at some offsets, and decide which count: now, or in a state."""
     # A batch that lands from here on is not seen: its rows count as waiting, and stay.
-    lane = read_unchecked(resources)
+    lane = lane or read_unchecked(resources)
     quarantine = resources.quarantine.snapshot()
     if quarantine.version is None:
         return Quarantined(lane, ())

@@ -34,26 +34,29 @@ class LaneEnds:
 class KnownTable:
     """The data table as the offsets table knows it.
 
-    `table_id` is None while no row names one; `version` is the highest that a row names, else 0.
+    `table_ids` are those that its rows name, `version` is the highest that a row names, else 0.
     `closed` are the sequences of earlier generations.
     """
 
-    table_id: str | None
+    table_ids: tuple[str, ...]
     version: int
     lanes: tuple[LaneEnds, ...]
     closed: tuple[BatchSequence, ...]
 
     def require(self, found: DeltaSnapshot) -> None:
         """Raises TableRefused, with the way back, unless the table found is this one."""
-        findings = list(self._differences(found))
-        if findings:
-            raise TableRefused(as_lines(f"{found.uri}: {each}" for each in findings))
+        _refuse(found, self.differences(found))
 
-    def _differences(self, found: DeltaSnapshot) -> Iterator[str]:
+    def require_known(self, found: DeltaSnapshot) -> None:
+        """Raises TableRefused unless the table found has the known id, and no unknown batch."""
+        _refuse(found, [*self._other_table(found), *self._unknown_batches(found)])
+
+    def differences(self, found: DeltaSnapshot) -> Iterator[str]:
+        """What contradicts the offsets table, each with the way back."""
         pipeline = self.lanes[0].sequence.pipeline
-        to_table, recover = _TO_TABLE.format(pipeline=pipeline), _RECOVER.format(pipeline=pipeline)
-        if self.table_id is not None and found.table_id != self.table_id:
-            yield other_table(pipeline, self.table_id, found)
+        to_table = _TO_TABLE.format(pipeline=pipeline)
+        if other := list(self._other_table(found)):
+            yield from other
             return
         if found.version is not None and found.version < self.version:
             yield (
@@ -67,10 +70,28 @@ class KnownTable:
                 f" found none. {_PUT_BACK}; or {to_table}, and closes them again."
             )
         for lane in self.lanes:
-            yield from _contradictions(lane, found.committed(lane.sequence), to_table, recover)
+            committed = found.committed(lane.sequence)
+            if committed < lane.settled:
+                yield f"{_wanted(lane, committed)}. {_PUT_BACK}; or {to_table}."
+        yield from self._unknown_batches(found)
+
+    def _unknown_batches(self, found: DeltaSnapshot) -> Iterator[str]:
+        for lane in self.lanes:
+            committed = found.committed(lane.sequence)
+            if committed > lane.planned:
+                recover = _RECOVER.format(pipeline=lane.sequence.pipeline)
+                yield (
+                    f"{_wanted(lane, committed)}: the offsets table is an older one, or lost. Bring"
+                    f" the newest back; or {recover}."
+                )
+
+    def _other_table(self, found: DeltaSnapshot) -> Iterator[str]:
+        if {*self.table_ids} - {found.table_id}:
+            pipeline = self.lanes[0].sequence.pipeline
+            yield other_table(pipeline, " or ".join(self.table_ids), found)
 
 
-def other_table(pipeline: str, expected: str | None, found: DeltaSnapshot) -> str:
+def other_table(pipeline: str, expected: str, found: DeltaSnapshot) -> str:
     """What to say about another table in the place of the expected one, or none."""
     return (
         f"expected Delta table {expected}, found {found.table_id or 'no table'}: it was dropped, or"
@@ -79,18 +100,19 @@ def other_table(pipeline: str, expected: str | None, found: DeltaSnapshot) -> st
     )
 
 
-def _contradictions(lane: LaneEnds, committed: int, to_table: str, recover: str) -> Iterator[str]:
-    if lane.settled <= committed <= lane.planned:
-        return
+def _refuse(found: DeltaSnapshot, findings: Iterable[str]) -> None:
+    lines = [f"{found.uri}: {each}" for each in findings]
+    if lines:
+        raise TableRefused(as_lines(lines))
+
+
+def _wanted(lane: LaneEnds, committed: int) -> str:
     name = lane.sequence.batch(committed) if committed else "no batch"
-    wanted = (
+    return (
         f"{lane.sequence.app_id}: expected a last committed batch between {lane.settled} (last"
-        f" receipt) and {lane.planned} (last plan), found {name}"
+        f" receipt) and {lane.planned} (last plan), found"
+        f" {'a fence' if committed == FENCE else name}"
     )
-    if committed < lane.settled:
-        yield f"{wanted}. {_PUT_BACK}; or {to_table}."
-    else:
-        yield f"{wanted}: the offsets table is an older one. Bring that one back; or {recover}."
 
 
 def known_table(
@@ -99,17 +121,11 @@ def known_table(
     receipts: Sequence[Receipt],
     closed: Iterable[BatchSequence],
 ) -> KnownTable:
-    """What the rows of a generation say. Raises TableRefused where they name several tables."""
+    """What the rows of a generation say."""
     opening = history.opening
     named = [opening.data_table_id] if opening else []
     named += [each.data_table_id for each in (*history.batches, *(e.batch for e in receipts))]
-    ids = sorted({each for each in named if each is not None})
-    if len(ids) > 1:
-        raise TableRefused(
-            f"offsets table: {lanes[0].sequence}: expected plans and receipts of one data table,"
-            f" found several: {', '.join(ids)}. Bring the right one back: `sluice history"
-            f" {lanes[0].sequence.pipeline}` lists them."
-        )
+    ids = tuple(sorted({each for each in named if each is not None}))
     versions = [each.data_version for each in receipts]
     versions += [opening.data_version] if opening else []
-    return KnownTable(next(iter(ids), None), max(versions, default=0), tuple(lanes), tuple(closed))
+    return KnownTable(ids, max(versions, default=0), tuple(lanes), tuple(closed))

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from sluice.progress.committed import landed_batches
 from sluice.progress.lane_state import LaneState
-from sluice.tables.foreign_commits import require_all_there, undone_by_restore
+from sluice.tables.foreign_commits import TableCommit, require_all_there, undone_by_restore
 
 
 def check_data_table(state: LaneState) -> None:
-    """Raises TableRefused or ResetNeeded unless the table holds what was committed to it.
-
-    Every commit is checked once: receipts record the version up to which this was done.
-    """
-    since = max(
-        [each.data_version for each in state.receipts],
-        default=state.history.opening.data_version if state.history.opening else -1,
-    )
-    commits = state.data.require_no_foreign_commits(state.pipeline, since)
+    """Raises TableRefused or ResetNeeded unless the table holds what was committed to it."""
+    commits = require_no_foreign_commits(state)
     restored = [each.restored for each in commits if each.restored is not None]
     if restored:
-        undone = undone_by_restore(landed_batches(state, min(restored)), commits)
+        undone = undone_by_restore(landed_batches(state, above=min(restored)), commits)
         require_all_there(state.data.uri, state.pipeline, undone, commits)
+
+
+def require_no_foreign_commits(state: LaneState) -> list[TableCommit]:
+    """The commits since the last check. Raises TableRefused for those that stop the line.
+
+    Every commit is checked once: receipts and resets record the version up to which this was done.
+    """
+    opening = state.history.opening
+    since = opening.data_version if opening else -1
+    since = max([since, *(each.data_version for each in state.receipts)])
+    # Nothing is known of a table that was put back behind all of them.
+    return state.data.require_no_foreign_commits(
+        state.pipeline, since if since <= (state.data.version or 0) else -1
+    )

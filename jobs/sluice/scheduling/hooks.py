@@ -16,6 +16,7 @@ from sluice.errors import SettingsError, SparkFailed
 from sluice.lake.job_errors import REFUSED, reported_error
 from sluice.scheduling.deployment import PROJECT, project_settings
 from sluice.scheduling.process_family import die_with_parent, end_family, watching_parent
+from sluice.spec.spark_keys import looks_secret
 
 if TYPE_CHECKING:
     from airflow.sdk import Connection
@@ -36,6 +37,7 @@ class DriverHook(SparkSubmitHook):
         self._reported: str | None = None
         self._ended = False
         self._refuse_cluster_mode()
+        _mask(self._conf)
 
     def _refuse_cluster_mode(self) -> None:
         modes = (self._connection["deploy_mode"], self._conf.get("spark.submit.deployMode"))
@@ -90,10 +92,7 @@ class DriverHook(SparkSubmitHook):
 
 def driver_environment(kafka: Connection) -> dict[str, str]:
     """This process's environment without Airflow's own secrets, plus one connection."""
-    for value in kafka.extra_dejson.values():
-        # A librdkafka name such as ssl.key.pem does not look secret to Airflow's masker.
-        if isinstance(value, str) and "\n" in value:
-            mask_secret(value)
+    _mask(kafka.extra_dejson)
     settings = project_settings()
     ours = {name: text for name, text in os.environ.items() if not _is_airflows(name)}
     return {
@@ -107,6 +106,13 @@ def driver_environment(kafka: Connection) -> dict[str, str]:
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
     }
+
+
+def _mask(configuration: Mapping[str, Any]) -> None:
+    """Have Airflow hide values that its own list of names does not know, such as ssl.key.pem."""
+    for key, value in configuration.items():
+        if isinstance(value, str) and (looks_secret(key) or "\n" in value):
+            mask_secret(value)
 
 
 def _is_airflows(name: str) -> bool:

@@ -71,29 +71,29 @@ class IngestOperator(DriverOperator):
         """Submit the planned batches that are not committed yet."""
         with failing_for_good():
             work = planned_work(context["ti"])
+            if work is None:
+                raise AirflowSkipException(
+                    f"{self.spec.pipeline}: `plan` was marked as success and left no work. The next"
+                    " run reads what is new; to read it now, clear `plan`."
+                )
             if not work:
                 raise AirflowSkipException(f"{self.spec.pipeline}: nothing new to read")
             left = pipeline_of(self.spec).outstanding(work)
             if not left:
                 self.log.info("%s: nothing is left to commit; Spark is not needed", work)
                 return
-            self.tell_spark(str(left), arguments(left))
+            # A long backfill takes its turns: no try may last longer than a run of fresh data.
+            now = left.first(self.spec.max_batches_per_run)
+            self.tell_spark(str(now), arguments(now))
             super().execute(context)
-            if pipeline_of(self.spec).outstanding(left):
-                self.log.info("Fresh data goes first; the rest of the backfill comes after it")
+            if rest := pipeline_of(self.spec).outstanding(left):
+                self.log.info("Fresh data goes first; %s comes after it", rest)
                 raise AirflowRescheduleException(datetime.now(UTC) + TURN)  # type: ignore[no-untyped-call]
 
 
 def arguments(work: BatchReference) -> list[str]:
     """The job's command line: the reference from XCom as options."""
-    reference = work.as_dict()
-    batches = ",".join(str(number) for number in reference["batches"])
-    return [
-        *("--pipeline", str(reference["pipeline"])),
-        *("--lane", str(reference["lane"])),
-        *("--generation", str(reference["generation"])),
-        *("--batches", batches),
-    ]
+    return [word for name, value in work.as_dict().items() for word in (f"--{name}", str(value))]
 
 
 class MaintainOperator(DriverOperator):

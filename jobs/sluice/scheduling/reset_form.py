@@ -10,12 +10,18 @@ from airflow.sdk import Param
 from sluice.errors import SettingsError
 from sluice.offsets import notation
 from sluice.positions.names import SKIP, TARGETS
-from sluice.scheduling.run_params import MOMENT, require_known_params
+from sluice.scheduling.run_params import (
+    BRING_BACK_ERASED,
+    MOMENT,
+    bring_back_erased,
+    require_known_params,
+)
 
 if TYPE_CHECKING:
     from sluice.offsets.notation import Positions
     from sluice.operations.reset.targets import Target
 
+_WHERE_TO = "Where to"
 _TEXT = {"type": ["null", "string"]}
 _LINES = {"type": ["null", "array"], "maxItems": 1000}
 # What a target's value may be, by parameter.
@@ -33,7 +39,7 @@ _FORM: Mapping[str, Mapping[str, Any]] = {
     **{
         parameter: {
             **_BOUNDS[parameter],
-            "section": "Where to",
+            "section": _WHERE_TO,
             "title": each.target,
             "description": each.description,
         }
@@ -41,10 +47,18 @@ _FORM: Mapping[str, Mapping[str, Any]] = {
     },
     "topics": {
         **_LINES,
-        "section": "Where to",
+        "section": _WHERE_TO,
         "items": {"type": "string", "pattern": notation.SCOPE},
         "title": "Only these topics or partitions",
         "description": "One per line: `flights`, or `flights:0,2`. None: all of the pipeline.",
+    },
+    "new_cluster": {
+        "default": False,
+        "type": "boolean",
+        "section": "Where to",
+        "title": "New cluster",
+        "description": "The connection leads to another Kafka cluster, which has taken the place"
+        " of the one before: go on with it, in all partitions.",
     },
     "reason": {
         "default": "",
@@ -86,6 +100,7 @@ def reset_params(pipelines: Iterable[str]) -> dict[str, Param]:
         ),
         # Made anew each time: a Param keeps the value that was set.
         **{name: Param(**{"default": None, **form}) for name, form in _FORM.items()},
+        BRING_BACK_ERASED: bring_back_erased(_WHERE_TO),
     }
 
 
@@ -94,7 +109,7 @@ def where_to(params: Mapping[str, Any]) -> Target | Positions:
 
     Raises SettingsError for fields that cannot be combined, and for unknown parameters.
     """
-    require_known_params(params, ("pipeline", "target", *_FORM))
+    require_known_params(params, ("pipeline", "target", *_FORM, BRING_BACK_ERASED))
     name = params["target"]
     needed = TARGETS[name].parameter
     given = {each for each in _VALUES if params[each] is not None}
@@ -104,18 +119,19 @@ def where_to(params: Mapping[str, Any]) -> Target | Positions:
             f" {', '.join(sorted(given)) or 'nothing'}."
         )
     try:
-        return _read(name, params[needed] if needed else "", params["topics"] or ())
+        value = params[needed] if needed else ""
+        return _read(name, value, params["topics"] or (), params["new_cluster"])
     except ValueError as problem:
         raise SettingsError(f"{needed or 'topics'}: {problem}") from None
 
 
-def _read(name: str, value: Any, topics: Iterable[str]) -> Target | Positions:
+def _read(name: str, value: Any, topics: Iterable[str], new_cluster: bool) -> Target | Positions:
     from sluice.operations.reset.targets import named_target
 
     scopes = [notation.parse_scope(each) for each in topics]
-    if name != SKIP:
+    if name != SKIP or new_cluster:
         text = " ".join(value) if TARGETS[name].repeatable else str(value)
-        return named_target(name, text, scopes)
+        return named_target(name, text, scopes, new_cluster)
     if scopes:
         raise ValueError("skip already names its partitions: leave the topic out")
     return notation.parse_positions(value, "@")

@@ -11,6 +11,7 @@ from airflow.sdk.exceptions import AirflowSkipException
 from sluice.errors import SettingsError
 from sluice.scheduling.deployment import pipeline_of, project_settings
 from sluice.scheduling.reset_form import where_to
+from sluice.scheduling.run_params import BRING_BACK_ERASED
 from sluice.scheduling.tasks import actor_of, failing_for_good
 from sluice.spec.spec_files import read_specs
 
@@ -39,20 +40,30 @@ def preview(params: Any = None, dag_run: Any = None) -> dict[str, str]:
 
 
 def execute(params: Any = None, dag_run: Any = None, ti: Any = None) -> None:
-    """Do exactly what the preview has shown; skipped unless the run has `execute` set."""
+    """Do what the preview has shown; skipped unless the run has `execute` set."""
     if not params["execute"]:
         raise AirflowSkipException("only a preview; nothing was changed")
-    shown = params["as_previewed"] or ti.xcom_pull(task_ids=PREVIEW)["preview"]
     reason, origin = params["reason"].strip(), (dag_run.run_id, actor_of(dag_run))
     with failing_for_good():
+        shown = params["as_previewed"] or _shown(ti)
         if not reason:
             raise SettingsError("reason: needed to execute, and recorded with the reset.")
         pipeline, where = _chosen_pipeline(params), where_to(params)
         if isinstance(where, Mapping):
             pipeline.skip(where, reason, *origin, as_previewed=shown)
         else:
-            pipeline.reset(where, reason, *origin, as_previewed=shown)
+            pipeline.reset(where, reason, *origin, shown, params[BRING_BACK_ERASED])
     log.info("%s: done, as preview %s has shown", params["pipeline"], shown)
+
+
+def _shown(ti: Any) -> str:
+    """The id that this run's `preview` has returned. Raises SettingsError without one."""
+    match ti.xcom_pull(task_ids=PREVIEW):
+        case {"preview": str(shown)}:
+            return shown
+    raise SettingsError(
+        "`preview` was marked as success and has shown nothing: clear it, and `execute` with it."
+    )
 
 
 def _chosen_pipeline(params: Mapping[str, Any]) -> Pipeline:

@@ -36,6 +36,7 @@ def maintenance_params(pipelines: Iterable[str]) -> dict[str, Param]:
 
 BACKFILL = "backfill"
 DRY_RUN = "dry_run"
+BRING_BACK_ERASED = "bring_back_erased"
 REPROCESS = ("reprocess_from", "reprocess_to", "reprocess_ranges", "reprocess_batches")
 _READ_AGAIN = "Read again, below the cursor"
 MOMENT: Mapping[str, Any] = {
@@ -62,8 +63,7 @@ def run_params() -> dict[str, Param]:
             **MOMENT,
             section=_READ_AGAIN,
             title="From",
-            description="Read the records of a time window again and replace their rows: from the"
-            " first record at or after this moment …",
+            description="Read a time window again: from the first record at or after this …",
         ),
         "reprocess_to": Param(
             None,
@@ -87,7 +87,19 @@ def run_params() -> dict[str, Param]:
             title="Batches",
             description="Or read whole batches again, one name per line: `forward-1-42`.",
         ),
+        BRING_BACK_ERASED: bring_back_erased(_READ_AGAIN),
     }
+
+
+def bring_back_erased(section: str) -> Param:
+    """The field that lets rows come back which others deleted."""
+    return Param(
+        False,
+        type="boolean",
+        section=section,
+        title="Bring back erased rows",
+        description="Also where this brings back rows that others deleted from the table.",
+    )
 
 
 def selection_of(dag_run: Any, params: Mapping[str, Any]) -> Selection | None:

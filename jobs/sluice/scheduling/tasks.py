@@ -11,11 +11,11 @@ from typing import Any
 from airflow.sdk import Asset
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
-from sluice.errors import SluiceError
+from sluice.errors import SettingsError, SluiceError
 from sluice.offsets.batches import BatchReference
 from sluice.protocol.plan.outlook_text import lines_of
 from sluice.scheduling.deployment import pipeline_of, project_settings
-from sluice.scheduling.run_params import DRY_RUN, selection_of
+from sluice.scheduling.run_params import BRING_BACK_ERASED, DRY_RUN, selection_of
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.tables.warehouse import Warehouse
 
@@ -39,9 +39,16 @@ def failing_for_good() -> Iterator[None]:
         raise AirflowFailException(str(error)) from error
 
 
-def planned_work(ti: Any) -> BatchReference:
-    """The work that the `plan` task of this run has found."""
-    return BatchReference.from_dict(ti.xcom_pull(task_ids=PLAN))
+def planned_work(ti: Any) -> BatchReference | None:
+    """The work that the `plan` task of this run has found; None if it was marked as success.
+
+    Raises SettingsError for what is no work, such as that of another version of Sluice.
+    """
+    found = ti.xcom_pull(task_ids=PLAN)
+    try:
+        return None if found is None else BatchReference.from_dict(found)
+    except ValueError as problem:
+        raise SettingsError(f"`{PLAN}` left no work: {problem}. Clear `{PLAN}`.") from None
 
 
 def actor_of(dag_run: Any) -> str:
@@ -68,7 +75,7 @@ def plan_with(spec: PipelineSpec) -> Callable[..., dict[str, Any]]:
                 raise AirflowSkipException(f"{spec.pipeline}: a dry run; nothing was written")
             origin = (dag_run.run_id, actor_of(dag_run))
             if selection:
-                work = pipeline.backfill(selection, *origin).work
+                work = pipeline.backfill(selection, *origin, params[BRING_BACK_ERASED]).work
             else:
                 work = pipeline.plan(*origin)
         log.info("%s: planned %s", spec.pipeline, work)

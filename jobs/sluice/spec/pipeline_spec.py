@@ -14,6 +14,7 @@ from sluice.offsets import notation
 from sluice.offsets.losses import ON_DATA_LOSS, OnDataLoss
 from sluice.spec.columns import Column, Decimal, Primitive
 from sluice.spec.formats import Format
+from sluice.spec.spark_keys import refusal_of
 from sluice.spec.starts import (
     Start,
     StartEarliest,
@@ -25,7 +26,6 @@ OUR_COLUMNS = ("_topic", "_topic_id", "_partition", "_offset", "_timestamp", "_k
 OUR_DAGS = ("sluice_maintenance", "sluice_reset")
 # Kafka's own topics. Mirroring the cursor writes to the first: it would never be fully read.
 _INTERNAL = ("__consumer_offsets", "__share_group_state", "__transaction_state")
-_SECRET = re.compile(r"password|secret|token|jaas|credential|access.?key", re.IGNORECASE)
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 TopicName = Annotated[str, Field(pattern=notation.TOPIC)]
 
@@ -49,7 +49,8 @@ class PipelineSpec(Model):
     format: Format
     schedule: str | None = None
     start: Start = StartEarliest()
-    max_records_per_batch: int = Field(default=5_000_000, ge=1)
+    # At most what a receipt can account for within the longest run (scheduling.time_limits).
+    max_records_per_batch: int = Field(default=5_000_000, ge=1, le=1_000_000_000)
     max_batches_per_run: int = Field(default=20, ge=1, le=1000)
     on_data_loss: Literal["fail", "record"] = "fail"
     quarantine: Quarantine = Quarantine()
@@ -119,11 +120,9 @@ class PipelineSpec(Model):
     @field_validator("spark")
     @classmethod
     def _is_spark_configuration(cls, conf: Mapping[str, str]) -> Mapping[str, str]:
-        for key in conf:
-            if not key.startswith("spark."):
-                raise ValueError(f"{key}: expected a key that starts with 'spark.'")
-            if _SECRET.search(key):
-                raise ValueError(f"{key}: secrets belong in an Airflow connection, not in a spec")
+        for key, value in conf.items():
+            if refusal := refusal_of(key, value):
+                raise ValueError(f"found {key}: {refusal}")
         return conf
 
     @model_validator(mode="after")

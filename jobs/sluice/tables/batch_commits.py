@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from sluice.offsets.batch_sizes import BatchSizes
-from sluice.offsets.batches import Batch
+from sluice.offsets.batches import Batch, PlannedRange
 from sluice.offsets.ranges import OffsetRange, TopicPartition
+
+_VERSION = 2
+_UNKNOWN = "-"
 
 
 @dataclass(frozen=True)
@@ -29,21 +33,42 @@ def batch_metadata(
 ) -> str:
     """The `userMetadata` of a batch's commit: the batch, its offset ranges and the attempt.
 
-    Each range has the fingerprint of the record before its end, null where it is unknown.
+    Neighbouring partitions of a topic share one entry, so that 10,000 fit into a commit. Range
+    `[start, start + span)` of the first partition comes first, then the next one's; `fingerprints`
+    has a word for each: of the record before the range's end, `-` where it is unknown.
     """
-    ranges = [
-        {
-            "topic": each.offsets.partition.topic,
-            "topic_id": each.topic_id,
-            "partition": each.offsets.partition.partition,
-            "start": each.offsets.start,
-            "end": each.offsets.end,
-            "fingerprint": (fingerprints or {}).get(each.offsets.partition),
-        }
-        for each in batch.ranges
-    ]
+    ranges = [_entry(run, fingerprints or {}) for run in _neighbours(batch.ranges)]
     app = {"app_id": batch.sequence.app_id, "number": batch.number, "batch": str(batch)}
-    return json.dumps({"sluice": {"version": 1, **app, "attempt": attempt, "ranges": ranges}})
+    metadata = {"version": _VERSION, **app, "attempt": attempt, "ranges": ranges}
+    return json.dumps({"sluice": metadata}, separators=(",", ":"))
+
+
+def _neighbours(ranges: Iterable[PlannedRange]) -> Iterator[list[PlannedRange]]:
+    """The ranges by topic and topic id, in runs of partitions without holes between them."""
+
+    def run(numbered: tuple[int, PlannedRange]) -> tuple[str, str, int]:
+        at, each = numbered
+        partition = each.offsets.partition
+        return partition.topic, each.topic_id, partition.partition - at
+
+    in_order = sorted(ranges, key=lambda each: each.offsets.partition)
+    for _, found in groupby(enumerate(in_order), key=run):
+        yield [each for _, each in found]
+
+
+def _entry(
+    run: Sequence[PlannedRange], fingerprints: Mapping[TopicPartition, str | None]
+) -> dict[str, Any]:
+    first = run[0].offsets.partition
+    words = [fingerprints.get(each.offsets.partition) or _UNKNOWN for each in run]
+    return {
+        "topic": first.topic,
+        "topic_id": run[0].topic_id,
+        "first_partition": first.partition,
+        "starts": [each.offsets.start for each in run],
+        "spans": [each.offsets.span for each in run],
+        "fingerprints": " ".join(words),
+    }
 
 
 def batch_of(commit: Mapping[str, Any]) -> tuple[str, int] | None:
@@ -62,19 +87,20 @@ def attempt_of(commit: Mapping[str, Any]) -> str | None:
 
 def fingerprints_of(commit: Mapping[str, Any]) -> Mapping[TopicPartition, str]:
     """The known fingerprints in a commit (its commitInfo)."""
-    return {
-        TopicPartition(each["topic"], each["partition"]): each["fingerprint"]
-        for each in _sluice(commit).get("ranges", ())
-        if each.get("fingerprint")
-    }
+    return {offsets.partition: word for offsets, word in _fingerprinted(commit) if word != _UNKNOWN}
 
 
 def ranges_of(commit: Mapping[str, Any]) -> list[OffsetRange]:
     """The offset ranges of the batch that a commit (its commitInfo) carried."""
-    return [
-        OffsetRange(TopicPartition(each["topic"], each["partition"]), each["start"], each["end"])
-        for each in _sluice(commit).get("ranges", ())
-    ]
+    return [offsets for offsets, _ in _fingerprinted(commit)]
+
+
+def _fingerprinted(commit: Mapping[str, Any]) -> Iterator[tuple[OffsetRange, str]]:
+    for entry in _sluice(commit).get("ranges", ()):
+        columns = entry["starts"], entry["spans"], entry["fingerprints"].split()
+        for at, (start, span, word) in enumerate(zip(*columns, strict=True)):
+            partition = TopicPartition(entry["topic"], entry["first_partition"] + at)
+            yield OffsetRange(partition, start, start + span), word
 
 
 def _sluice(commit: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -82,7 +108,40 @@ def _sluice(commit: Mapping[str, Any]) -> Mapping[str, Any]:
         found = json.loads(commit.get("userMetadata") or "")["sluice"]
     except (ValueError, KeyError, TypeError):
         return {}
-    return found if isinstance(found, dict) else {}
+    ours = isinstance(found, dict) and found.get("version") == _VERSION
+    return found if ours else {}
+
+
+@dataclass(frozen=True)
+class LoggedBatch:
+    """A batch as its own commit tells it: for the time when no plan of it is left."""
+
+    name: str
+    version: int
+    rows: int
+    replaces: bool
+    ranges: tuple[tuple[OffsetRange, str], ...]
+    """Each with its topic id."""
+
+
+def logged_batch(version: int, commit: Mapping[str, Any]) -> LoggedBatch | None:
+    """The batch that a commit (its version and commitInfo) carried, if any."""
+    if batch_of(commit) is None:
+        return None
+    written = commit.get("operationParameters") or {}
+    return LoggedBatch(
+        name=_sluice(commit)["batch"],
+        version=version,
+        rows=int((commit.get("operationMetrics") or {}).get("numOutputRows", 0)),
+        replaces=written.get("mode") != "Append",
+        ranges=tuple(zip(ranges_of(commit), _topic_ids_of(commit), strict=True)),
+    )
+
+
+def _topic_ids_of(commit: Mapping[str, Any]) -> Iterator[str]:
+    """The topic id of each of its ranges."""
+    for entry in _sluice(commit).get("ranges", ()):
+        yield from [entry["topic_id"]] * len(entry["spans"])
 
 
 _NEWEST = 10

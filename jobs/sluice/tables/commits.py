@@ -17,7 +17,8 @@ from sluice.errors import SettingsError, TableRefused
 from sluice.tables.foreign_commits import RESTORE, TRANSACTION_RETENTION, TableCommit
 
 # Most lines of a commit; not needed here.
-_ROWS = (b'{"add":', b'{"remove":')
+_ADD = b'{"add":'
+_ROWS = (_ADD, b'{"remove":')
 
 
 def commits_after(table: DeltaTable, version: int) -> list[TableCommit]:
@@ -47,14 +48,31 @@ def commit_infos(table: DeltaTable) -> Iterator[tuple[int, Mapping[str, Any]]]:
         yield version, _info(actions)
 
 
+def written_files(table: DeltaTable, version: int) -> list[str]:
+    """The paths of the data files that a commit wrote, as the log has them: URL-encoded.
+
+    A file that it adds with a deletion vector was there before, and only lost rows.
+    """
+    lines = _lines(PyFileSystem(DeltaStorageHandler(table.table_uri)), version) or []
+    added = (json.loads(line)["add"] for line in lines if line.startswith(_ADD))
+    return [each["path"] for each in added if not each.get("deletionVector")]
+
+
 def _read(files: PyFileSystem, version: int) -> list[dict[str, Any]] | None:
+    lines = _lines(files, version)
+    if lines is None:
+        return None
+    return [json.loads(line) for line in lines if not line.startswith(_ROWS)]
+
+
+def _lines(files: PyFileSystem, version: int) -> list[bytes] | None:
     # DeltaTable.history() has no transaction ids; the log's files do.
     try:
         with files.open_input_stream(f"_delta_log/{version:020d}.json") as stream:
-            lines = stream.read().splitlines()
+            lines: list[bytes] = stream.read().splitlines()
     except FileNotFoundError:
         return None
-    return [json.loads(line) for line in lines if not line.startswith(_ROWS)]
+    return lines
 
 
 def _commit(table: DeltaTable, version: int, actions: list[dict[str, Any]]) -> TableCommit:

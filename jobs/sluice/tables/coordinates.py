@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +25,15 @@ class StoredCoordinates:
         """How many rows there are."""
         return sum(len(offsets) for offsets, _ in self.places.values())
 
+    def without(self, names: Collection[str]) -> StoredCoordinates:
+        """The same without the rows of some batches."""
+        left = np.array([name not in names for name in self.names], dtype=bool)
+        kept = {
+            place: (offsets[left[batches]], batches[left[batches]])
+            for place, (offsets, batches) in self.places.items()
+        }
+        return StoredCoordinates(self.names, {at: it for at, it in kept.items() if len(it[0])})
+
     def offsets(self, place: TopicIdPartition) -> Offsets:
         """The offsets of a partition's rows, in no order."""
         return self.places[place][0] if place in self.places else NO_ROWS.offsets
@@ -37,6 +46,19 @@ class StoredCoordinates:
         numbers = np.array([known.get(name, -1) for name in self.names], dtype=np.int64)
         offsets, names = self.places[place]
         return Rows(offsets, numbers[names])
+
+
+@dataclass(frozen=True)
+class Landing:
+    """A committed batch in its table: the version it landed in, and the coordinates of its rows.
+
+    `doubt` says why no receipt may be written of it without a decision. Then the version is the
+    last one that it can be, and `rows` is None where they can no longer be read.
+    """
+
+    version: int
+    rows: StoredCoordinates | None
+    doubt: str = ""
 
 
 def group_coordinates(coordinates: pa.Table) -> StoredCoordinates:

@@ -5,28 +5,33 @@ A snapshot is one version. Where the protocol needs newer facts, it takes anothe
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import pyarrow as pa
-import pyarrow.dataset as pads
+import pyarrow.compute as pc
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from sluice.errors import CommitUnknown, TableRefused
 from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.range_columns import OffsetScope
-from sluice.offsets.ranges import TopicIdPartition, TopicPartition
-from sluice.tables.batch_commits import BatchCommit, attempt_of, batch_of, fingerprints_of
-from sluice.tables.commits import commit_infos, commits_after
-from sluice.tables.coordinates import StoredCoordinates, group_coordinates
+from sluice.offsets.ranges import TopicIdPartition
+from sluice.offsets.row_offsets import Offsets
+from sluice.tables.commits import written_files
+from sluice.tables.coordinates import Landing, StoredCoordinates, group_coordinates
+from sluice.tables.data_files import Condition, files_named, read_files
 from sluice.tables.features import unwritable_features
 from sluice.tables.fence import FENCE, Fencing
-from sluice.tables.foreign_commits import TableCommit, require_no_foreign_commits
 from sluice.tables.log_end import LogEnd
+from sluice.tables.log_snapshot import LogSnapshot
 from sluice.tables.ownership import require_owner
-from sluice.tables.rows import dataset, removed_rows
-from sluice.tables.scoped_rows import count_rows, rows_in
+from sluice.tables.refusals import reading
+from sluice.tables.rows import removed_rows, rows_where
+from sluice.tables.scoped_rows import count_by_place, rows_in
+from sluice.tables.stored_rows import StoredRows, stored_rows
+
+log = logging.getLogger(__name__)
 
 COORDINATES = pa.schema(
     [
@@ -60,25 +65,8 @@ class DeltaLog:
         return self.snapshot().version is not None
 
 
-class DeltaSnapshot:
+class DeltaSnapshot(LogSnapshot):
     """A table at one version; everything is empty where there is no table yet."""
-
-    def __init__(self, uri: str, table: DeltaTable | None) -> None:
-        self.uri = uri
-        self._table = table
-
-    @property
-    def version(self) -> int | None:
-        """The table's version; None while there is no table."""
-        return None if self._table is None else int(self._table.version())
-
-    @property
-    def table_id(self) -> str | None:
-        """The table's Delta id: the same after OPTIMIZE and RESTORE, another one for a new table.
-
-        None while there is no table.
-        """
-        return None if self._table is None else str(self._table.metadata().id)
 
     def committed(self, sequence: BatchSequence) -> int:
         """The number of the last committed batch of a sequence, 0 when there is none.
@@ -111,45 +99,48 @@ class DeltaSnapshot:
             )
         return Fencing(self._table)
 
-    def require_no_foreign_commits(self, pipeline: str, since: int = -1) -> list[TableCommit]:
-        """The commits above a version, if none of them replaced the table or is another writer's.
+    def stored_rows(self) -> StoredRows:
+        """The rows of each batch, counted, and where those of each partition end.
 
-        Raises TableRefused with what was done to the table, and the way back.
+        Raises TableRefused or CommitUnknown where they cannot be read.
         """
-        if self._table is None:
-            return []
-        commits = commits_after(self._table, since)
-        properties = self._table.metadata().configuration
-        require_no_foreign_commits(self.uri, pipeline, commits, properties)
-        return commits
+        with reading(self.uri):
+            return StoredRows({}, {}) if self._table is None else stored_rows(self._table)
 
-    def commit_of(self, batch: Batch) -> BatchCommit:
-        """The commit of a committed batch. Raises TableRefused when the log has lost it."""
-        found = self._find(batch)
-        if found is None:
-            raise TableRefused(
-                f"{self.uri}: batch {batch} is committed, but its commit is no longer in the"
-                " table's log, so no receipt can be written. Raise"
-                " `delta.logRetentionDuration` and settle batches before it ends."
-            )
-        version, commit = found
-        rows = int(commit.get("operationMetrics", {}).get("numOutputRows", 0))
-        return BatchCommit(version, rows, attempt_of(commit))
+    def landing(self, batch: Batch) -> Landing:
+        """What a committed batch has written, counted from its commit's own files.
 
-    def fingerprints(self, batch: Batch) -> Mapping[TopicPartition, str]:
-        """The known fingerprints of a batch's commit; none when the log has lost the commit."""
-        found = self._find(batch)
-        return {} if found is None else fingerprints_of(found[1])
+        Where they are gone, from the rows that name the batch in the table's files now.
+        """
+        commit = self.commit_of(batch)
+        if commit is None:
+            lost = "its commit is no longer in the data table's log"
+            return Landing(self.last_lost, self.rows_of(batch), lost)
+        try:
+            return Landing(commit.version, self._written_by(batch, commit.version))
+        except (FileNotFoundError, TableRefused) as problem:
+            log.warning("%s: its commit's files cannot be read: %s", batch, problem)
+        rows = self.rows_of(batch)
+        doubt = "neither its files nor its rows can be read any more" if rows is None else ""
+        return Landing(commit.version, rows, doubt)
 
-    def coordinates(
-        self, batch: Batch | None = None, version: int | None = None
-    ) -> StoredCoordinates:
-        """The coordinates of all rows, or of a batch's rows; at this version or an older one."""
-        table = self._table if version is None else _table_at(self.uri, version)
-        if table is None:
-            return group_coordinates(COORDINATES.empty_table())
-        mine = None if batch is None else pads.field("_batch") == str(batch)
-        return group_coordinates(dataset(table).to_table(columns=COORDINATES.names, filter=mine))
+    def coordinates(self, batch: Batch | None = None) -> StoredCoordinates:
+        """The coordinates of all rows, or of those that name a batch."""
+        mine = [] if batch is None else [("_batch", "=", str(batch))]
+        return group_coordinates(self._where(COORDINATES.names, mine))
+
+    def rows_of(self, batch: Batch) -> StoredCoordinates | None:
+        """The rows that name a batch; None where the table can no longer be read."""
+        try:
+            return self.coordinates(batch)
+        except (FileNotFoundError, TableRefused) as problem:
+            log.warning("%s: its rows cannot be read: %s", batch, problem)
+            return None
+
+    def offsets_in(self, place: TopicIdPartition, start: int, end: int) -> Offsets:
+        """The offsets of a partition's rows in `[start, end)`; statistics skip most files."""
+        wanted = [*_at(place), ("_offset", ">=", start), ("_offset", "<", end)]
+        return group_coordinates(self._where(COORDINATES.names, wanted)).offsets(place)
 
     def rows(self, columns: Sequence[str], scope: OffsetScope | None = None) -> pa.Table:
         """Columns, the coordinates among them, of the rows at some offsets, or of all."""
@@ -163,19 +154,30 @@ class DeltaSnapshot:
 
     def row_counts(self, scope: OffsetScope | None = None) -> Mapping[TopicIdPartition, int]:
         """How many rows each partition has, at some offsets or in all."""
-        return {} if self._table is None else count_rows(self._table, scope)
+        return {} if self._table is None else count_by_place(self._table, scope)
 
     def removed(self, version: int) -> StoredCoordinates | None:
         """The coordinates that a version removed; None where this is no longer known."""
         rows = removed_rows(self.uri, version, COORDINATES.names, KEYS)
         return None if rows is None else group_coordinates(rows)
 
-    def _find(self, batch: Batch) -> tuple[int, Mapping[str, Any]] | None:
-        """The version and commitInfo of a batch; nearly always among the newest few."""
+    def _where(self, columns: Sequence[str], wanted: Sequence[Condition]) -> pa.Table:
         if self._table is None:
-            return None
-        mine = (batch.sequence.app_id, batch.number)
-        return next((each for each in commit_infos(self._table) if batch_of(each[1]) == mine), None)
+            return COORDINATES.empty_table().select(columns)
+        return rows_where(self._table, columns, wanted)
+
+    def _written_by(self, batch: Batch, version: int) -> StoredCoordinates:
+        """The batch's rows in the files of its commit, which may also hold rows it only moved."""
+        assert self._table is not None, "a commit without a table"
+        files = files_named(written_files(self._table, version))
+        rows = read_files(self._table, files, COORDINATES.names)
+        mine = rows.filter(pc.equal(rows["_batch"], str(batch)))
+        if len(rows) and (rows["_batch"].null_count == len(rows) or _has_null(mine)):
+            raise TableRefused(
+                f"{self.uri}: version {version}: expected the coordinates of batch {batch} in its"
+                " files, found nulls."
+            )
+        return group_coordinates(mine)
 
     def _require_owner(self, pipeline: str) -> None:
         assert self._table is not None
@@ -187,10 +189,21 @@ class DeltaSnapshot:
             raise
 
 
-def _table_at(uri: str, version: int | None = None) -> DeltaTable | None:
+def _at(place: TopicIdPartition) -> list[Condition]:
+    return [("_topic_id", "=", place.topic_id), ("_partition", "=", place.partition)]
+
+
+def _has_null(rows: pa.Table) -> bool:
+    return any(column.null_count for column in rows.columns)
+
+
+def _table_at(uri: str) -> DeltaTable | None:
     try:
-        return DeltaTable(uri, version=version)
+        return DeltaTable(uri)
     except TableNotFoundError:
         return None
     except (DeltaError, OSError) as problem:
-        raise CommitUnknown(f"{uri}: its log cannot be read: {problem}") from problem
+        raise CommitUnknown(
+            f"{uri}: its log cannot be read: {problem}. Run again. If it stays so, put a copy of"
+            " the table back; then `sluice reset --to-table` goes on from the rows that are there."
+        ) from problem

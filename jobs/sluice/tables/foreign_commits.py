@@ -46,8 +46,8 @@ def require_no_foreign_commits(
     OPTIMIZE, VACUUM, added columns and deleted rows are allowed, and so is anything that a RESTORE
     has undone. Raises TableRefused.
     """
-    now, restores = _newest(commits), _restores(commits)
-    for commit in (each for each in commits if _in_effect(each.version, now, restores)):
+    now, restores = _newest(commits), restores_of(commits)
+    for commit in (each for each in commits if in_effect(each.version, now, restores)):
         found = _refusal(pipeline, commit)
         if found:
             did = f"{table}: version {commit.version} is a {commit.operation}"
@@ -71,7 +71,8 @@ def _refusal(pipeline: str, commit: TableCommit) -> str:
     if commit.operation == "CLONE":
         return (
             "expected the table that Sluice created, found a copy, which has no record of the"
-            " batches in it. Put the original back, or choose a new `table` and `pipeline`."
+            " batches in it. Put the original back; or, if this one is to take its place,"
+            f" `sluice recover {pipeline}` goes on with it."
         )
     foreign = [each for each in commit.writers if not each.startswith(f"sluice:{pipeline}:")]
     if foreign:
@@ -85,14 +86,14 @@ def _refusal(pipeline: str, commit: TableCommit) -> str:
 
 def may_have_deleted(pipeline: str, commits: Sequence[TableCommit]) -> list[TableCommit]:
     """Other writers' commits, still in effect, that may have deleted rows from the table."""
-    now, restores = _newest(commits), _restores(commits)
+    now, restores = _newest(commits), restores_of(commits)
     return [
         each
         for each in commits
         if each.version > 0
         and not each.operation.startswith(_KEEPS_ROWS)
         and not any(writer.startswith(f"sluice:{pipeline}:") for writer in each.writers)
-        and _in_effect(each.version, now, restores)
+        and in_effect(each.version, now, restores)
     ]
 
 
@@ -103,10 +104,8 @@ def undone_by_restore(
 
     Their transaction ids stay committed (delta-io/delta issue 1813).
     """
-    now, restores = _newest(commits), _restores(commits)
-    return [
-        each for each in landed if not _in_effect(each.version, max(now, each.version), restores)
-    ]
+    now, restores = _newest(commits), restores_of(commits)
+    return [e for e in landed if not in_effect(e.version, max(now, e.version), restores)]
 
 
 def require_all_there(
@@ -127,19 +126,23 @@ def require_all_there(
     )
 
 
-def _newest(commits: Iterable[TableCommit]) -> int:
-    return max((each.version for each in commits), default=0)
+Restores = Sequence[tuple[int, int]]
+"""Version and restored version of every RESTORE, newest first."""
 
 
-def _restores(commits: Iterable[TableCommit]) -> list[tuple[int, int]]:
-    """Version and restored version of every RESTORE, newest first."""
+def restores_of(commits: Iterable[TableCommit]) -> Restores:
+    """The RESTOREs among some commits."""
     found = [(each.version, each.restored) for each in commits if each.restored is not None]
     return sorted(found, reverse=True)
 
 
-def _in_effect(version: int, at: int, restores: Sequence[tuple[int, int]]) -> bool:
+def in_effect(version: int, at: int, restores: Restores) -> bool:
     """Whether one version's changes are still present at another, given every RESTORE between."""
     for restore, restored in restores:
         if version < restore <= at:
-            return _in_effect(version, restored, restores)
+            return in_effect(version, restored, restores)
     return version <= at
+
+
+def _newest(commits: Iterable[TableCommit]) -> int:
+    return max((each.version for each in commits), default=0)

@@ -16,8 +16,8 @@ from sluice.offsets.range_columns import OffsetScope, RangeColumns
 from sluice.offsets.ranges import TopicIdPartition, TopicPartition
 from sluice.offsets.row_offsets import Offsets
 from sluice.tables.chunks import encoded, numbers, touched
+from sluice.tables.data_files import Condition
 from sluice.tables.refusals import reading
-from sluice.tables.rows import Condition
 
 Numbers = Mapping[BatchSequence, tuple[int, int]]
 """For each sequence the first and the last batch."""

@@ -12,11 +12,12 @@ from sluice.offsets.history import LaneHistory
 from sluice.offsets.losses import Loss
 from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import Resets
+from sluice.tables.data_files import Condition
 from sluice.tables.offsets_columns import OffsetsColumns, read_rows
 from sluice.tables.offsets_rows import read_batches, read_losses, read_receipts
+from sluice.tables.offsets_schema import BEGUN_ANEW
 from sluice.tables.refusals import reading
 from sluice.tables.reset_rows import DONE, INTENDED, read_resets
-from sluice.tables.rows import Condition
 
 
 class OffsetsReading:
@@ -33,6 +34,11 @@ class OffsetsReading:
         """Whether there is a table."""
         return self._table is not None
 
+    @property
+    def begun_anew(self) -> bool:
+        """Whether somebody has decided that the pipeline begins once more."""
+        return self._table is not None and BEGUN_ANEW in self._table.metadata().configuration
+
     def history(self, sequence: BatchSequence, resets: Resets) -> LaneHistory:
         """The part of a lane of one generation that the next decision needs."""
         planned = self.planned(sequence)
@@ -43,7 +49,6 @@ class OffsetsReading:
             settled=settled,
             batches=self.batches(sequence, first=max(settled, 1), last=planned),
             opening=resets.by_generation.get(sequence.generation),
-            committed_before=resets.committed_before(sequence.generation),
         )
 
     def planned(self, sequence: BatchSequence) -> int:
@@ -90,6 +95,11 @@ class OffsetsReading:
         if last is not None:
             wanted += [("batch_id", ">=", first), ("batch_id", "<=", last)]
         return self._read(wanted)
+
+    def forget(self) -> None:
+        """Read again what is asked for from now on: a commit moves the table on."""
+        self._known.clear()
+        self._numbers.clear()
 
     @property
     def columns(self) -> OffsetsColumns:

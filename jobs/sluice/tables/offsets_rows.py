@@ -38,7 +38,8 @@ def receipt_rows(receipt: Receipt, origin: Origin) -> Iterator[Row]:
     batch = receipt.batch
     for line in receipt.counted:
         row = _batch_row("committed", batch, line.planned) | origin.columns()
-        yield row | _counts(line) | {"data_version": receipt.data_version}
+        reason = {"reason": receipt.reason} if receipt.reason else {}
+        yield row | _counts(line) | {"data_version": receipt.data_version} | reason
     for loss in receipt.losses:
         yield _loss_row(batch.sequence, batch.cluster_id, loss) | origin.columns()
 
@@ -63,7 +64,8 @@ def read_receipts(sequence: BatchSequence, rows: Iterable[Mapping[str, Any]]) ->
         mine = by_number[number]
         lines = tuple(map(_read_counted, _in_order(mine)))
         batch, version = _read_batch(sequence, number, mine), mine[0]["data_version"]
-        yield Receipt(batch, lines, version, recorded=Origin.of(mine[0]))
+        reason = mine[0].get("reason") or ""
+        yield Receipt(batch, lines, version, reason=reason, recorded=Origin.of(mine[0]))
 
 
 def read_losses(rows: Iterable[Mapping[str, Any]]) -> Iterator[Loss]:

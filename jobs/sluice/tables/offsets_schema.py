@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+# The table property with the decision to begin once more.
+BEGUN_ANEW = "sluice.begunAnew"
+
 _LONG = ("start_offset", "end_offset", "log_start_offset", "last_stable_offset")
 _COUNTS = ("records", "quarantined", "gaps", "gap_control", "gap_aborted", "gap_compacted")
 

@@ -17,7 +17,13 @@ INTENDED, DONE = "reset_intended", "reset_done"
 
 
 def reset_rows(reset: Reset, origin: Origin) -> Iterator[Row]:
-    """The reset's event for every partition and lane; cursors on the forward rows."""
+    """The event of the reset, and of earlier ones with it, for every partition and lane."""
+    for each in (*reset.earlier, reset):
+        yield from _rows_of(replace(each, done=reset.done), origin)
+
+
+def _rows_of(reset: Reset, origin: Origin) -> Iterator[Row]:
+    """Cursors are on the forward rows."""
     for lane in LANES:
         sequence = BatchSequence(reset.pipeline, lane, reset.generation)
         for moved in reset.cursor:
@@ -39,17 +45,25 @@ def reset_rows(reset: Reset, origin: Origin) -> Iterator[Row]:
 
 
 def read_resets(pipeline: str, rows: Iterable[Mapping[str, Any]]) -> Resets:
-    """Rebuild resets from rows: one reset has one event and time; a done one outranks others."""
+    """Rebuild resets from rows: one reset has one event and time; a done one outranks others.
+
+    Rows of several generations at one time were written together: the newest has the others with it
+    as `earlier`, until it is done.
+    """
 
     def rank(row: Mapping[str, Any]) -> tuple[Any, ...]:
         return row["generation"], row["event"] == DONE, row["recorded_at"]
 
     found: dict[int, Reset] = {}
-    for (generation, done, _), lines in groupby(sorted(rows, key=rank), key=rank):
+    intended: dict[Any, list[Reset]] = {}
+    for (generation, done, at), lines in groupby(sorted(rows, key=rank), key=rank):
         read = _read_reset(pipeline, generation, done, list(lines))
-        asked = found.get(generation)
+        if not done:
+            read = replace(read, earlier=tuple(intended.get(at, ())))
+            intended.setdefault(at, []).append(read)
+        asked = found.get(generation) if done else None
         # Another process may finish a reset and record it as done; the origin is who requested it.
-        found[generation] = replace(read, recorded=asked.recorded) if done and asked else read
+        found[generation] = replace(read, recorded=asked.recorded) if asked else read
     return Resets(found)
 
 

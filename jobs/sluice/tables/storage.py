@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 from deltalake.exceptions import DeltaError
@@ -44,6 +45,26 @@ class Folder:
                 f"{self._uri}/{path}: expected a text file, which could not be read: {problem}."
                 " Bring the file back, or choose another `start`."
             ) from problem
+
+
+def set_aside(uri: str, at: datetime) -> str:
+    """Rename a table's folder, so that there is none; where it is now.
+
+    Raises SettingsError on an object store, which cannot rename.
+    """
+    to = f"{uri}__{at.astimezone(UTC):%Y%m%dT%H%M%SZ}"
+    if "://" in uri:
+        raise SettingsError(
+            f"{uri}: expected a folder that can be renamed, found an object store. Move it to {to}"
+            " with the store's own tools; then run again."
+        )
+    Path(uri).rename(to)
+    return to
+
+
+def was_set_aside(uri: str) -> bool:
+    """Whether a table of that name lies beside it, set aside."""
+    return "://" not in uri and any(Path(uri).parent.glob(f"{Path(uri).name}__2*Z"))
 
 
 def clear_leftovers(uri: str) -> None:

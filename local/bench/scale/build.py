@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -89,7 +89,7 @@ def _write_data(world: World, pipeline: Pipeline, topic_id: str, now: datetime) 
         add_file(uri, name, data_rows(world, topic_id, first, last, now))
         for name, first, last in _files(world.batches)
     ]
-    added += list(_links(uri, added[0], world.links))
+    added += list(_links(uri, added, world.links))
     table.create_write_transaction(
         added,
         "append",
@@ -111,9 +111,10 @@ def _files(batches: int) -> Iterator[tuple[str, int, int]]:
         yield f"batch-{number:08d}.parquet", number, number
 
 
-def _links(uri: Path, of: AddAction, count: int) -> Iterator[AddAction]:
+def _links(uri: Path, files: Sequence[AddAction], count: int) -> Iterator[AddAction]:
+    # A file system allows one file some 65,000 links.
     for number in range(count):
-        name = f"link-{number:08d}.parquet"
+        of, name = files[number % len(files)], f"link-{number:08d}.parquet"
         os.link(uri / of.path, uri / name)
         yield AddAction(name, of.size, {}, of.modification_time, True, of.stats)
 

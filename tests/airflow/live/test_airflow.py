@@ -57,7 +57,7 @@ def test_a_run_lands_what_kafka_holds(deployment: Deployment) -> None:
         "pipeline": PIPELINE,
         "lane": "forward",
         "generation": 1,
-        "batches": [1],
+        "batches": "1..1",
     }
     (event,) = deployment.client.request("GET", "/assets/events")["asset_events"]
     assert event["source_dag_id"] == event["extra"]["pipeline"] == PIPELINE

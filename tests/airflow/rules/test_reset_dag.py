@@ -160,3 +160,13 @@ def test_execute_is_skipped_unless_asked_and_needs_a_reason(given):
         execute(given(), run, seen)
     with pytest.raises(AirflowFailException, match="reason: needed"):
         execute(given(execute=True, reason="  "), run, seen)
+
+
+def test_a_preview_that_was_marked_as_success_has_shown_nothing(given):
+    from sluice.scheduling.reset_tasks import execute
+
+    run = SimpleNamespace(run_id="manual", triggering_user_name="me", run_type=None)
+    for value in (None, {}, {"preview": None}, "2-1-00000000"):
+        seen = SimpleNamespace(xcom_pull=lambda task_ids, value=value: value)
+        with pytest.raises(AirflowFailException, match="has shown nothing: clear it"):
+            execute(given(execute=True, reason="a test"), run, seen)

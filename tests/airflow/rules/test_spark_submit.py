@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 import threading
@@ -13,7 +14,14 @@ import psutil
 import pytest
 from airflow.sdk import Connection
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
-from sluice.errors import BrokerUnavailable, ResetNeeded, SettingsError, SparkFailed
+from airflow.sdk.log import redact
+from sluice.errors import (
+    BrokerUnavailable,
+    ResetNeeded,
+    SettingsError,
+    SparkFailed,
+    SpecError,
+)
 from sluice.offsets.batches import BatchReference, BatchSequence
 from sluice.scheduling.hooks import DriverHook, JobRefused, driver_environment
 from sluice.scheduling.operators import IngestOperator, arguments
@@ -29,7 +37,7 @@ KAFKA = Connection(
     conn_type="kafka",
     extra=json.dumps({"bootstrap.servers": "broker:9092", "sasl.password": SECRET}),
 )
-WORK = BatchReference(BatchSequence("flights", "forward", 1), (42, 43))
+WORK = BatchReference(BatchSequence("flights", "forward", 1), range(42, 44))
 
 
 class FakeTaskInstance:
@@ -71,17 +79,45 @@ def submit(tmp_path, specs, spark):
 
 def test_the_job_is_told_the_reference_and_nothing_else():
     assert arguments(WORK) == (
-        ["--pipeline", "flights", "--lane", "forward", "--generation", "1", "--batches", "42,43"]
+        ["--pipeline", "flights", "--lane", "forward", "--generation", "1", "--batches", "42..43"]
     )
+
+
+def test_the_command_line_of_a_long_backfill_is_short():
+    """Linux takes 128 KiB in one argument; 24,000 numbers are more."""
+    years = BatchReference(BatchSequence("flights", "backfill", 1), range(1, 10**6))
+    assert max(map(len, arguments(years))) < 20
 
 
 def test_the_secret_is_in_the_drivers_environment_and_nowhere_else(submit, tmp_path, caplog):
     seen, command = tmp_path / "environment", tmp_path / "command"
     submit(f'env > {seen}; echo "$0 $@" > {command}').submit("ingest.py")
     assert SECRET in seen.read_text(encoding="utf-8")
-    assert "--batches 42,43" in command.read_text(encoding="utf-8")
+    assert "--batches 42..43" in command.read_text(encoding="utf-8")
     assert SECRET not in command.read_text(encoding="utf-8")
     assert SECRET not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "spark.hadoop.fs.azure.account.key.data.dfs.core.windows.net",
+        "spark.hadoop.google.cloud.auth.service.account.private.key",
+        "spark.hadoop.fs.s3a.encryption.key",
+        "spark.executorEnv.API_KEY",
+    ],
+)
+def test_no_spec_brings_a_secret_into_the_command_line(write_spec, key):
+    with pytest.raises(SpecError, match=f"spark: found {re.escape(key)}: not among") as refused:
+        load_spec(write_spec("flights", spark={key: SECRET}))
+    assert SECRET not in str(refused.value)
+
+
+def test_what_looks_secret_is_masked_in_the_tasks_log_should_it_get_there(submit):
+    hidden = "hidden-from-every-log"
+    submit("exit 0", conf={"spark.hadoop.fs.azure.account.key.data": hidden, "spark.ui.x": "8g"})
+    assert redact(f"--conf spark.hadoop.fs.azure.account.key.data={hidden}").endswith("data=***")
+    assert redact("--conf spark.ui.x=8g") == "--conf spark.ui.x=8g"
 
 
 def test_the_driver_gets_one_connection_and_none_of_airflows_settings(specs, monkeypatch):
@@ -187,12 +223,26 @@ def test_ingest_is_skipped_when_nothing_is_new(write_spec):
         operator.execute({"ti": FakeTaskInstance(nothing)})
 
 
+def test_ingest_is_skipped_where_plan_was_marked_as_success(write_spec):
+    """So that settle still writes the receipts that are due."""
+    operator = IngestOperator(task_id="ingest", spec=load_spec(write_spec("flights")))
+    with pytest.raises(AirflowSkipException, match=r"marked as success .*clear `plan`"):
+        operator.execute({"ti": FakeTaskInstance(None)})
+
+
+@pytest.mark.parametrize("left", ["", {}, [1], {"batches": "1..2"}, WORK.as_dict() | {"lane": 1}])
+def test_what_is_no_work_is_refused_with_the_next_move(write_spec, left):
+    operator = IngestOperator(task_id="ingest", spec=load_spec(write_spec("flights")))
+    with pytest.raises(AirflowFailException, match=r"left no work: .* Clear `plan`"):
+        operator.execute({"ti": FakeTaskInstance(left)})
+
+
 def test_the_reference_holds_no_offsets():
     assert WORK.as_dict() == {
         "pipeline": "flights",
         "lane": "forward",
         "generation": 1,
-        "batches": [42, 43],
+        "batches": "42..43",
     }
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
+from datetime import UTC, datetime
 
 import pytest
+from sluice.offsets.loss_causes import LossCause, LossKind
+from sluice.offsets.origin import Origin
 from sluice.offsets.quarantined import RecordFilter, RecordState
+from sluice.operations.quarantine.drop import decide_drop
 from sluice.operations.reset.targets import to_earliest
 from sluice.progress.quarantined_records import read_quarantined
 
@@ -163,3 +167,37 @@ def a_dropped_record_that_is_read_again_counts_again(trips: Installed) -> None:
 
 def live(trips: Installed) -> list:
     return read_quarantined(trips.open().resources).of(RecordState.LIVE)
+
+
+def test_what_is_dropped_before_its_receipt_is_counted_all_the_same(trips: Installed) -> None:
+    send(trips, 0, BROKEN, *numbered(3))
+    trips.ingest(trips.plan())
+    assert drop(trips, batch="forward-1-2") == 1
+    trips.settle()
+    found = [row for row in trips.offsets("committed") if row["batch"] == "forward-1-2"]
+    assert [(row["records"], row["quarantined"], row["gaps"]) for row in found] == [
+        (3, 1, 0),
+        (0, 0, 0),
+    ]
+    assert "FAILED" not in said(trips, "verify")
+    assert len(trips.offsets("loss")) == 1
+    assert trips.judge(dropped=frozenset({(0, 14)})).facts.rows == 18
+
+
+def test_a_drop_that_crossed_the_landing_is_counted_by_its_record(trips: Installed) -> None:
+    """It was recorded without the receipt, as by a version that did not write it first."""
+    send(trips, 0, BROKEN, *numbered(3))
+    trips.ingest(trips.plan())
+    resources = trips.open().resources
+    found = read_quarantined(resources)
+    cause = LossCause(LossKind.DROPPED, "ana", "no use")
+    chosen = [row for row in found.rows if row.batch == "forward-1-2"]
+    history = found.lane.history
+    decided = decide_drop(history.sequence, history.cluster_id, found.rows, chosen, cause)
+    found.lane.snapshot.append_drop(decided, Origin("run", "ana", datetime.now(UTC)))
+    assert drop(trips, batch="forward-1-2") == 0, "it is decided; the rows go"
+    trips.settle()
+    found = [row for row in trips.offsets("committed") if row["batch"] == "forward-1-2"]
+    assert [(row["records"], row["quarantined"]) for row in found] == [(3, 1), (0, 0)]
+    assert "FAILED" not in said(trips, "verify")
+    assert trips.judge(dropped=frozenset({(0, 14)})).facts.rows == 18

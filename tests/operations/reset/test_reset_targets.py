@@ -65,6 +65,7 @@ def test_every_target_leads_where_kafkas_own_tool_would_lead(trips: Installed) -
     assert leads(trips, "to-latest", "", f"{name}:1") == [(0, 0), (0, 0)]
     # T0 is 22:13:20 on that day: two hours later is the third record of partition 0.
     assert leads(trips, "to-datetime", "2023-11-15T00:13:20.000") == [(0, 8), (0, 0)]
+    assert leads(trips, "to-datetime", "1969-12-31T23:59:59.999Z") == [(0, 10), (0, 4)]
     assert leads(trips, "by-duration", "PT1H") == [(5, 0), (0, 0)], "no record is that late"
     assert leads(trips, "shift-by", "-4", name) == [(0, 4), (0, 4)]
     assert leads(trips, "shift-by", "3") == [(3, 0), (0, 0)], "clipped to the LSO"
@@ -107,6 +108,30 @@ def test_a_preview_shows_all_that_is_affected_and_is_held_to(trips: Installed) -
     assert trips.ranges()["forward-2-1"] == {"[0]": (2, 12), "[1]": (0, 4)}
     facts = trips.judge().facts
     assert (facts.rows, facts.quarantined) == (15, 1)
+
+
+def test_the_end_of_a_busy_topic_is_a_target_too(trips: Installed) -> None:
+    """Each look at it finds another end; what must not change in between is the state before."""
+    name = trips.topics[0]
+    produce(trips.bootstrap, name, numbered(5, 10), timestamp=T0 + 20 * HOUR)
+    seen = answer(trips, "reset", "--to-latest")
+    assert "to-latest moves with the log" in trips.sluice("reset", "--to-latest").stdout
+    fixed = answer(trips, "reset", "--to-earliest", "--topic", name)["preview"]
+    produce(trips.bootstrap, name, numbered(3, 15), timestamp=T0 + 21 * HOUR)
+    execute = ("reset", "--execute", "--reason=too late", "--as-previewed", seen["preview"])
+    for other in ("--by-duration=PT1H", "--to-earliest"):
+        assert "changed since the preview" in trips.sluice(*execute, other).stderr
+    for _ in range(2):  # Once more is a stated no-op, wherever the end is by then.
+        done = answer(trips, *execute, "--to-latest")
+        assert (done["executed"], done["generation"]) == (True, 2)
+        produce(trips.bootstrap, name, numbered(1, 18), timestamp=T0 + 22 * HOUR)
+    assert moved(trips, 2) == [(10, 18), (4, 4)]
+    assert fixed != seen["preview"]
+    seen = answer(trips, "reset", "--to-latest")
+    trips.run()
+    refused = trips.sluice(*execute[:-1], seen["preview"], "--to-latest")
+    assert "changed since the preview" in refused.stderr
+    assert trips.judge().facts.rows == 15
 
 
 def test_what_is_skipped_is_recorded_and_can_be_fetched_later(trips: Installed) -> None:

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 from sluice.errors import GapUnexplained
+from sluice.operations.backfill.selection import offset_ranges
 
 from local.embedded.broker import Broker
 from tests.oracle import KafkaTruth, read_truth
-from tests.worlds.pipelines import Installed, Pipelines, Topic
-from tests.worlds.records import numbered, produce
+from tests.worlds.pipelines import Installed, Pipelines, Topic, more
+from tests.worlds.records import group_positions, numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
@@ -104,3 +105,27 @@ def test_where_nothing_is_unexplained_nothing_is_accepted(trips: Installed) -> N
     assert "expected an unexplained gap there, found none" in refused.stderr
     assert trips.offsets("loss") == []
     assert trips.judge().facts.rows == 15
+
+
+def test_one_lane_does_not_stop_the_other_and_what_is_accepted_stays_so(
+    trips: Installed, own_broker: Broker
+) -> None:
+    trips.run()
+    before, gap = lost(trips, own_broker), f"{trips.topics[0]}[0] [5, 10)"
+    everything = offset_ranges([f"{trips.topics[0]}[0] [0, 15)"])
+    trips.ingest(trips.open().backfill(everything, "test", "pytest").work)
+    more(trips, 5, 15)
+    with pytest.raises(GapUnexplained, match=r"backfill-1-1: 5 offsets .*\n.* not in the log"):
+        trips.run()
+    assert list(trips.ranges("committed")) == ["forward-1-1", "forward-1-2"]
+    assert group_positions(trips.bootstrap, trips.group, trips.topics[0]) == [20]
+
+    accepted = trips.sluice("verify", "--accept-gap", gap, "--reason", "a disk died")
+    assert accepted.returncode == 0, accepted.stderr + accepted.stdout
+    trips.ingest(trips.open().backfill(everything, "test", "pytest").work)
+    trips.settle()
+    assert len(trips.offsets("loss")) == 1, "it is told once"
+    lines = {row["batch"]: row["gap_lost"] for row in trips.offsets("committed")}
+    assert (lines["backfill-1-1"], lines["backfill-1-2"]) == (5, 5)
+    assert "lost: 5 offsets in 1 loss record\n" in trips.sluice("verify").stdout
+    assert trips.judge(remembered=before).facts.rows == 20

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sluice.lake.log_store import LOG_STORE_CONF
 
 from tests.worlds.connect_server import ConnectServer, connect_server
 from tests.worlds.pipelines import Pipelines, Topic, more
@@ -46,16 +45,14 @@ def test_batches_land_on_a_server_and_one_that_has_gone_is_named(
     assert trips.judge(settled=False, caught_up=False).facts.rows == 20
 
 
-def test_a_server_whose_commits_could_overwrite_others_is_refused(
+def test_a_server_whose_commits_could_overwrite_others_is_warned_about(
     tmp_path: Path, topic: Topic, pipeline: Pipelines
 ) -> None:
-    trips = pipeline(topic(), spark=LOG_STORE_CONF)
-    deltas_own = dict.fromkeys(LOG_STORE_CONF, "io.delta.storage.HDFSLogStore")
+    trips = pipeline(topic())
     more(trips, 10)
+    deltas_own = {"spark.delta.logStore.file.impl": "io.delta.storage.HDFSLogStore"}
     with connect_server(tmp_path, deltas_own) as server:
-        refused = trips.process("run", SPARK_REMOTE=server.address)
-    assert refused.returncode == 1
-    # What the spec says is of no use here: a server reads this setting when it starts.
-    assert "found io.delta.storage.HDFSLogStore: a commit could overwrite" in refused.stderr
-    assert "Traceback" not in refused.stderr
-    assert trips.rows() == []
+        done = trips.process("run", SPARK_REMOTE=server.address)
+    assert done.returncode == 0, done.stderr
+    assert "found io.delta.storage.HDFSLogStore: a commit could overwrite" in done.stderr
+    assert trips.judge().facts.rows == 10

@@ -17,7 +17,7 @@ def test_one_plan_is_cut_into_batches_that_tile(topic: Topic, pipeline: Pipeline
     for partition, count in enumerate((14, 8, 0)):
         more(trips, count, partition=partition)
     work = trips.plan()
-    assert work.batches == (1, 2, 3)
+    assert work.batches == range(1, 4)
     ranges = trips.ranges()
     spans = [sum(end - start for start, end in each.values()) for each in ranges.values()]
     assert (sum(spans), max(spans)) == (22, 10)
@@ -31,7 +31,7 @@ def test_one_plan_is_cut_into_batches_that_tile(topic: Topic, pipeline: Pipeline
 def test_a_run_goes_on_until_it_has_caught_up(topic: Topic, pipeline: Pipelines) -> None:
     trips = pipeline(topic(), max_records_per_batch=2, max_batches_per_run=2)
     more(trips, 7)
-    assert trips.plan().batches == (1, 2)
+    assert trips.plan().batches == range(1, 3)
     assert [event["records"] for event in trips.run()] == [2, 2, 2, 1]
     assert trips.judge().facts.rows == 7
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 from sluice.broker.batch_probes import read_fingerprints
@@ -29,9 +30,8 @@ def test_every_offset_of_a_record_batch_has_its_fingerprint(broker: Broker, topi
         produce(broker.bootstrap, name, numbered(4, first))
     found = [fingerprint(broker, name, offset) for offset in range(1, 9)]
     assert all(found)
-    bases = [int(text.split(":")[0]) for text in found if text]
-    assert bases == sorted(bases)
-    assert len(set(found)) == len(set(bases)) >= 2
+    changes = sum(one != other for one, other in pairwise(found))
+    assert changes == len(set(found)) - 1 >= 1, "each record batch is one run of offsets"
     assert fingerprint(broker, name, 8) == found[-1]
 
 
@@ -60,14 +60,13 @@ def test_a_marker_is_a_record_batch_too(broker: Broker, topic: Topic) -> None:
     producer.commit_transaction(30)
     found = fingerprint(broker, name, 2)
     assert found is not None
-    assert found.startswith("1:")
     assert found != fingerprint(broker, name, 1)
 
 
 def test_a_batch_of_a_megabyte_is_fingerprinted_whole(broker: Broker, topic: Topic) -> None:
     name = topic()
     produce(broker.bootstrap, name, [b"x" * 900_000])
-    assert str(fingerprint(broker, name, 1)).startswith("0:")
+    assert fingerprint(broker, name, 1)
 
 
 def test_many_partitions_are_asked_at_once(broker: Broker, topic: Topic) -> None:

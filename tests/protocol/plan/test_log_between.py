@@ -112,6 +112,15 @@ def test_a_topic_created_anew_before_the_receipt_leaves_the_batch_without_one(
     assert list(trips.ranges("committed")) == ["forward-1-1"]
     assert trips.judge(truth=truth, settled=False).facts.rows == 25
 
+    whole = f"{trips.topics[0]}[0] [10, 15)"
+    assert f"`sluice verify trips --accept-gap '{whole}' --reason …` closes it" in text
+    done = trips.sluice("verify", "--accept-gap", whole, "--reason", "they are the old topic's")
+    assert done.returncode == 0, done.stderr + done.stdout
+    receipt = trips.offsets("committed")[-1]
+    assert (receipt["batch"], receipt["records"]) == ("forward-1-2", 0)
+    assert receipt["reason"].startswith("a topic was created anew before the receipt; not counted")
+    assert trips.judge(truth=truth).facts.rows == 25
+
 
 def test_a_topic_that_is_gone_after_it_was_read_gets_its_receipt(trips: Installed) -> None:
     produce(trips.bootstrap, trips.topics[0], numbered(5, first=10))

@@ -79,7 +79,7 @@ def test_what_is_compacted_between_plan_and_ingest_is_a_gap(
     write(trips, TRIPS // 2)
     first = first_records(read_truth(trips.bootstrap, trips.topics), TRIPS // 2)
     work = trips.plan()
-    assert work.batches == (1, 2, 3)
+    assert work.batches == range(1, 4)
     trips.ingest(replace(work, batches=(1,)))
     let_compact(trips.bootstrap, trips.topics[0])
     compact(trips.bootstrap, trips.topics)

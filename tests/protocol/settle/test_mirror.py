@@ -66,7 +66,8 @@ def test_offsets_of_an_open_transaction_are_not_waited_for(fresh: Broker) -> Non
 @contextmanager
 def in_use(trips: Installed) -> Iterator[None]:
     """Another consumer is a member of the group: Kafka refuses offsets from outside."""
-    member = Consumer({"bootstrap.servers": trips.bootstrap, "group.id": trips.group})
+    own = {"group.id": trips.group, "enable.auto.commit": False}
+    member = Consumer({"bootstrap.servers": trips.bootstrap, **own})
     member.subscribe(trips.topics)
     try:
         until(lambda: member.poll(0.2) is not None or member.assignment(), "a member")

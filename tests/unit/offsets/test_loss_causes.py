@@ -23,6 +23,15 @@ STORED = [
         LossCause(LossKind.DELETED),
     ),
     ("beyond the end of the log", LossCause(LossKind.BEYOND)),
+    ("the topic is gone: what was there can no longer be told", LossCause(LossKind.GONE)),
+    (
+        "the topic is gone: what was there can no longer be told; accepted by ana: for good",
+        LossCause(LossKind.GONE, "ana", "for good"),
+    ),
+    (
+        "not counted: rows of it may be in the table; accepted by ana: the log was cleaned up",
+        LossCause(LossKind.UNCOUNTED, "ana", "the log was cleaned up"),
+    ),
     (
         "below the log start: what was there can no longer be told; not read again, the rows that"
         " were there stay",
@@ -88,6 +97,7 @@ def test_an_unknown_text_is_kept_as_it_is(text: str) -> None:
     [
         (LossKind.SKIPPED, None),
         (LossKind.DROPPED, None),
+        (LossKind.UNCOUNTED, None),
         (LossKind.RETENTION, "ana"),
         (LossKind.NOT_READ_AGAIN, "ana"),
         (LossKind.UNKNOWN, "ana"),
@@ -101,8 +111,14 @@ def test_a_person_is_named_where_a_person_decides_and_nowhere_else(
 
 
 actors = st.text().filter(lambda text: ": " not in text)
-PERSONS = [LossKind.SKIPPED, LossKind.DROPPED]
-GAPS = [LossKind.PRESENT, LossKind.ABSENT, LossKind.DELETED, LossKind.BEYOND]
+PERSONS = [LossKind.SKIPPED, LossKind.DROPPED, LossKind.UNCOUNTED]
+GAPS = [
+    LossKind.PRESENT,
+    LossKind.ABSENT,
+    LossKind.DELETED,
+    LossKind.BEYOND,
+    LossKind.GONE,
+]
 causes = st.one_of(
     st.builds(
         LossCause,

@@ -29,3 +29,8 @@ def test_a_loss_is_recorded_and_a_gap_with_what_is_known_of_it() -> None:
     policy = ON_DATA_LOSS["record"]
     assert policy.accept([LOSS]) == (LOSS,)
     assert policy.cause_of_gap(LossKind.ABSENT) == LossCause(LossKind.ABSENT)
+
+
+@pytest.mark.parametrize("kind", [LossKind.PRESENT, LossKind.UNCOUNTED])
+def test_no_policy_gives_up_what_may_be_there(kind: LossKind) -> None:
+    assert [policy.cause_of_gap(kind) for policy in ON_DATA_LOSS.values()] == [None, None]

@@ -8,10 +8,12 @@ import pytest
 from sluice.offsets import notation
 from sluice.offsets.notation import (
     Scope,
+    parse_batch,
     parse_duration,
     parse_moment,
     parse_positions,
     parse_positions_file,
+    parse_range,
     parse_scope,
     parse_shift,
 )
@@ -33,6 +35,20 @@ def test_positions_are_topic_partition_and_offset() -> None:
 def test_what_is_no_position_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(ValueError, match=r"no position; expected for example flights\[0\]=120"):
         parse_positions([text])
+
+
+@pytest.mark.parametrize(
+    "text", [f"flights[{10**9}] [0, 5)", f"flights[0] [0, {10**18})", f"{'x' * 250}[0] [0, 5)"]
+)
+def test_a_range_has_numbers_that_kafka_can_have(text: str) -> None:
+    with pytest.raises(ValueError, match="is not an offset range"):
+        parse_range(text)
+
+
+@pytest.mark.parametrize("text", [f"forward-{10**9}-1", f"backfill-1-{10**18}"])
+def test_a_batch_has_numbers_that_the_tables_can_hold(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a batch"):
+        parse_batch("flights", text)
 
 
 def test_a_position_is_given_once() -> None:

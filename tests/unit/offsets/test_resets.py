@@ -1,4 +1,4 @@
-"""Resets: which one opens a generation, where it closed the one before, and what was reached."""
+"""Resets: which one opens a generation, and where it closed the one before."""
 
 from __future__ import annotations
 
@@ -9,23 +9,16 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sluice.errors import PreviewOutdated, TableRefused
+from sluice.errors import OffsetsDamaged, PreviewOutdated
 from sluice.offsets.origin import Origin
 from sluice.offsets.resets import CursorMove, Reset, Resets, require_as_previewed
-from sluice.protocol.plan.next_batches import plan_next
 from sluice.tables.reset_rows import read_resets, reset_rows
 
 from tests.unit.builders import (
     CLUSTER,
-    TOPIC_ID,
-    history,
-    log,
     offsets,
-    partition,
     planned,
     sequence,
-    spec,
-    state,
 )
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -104,6 +97,22 @@ def test_a_preview_names_one_decision(other: dict) -> None:
         require_as_previewed(shown.preview, replace(shown, **other).preview, "  9 → 5")
 
 
+def test_a_target_that_moves_with_the_log_stands_for_itself() -> None:
+    """Between preview and execution a busy topic has new records: that changes nothing."""
+    shown = replace(reset(moved(9, 50)), towards="to-latest")
+    assert replace(shown, cursor=(moved(9, 60),)).preview == shown.preview
+    for other in (
+        replace(shown, towards="to-latest flights:0"),
+        replace(shown, towards=""),
+        replace(shown, generation=3),
+        replace(shown, closed_at={"forward": 4, "backfill": 0}),
+        replace(shown, cursor=(moved(10, 50),)),
+        replace(shown, cursor=(moved(9, 50), moved(0, 0, 1))),
+        replace(shown, cursor=(CursorMove(planned(offsets(50, 50), topic_id="another"), 9),)),
+    ):
+        assert other.preview != shown.preview
+
+
 def test_a_row_for_each_partition_and_lane_with_cursors_on_the_forward_ones() -> None:
     found = rows(reset(moved(9, 4), moved(5, 5, 1)))
     by_lane = {(row["lane"], row["partition"]): row for row in found}
@@ -118,38 +127,5 @@ def test_a_closed_sequence_ends_where_the_reset_says() -> None:
     known = Resets({2: reset(moved(9, 4))})
     assert known.closed_at(sequence()) == 3
     assert known.closed_at(sequence(lane="backfill")) == 0
-    with pytest.raises(TableRefused, match="expected the reset that closed it"):
+    with pytest.raises(OffsetsDamaged, match="expected the reset that closed it"):
         known.closed_at(sequence(generation=2))
-
-
-def test_reached_is_the_furthest_that_any_generation_before_came() -> None:
-    known = Resets({2: reset(moved(9, 4)), 3: reset(moved(6, 0), moved(2, 0, 1), generation=3)})
-    assert known.committed_before(1) == {}
-    assert known.committed_before(2) == {(TOPIC_ID, partition()): 9}
-    assert known.committed_before(3) == {(TOPIC_ID, partition()): 9, (TOPIC_ID, partition(1)): 2}
-
-
-@pytest.mark.parametrize(
-    ("after", "reached", "mode"), [(4, 9, "replace"), (9, 9, "append"), (12, 9, "append")]
-)
-def test_a_batch_replaces_where_some_of_it_was_committed_before(
-    after: int, reached: int, mode: str
-) -> None:
-    opening = reset(moved(9, after))
-    before = replace(
-        history(),
-        sequence=sequence(generation=2),
-        opening=opening,
-        committed_before={(TOPIC_ID, partition()): reached},
-    )
-    assert before
-    plan = plan_next(spec(), before, state(log(0, 20)))
-    assert [(str(each), each.mode) for each in plan.batches] == [("forward-2-1", mode)]
-    assert plan.batches[0].ranges[0].offsets == offsets(after, 20)
-
-
-def test_a_topic_created_anew_counts_from_the_start_and_replaces_nothing() -> None:
-    anew = CursorMove(planned(offsets(0, 0), topic_id="another"), 9)
-    before = replace(history(), opening=reset(anew), committed_before={(TOPIC_ID, partition()): 9})
-    plan = plan_next(spec(), before, state(log(0, 20, topic_id="another")))
-    assert plan.batches[0].mode == "append"

@@ -16,6 +16,7 @@ from sluice.operations.backfill.readable import (
     require_read_logs,
 )
 from sluice.protocol.plan.cutting import cut_apart
+from sluice.protocol.plan.log_changes import Contradiction
 from sluice.spec.pipeline_spec import PipelineSpec
 
 from tests.unit.builders import (
@@ -109,11 +110,20 @@ def test_offsets_of_an_earlier_topic_of_the_name_are_gone() -> None:
 )
 def test_another_log_is_never_read_over_good_rows(found: object) -> None:
     with pytest.raises(ResetNeeded):
-        require_read_logs(FORWARD, CURSOR, found)  # type: ignore[arg-type]
+        require_read_logs(FORWARD, CURSOR, found, [])  # type: ignore[arg-type]
 
 
 def test_a_log_that_only_lost_its_beginning_is_the_same_log() -> None:
-    require_read_logs(FORWARD, CURSOR, state(log(90, 100), log(0, 50)))
+    require_read_logs(FORWARD, CURSOR, state(log(90, 100), log(0, 50)), [])
+
+
+def test_changes_that_the_state_of_a_log_hides_are_told_with_the_others() -> None:
+    hidden = Contradiction(partition(1), "one record batch", "another")
+    with pytest.raises(ResetNeeded) as refused:
+        require_read_logs(FORWARD, CURSOR, state(log(0, 39), log(0, 50)), [hidden])
+    first, second, *_ = str(refused.value).splitlines()
+    assert first.startswith("flights[0]: expected an end offset")
+    assert second == "flights[1]: expected one record batch, found another"
 
 
 def test_unfinished_batches_are_not_planned_twice() -> None:

@@ -72,6 +72,18 @@ def test_a_missing_row_is_incomplete_and_not_as_accounted() -> None:
     assert unaccounted.found == "8 rows"
 
 
+def test_what_a_person_has_given_up_is_not_missing_and_may_be_there() -> None:
+    """Row 7 is missing or not, and the receipt says that it is lost."""
+    first, second = EXACT.reads
+    lost = CountedRange(offsets(0, 10), 8, 0)
+    reads = [replace(first, receipts=[lost]), second]
+    without_it = {"reads": reads, "data": without(EXACT.data, 7)}
+    assert broken(**without_it) == ["complete"]
+    assert broken(**without_it, given_up=[offsets(7, 8)]) == []
+    assert broken(reads=reads) == ["accounted"]
+    assert broken(reads=reads, given_up=[offsets(7, 8)]) == []
+
+
 def test_a_missing_row_that_kafka_no_longer_holds_is_still_not_as_accounted() -> None:
     assert broken(data=without(EXACT.data, 1)) == ["accounted"]
 

@@ -91,6 +91,27 @@ def test_a_target_that_needs_no_log_does_not_ask_for_one() -> None:
             target.moves(HELD, Kafka(held=None))
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "scopes", "towards"),
+    [
+        ("to-latest", "", (), "to-latest"),
+        ("to-latest", "as a flag is told to be set", (), "to-latest"),
+        ("to-latest", "", ("flights:0",), "to-latest flights:0"),
+        ("by-duration", " PT1H", (), "by-duration PT1H"),
+        ("to-datetime", "9000-01-01", (), "to-datetime 9000-01-01"),
+        ("to-datetime", "2026-01-01", (), ""),
+        ("to-earliest", "", (), ""),
+        ("to-table", "", (), ""),
+        ("to-offsets", "flights[0]=5", (), ""),
+        ("shift-by", "5", (), ""),
+        ("to-group", "old", (), ""),
+    ],
+)
+def test_some_targets_move_with_the_log(name, value, scopes, towards) -> None:
+    assert named_target(name, value, [parse_scope(each) for each in scopes]).towards == towards
+    assert to_latest.towards == "to-latest"
+
+
 def test_the_logs_are_those_of_the_cluster_that_was_read() -> None:
     kafka = Kafka()
     to_latest.moves(HELD, kafka)

@@ -38,25 +38,25 @@ def names(before: Announced, settled: dict[BatchSequence, int]) -> list[str]:
 
 def test_only_what_is_above_the_newest_announcement_is_due() -> None:
     told = [announced(3).as_dict(), announced(5, 1).as_dict(), announced(4).as_dict()]
-    before = announced_so_far(told, announced(7, 2), BatchReference(FORWARD, (1, 2)))
+    before = announced_so_far(told, announced(7, 2), BatchReference(FORWARD, range(1, 3)))
     assert names(before, {FORWARD: 7, BACKFILL: 2}) == [
         *("forward-1-6", "forward-1-7", "backfill-1-2")
     ]
 
 
 def test_where_nothing_was_announced_history_is_not_but_the_runs_own_work_is() -> None:
-    own = BatchReference(FORWARD, (6, 7))
+    own = BatchReference(FORWARD, range(6, 8))
     before = announced_so_far([None, {"ranges": []}], announced(7, 2), own)
     # Batch 8 is settled by the run itself, which asked before.
     assert names(before, {FORWARD: 8, BACKFILL: 2}) == [f"forward-1-{n}" for n in (6, 7, 8)]
     assert announced_so_far([], announced(7, 2), NO_WORK) == announced(7, 2)
-    again = announced_so_far([], announced(7, 2), BatchReference(BACKFILL, (2,)))
+    again = announced_so_far([], announced(7, 2), BatchReference(BACKFILL, range(2, 3)))
     assert again == announced(7, 1)
 
 
 def test_announcements_of_another_table_say_nothing_about_this_one() -> None:
     other = replace(announced(400), table_id="dropped").as_dict()
-    before = announced_so_far([other], announced(0), BatchReference(FORWARD, (1,)))
+    before = announced_so_far([other], announced(0), BatchReference(FORWARD, range(1, 2)))
     assert names(before, {FORWARD: 1, BACKFILL: 0}) == ["forward-1-1"]
 
 
@@ -111,7 +111,7 @@ def test_whatever_dies_each_batch_is_announced_once_in_the_end(
             settled |= {sequence(lane=lane, generation=generation): 0 for lane in LANES}
             continue
         mine = sequence(lane=action, generation=generation)
-        work = BatchReference(mine, (settled[mine] + 1,))
+        work = BatchReference(mine, range(settled[mine] + 1, settled[mine] + 2))
         settle(action, 1, work, end)
         if end == "dies":
             settle(action, 0, work, "succeeds")

@@ -106,9 +106,9 @@ def test_a_topic_that_was_read_before_is_not_a_matter_of_settings() -> None:
 
 
 def test_another_cluster_behind_the_connection_is_refused() -> None:
-    require_same_cluster("one", state(cluster="one"))
+    require_same_cluster("flights", "one", state(cluster="one"))
     with pytest.raises(ResetNeeded, match="expected one, found two behind the same connection"):
-        require_same_cluster("one", state(cluster="two"))
+        require_same_cluster("flights", "one", state(cluster="two"))
 
 
 @pytest.mark.parametrize("policy", [FAIL, RECORD], ids=["fail", "record"])

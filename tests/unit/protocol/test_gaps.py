@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sluice.errors import GapUnexplained
 from sluice.offsets.log_page import AbortedTransaction, LogPage, RecordBatch
-from sluice.offsets.loss_causes import LossKind
-from sluice.offsets.ranges import TopicPartition
+from sluice.offsets.loss_causes import LossCause, LossKind
+from sluice.offsets.losses import Loss
 from sluice.offsets.receipts import GapCount, Span
 from sluice.protocol.settle.gaps import GapKind, Gaps, UnexplainedGap, explain, missing_ranges
 
-FLIGHTS = TopicPartition("flights", 0)
+from tests.unit.builders import offsets
 
 
 def records(
@@ -153,24 +152,59 @@ def test_nothing_missing_reads_nothing() -> None:
     assert explain([], [], compacts=False) == Gaps(GapCount())
 
 
-def test_an_unexplained_gap_is_named_and_can_be_accepted() -> None:
+def test_an_unexplained_gap_can_be_accepted() -> None:
     gaps = Gaps(GapCount(control=2), (UnexplainedGap(3, 7, LossKind.PRESENT),))
-    with pytest.raises(GapUnexplained) as refused:
-        gaps.require_explained(FLIGHTS)
-    assert "flights[0] [3, 7) present in the log but not in the table" in str(refused.value)
-    assert "4 offsets" in str(refused.value)
     assert gaps.as_lost() == GapCount(control=2, lost=4)
     assert gaps.as_lost().total == 6
 
 
-def test_many_unexplained_gaps_are_not_all_named() -> None:
-    holes = tuple(UnexplainedGap(at, at + 1, LossKind.ABSENT) for at in range(0, 200, 2))
-    with pytest.raises(GapUnexplained, match="… and 80 more ranges"):
-        Gaps(GapCount(), holes).require_explained(FLIGHTS)
+def lost(start: int, end: int, cause: LossCause, **fields: str) -> Loss:
+    return Loss(offsets(start, end), "id", cause, **fields)
 
 
-def test_what_is_explained_passes() -> None:
-    assert Gaps(GapCount(aborted=3)).require_explained(FLIGHTS) == GapCount(aborted=3)
+def test_what_was_recorded_as_lost_stays_lost_when_it_is_read_again() -> None:
+    gaps = Gaps(GapCount(control=1), (UnexplainedGap(3, 9, LossKind.ABSENT),))
+    before = [lost(0, 5, LossCause(LossKind.DELETED)), lost(7, 8, LossCause(LossKind.ABSENT))]
+    again = gaps.lost_before(before)
+    assert again.explained == GapCount(control=1, lost=3)
+    assert unexplained(again) == [(5, 7, LossKind.ABSENT), (8, 9, LossKind.ABSENT)]
+    assert again.as_lost() == gaps.as_lost()
+
+
+def test_a_drop_from_quarantine_explains_no_gap() -> None:
+    gaps = Gaps(GapCount(), (UnexplainedGap(3, 4, LossKind.ABSENT),))
+    dropped = LossCause(LossKind.DROPPED, "ana", "no use")
+    assert gaps.lost_before([lost(3, 4, dropped, dropped_from="forward-1-1")]) == gaps
+
+
+@pytest.mark.parametrize(
+    ("cause", "explained"),
+    [
+        (LossCause(LossKind.PRESENT, "ana", "no use"), True),
+        (LossCause(LossKind.ABSENT, "ana", "a disk died"), False),
+        (LossCause(LossKind.DELETED), False),
+        (LossCause(LossKind.UNCOUNTED, "ana", "why"), False),
+    ],
+)
+def test_what_the_log_holds_again_is_lost_only_if_a_person_gave_up_just_that(
+    cause: LossCause, explained: bool
+) -> None:
+    gaps = Gaps(GapCount(), (UnexplainedGap(3, 7, LossKind.PRESENT),))
+    assert bool(gaps.lost_before([lost(0, 9, cause)]).unexplained) is not explained
+
+
+FEW = {"max_size": 4}
+spans = st.tuples(st.integers(0, 30), st.integers(1, 8)).map(lambda each: (each[0], sum(each)))
+
+
+@given(st.lists(spans, **FEW), st.lists(spans, **FEW))
+def test_without_leaves_exactly_the_other_offsets(holes: list[Span], taken: list[Span]) -> None:
+    gaps = Gaps(GapCount(), tuple(UnexplainedGap(*each, LossKind.ABSENT) for each in holes))
+    left = [
+        sorted(set(range(*each)) - {at for one in taken for at in range(*one)}) for each in holes
+    ]
+    found = [at for gap in gaps.without(taken).unexplained for at in range(gap.start, gap.end)]
+    assert found == [at for each in left for at in each]
 
 
 @pytest.mark.parametrize(("start", "end"), [(-1, 3), (3, 3), (4, 3)])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 from sluice.errors import DataLost, ResetNeeded, SettingsError
+from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.plan import Plan
 from sluice.offsets.ranges import OffsetRange, TopicPartition
+from sluice.protocol.plan.log_changes import Contradiction
 from sluice.protocol.plan.next_batches import plan_first, plan_next
 
 from tests.unit.builders import (
@@ -129,6 +131,22 @@ def test_every_partition_that_is_wrong_gets_its_own_line() -> None:
     assert first.startswith("flights[0]: ")
     assert second.startswith("flights[2]: ")
     assert len(moves) == 2
+
+
+def test_what_a_fingerprint_shows_is_told_with_the_rest_and_one_command_names_all_topics() -> None:
+    """The reset of one topic would pass over the other; a topic that is gone cannot be reset."""
+    both = spec(topics=None, topic_pattern=".*")
+    others = [planned(offsets(0, 40, 0, name), topic_id=name) for name in ("delays", "gone")]
+    before = history(batch(planned(offsets(0, 40)), *others))
+    logs = {**state(log(0, 39)).logs, partition(0, "delays"): log(0, 90, topic_id="delays")}
+    hidden = Contradiction(partition(0, "delays"), "one record batch", "another")
+    with pytest.raises(ResetNeeded) as refused:
+        plan_next(both, before, KafkaState(CLUSTER, logs), changes=[hidden])
+    text = str(refused.value)
+    told = [line.split(": ")[0] for line in text.splitlines()[:3]]
+    assert told == ["flights[0]", "gone[0]", "delays[0]"]
+    assert text.count("sluice reset flights --to-earliest --topic delays --topic flights`") == 1
+    assert "`except_topics`" in text
 
 
 def test_another_cluster_stops_the_plan() -> None:

@@ -140,7 +140,7 @@ topics = st.from_regex(r"[A-Za-z0-9._-]{1,30}", fullmatch=True).filter(lambda t:
             | st.dictionaries(
                 topics, st.dictionaries(st.integers(0, 9), st.integers(0, 2**62), max_size=2)
             ).map(lambda given: {"offsets": given}),
-            "max_records_per_batch": st.integers(1, 10**12),
+            "max_records_per_batch": st.integers(1, 10**9),
             "max_batches_per_run": st.integers(1, 1000),
             "on_data_loss": st.sampled_from(["fail", "record"]),
             "quarantine": st.floats(0, 1).map(lambda ratio: {"max_ratio": ratio}),

@@ -6,12 +6,20 @@ import json
 from typing import Any
 
 import pytest
-from sluice.tables.batch_commits import attempt_of, batch_metadata, batch_of, fingerprints_of
+from hypothesis import given
+from hypothesis import strategies as st
+from sluice.tables.batch_commits import (
+    attempt_of,
+    batch_metadata,
+    batch_of,
+    fingerprints_of,
+    ranges_of,
+)
 
-from tests.unit.builders import TOPIC_ID, batch, offsets, partition
+from tests.unit.builders import TOPIC_ID, batch, offsets, partition, planned
 
 BATCH = batch(offsets(10, 40), offsets(5, 5, 1), number=7)
-PRINTS = {partition(0): "30:3:00c0ffee", partition(1): None}
+PRINTS = {partition(0): "c0ffee", partition(1): None}
 
 
 def commit(text: str) -> dict[str, Any]:
@@ -22,30 +30,72 @@ def test_a_commit_tells_its_batch_its_attempt_and_the_fingerprints_that_are_know
     found = commit(batch_metadata(BATCH, "one", PRINTS))
     assert batch_of(found) == ("sluice:flights:forward:1", 7)
     assert attempt_of(found) == "one"
-    assert fingerprints_of(found) == {partition(0): "30:3:00c0ffee"}
+    assert fingerprints_of(found) == {partition(0): "c0ffee"}
 
 
-def test_every_range_has_a_fingerprint_or_null() -> None:
-    ranges = json.loads(batch_metadata(BATCH, "one", PRINTS))["sluice"]["ranges"]
-    assert ranges[0] == {
+def test_neighbouring_partitions_of_a_topic_share_an_entry() -> None:
+    anew = planned(offsets(0, 9, 2), topic_id="new")
+    whole = batch(*BATCH.ranges, anew, offsets(1, 2, 4), offsets(3, 5, 5, "delays"))
+    told = json.loads(batch_metadata(whole, "one", PRINTS))["sluice"]
+    assert told["version"] == 2
+    assert [
+        (each["topic"], each["topic_id"], each["first_partition"]) for each in told["ranges"]
+    ] == [
+        ("delays", TOPIC_ID, 5),
+        ("flights", TOPIC_ID, 0),
+        ("flights", "new", 2),
+        ("flights", TOPIC_ID, 4),
+    ]
+    assert told["ranges"][1] == {
         "topic": "flights",
         "topic_id": TOPIC_ID,
-        "partition": 0,
-        "start": 10,
-        "end": 40,
-        "fingerprint": "30:3:00c0ffee",
+        "first_partition": 0,
+        "starts": [10, 5],
+        "spans": [30, 0],
+        "fingerprints": "c0ffee -",
     }
-    assert [each["fingerprint"] for each in ranges] == ["30:3:00c0ffee", None]
 
 
-def test_a_commit_from_before_there_were_fingerprints_has_none() -> None:
-    told = json.loads(batch_metadata(BATCH, "one"))
-    for each in told["sluice"]["ranges"]:
-        del each["fingerprint"]
-    assert fingerprints_of(commit(json.dumps(told))) == {}
+places = st.dictionaries(
+    st.tuples(st.sampled_from(["flights", "delays"]), st.integers(0, 9)),
+    st.tuples(
+        st.integers(0, 2**40),
+        st.integers(0, 9),
+        st.sampled_from([None, "c0ffee", "-_-_-_", "a-b-c-"]),
+    ),
+    min_size=1,
+)
 
 
-@pytest.mark.parametrize("text", ["", "by hand", "[]", '{"sluice": 1}', '{"other": {}}'])
+@given(places)
+def test_ranges_and_fingerprints_are_read_back(places: dict[Any, Any]) -> None:
+    ranges = [
+        offsets(start, start + span, number, topic)
+        for (topic, number), (start, span, _) in places.items()
+    ]
+    prints = {partition(number, topic): word for (topic, number), (_, _, word) in places.items()}
+    found = commit(batch_metadata(batch(*ranges), "one", prints))
+    assert ranges_of(found) == sorted(ranges)
+    assert fingerprints_of(found) == {at: word for at, word in prints.items() if word}
+
+
+def test_ten_thousand_partitions_fit_into_a_commit() -> None:
+    """Of a busy topic: ten digits for each offset, five for what is read of it."""
+    numbers = range(10_000)
+    ranges = [offsets(9_123_456_789 + n, 9_123_506_789 + 2 * n, n) for n in numbers]
+    text = batch_metadata(batch(*ranges), "f" * 32, {partition(n): "a1B2c3" for n in numbers})
+    assert len(text) < 256_000
+    assert ranges_of(commit(text)) == ranges
+
+
+FIRST_VERSION = (
+    '{"sluice": {"version": 1, "app_id": "sluice:flights:forward:1", "number": 1, "ranges": [{}]}}'
+)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "by hand", "[]", '{"sluice": 1}', '{"other": {}}', FIRST_VERSION]
+)
 def test_what_others_wrote_tells_nothing(text: str) -> None:
     assert batch_of(commit(text)) is None
     assert attempt_of(commit(text)) is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from sluice.cli.options import dry_run_option, refusing_usage
+from sluice.cli.options import bring_back_option, dry_run_option, refusing_usage
 from sluice.cli.output import arguments
 from sluice.cli.runner import read_again
 from sluice.operations.backfill.selection import parse_selection
@@ -14,8 +14,11 @@ from sluice.operations.backfill.selection import parse_selection
 @click.option("--from", "start", required=True, help="Records from this moment on: 2026-11-01T06Z.")
 @click.option("--to", "end", required=True, help="… and before this one.")
 @dry_run_option
+@bring_back_option
 @arguments
-def backfill(pipeline: str, start: str, end: str, dry_run: bool, as_json: bool) -> None:
+def backfill(
+    pipeline: str, start: str, end: str, dry_run: bool, bring_back_erased: bool, as_json: bool
+) -> None:
     """Read the records of a time window again, and replace exactly their rows.
 
     Only records below the cursor of PIPELINE that Kafka still holds: other rows stay as they are.
@@ -23,4 +26,4 @@ def backfill(pipeline: str, start: str, end: str, dry_run: bool, as_json: bool) 
     """
     with refusing_usage():
         wanted = parse_selection(start, end)
-    read_again(pipeline, wanted, dry_run, as_json)
+    read_again(pipeline, wanted, dry_run, bring_back_erased, as_json)

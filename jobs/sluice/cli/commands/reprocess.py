@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from sluice.cli.options import dry_run_option, refusing_usage
+from sluice.cli.options import bring_back_option, dry_run_option, refusing_usage
 from sluice.cli.output import arguments
 from sluice.cli.runner import read_again
 from sluice.operations.backfill.selection import parse_selection
@@ -20,6 +20,7 @@ from sluice.operations.backfill.selection import parse_selection
 @click.option("--from", "start", help="Records from this moment on: 2026-11-01T06Z.")
 @click.option("--to", "end", help="… and before this one.")
 @dry_run_option
+@bring_back_option
 @arguments
 def reprocess(
     pipeline: str,
@@ -28,6 +29,7 @@ def reprocess(
     start: str | None,
     end: str | None,
     dry_run: bool,
+    bring_back_erased: bool,
     as_json: bool,
 ) -> None:
     """Read offsets of PIPELINE again, for example with a corrected schema; replace their rows.
@@ -36,4 +38,4 @@ def reprocess(
     """
     with refusing_usage():
         wanted = parse_selection(start, end, ranges, batches)
-    read_again(pipeline, wanted, dry_run, as_json)
+    read_again(pipeline, wanted, dry_run, bring_back_erased, as_json)

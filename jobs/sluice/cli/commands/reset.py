@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from sluice.cli.caller import current_user, open_named
+from sluice.cli.options import bring_back_option
 from sluice.cli.output import arguments
 from sluice.cli.views.resets import print_preview, print_reset, print_skip
 from sluice.offsets.notation import Positions, parse_positions, parse_positions_file, parse_scope
@@ -45,16 +46,24 @@ def _targets(command: click.decorators.FC) -> click.decorators.FC:
     metavar="TOPIC[:N,N]",
     help="Move only this topic, or these partitions of it. Repeatable.",
 )
+@click.option(
+    "--new-cluster",
+    is_flag=True,
+    help="Go on with the cluster that the connection now leads to, in all partitions.",
+)
 @click.option("--reason", default="", help="Why, for the record. Needed with --execute.")
 @click.option("--execute", is_flag=True, help="Do it. Otherwise nothing is changed.")
 @click.option("--as-previewed", metavar="ID", help="Do only what this preview showed, or refuse.")
+@bring_back_option
 @arguments
 def reset(
     pipeline: str,
     scopes: tuple[str, ...],
+    new_cluster: bool,
     reason: str,
     execute: bool,
     as_previewed: str | None,
+    bring_back_erased: bool,
     as_json: bool,
     **asked: object,
 ) -> None:
@@ -69,7 +78,7 @@ def reset(
         raise click.UsageError("--as-previewed goes with --execute.")
     name = _chosen(asked)
     try:
-        where = _where(name, asked[name.replace("-", "_")], scopes)
+        where = _where(name, asked[name.replace("-", "_")], scopes, new_cluster)
     except ValueError as problem:
         raise click.UsageError(f"--{name}: {problem}") from None
     opened, origin = open_named(pipeline), current_user()
@@ -80,7 +89,9 @@ def reset(
             skip = opened.preview_skip(where, reason, origin.actor)
         print_skip(skip, as_json)
     elif execute:
-        done = opened.reset(where, reason, origin.run_id, origin.actor, as_previewed)
+        done = opened.reset(
+            where, reason, origin.run_id, origin.actor, as_previewed, bring_back_erased
+        )
         print_reset(done, as_json)
     else:
         print_preview(opened.preview_reset(where), as_json)
@@ -95,17 +106,20 @@ def _chosen(asked: dict[str, object]) -> str:
     raise click.UsageError(f"Say where to with exactly one of {options}; found {found}.")
 
 
-def _where(name: str, value: object, written: tuple[str, ...]) -> Target | Positions:
+def _where(
+    name: str, value: object, written: tuple[str, ...], new_cluster: bool
+) -> Target | Positions:
     """A target, or the positions to skip. Raises ValueError for what cannot be read."""
     scopes = [parse_scope(each) for each in written]
     if scopes and name in (SKIP, "from-file"):
         raise ValueError("it already names its partitions: leave --topic out")
     if isinstance(value, Path):
         try:
-            return to_offsets(parse_positions_file(value.read_text(encoding="utf-8")))
+            positions = parse_positions_file(value.read_text(encoding="utf-8"))
+            return to_offsets(positions, new_cluster)
         except ValueError as problem:
             raise ValueError(f"{value}: {problem}") from None
     texts = value if isinstance(value, tuple) else (str(value),)
-    if name == SKIP:
+    if name == SKIP and not new_cluster:
         return parse_positions(texts, "@")
-    return named_target(name, " ".join(texts), scopes)
+    return named_target(name, " ".join(texts), scopes, new_cluster)

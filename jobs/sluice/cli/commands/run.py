@@ -1,4 +1,4 @@
-"""`sluice run`: plan, ingest and settle in one process, until caught up."""
+"""`sluice run`: plan, ingest and settle in one process, until caught up with its beginning."""
 
 from __future__ import annotations
 
@@ -12,12 +12,22 @@ from sluice.cli.runner import running
 @click.command()
 @arguments
 def run(pipeline: str, as_json: bool) -> None:
-    """Bring the table of PIPELINE up to date. Safe to stop and to repeat at any moment."""
+    """Bring the table of PIPELINE up to date: to the end of the log as it is now.
+
+    Records that are produced meanwhile may wait for the next run. Safe to stop and to repeat at any
+    moment.
+    """
     opened, origin = open_named(pipeline), current_user()
     with running(opened, origin, as_json) as lands:
+        # A busy topic has no end of its own.
+        ends = opened.log_ends()
         while work := opened.plan(origin.run_id, origin.actor):
             lands.finish(work)
-        lands.finish(work)
+            if opened.has_reached(ends):
+                lands.say("has all that could be read when the run began")
+                break
+        else:
+            lands.finish(work)
     if as_json:
         print_json({"pipeline": pipeline, "settled": lands.events})
     elif not lands.events:

@@ -93,6 +93,9 @@ def _print(pipeline: str, verdict: Verdict) -> None:
         f" {format_count(verdict.records, 'row')}, {verdict.quarantined:,} quarantined;"
         f" compared with {format_count(verdict.compared, 'record')} in Kafka"
     )
+    if verdict.unlisted:
+        rows = format_count(verdict.unlisted, "row")
+        click.echo(f"not compared: {rows} of batches from before the offsets table was recovered")
     if verdict.unsettled:
         click.echo(f"without receipt: {', '.join(verdict.unsettled)}. The next run settles them.")
     if verdict.lost:
@@ -126,6 +129,7 @@ def _document(pipeline: str, verdict: Verdict) -> dict[str, object]:
         "exact": not verdict.violations,
         "batches": verdict.batches,
         "records": verdict.records,
+        "not_compared": verdict.unlisted,
         "quarantined": verdict.quarantined,
         "compared": verdict.compared,
         "unsettled": verdict.unsettled,

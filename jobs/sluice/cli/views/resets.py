@@ -27,7 +27,8 @@ def print_preview(preview: Preview, as_json: bool) -> None:
     )
     for line in preview.remarks:
         click.echo(line)
-    click.echo(f"{_NOTHING}, and with --as-previewed {found.preview} exactly this.")
+    held_to = "from this state only" if found.towards else "exactly this"
+    click.echo(f"{_NOTHING}, and with --as-previewed {found.preview} {held_to}.")
 
 
 def print_reset(found: Reset, as_json: bool) -> None:
@@ -77,6 +78,8 @@ def reset_document(found: Reset, preview: Preview | None = None) -> dict[str, ob
     }
     if preview is not None:
         document["unfinished"] = [str(batch) for batch in preview.unfinished]
+        document["erased_rows"] = preview.erased.rows
+        document["erased"] = list(preview.erased.lines)
     return document
 
 

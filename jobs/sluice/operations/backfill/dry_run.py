@@ -36,6 +36,7 @@ def dry_run_backfill(resources: PipelineResources, selection: Selection) -> Outl
         notes=(
             *interrupted_reset(found.resets),
             *map(str, found.plan.left_out),
+            *found.erased.lines,
             *unknown_times(reads),
         ),
         reads_again=True,

@@ -14,10 +14,12 @@ from sluice.offsets.plan import Plan
 from sluice.offsets.resets import Resets
 from sluice.operations.backfill.readable import clip_to_held, plan_reread, require_read_logs
 from sluice.operations.backfill.selection import Selection
+from sluice.progress.deletions import read_erased
+from sluice.progress.erased import Erased, RangeToReread
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lanes import read_lane
 from sluice.progress.resources import PipelineResources
-from sluice.protocol.plan.log_identity import require_same_log
+from sluice.protocol.plan.log_identity import find_changes
 from sluice.protocol.plan.write_plan import PlannedWork, write_plan
 
 log = logging.getLogger(__name__)
@@ -25,25 +27,36 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class RereadPreview:
-    """The lane's unfinished batches, which come first, and the plan that would be added."""
+    """The lane's unfinished batches, which come first, and the plan that would be added.
+
+    `erased` are the rows that the plan would bring back although others deleted them.
+    """
 
     unfinished: tuple[Batch, ...]
     plan: Plan
+    erased: Erased
     resets: Resets
 
 
 def plan_backfill(
-    resources: PipelineResources, selection: Selection, origin: Origin
+    resources: PipelineResources,
+    selection: Selection,
+    origin: Origin,
+    bring_back_erased: bool = False,
 ) -> PlannedWork:
     """Make durable what is to be reread; the work is falsy if there is nothing.
 
     Unfinished batches that an earlier backfill planned in this lane are part of the work, and come
-    first. Raises what `plan` raises, and what the selection raises.
+    first. Raises what `plan` raises, what the selection raises, and RowsErased where rows that
+    others deleted would come back and are not to.
     """
 
-    written = write_plan(
-        resources, origin, "backfill", lambda lane: _decide_plan(resources, selection, lane)
-    )
+    def decide(lane: LaneState) -> Plan:
+        found = _decide_plan(resources, selection, lane)
+        _erased_by(lane, found).require_allowed(lane.pipeline, bring_back_erased)
+        return found
+
+    written = write_plan(resources, origin, "backfill", decide)
     for each in written.plan.left_out:
         log.warning("%s", each)
     return written
@@ -52,7 +65,20 @@ def plan_backfill(
 def preview_backfill(resources: PipelineResources, selection: Selection) -> RereadPreview:
     """What would be reread; nothing is written. Raises what `plan_backfill` raises."""
     lane = read_lane(resources, "backfill")
-    return RereadPreview(lane.unfinished, _decide_plan(resources, selection, lane), lane.resets)
+    found = _decide_plan(resources, selection, lane)
+    return RereadPreview(lane.unfinished, found, _erased_by(lane, found), lane.resets)
+
+
+def _erased_by(lane: LaneState, plan: Plan) -> Erased:
+    """The rows that others deleted and that the plan's batches would bring back."""
+    return read_erased(
+        lane,
+        [
+            RangeToReread(planned.offsets, planned.topic_id)
+            for batch in plan.batches
+            for planned in batch.ranges
+        ],
+    )
 
 
 def _decide_plan(resources: PipelineResources, selection: Selection, lane: LaneState) -> Plan:
@@ -61,8 +87,7 @@ def _decide_plan(resources: PipelineResources, selection: Selection, lane: LaneS
         log.warning("%s: nothing to read again: nothing was read yet", resources.spec.pipeline)
         return Plan(())
     state = resources.kafka.state(resources.spec)
-    require_read_logs(forward.history, forward.cursor, state)
-    if forward.last:
-        require_same_log(resources, forward.data, forward.last, state)
+    changes = find_changes(resources, forward, state)
+    require_read_logs(forward.history, forward.cursor, state, changes)
     found = clip_to_held(selection(resources, state), forward.cursor, state)
     return plan_reread(resources.spec, lane.history, lane.unfinished, found, state)

@@ -11,7 +11,12 @@ from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.plan import LeftOut, Plan
 from sluice.offsets.ranges import OffsetRange, TopicPartition, merged, without
 from sluice.protocol.plan.cutting import cut_apart
-from sluice.protocol.plan.log_changes import compare, require_no_contradiction, require_same_cluster
+from sluice.protocol.plan.log_changes import (
+    Finding,
+    compare_held,
+    require_no_contradiction,
+    require_same_cluster,
+)
 from sluice.spec.pipeline_spec import PipelineSpec
 
 _GONE = "Kafka no longer holds it; the rows that are there stay"
@@ -38,18 +43,15 @@ class ClippedRanges:
     left_out: tuple[LeftOut, ...] = ()
 
 
-def require_read_logs(forward: LaneHistory, cursor: Cursor, state: KafkaState) -> None:
+def require_read_logs(
+    forward: LaneHistory, cursor: Cursor, state: KafkaState, changes: Sequence[Finding]
+) -> None:
     """Raises ResetNeeded unless these are the logs that were read up to the cursor.
 
     Records that Kafka has deleted are no error: they are left out.
     """
-    require_same_cluster(forward.cluster_id, state)
-    found = [
-        compare(last, state.logs[partition])
-        for partition, last in cursor.items()
-        if partition in state.logs
-    ]
-    require_no_contradiction(forward.sequence.pipeline, found)
+    require_same_cluster(forward.sequence.pipeline, forward.cluster_id, state)
+    require_no_contradiction(forward.sequence.pipeline, [*compare_held(cursor, state), *changes])
 
 
 def clip_to_held(

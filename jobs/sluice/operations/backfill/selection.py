@@ -14,9 +14,10 @@ from sluice.offsets.quarantined import RecordFilter, RecordState
 from sluice.offsets.ranges import OffsetRange, TopicPartition, merged, without
 from sluice.operations.backfill.readable import RequestedRange
 from sluice.progress.committed import losses_that_count
-from sluice.progress.lane_state import read_unchecked, sequence_end
+from sluice.progress.lane_state import read_unchecked
 from sluice.progress.quarantined_records import read_quarantined
 from sluice.progress.resources import PipelineResources
+from sluice.progress.sequence_end import sequence_end
 
 # Rereading this many records costs less than one more batch.
 _NEARBY_OFFSETS = 100_000
@@ -64,7 +65,7 @@ def time_window(start: datetime, end: datetime) -> Selection:
         behind = resources.kafka.offsets_for_time(partitions, end)
         requested = [
             RequestedRange(
-                _window_range(each, first[each], behind[each], state), state.logs[each].topic_id
+                window_range(each, first[each], behind[each], state), state.logs[each].topic_id
             )
             for each in partitions
         ]
@@ -88,7 +89,7 @@ def _without_skips(
     return found
 
 
-def _window_range(
+def window_range(
     partition: TopicPartition, first: int | None, behind: int | None, state: KafkaState
 ) -> OffsetRange:
     """The range between two bounds; None is a moment after the last record.
@@ -98,7 +99,8 @@ def _window_range(
     """
     log = state.logs[partition]
     end = log.end_offset if behind is None else behind
-    start = end if first is None else first
+    # Both bounds are asked for later than the log: it may have been cut back in between.
+    start = end if first is None else min(first, end)
     return OffsetRange(partition, 0 if start == log.log_start_offset else start, end)
 
 

@@ -29,6 +29,8 @@ from sluice.progress.quarantined_records import Quarantined, read_quarantined
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
 from sluice.progress.unaltered import check_data_table
+from sluice.protocol.settle.lane_by_lane import settle_lanes
+from sluice.protocol.settle.write_receipts import write_receipts
 
 log = logging.getLogger(__name__)
 _NOT_DECIDED = LossCause(LossKind.DROPPED, actor="")
@@ -68,6 +70,8 @@ def _record_drop(
     cause = LossCause(LossKind.DROPPED, origin.actor, reason)
 
     def record() -> Drop:
+        # A receipt counts what the batch has quarantined: it is written before any of it goes.
+        settle_lanes(lambda lane: write_receipts(resources, origin, lane)).require_settled()
         found = read_quarantined(resources)
         decided = _decide(found, choice, cause)
         if not decided.losses:

@@ -8,6 +8,7 @@ generation counts; the next run or command writes down what a crash left unwritt
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sluice.errors import (
@@ -15,23 +16,21 @@ from sluice.errors import (
     CommitFailed,
     PreviewOutdated,
     ResetNeeded,
-    SettingsError,
+    TableRefused,
 )
 from sluice.failpoints import reach
+from sluice.offsets.batches import BatchSequence
 from sluice.offsets.origin import Origin
 from sluice.offsets.resets import Reset, require_as_previewed
-from sluice.operations.reset.held_position import held_position
-from sluice.operations.reset.preview import Preview, preview_of
+from sluice.operations.reset.decision import decide, require_fencing
+from sluice.operations.reset.preview import Preview, erased_by, preview_of
 from sluice.operations.reset.repeats import Repetition, find_repetition
 from sluice.operations.reset.targets import Target, ToIntended
-from sluice.positions.position import keep_cursor, require_rows_below
-from sluice.progress.lane_state import LaneState, read_unchecked
+from sluice.progress.lane_state import LaneState
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
-from sluice.protocol.plan.start import PositionAnswers
 from sluice.protocol.settle.mirror import mirror
 from sluice.protocol.settle.write_receipts import write_receipts
-from sluice.tables.fence import Fencing
 
 log = logging.getLogger(__name__)
 
@@ -41,9 +40,10 @@ def preview_reset(resources: PipelineResources, target: Target) -> Preview:
 
     Raises SettingsError for a pipeline without a data table, and what the target raises.
     """
-    lane = read_unchecked(resources)
-    intended = _decide(resources, lane, target, reason="")
-    return preview_of(resources, lane, intended, resources.kafka.state(resources.spec).logs)
+    lane = target.read(resources)
+    intended = decide(resources, lane, target, reason="")
+    logs = resources.kafka.state(resources.spec).logs
+    return preview_of(resources, lane, intended, logs, target.read)
 
 
 def reset(
@@ -52,17 +52,19 @@ def reset(
     reason: str,
     origin: Origin,
     as_previewed: str | None = None,
+    bring_back_erased: bool = False,
 ) -> Reset:
     """Carry the reset out. Raises as `preview_reset`, and CommitFailed after repeated conflicts.
 
     Raises PreviewOutdated if it would not do what the preview with that id showed, or if an
-    interrupted reset had to be finished first.
+    interrupted reset had to be finished first; RowsErased where rows that others deleted would
+    come back and are not to.
     """
     finished = _finish_if_possible(resources, origin)
     newest = resources.offsets.snapshot().resets().newest
     repeats = None
     if newest is not None and newest.done:
-        if as_previewed == newest.preview:
+        if as_previewed and as_previewed in _previews(newest, target, reason):
             log.info("%s: already done: generation %d is open", newest.pipeline, newest.generation)
             mirror(resources)
             return newest
@@ -79,16 +81,27 @@ def reset(
             f"{_described(newest)}\nNothing was changed. To go on from where the cursor is now,"
             " give the id of a preview with --as-previewed, or another reason."
         )
-    done = finished or start_generation(resources, target, reason, origin, as_previewed)
+    done = finished or start_generation(
+        resources, target, reason, origin, as_previewed, bring_back_erased
+    )
     mirror(resources)
     return done
+
+
+def _previews(done: Reset, target: Target, reason: str) -> list[str]:
+    """The ids of previews that a reset may have carried out.
+
+    Which moving target it had is not recorded: the same reason has to vouch for that.
+    """
+    towards = target.towards if done.reason == reason else ""
+    return [done.preview, replace(done, towards=towards).preview]
 
 
 def _finish_if_possible(resources: PipelineResources, origin: Origin) -> Reset | None:
     """As `finish_reset`; if it can no longer be done as decided, the new reset replaces it."""
     try:
         return finish_reset(resources, origin)
-    except ResetNeeded as problem:
+    except (ResetNeeded, TableRefused) as problem:
         log.warning("%s: an interrupted reset is abandoned: %s", resources.spec.pipeline, problem)
         return None
 
@@ -110,24 +123,27 @@ def start_generation(
     reason: str,
     origin: Origin,
     as_previewed: str | None = None,
+    bring_back_erased: bool = False,
 ) -> Reset:
     """Close the generation and open the next one. Raises as `reset` does."""
 
     def close() -> Reset:
         nonlocal target, as_previewed
-        lane = read_unchecked(resources, to_write=True)
-        intended = _decide(resources, lane, target, reason)
+        lane = target.read(resources, to_write=True)
+        intended = decide(resources, lane, target, reason)
         if as_previewed:
             require_as_previewed(as_previewed, intended.preview, _described(intended))
-        for each, last in intended.closed_at.items():
-            write_receipts(resources, origin, each, last)
+        if not isinstance(target, ToIntended):
+            erased_by(lane, intended).require_allowed(lane.pipeline, bring_back_erased)
+        if lane.trusted:
+            for each, last in intended.closed_at.items():
+                write_receipts(resources, origin, each, last)
         try:
             lane.snapshot.append_reset(intended, origin)
             # Decided: any later attempt, here or after a crash, leads to the same offsets.
-            target, as_previewed = ToIntended(intended), None
+            target, as_previewed = ToIntended(intended, target.read), None
             reach("reset intended")
-            _require_fencing(lane).close(intended.closes)
-            _require_standing(resources, intended)
+            _close(resources, lane, [*lane.unfenced, *intended.closes])
         except CommitConflict:
             log.info("%s: commit conflict; deciding again", resources.spec.pipeline)
             if not resources.data.snapshot().closed(intended.closes[0]):
@@ -140,31 +156,6 @@ def start_generation(
         close,
         f"{resources.spec.pipeline}: {{times}} a batch landed during the reset. Pause the DAG, and"
         " run the reset again.",
-    )
-
-
-def decide_reset(resources: PipelineResources, target: Target, reason: str) -> Reset:
-    """The reset that would be written now. Raises as `preview_reset` does."""
-    return _decide(resources, read_unchecked(resources), target, reason)
-
-
-def _decide(resources: PipelineResources, lane: LaneState, target: Target, reason: str) -> Reset:
-    fencing = _require_fencing(lane)
-    position = held_position(lane)
-    moves = {**keep_cursor(position.held), **target.moves(position, PositionAnswers(resources))}
-    require_rows_below(moves, position.cursor, position.held)
-    old = {partition: planned.offsets.end for partition, planned in position.cursor.items()}
-    return Reset(
-        pipeline=lane.pipeline,
-        generation=lane.generation + 1,
-        closed_at=position.last,
-        cursor=tuple(
-            replace(each, before=old.get(partition)) for partition, each in sorted(moves.items())
-        ),
-        cluster_id=lane.history.cluster_id,
-        data_version=fencing.version,
-        reason=reason,
-        data_table_id=lane.data.table_id,
     )
 
 
@@ -204,18 +195,9 @@ def _write_done(resources: PipelineResources, origin: Origin) -> Reset:
     )
 
 
-def _require_standing(resources: PipelineResources, intended: Reset) -> None:
-    """Read the fence back: success means nothing. Raises CommitConflict if it is not there."""
+def _close(resources: PipelineResources, lane: LaneState, closed: Sequence[BatchSequence]) -> None:
+    """Write the fences and read them back: success means nothing. Raises CommitConflict."""
+    require_fencing(lane).close(closed)
     data = resources.data.snapshot()
-    if not all(data.closed(each) for each in intended.closes):
+    if not all(data.closed(each) for each in closed):
         raise CommitConflict(f"{data.uri}: the fence was overwritten by another commit")
-
-
-def _require_fencing(lane: LaneState) -> Fencing:
-    fencing = lane.data.fencing()
-    if fencing is None:
-        raise SettingsError(
-            f"{lane.pipeline}: there is no data table yet, so there is nothing to reset."
-            " The first run creates it; until there is a plan, `start` in the spec decides."
-        )
-    return fencing

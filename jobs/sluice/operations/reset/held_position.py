@@ -7,14 +7,17 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from sluice.errors import SettingsError
-from sluice.offsets.batches import BatchSequence, Cursor, Lane, PlannedRange
+from sluice.offsets.batches import Batch, BatchSequence, Cursor, Lane, PlannedRange
 from sluice.offsets.history import LaneHistory
 from sluice.offsets.ranges import TopicPartition
-from sluice.offsets.resets import LANES
+from sluice.offsets.resets import LANES, Reset
 from sluice.positions.position import cursor_at
 from sluice.progress.committed import landed_batches
+from sluice.progress.held_batches import claimed_ends, held_ends
 from sluice.progress.lane_state import LaneState
-from sluice.tables.foreign_commits import LandedBatch, undone_by_restore
+from sluice.progress.sequence_end import SequenceEnd
+from sluice.progress.unaltered import require_no_foreign_commits
+from sluice.tables.foreign_commits import LandedBatch, TableCommit, undone_by_restore
 
 
 @dataclass(frozen=True)
@@ -22,22 +25,27 @@ class HeldPosition:
     """A pipeline before a reset; every range is empty, at the offset in question.
 
     `cursor` is where the next batch would start; `held` is where the table's rows end; `last` is,
-    by lane, the number of the generation's last batch whose rows are there. Only after a RESTORE do
-    `held` and `last` differ from what was committed.
+    by lane, the number of the generation's last batch whose rows are there, and `lowered` the
+    resets behind which some are gone; `newest` is the forward lane's last such batch of any
+    generation. Only after a RESTORE, or where the table was put back, do they differ from what was
+    committed.
     """
 
     cursor: Cursor
     held: Cursor
     last: Mapping[Lane, int]
     cluster_id: str
+    newest: Batch | None = None
+    lowered: tuple[Reset, ...] = ()
 
 
 def held_position(lane: LaneState) -> HeldPosition:
-    """Where a pipeline is, by each lane's last committed batch and the data table's Delta log.
+    """Where a pipeline is, by each lane's last committed batch and what the data table holds.
 
     Raises SettingsError before its first plan, TableRefused if the table is no longer Sluice's.
     """
-    committed = lane.committed_by_lane
+    claimed = claimed_ends(lane)
+    committed = _by_lane(lane, {each.sequence: each.last for each in claimed})
     cursor = _cursor(lane.history, committed["forward"])
     if not cursor:
         raise SettingsError(
@@ -45,23 +53,65 @@ def held_position(lane: LaneState) -> HeldPosition:
             " Change `start` in the spec."
         )
     cluster = lane.history.cluster_id
-    commits = lane.data.require_no_foreign_commits(lane.pipeline)
-    restored = [each.restored for each in commits if each.restored is not None]
-    if not restored:
-        return HeldPosition(cursor, cursor, committed, cluster)
-    landed = landed_batches(lane, min(restored))
-    undone = {each.version for each in undone_by_restore(landed, commits)}
+    require_no_foreign_commits(lane)
+    commits = lane.data.commits()
+    if lane.trusted and all(each.restored is None for each in commits):
+        return HeldPosition(cursor, cursor, committed, cluster, lane.newest)
+    landed, there = _landed(lane, claimed, commits), held_ends(lane)
+    undone = {str(each.batch) for each in undone_by_restore(landed, commits)}
+    undone |= {str(e.batch) for e in landed if e.batch.number > there[e.batch.sequence]}
     if not undone:
-        return HeldPosition(cursor, cursor, committed, cluster)
-    held = list(takewhile(lambda each: each.version not in undone, landed))
-    last = {each: _last_batch(held, replace(lane.sequence, lane=each)) for each in LANES}
-    ends = {**cursor, **_row_ends(_forward_batches(landed), _forward_batches(held))}
-    return HeldPosition(cursor, ends, last, cluster)
+        return HeldPosition(cursor, cursor, committed, cluster, _newest(landed))
+    held = list(takewhile(lambda each: str(each.batch) not in undone, landed))
+    lost = landed[len(held) :]
+    last = {
+        each.sequence: _last_batch(lost, each.sequence, min(each.last, there[each.sequence]))
+        for each in claimed
+    }
+    ends = _row_ends(_forward_batches(landed), _forward_batches(held))
+    if not _forward_batches(held) and any(last[each] for each in last if each.lane == "forward"):
+        ends = _ends_by_rows(lane, cursor)
+    return HeldPosition(
+        cursor,
+        {**cursor, **ends},
+        _by_lane(lane, last),
+        cluster,
+        _newest(held),
+        tuple(lane.resets.lowered(last)),
+    )
 
 
-def _last_batch(held: Sequence[LandedBatch], sequence: BatchSequence) -> int:
-    mine = [each.batch.number for each in held if each.batch.sequence == sequence]
-    return max(mine, default=0)
+def _landed(
+    lane: LaneState, claimed: Sequence[SequenceEnd], commits: Sequence[TableCommit]
+) -> list[LandedBatch]:
+    """The batches that may be undone: in a trusted table none below all that was restored."""
+    restored = [each.restored for each in commits if each.restored is not None]
+    return landed_batches(lane, claimed, min(restored) if lane.trusted else -1)
+
+
+def _newest(landed: Sequence[LandedBatch]) -> Batch | None:
+    return next((each.batch for each in reversed(_forward_batches(landed))), None)
+
+
+def _by_lane(lane: LaneState, ends: Mapping[BatchSequence, int]) -> Mapping[Lane, int]:
+    return {each: ends[replace(lane.sequence, lane=each)] for each in LANES}
+
+
+def _last_batch(lost: Sequence[LandedBatch], sequence: BatchSequence, last: int) -> int:
+    numbers = [each.batch.number for each in lost if each.batch.sequence == sequence]
+    return min([last + 1, *numbers]) - 1
+
+
+def _ends_by_rows(lane: LaneState, cursor: Cursor) -> Cursor:
+    """Where rows end, for batches whose plans a recovery could not bring back.
+
+    What has no rows is read from the beginning: nothing says more.
+    """
+    ends = lane.data.stored_rows().ends
+    return {
+        partition: cursor_at(planned, ends.get((partition, planned.topic_id), 0))
+        for partition, planned in cursor.items()
+    }
 
 
 def _forward_batches(landed: Sequence[LandedBatch]) -> list[LandedBatch]:

@@ -7,14 +7,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sluice.offsets.batches import Batch
-from sluice.offsets.history import LaneHistory
 from sluice.offsets.partition_log import Logs, PartitionLog
 from sluice.offsets.quarantined import RecordState
 from sluice.offsets.range_columns import LAST_OFFSET, OffsetScope
 from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition
 from sluice.offsets.resets import CursorMove, Reset, closed_unread
+from sluice.progress.deletions import read_erased
+from sluice.progress.erased import Erased, RangeToReread
 from sluice.progress.lane_state import LaneState
-from sluice.progress.lanes import unfinished_batches
+from sluice.progress.lanes import ReadLane, unfinished_batches
 from sluice.progress.quarantined_records import read_quarantined
 from sluice.progress.resources import PipelineResources
 
@@ -39,11 +40,15 @@ class AffectedRows:
 
 @dataclass(frozen=True)
 class Preview:
-    """What a reset would do; `unfinished` are the planned batches that it closes."""
+    """What a reset would do; `unfinished` are the planned batches that it closes.
+
+    `erased` are rows that others deleted and that rereading would bring back.
+    """
 
     reset: Reset
     affected: Mapping[TopicPartition, AffectedRows]
     unfinished: tuple[Batch, ...]
+    erased: Erased
 
     @property
     def summary(self) -> str:
@@ -53,9 +58,15 @@ class Preview:
 
     @property
     def remarks(self) -> Iterator[str]:
-        """Clipped offsets, the last batch and closed batches, one line each."""
+        """Clipped offsets, erased rows, the last batch and closed batches, one line each."""
         yield from filter(None, (each.clipping for each in self.reset.cursor))
+        yield from self.erased.lines
         yield self.reset.last_before
+        if self.reset.towards:
+            yield (
+                f"{self.reset.towards} moves with the log: it is carried out as of that moment. The"
+                " preview's id stands for the cursors before, not for those after."
+            )
         yield from closed_unread(self.unfinished)
 
     def _line(self, moved: CursorMove) -> str:
@@ -68,13 +79,18 @@ class Preview:
 
 
 def preview_of(
-    resources: PipelineResources, lane: LaneState, intended: Reset, logs: Logs
+    resources: PipelineResources, lane: LaneState, intended: Reset, logs: Logs, read: ReadLane
 ) -> Preview:
     """Count the rows that the reset affects; nothing is written."""
-    below = [each for each in intended.cursor if _rereads_rows(each, lane.history)]
+    reached = lane.closed_by(intended).reach.ends
+    below = [
+        each
+        for each in intended.cursor
+        if each.after.offsets.start < reached.get((each.after.topic_id, each.partition), 0)
+    ]
     scope = OffsetScope.of_ranges({_place(each): [_onwards(each)] for each in below})
     rows = lane.data.row_counts(scope) if below else {}
-    quarantined = _live_quarantine(resources, scope) if below else {}
+    quarantined = _live_quarantine(resources, lane, scope) if below else {}
     return Preview(
         intended,
         {
@@ -85,14 +101,17 @@ def preview_of(
             )
             for each in intended.cursor
         },
-        unfinished_batches(resources),
+        unfinished_batches(resources, read),
+        erased_by(lane, intended),
     )
 
 
-def _rereads_rows(moved: CursorMove, history: LaneHistory) -> bool:
-    place = (moved.after.topic_id, moved.partition)
-    reached = max(moved.before or 0, history.committed_before.get(place, 0))
-    return moved.after.offsets.start < reached
+def erased_by(lane: LaneState, intended: Reset) -> Erased:
+    """The rows that others deleted and that the new generation would bring back."""
+    return read_erased(
+        lane,
+        [RangeToReread(_onwards(each), each.after.topic_id) for each in intended.cursor],
+    )
 
 
 def _place(moved: CursorMove) -> TopicIdPartition:
@@ -105,8 +124,8 @@ def _onwards(moved: CursorMove) -> OffsetRange:
 
 
 def _live_quarantine(
-    resources: PipelineResources, scope: OffsetScope
+    resources: PipelineResources, lane: LaneState, scope: OffsetScope
 ) -> Mapping[TopicIdPartition, int]:
     """How many live quarantine rows each partition has at these offsets."""
-    live = read_quarantined(resources, scope).of(RecordState.LIVE)
+    live = read_quarantined(resources, lane, scope).of(RecordState.LIVE)
     return Counter(TopicIdPartition(row.topic_id, row.partition.partition) for row in live)

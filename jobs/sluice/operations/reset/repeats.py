@@ -10,7 +10,6 @@ from sluice.offsets.resets import Reset
 from sluice.operations.reset.held_position import HeldPosition, held_position
 from sluice.operations.reset.targets import Target
 from sluice.positions.position import Moves, cursor_at, keep_cursor
-from sluice.progress.lane_state import read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.plan.start import PositionAnswers
 
@@ -32,7 +31,7 @@ def find_repetition(
     """
     if newest.reason != reason:
         return None
-    position = held_position(read_unchecked(resources))
+    position = held_position(target.read(resources))
     ask = PositionAnswers(resources)
     starts = _starts(position, target.moves(position, ask))
     if starts == newest.starts:

@@ -13,13 +13,13 @@ from dataclasses import replace
 from sluice.errors import CommitConflict
 from sluice.failpoints import reach
 from sluice.offsets.batches import Batch, BatchSequence
-from sluice.offsets.history import LaneHistory
 from sluice.offsets.losses import Skipped, recorded_skips
 from sluice.offsets.notation import Positions
 from sluice.offsets.origin import Origin
 from sluice.offsets.plan import Plan
-from sluice.offsets.resets import Reset, Resets, require_as_previewed
-from sluice.operations.reset.close_generation import decide_reset, finish_reset, start_generation
+from sluice.offsets.resets import require_as_previewed
+from sluice.operations.reset.close_generation import finish_reset, start_generation
+from sluice.operations.reset.decision import decide_reset
 from sluice.operations.reset.held_position import held_position
 from sluice.operations.reset.skip_rules import (
     Skip,
@@ -36,7 +36,7 @@ from sluice.progress.retries import until_it_lands
 from sluice.protocol.plan.start import PositionAnswers
 from sluice.protocol.plan.write_plan import next_plan, write_plan
 from sluice.tables.offsets_rows import read_losses
-from sluice.tables.offsets_table import OffsetsSnapshot
+from sluice.tables.offsets_snapshot import OffsetsSnapshot
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ def preview_skip(
         unfinished = unfinished_batches(resources)
         named = ", ".join(f"{each.offsets.partition}@{each.offsets.start}" for each in new)
         intended = decide_reset(resources, to_table, f"skip of {named}: {reason}")
-        lane = _lane_after(intended, lane)
+        lane = lane.closed_by(intended)
     plan = next_plan(resources, lane, resources.kafka.state(resources.spec), skips)
     return Skip(lane.pipeline, plan, skips, unfinished, intended)
 
@@ -138,14 +138,3 @@ def _all_recorded(lane: LaneState) -> list[Skipped]:
         sequence = replace(sequence, generation=sequence.generation - 1)
         found += _recorded_skips_of(lane.snapshot, sequence)
     return found
-
-
-def _lane_after(intended: Reset, lane: LaneState) -> LaneState:
-    """The lane as the reset will open it, with nothing planned yet."""
-    generation = intended.generation
-    resets = Resets({**lane.resets.by_generation, generation: intended})
-    sequence = BatchSequence(intended.pipeline, "forward", generation)
-    history = LaneHistory(
-        sequence, opening=intended, committed_before=resets.committed_before(generation)
-    )
-    return replace(lane, resets=resets, history=history, committed=0)

@@ -31,6 +31,8 @@ from sluice.positions.position import (
     keep_cursor,
     require_partitions,
 )
+from sluice.progress.lane_state import read_known_table, read_unchecked
+from sluice.progress.lanes import ReadLane
 
 
 class ResetQuestions(Questions, Protocol):
@@ -39,9 +41,26 @@ class ResetQuestions(Questions, Protocol):
     def logs(self, cluster_id: str) -> Logs:
         """What Kafka holds now. Raises ResetNeeded if this is a different cluster."""
 
+    def new_cluster(self, before: str) -> tuple[str, Logs]:
+        """The cluster's id, and what it holds. Raises SettingsError if it is the one before."""
+
 
 class Target(Protocol):
-    """Where a reset moves the cursor."""
+    """Where a reset moves the cursor; `read` is how it reads the state it decides on.
+
+    `towards` names a target that moves with the log; it is empty for one that stands still.
+    """
+
+    @property
+    def read(self) -> ReadLane:
+        """Only what leads back to trust may decide on a data table that is not trusted."""
+
+    @property
+    def towards(self) -> str:
+        """The target's name and value, if each new record moves it."""
+
+    def cluster_id(self, held: HeldPosition, ask: ResetQuestions) -> str:
+        """The cluster that the new generation reads."""
 
     def moves(self, held: HeldPosition, ask: ResetQuestions) -> Moves:
         """The partitions that move, each with its new position; the others stay.
@@ -59,13 +78,33 @@ class ToPosition:
 
     position: Position
     scopes: tuple[Scope, ...] = ()
+    towards: str = ""
+    new_cluster: bool = False
+    read: ReadLane = read_unchecked
+
+    def cluster_id(self, held: HeldPosition, ask: ResetQuestions) -> str:
+        """The same, unless told otherwise."""
+        return ask.new_cluster(held.cluster_id)[0] if self.new_cluster else held.cluster_id
 
     def moves(self, held: HeldPosition, ask: ResetQuestions) -> Moves:
         """The partitions that the position names. Raises SettingsError for unknown scopes."""
+        if self.new_cluster:
+            return self._all_moves(held, ask)
         logs = ask.logs(held.cluster_id)
         _require_scopes(self.scopes, logs)
         found = clip_to_log(self.position.wanted(Situation(logs, held.cursor), ask), logs)
         return {each: moved for each, moved in found.items() if self._concerns(each)}
+
+    def _all_moves(self, held: HeldPosition, ask: ResetQuestions) -> Moves:
+        """Every partition: an offset of the old cluster means nothing on the new one."""
+        _, logs = ask.new_cluster(held.cluster_id)
+        found = clip_to_log(self.position.wanted(Situation(logs), ask), logs)
+        if left := sorted(logs.keys() - found.keys()):
+            raise SettingsError(
+                f"{', '.join(map(str, left))}: expected a position for every partition of the new"
+                " cluster, found none. Name these, too."
+            )
+        return found
 
     def _concerns(self, partition: TopicPartition) -> bool:
         return not self.scopes or any(partition in scope for scope in self.scopes)
@@ -73,7 +112,14 @@ class ToPosition:
 
 @dataclass(frozen=True)
 class ToTable:
-    """After a RESTORE: where the data table's rows end. Does not contact Kafka."""
+    """Where the rows of a restored data table end, or of one put back. Does not contact Kafka."""
+
+    read: ReadLane = read_known_table
+    towards = ""
+
+    def cluster_id(self, held: HeldPosition, ask: ResetQuestions) -> str:
+        """The same."""
+        return held.cluster_id
 
     def moves(self, held: HeldPosition, ask: ResetQuestions) -> Moves:
         """Every partition."""
@@ -85,6 +131,12 @@ class ToIntended:
     """The cursor that a reset already decided on. Does not contact Kafka."""
 
     reset: Reset
+    read: ReadLane = read_unchecked
+    towards = ""
+
+    def cluster_id(self, held: HeldPosition, ask: ResetQuestions) -> str:
+        """The one that it decided on."""
+        return self.reset.cluster_id
 
     def moves(self, held: HeldPosition, ask: ResetQuestions) -> Moves:
         """Every partition of that reset."""
@@ -102,13 +154,13 @@ def _require_scopes(scopes: Iterable[Scope], logs: Logs) -> None:
 
 
 to_earliest = ToPosition(Earliest())
-to_latest = ToPosition(Latest())
+to_latest = ToPosition(Latest(), towards="to-latest")
 to_table = ToTable()
 
 
-def to_offsets(positions: Positions) -> Target:
+def to_offsets(positions: Positions, new_cluster: bool = False) -> Target:
     """These offsets; the other partitions stay."""
-    return ToPosition(AtOffsets(positions))
+    return ToPosition(AtOffsets(positions), new_cluster=new_cluster)
 
 
 def shift_by(offsets: int) -> Target:
@@ -128,9 +180,13 @@ _POSITIONS: Mapping[str, Callable[[str], Position]] = {
 }
 
 
-def named_target(name: str, value: str = "", scopes: Iterable[Scope] = ()) -> Target:
+def named_target(
+    name: str, value: str = "", scopes: Iterable[Scope] = (), new_cluster: bool = False
+) -> Target:
     """The target of that name. Raises ValueError for a value that cannot be parsed."""
     scopes = tuple(scopes)
+    if new_cluster and (scopes or not TARGETS[name].on_new_cluster):
+        raise ValueError("a new cluster is read in all partitions, from positions of its own")
     if scopes and not TARGETS[name].of_some_topics:
         raise ValueError(f"{name} already names its partitions: leave the topic out")
     if TARGETS[name].metavar and not value.strip():
@@ -138,6 +194,11 @@ def named_target(name: str, value: str = "", scopes: Iterable[Scope] = ()) -> Ta
     if name == "to-table":
         return to_table
     try:
-        return ToPosition(_POSITIONS[name](value), scopes)
+        position = _POSITIONS[name](value)
     except OverflowError:
         raise ValueError(f"{value!r} is out of range") from None
+    # Until a moment has come, it means the end of the log.
+    ahead = isinstance(position, AtMoment) and position.moment > datetime.now(UTC)
+    moving = TARGETS[name].moving or ahead
+    words = [name, *([value.strip()] if TARGETS[name].metavar else []), *map(str, scopes)]
+    return ToPosition(position, scopes, " ".join(words) if moving else "", new_cluster)

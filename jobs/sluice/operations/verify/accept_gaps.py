@@ -1,4 +1,8 @@
-"""Accepted gaps: an operator records unexplained gaps as lost, with a reason."""
+"""Accepted gaps: an operator records unexplained gaps as lost, with a reason.
+
+It closes a batch whatever stands in the way of its receipt: of a batch in doubt, every range is a
+gap of its own kind until it is accepted.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +15,12 @@ from sluice.offsets.origin import Origin
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import LANES
+from sluice.progress.lane_state import LaneState
 from sluice.progress.lanes import read_lane
 from sluice.progress.resources import PipelineResources
-from sluice.protocol.settle.counting import account
 from sluice.protocol.settle.gaps import UnexplainedGap
-from sluice.protocol.settle.write_receipts import explain_from_log, write_receipts
-from sluice.tables.delta_log import DeltaSnapshot
+from sluice.protocol.settle.lane_by_lane import settle_lanes
+from sluice.protocol.settle.write_receipts import count_batch, doubt_about_topics, write_receipts
 
 Unexplained = tuple[TopicPartition, UnexplainedGap]
 
@@ -31,7 +35,7 @@ def accept_gaps(
     """
     lanes = [read_lane(resources, lane) for lane in LANES]
     due = [(lane, batch) for lane in lanes for batch in lane.due]
-    found = [each for lane, batch in due for each in _unexplained(resources, lane.data, batch)]
+    found = [each for lane, batch in due for each in _unexplained(resources, lane, batch)]
     _require_all_match(resources.spec.pipeline, gaps, found)
 
     def accept(partition: TopicPartition, gap: UnexplainedGap) -> LossCause | None:
@@ -39,24 +43,20 @@ def accept_gaps(
             return LossCause(gap.cause, origin.actor, reason)
         return None
 
-    return [
-        receipt
-        for lane in LANES
-        for receipt in write_receipts(resources, origin, lane, accept=accept)
-    ]
+    done = settle_lanes(lambda lane: write_receipts(resources, origin, lane, by_hand=accept))
+    return list(done.require_settled())
 
 
-def _unexplained(
-    resources: PipelineResources, data: DeltaSnapshot, batch: Batch
-) -> list[Unexplained]:
+def _unexplained(resources: PipelineResources, lane: LaneState, batch: Batch) -> list[Unexplained]:
     """The unexplained gaps of a batch, in all its partitions; nothing is written."""
     found: list[Unexplained] = []
 
     def collect(partition: TopicPartition, gap: UnexplainedGap) -> LossCause:
         found.append((partition, gap))
-        return LossCause(gap.cause)
+        return LossCause(gap.cause, actor="")
 
-    account(batch, data, resources.quarantine.snapshot(), explain_from_log(resources), collect)
+    doubt = doubt_about_topics(resources, batch, decided=True)
+    count_batch(resources, lane, batch, collect, doubt)
     return found
 
 

@@ -11,7 +11,8 @@ from sluice.offsets.range_columns import OffsetScope, RangeColumns
 from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition
 from sluice.offsets.resets import Resets
 from sluice.progress.committed import committed_since, sequence_ends
-from sluice.progress.lane_state import LaneState, SequenceEnd
+from sluice.progress.lane_state import LaneState
+from sluice.progress.sequence_end import SequenceEnd
 
 
 @dataclass(frozen=True)

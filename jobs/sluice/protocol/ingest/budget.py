@@ -59,7 +59,7 @@ def _newly_quarantined(resources: PipelineResources, attempt: BatchAttempt) -> i
     for each in attempt.batch.ranges:
         place = TopicIdPartition(each.topic_id, each.offsets.partition.partition)
         ranges.setdefault(place, []).append(each.offsets)
-    rows = read_quarantined(resources, OffsetScope.of_ranges(ranges)).rows
+    rows = read_quarantined(resources, scope=OffsetScope.of_ranges(ranges)).rows
     known = {
         _coordinates(row) for row in rows if row.state in (RecordState.LIVE, RecordState.DROPPED)
     }

@@ -16,14 +16,14 @@ from sluice.errors import CommitConflict, CommitFailed, SluiceError, SparkFailed
 from sluice.failpoints import reach
 from sluice.lake.port import BatchAttempt, Lake, Undecodable
 from sluice.offsets.batches import Batch, BatchReference, BatchSequence
-from sluice.offsets.losses import RecordLoss
 from sluice.offsets.quantities import format_ranges
-from sluice.progress.lane_state import batch_end, read_unchecked
+from sluice.progress.lane_state import read_unchecked
 from sluice.progress.resources import PipelineResources
+from sluice.progress.sequence_end import SequenceEnd, batch_end
 from sluice.progress.unaltered import check_data_table
 from sluice.protocol.ingest.budget import require_within_budget
-from sluice.protocol.plan.log_changes import readable_ranges, require_same_topics
-from sluice.protocol.plan.log_identity import require_same_log, take_fingerprints
+from sluice.protocol.ingest.reading import prepare_reading
+from sluice.protocol.plan.log_changes import require_same_topics
 
 log = logging.getLogger(__name__)
 
@@ -52,13 +52,9 @@ def ingest(resources: PipelineResources, work: BatchReference, lake: Lake) -> No
             continue
         if not prepared:
             reach("spark started")
-            if lane.known.table_id is None:
+            if not lane.known.table_ids:
                 _prepare(resources, lake)
             prepared = True
-            if lane.last:
-                require_same_log(
-                    resources, lane.data, lane.last, resources.kafka.state(resources.spec)
-                )
         batch = lane.history.batch(number)
         try:
             undecodable_before = _land(resources, batch, lake, undecodable_before)
@@ -115,10 +111,11 @@ def _land_once(
     resources: PipelineResources, batch: Batch, lake: Lake, undecodable_before: bool
 ) -> bool:
     """Write one batch and read the Delta log back. Returns whether records were undecodable."""
-    if _last_committed(resources, batch) >= batch.number:
+    forward = read_unchecked(resources)
+    if _require_open(batch, forward.end_of(batch.sequence)) >= batch.number:
         log.info("%s: committed meanwhile, nothing to do", batch)
         return undecodable_before
-    reading = _reading(resources, batch)
+    reading = prepare_reading(resources, forward, batch)
     log.info("%s: reading %d offsets: %s", batch, batch.span, format_ranges(reading.ranges))
     try:
         undecodable = _write_batch(resources, reading, lake, undecodable_before)
@@ -149,24 +146,12 @@ def _land_once(
     return undecodable
 
 
-def _reading(resources: PipelineResources, batch: Batch) -> BatchAttempt:
-    state = resources.kafka.state(resources.spec)
-    # Retention may delete records before a backfill reads them; their earlier rows stay.
-    policy = RecordLoss() if batch.sequence.lane == "backfill" else resources.spec.data_loss
-    ranges = readable_ranges(batch, state, policy)
-    return BatchAttempt(
-        batch,
-        tuple(ranges),
-        fingerprints=take_fingerprints(resources, batch, state),
-        # Looked up only where it matters: it costs one broker request for each topic.
-        compacts=batch.mode == "replace"
-        and any(resources.kafka.compacts(topic) for topic in {e.partition.topic for e in ranges}),
-    )
-
-
 def _last_committed(resources: PipelineResources, batch: Batch) -> int:
     """The last committed batch. Raises _Superseded if a reset closed the sequence before."""
-    end = batch_end(resources, batch)
+    return _require_open(batch, batch_end(resources, batch))
+
+
+def _require_open(batch: Batch, end: SequenceEnd) -> int:
     if end.last < batch.number and end.closed:
         raise _Superseded(
             f"{batch}: superseded by a reset, which closed its generation at batch {end.last}:"
@@ -178,7 +163,7 @@ def _last_committed(resources: PipelineResources, batch: Batch) -> int:
 def _committed_by_another(resources: PipelineResources, reading: BatchAttempt) -> bool:
     """Whether another attempt committed the batch; logs it."""
     landed = resources.data.snapshot().commit_of(reading.batch)
-    if landed.attempt == reading.attempt:
+    if landed is None or landed.attempt == reading.attempt:
         return False
     log.warning(
         "%s: superseded by version %d of the data table, which another attempt committed",

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 
 from sluice.errors import BackfillClosed
 from sluice.offsets.batches import BatchReference
-from sluice.progress.lane_state import sequence_end
 from sluice.progress.resources import PipelineResources
+from sluice.progress.sequence_end import sequence_end
 
 log = logging.getLogger(__name__)
 
@@ -20,7 +19,7 @@ def outstanding(resources: PipelineResources, work: BatchReference) -> BatchRefe
     Raises BackfillClosed for backfill batches that were not reread.
     """
     end = sequence_end(resources, work.sequence)
-    left = replace(work, batches=tuple(n for n in work.batches if n > end.last))
+    left = work.above(end.last)
     if not left or not end.closed:
         return left
     if work.sequence.lane == "backfill":
@@ -29,4 +28,4 @@ def outstanding(resources: PipelineResources, work: BatchReference) -> BatchRefe
             " needed, request them again: clear the whole run, or repeat the command."
         )
     log.info("%s: superseded by a reset, which closed its generation", left)
-    return replace(work, batches=())
+    return work.first(0)

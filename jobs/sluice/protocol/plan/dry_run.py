@@ -16,11 +16,12 @@ from sluice.progress.lanes import read_lane
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.plan.lags import read_lags, unknown_times
 from sluice.protocol.plan.log_changes import readable_ranges
+from sluice.protocol.plan.log_identity import find_changes
 from sluice.protocol.plan.outlook import EstimateBasis, Outlook
 from sluice.protocol.plan.start import start_without_effect
 from sluice.protocol.plan.write_plan import next_plan
 from sluice.tables.batch_commits import batch_sizes
-from sluice.tables.offsets_table import OffsetsSnapshot
+from sluice.tables.offsets_snapshot import OffsetsSnapshot
 
 log = logging.getLogger(__name__)
 
@@ -29,8 +30,9 @@ def dry_run(resources: PipelineResources) -> Outlook:
     """What the next run would do. Raises what that run would raise before it reads any record."""
     lane = read_lane(resources)
     state = resources.kafka.state(resources.spec)
+    changes = find_changes(resources, lane, state) if lane.unfinished else []
     for batch in lane.unfinished:
-        readable_ranges(batch, state, resources.spec.data_loss)
+        readable_ranges(batch, state, resources.spec.data_loss, changes)
     new = Plan(()) if lane.unfinished else next_plan(resources, lane, state)
     ranges = non_empty_ranges(lane.unfinished or new.batches)
     found = read_lags(resources, {**first_offsets(ranges), **lane.positions}, state)

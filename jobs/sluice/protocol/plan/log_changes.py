@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sluice.errors import ResetNeeded, SettingsError, as_lines
-from sluice.offsets.batches import Batch, PlannedRange
+from sluice.offsets.batches import Batch, Cursor, PlannedRange
 from sluice.offsets.loss_causes import LossCause, LossKind
 from sluice.offsets.losses import Loss, OnDataLoss
 from sluice.offsets.partition_log import KafkaState, PartitionLog
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.spec.pipeline_spec import PipelineSpec
 
-# Next moves, for a pipeline and a topic.
+# Next moves. The `reset` names every topic that needs one: a reset of some refuses the others.
 _OTHER_LOG = (
-    "Bring the right copy of the log back; or `sluice reset {pipeline} --to-earliest --topic"
-    " {topic}` reads this one from its start, and replaces the rows of all that it reads."
+    "Bring the right copy of the log back; or `{reset}` reads this one from its start, and replaces"
+    " the rows of all that it reads."
 )
-_CREATED_ANEW = (
-    "Bring the topic back; or `sluice reset {pipeline} --to-earliest --topic {topic}` goes on with"
-    " the new one."
-)
+_CREATED_ANEW = "Bring the topic back; or `{reset}` goes on with the new one."
 _GONE = (
     "Bring the topic back; or, when it is gone for good, take it out of `topics`, or name it in"
     " `except_topics`: the other topics go on, and it keeps its place."
@@ -43,6 +40,11 @@ class Contradiction:
 
     def __str__(self) -> str:
         return f"{self.partition}: expected {self.expected}, found {self.found}"
+
+
+@dataclass(frozen=True)
+class NoLog(Contradiction):
+    """There is no log any more; no reset helps."""
 
 
 Finding = Loss | Contradiction
@@ -70,6 +72,11 @@ def compare(last: PlannedRange, log: PartitionLog | None) -> Finding | None:
         lost = OffsetRange(partition, cursor, log.log_start_offset)
         return Loss(lost, log.topic_id, LossCause(LossKind.RETENTION))
     return None
+
+
+def compare_held(cursor: Cursor, state: KafkaState) -> list[Finding | None]:
+    """Compare each partition that is there with its cursor."""
+    return [compare(last, state.logs[at]) for at, last in cursor.items() if at in state.logs]
 
 
 def compare_start(partition: TopicPartition, start: int, log: PartitionLog) -> Loss | None:
@@ -104,26 +111,31 @@ def require_topics(spec: PipelineSpec, known: Iterable[str], state: KafkaState) 
         )
 
 
-def require_same_cluster(expected: str, state: KafkaState) -> None:
+def require_same_cluster(pipeline: str, expected: str, state: KafkaState) -> None:
     """Raises ResetNeeded if the connection now leads to another cluster."""
     if expected != state.cluster_id:
         raise ResetNeeded(
             f"cluster: expected {expected}, found {state.cluster_id} behind the same connection."
-            " Point the connection to the cluster that was read before."
+            " Point the connection to the cluster that was read before; or, when this one has taken"
+            f" its place, `sluice reset {pipeline} --to-earliest --new-cluster` goes on with it (or"
+            " another target, with `--new-cluster`)."
         )
 
 
-def readable_ranges(batch: Batch, state: KafkaState, policy: OnDataLoss) -> list[OffsetRange]:
+def readable_ranges(
+    batch: Batch, state: KafkaState, policy: OnDataLoss, changes: Iterable[Finding] = ()
+) -> list[OffsetRange]:
     """The ranges of an adopted batch, as far as Kafka still holds them.
 
-    Raises ResetNeeded if a log is now a different one, and what the policy raises if retention
-    deleted part of a range.
+    Raises ResetNeeded if a log is now a different one, by its state or by the changes found before,
+    and what the policy raises if retention deleted part of a range.
     """
     non_empty = [each for each in batch.ranges if each.offsets.span]
-    require_same_cluster(batch.cluster_id, state)
-    findings = [
+    require_same_cluster(batch.sequence.pipeline, batch.cluster_id, state)
+    findings: list[Finding | None] = [
         _compare_unfinished(each, state.logs.get(each.offsets.partition)) for each in non_empty
     ]
+    findings += changes
     lost = losses(batch.sequence.pipeline, findings, policy)
     starts = {loss.offsets.partition: loss.offsets.end for loss in lost}
     return [
@@ -149,11 +161,12 @@ def require_no_contradiction(pipeline: str, findings: Iterable[Finding | None]) 
     """Raises ResetNeeded with every contradiction and its next move. A loss is not one."""
     contradictions = [each for each in findings if isinstance(each, Contradiction)]
     if contradictions:
+        topics = {e.partition.topic for e in contradictions if not isinstance(e, NoLog)}
+        reset = " --topic ".join([f"sluice reset {pipeline} --to-earliest", *sorted(topics)])
         moves = dict.fromkeys(
-            each.next_move.format(pipeline=pipeline, topic=each.partition.topic)
-            for each in contradictions
+            each.next_move.format(pipeline=pipeline, reset=reset) for each in contradictions
         )
-        raise ResetNeeded(as_lines([*map(str, contradictions), *moves]))
+        raise ResetNeeded(as_lines([*dict.fromkeys(map(str, contradictions)), *moves]))
 
 
 def _compare_unfinished(planned: PlannedRange, log: PartitionLog | None) -> Finding | None:
@@ -169,47 +182,14 @@ def _compare_unfinished(planned: PlannedRange, log: PartitionLog | None) -> Find
     return Loss(lost, log.topic_id, LossCause(LossKind.RETENTION_AFTER_PLANNING))
 
 
-def _no_log(last: PlannedRange, cursor: int, next_move: str) -> Contradiction:
+def _no_log(last: PlannedRange, cursor: int, next_move: str) -> NoLog:
     unread = max(0, last.last_stable_offset - cursor)
     found = f"no such partition, {unread} offsets up to its last known end were not read"
-    return Contradiction(
-        last.offsets.partition, f"a log to go on with at {cursor}", found, next_move
-    )
+    return NoLog(last.offsets.partition, f"a log to go on with at {cursor}", found, next_move)
 
 
 def _went_back(before: int | None, now: int | None) -> bool:
     return before is not None and now is not None and now < before
-
-
-Fingerprints = Mapping[TopicPartition, str | None]
-
-
-def ends_held(batch: Batch, state: KafkaState) -> Mapping[TopicPartition, int]:
-    """The ends of a batch's ranges, where the log still holds the record before them."""
-    return {
-        each.offsets.partition: each.offsets.end
-        for each in batch.ranges
-        if (log := state.logs.get(each.offsets.partition)) is not None
-        and log.topic_id == each.topic_id
-        and log.log_start_offset < each.offsets.end <= log.end_offset
-    }
-
-
-def compare_fingerprints(
-    ends: Mapping[TopicPartition, int], expected: Fingerprints, found: Fingerprints
-) -> Iterator[Contradiction]:
-    """Where the record batch before a range's end has changed. Unknown contradicts nothing.
-
-    Offsets and leader epoch cannot show this: a log that was truncated and grew again.
-    """
-    for partition, end in sorted(ends.items()):
-        before, now = expected.get(partition), found.get(partition)
-        if before is not None and now is not None and before != now:
-            yield Contradiction(
-                partition,
-                f"record batch {before} before offset {end}",
-                f"{now}: the log was replaced by another copy that has grown over what was read",
-            )
 
 
 def require_same_topics(batch: Batch, state: KafkaState) -> None:
@@ -226,13 +206,16 @@ def require_same_topics(batch: Batch, state: KafkaState) -> None:
         and log.topic_id != each.topic_id
     ]
     if contradictions:
+        ranges = (f" --accept-gap '{e.offsets}'" for e in batch.ranges if e.offsets.span)
         raise ResetNeeded(
             as_lines(
                 [
                     *map(str, contradictions),
                     f"{batch}: committed, but the topic was deleted and created anew before its"
                     " receipt: the batch may hold records of the new topic under the old topic's"
-                    " id, so it gets no receipt. Look at its rows (`_batch`). RESTORE the data"
+                    " id, so it gets no receipt. Look at its rows (`_batch`). If they are the old"
+                    f" topic's, `sluice verify {batch.sequence.pipeline}{''.join(ranges)} --reason"
+                    " …` closes it. If not, RESTORE the data"
                     " table to the version before it; then `sluice reset"
                     f" {batch.sequence.pipeline} --to-earliest --topic"
                     f" {contradictions[0].partition.topic}` goes on with the new topic.",

@@ -1,52 +1,63 @@
-"""Log identity: a batch's commit keeps a fingerprint of each range's end for the next plan.
+"""Log identity: whether a log is the one that was read, by the record before the cursor.
 
-The offsets table needs no column for it: every commit lists every partition.
+A batch's commit keeps a fingerprint for every partition's cursor, idle ones included, so the newest
+commit of any generation is enough. The offsets table needs no column for it.
 """
 
 from __future__ import annotations
 
 from sluice.broker.batch_probes import read_fingerprints
-from sluice.offsets.batches import Batch
+from sluice.offsets.batches import Batch, Cursor
 from sluice.offsets.partition_log import KafkaState
+from sluice.progress.lane_state import LaneState
 from sluice.progress.resources import PipelineResources
-from sluice.protocol.plan.log_changes import (
-    Fingerprints,
-    compare_fingerprints,
-    ends_held,
-    require_no_contradiction,
-)
+from sluice.protocol.plan.fingerprints import Fingerprints, compare_fingerprints, ends_held, unmoved
+from sluice.protocol.plan.log_changes import Contradiction
 from sluice.tables.delta_log import DeltaSnapshot
 
 
+def known_fingerprints(data: DeltaSnapshot, newest: Batch | None, cursor: Cursor) -> Fingerprints:
+    """The fingerprints before a cursor, where it stands at the end of the newest batch."""
+    if newest is None:
+        return {}
+    stored = data.fingerprints(newest)
+    return {each: stored[each] for each in unmoved(newest.by_partition, cursor) if each in stored}
+
+
+def find_changes(
+    resources: PipelineResources, lane: LaneState, state: KafkaState
+) -> list[Contradiction]:
+    """Where the record before the forward lane's cursor is no longer the one that was read."""
+    known = known_fingerprints(lane.data, lane.newest, lane.cursor)
+    return compare_logs(resources, lane.cursor, known, state)
+
+
+def compare_logs(
+    resources: PipelineResources, cursor: Cursor, known: Fingerprints, state: KafkaState
+) -> list[Contradiction]:
+    """Where the record before a cursor is no longer the one with the known fingerprint.
+
+    One fetch for each partition whose fingerprint is known.
+    """
+    held = {each: end for each, end in ends_held(cursor, state).items() if known.get(each)}
+    found = read_fingerprints(resources.client, held) if held else {}
+    return [
+        each
+        for each in compare_fingerprints(held, known, found)
+        if not resources.kafka.compacts(each.partition.topic)
+    ]
+
+
 def take_fingerprints(
-    resources: PipelineResources, batch: Batch, state: KafkaState
+    resources: PipelineResources, cursor: Cursor, state: KafkaState
 ) -> Fingerprints:
-    """The fingerprint of the record before each range's end; call it before the batch is read.
+    """The fingerprint of the record before each end, where the log holds it.
 
     Unknown on a topic that compacts: the log cleaner rewrites its record batches.
     """
-    held = ends_held(batch, state)
+    held = ends_held(cursor, state)
     compacting = resources.kafka.compacting({each.topic for each in held})
     requested = {
         partition: end for partition, end in held.items() if partition.topic not in compacting
     }
     return read_fingerprints(resources.client, requested)
-
-
-def require_same_log(
-    resources: PipelineResources, data: DeltaSnapshot, last: Batch, state: KafkaState
-) -> None:
-    """Compare the log with the last committed batch. Raises ResetNeeded for another copy."""
-    expected = data.fingerprints(last)
-    held = {each: end for each, end in ends_held(last, state).items() if expected.get(each)}
-    if not held:
-        return
-    found = read_fingerprints(resources.client, held)
-    require_no_contradiction(
-        last.sequence.pipeline,
-        (
-            each
-            for each in compare_fingerprints(held, expected, found)
-            if not resources.kafka.compacts(each.partition.topic)
-        ),
-    )

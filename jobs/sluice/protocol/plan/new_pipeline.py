@@ -21,14 +21,17 @@ _NAMED = 3
 def require_new(resources: PipelineResources, state: KafkaState) -> None:
     """Raises TableRefused if anything knows the pipeline, although its tables do not.
 
-    That is its quarantine table, or offsets in the consumer group that mirrors its cursor.
+    That is its quarantine table, or offsets in the consumer group that mirrors its cursor. Not
+    where a recovery has decided that it begins anew.
     """
     spec = resources.spec
+    if resources.offsets.snapshot().begun_anew:
+        return
     if resources.quarantine.exists() and not resources.data.exists():
         raise TableRefused(
             f"{resources.quarantine.uri}: expected no quarantine table of a new pipeline, found"
             f" one, but no data table {resources.data.uri}. Bring the data table back; or move the"
-            " quarantine table away."
+            f" quarantine table away, or `sluice recover {spec.pipeline}` lets it begin anew."
         )
     group = spec.consumer_group
     if group is None or spec.start.position == AtGroup(group):

@@ -11,6 +11,7 @@ from sluice.offsets.losses import Loss, Skipped
 from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.plan import Plan
 from sluice.offsets.ranges import OffsetRange, TopicPartition
+from sluice.offsets.reach import NO_REACH, Reach
 from sluice.positions.stored_start import format_start
 from sluice.protocol.plan.cutting import cut, cut_around
 from sluice.protocol.plan.log_changes import (
@@ -47,16 +48,23 @@ def plan_first(
 
 
 def plan_next(
-    spec: PipelineSpec, history: LaneHistory, state: KafkaState, skips: Sequence[Skipped] = ()
+    spec: PipelineSpec,
+    history: LaneHistory,
+    state: KafkaState,
+    skips: Sequence[Skipped] = (),
+    changes: Sequence[Finding] = (),
+    reach: Reach = NO_REACH,
 ) -> Plan:
     """Plan what came since the last batch, up to the LSO. A new partition starts at its beginning.
 
     With skips, the plan goes around those offsets, at least up to them, and records them as losses.
-    Raises ResetNeeded or DataLost, one line per partition, if the log does not continue there.
+    What earlier generations reached is replaced. Raises ResetNeeded or DataLost, one line per
+    finding, if the log does not continue there; `changes` are findings that its state hides.
     """
-    require_same_cluster(history.cluster_id, state)
+    require_same_cluster(spec.pipeline, history.cluster_id, state)
     require_topics(spec, (each.topic for each in history.cursor), state)
-    lost = losses(spec.pipeline, _findings(spec, history, state), spec.data_loss)
+    findings = [*_findings(spec, history, state), *changes]
+    lost = losses(spec.pipeline, findings, spec.data_loss)
     starts = {each: log.log_start_offset for each, log in state.logs.items()}
     starts |= {each: last.offsets.end for each, last in history.cursor.items()}
     starts |= _loss_ends(lost)
@@ -68,7 +76,7 @@ def plan_next(
         pieces = _pieces(spec, target)
     if lost and not pieces:
         pieces = [_empty_batch(target)]
-    return Plan(_batches(pieces, history, state), (*lost, *skips))
+    return Plan(_batches(pieces, history, state, reach), (*lost, *skips))
 
 
 def _findings(spec: PipelineSpec, history: LaneHistory, state: KafkaState) -> Iterable[Finding]:
@@ -116,14 +124,17 @@ def _empty_batch(target: TargetRanges) -> tuple[OffsetRange, ...]:
 
 
 def _batches(
-    pieces: Iterable[tuple[OffsetRange, ...]], history: LaneHistory, state: KafkaState
+    pieces: Iterable[tuple[OffsetRange, ...]],
+    history: LaneHistory,
+    state: KafkaState,
+    reach: Reach = NO_REACH,
 ) -> tuple[Batch, ...]:
     planned = [tuple(_planned_range(each, history, state) for each in piece) for piece in pieces]
     return tuple(
         Batch(
             sequence=history.sequence,
             number=number,
-            mode=_mode(ranges, history),
+            mode=_mode(ranges, reach),
             cluster_id=state.cluster_id,
             ranges=ranges,
         )
@@ -131,15 +142,9 @@ def _batches(
     )
 
 
-def _mode(ranges: Iterable[PlannedRange], history: LaneHistory) -> Mode:
+def _mode(ranges: Iterable[PlannedRange], reach: Reach) -> Mode:
     """A blind append, unless some of the offsets were committed before a reset."""
-    again = any(
-        each.offsets.span
-        and each.offsets.start
-        < history.committed_before.get((each.topic_id, each.offsets.partition), 0)
-        for each in ranges
-    )
-    return "replace" if again else "append"
+    return "replace" if any(map(reach.covers, ranges)) else "append"
 
 
 def _planned_range(offsets: OffsetRange, history: LaneHistory, state: KafkaState) -> PlannedRange:

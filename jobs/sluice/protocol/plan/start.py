@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from sluice.errors import SettingsError
 from sluice.offsets.batches import BatchSequence
 from sluice.offsets.partition_log import Logs
 from sluice.offsets.ranges import TopicPartition
@@ -13,9 +14,9 @@ from sluice.positions.checkpoint import read_checkpoint
 from sluice.positions.delta_ingest import last_written
 from sluice.positions.stored_start import format_start, parse_start
 from sluice.progress.resources import PipelineResources
-from sluice.protocol.plan.log_changes import require_same_cluster
+from sluice.protocol.plan.log_changes import require_same_cluster, require_topics
 from sluice.tables.commits import transaction_versions
-from sluice.tables.offsets_table import OffsetsSnapshot
+from sluice.tables.offsets_snapshot import OffsetsSnapshot
 from sluice.tables.storage import Folder
 
 
@@ -28,8 +29,19 @@ class PositionAnswers:
     def logs(self, cluster_id: str) -> Logs:
         """What Kafka holds now. Raises ResetNeeded if this is a different cluster."""
         state = self.resources.kafka.state(self.resources.spec)
-        require_same_cluster(cluster_id, state)
+        require_same_cluster(self.resources.spec.pipeline, cluster_id, state)
         return state.logs
+
+    def new_cluster(self, before: str) -> tuple[str, Logs]:
+        """The cluster's id, and what it holds. Raises SettingsError if it is the one before."""
+        state = self.resources.kafka.state(self.resources.spec)
+        if state.cluster_id == before:
+            raise SettingsError(
+                f"cluster: expected another one than {before}, which was read before, found the"
+                " same. Leave `--new-cluster` out, or correct the connection."
+            )
+        require_topics(self.resources.spec, (), state)
+        return state.cluster_id, state.logs
 
     def offsets_for_time(
         self, partitions: list[TopicPartition], moment: datetime

@@ -19,7 +19,7 @@ from sluice.progress.lanes import read_lane
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
 from sluice.protocol.plan.lags import held_back_partitions
-from sluice.protocol.plan.log_identity import require_same_log
+from sluice.protocol.plan.log_identity import find_changes
 from sluice.protocol.plan.new_pipeline import require_new
 from sluice.protocol.plan.next_batches import plan_first, plan_next
 from sluice.protocol.plan.start import PositionAnswers, start_without_effect
@@ -101,10 +101,8 @@ def next_plan(
 ) -> Plan:
     """The plan for a given state of Kafka; nothing is written."""
     if lane.history:
-        new = plan_next(resources.spec, lane.history, state, skips)
-        if lane.history.batches:
-            require_same_log(resources, lane.data, lane.history.batches[-1], state)
-        return new
+        changes = find_changes(resources, lane, state)
+        return plan_next(resources.spec, lane.history, state, skips, changes, lane.reach)
     require_new(resources, state)
     starts = resources.spec.start.position.first_offsets(state.logs, PositionAnswers(resources))
     return plan_first(resources.spec, lane.history, state, starts)
@@ -118,7 +116,9 @@ def _log_plan(new: Plan) -> None:
 
 
 def _work_of(lane: LaneState, batches: Sequence[Batch]) -> BatchReference:
-    return BatchReference(lane.sequence, tuple(batch.number for batch in batches))
+    if not batches:
+        return BatchReference(lane.sequence)
+    return BatchReference(lane.sequence, range(batches[0].number, batches[-1].number + 1))
 
 
 def _names_of(batches: Sequence[Batch]) -> str:

@@ -21,7 +21,7 @@ from sluice.protocol.settle.announcements import (
 
 
 def read_announced(
-    resources: PipelineResources, told: Iterable[object], work: BatchReference
+    resources: PipelineResources, told: Iterable[object], work: BatchReference | None
 ) -> Announced:
     """How far the announcements go, before the run settles its work.
 

@@ -82,7 +82,9 @@ class Announcement:
         }
 
 
-def announced_so_far(told: Iterable[object], settled: Announced, work: BatchReference) -> Announced:
+def announced_so_far(
+    told: Iterable[object], settled: Announced, work: BatchReference | None
+) -> Announced:
     """How far earlier announcements of this table go, together.
 
     Where there is none, all that is settled by now counts as known, except the run's own work:
@@ -102,7 +104,7 @@ def announced_so_far(told: Iterable[object], settled: Announced, work: BatchRefe
     )
 
 
-def _before(settled: Announced, work: BatchReference) -> Announced:
+def _before(settled: Announced, work: BatchReference | None) -> Announced:
     if not work or work.sequence.generation != settled.generation:
         return settled
     last = min(settled.last(work.sequence), work.batches[0] - 1)

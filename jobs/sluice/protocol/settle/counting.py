@@ -2,63 +2,123 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sluice.offsets.batches import Batch, PlannedRange
-from sluice.offsets.loss_causes import LossCause
+from sluice.offsets.loss_causes import LossCause, LossKind
 from sluice.offsets.losses import Loss
 from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition
-from sluice.offsets.receipts import GapCount, PartitionCount, Receipt, Span, receipt_without_gaps
-from sluice.offsets.row_offsets import Offsets
+from sluice.offsets.receipts import PartitionCount, Receipt, Span, receipt_without_gaps
+from sluice.offsets.row_offsets import NO_ROWS, Offsets
 from sluice.protocol.settle.gaps import Gaps, UnexplainedGap, missing_ranges
+from sluice.protocol.settle.refusal import unexplained_gaps
+from sluice.tables.coordinates import Landing
 from sluice.tables.delta_log import DeltaSnapshot
 
-log = logging.getLogger(__name__)
-
-# What Kafka's raw log says about missing offsets.
-ExplainGaps = Callable[[TopicPartition, list[Span]], Gaps]
+# The offsets of a partition that were quarantined by the batch, whatever became of them.
+Aside = Callable[[PlannedRange], Offsets]
+# What Kafka's raw log, the tables and recorded losses say about missing offsets.
+ExplainGaps = Callable[[PlannedRange, list[Span]], Gaps]
 # Why an unexplained gap is recorded as lost; None where no decision says so.
 AcceptGap = Callable[[TopicPartition, UnexplainedGap], LossCause | None]
+
+_ASIDE_UNREADABLE = "its rows in the quarantine table can no longer be read"
 
 
 def account(
     batch: Batch,
     data: DeltaSnapshot,
-    quarantine: DeltaSnapshot,
+    read_aside: Callable[[], Aside | None],
     explain: ExplainGaps,
     accept: AcceptGap,
+    doubt: str = "",
 ) -> Receipt:
     """Count a committed batch, from the very commit it landed in.
 
     The usual batch has a row for every offset, and the commit's own row count shows it: a partition
     cannot have more rows than offsets, so if the sum matches, every partition does. Otherwise the
-    batch's coordinates are read back, and only missing offsets are looked up in Kafka's log.
-    (A commit that replaces rows may also count rows that it only moved.)
-    Raises GapUnexplained unless every unexplained gap is accepted as lost.
+    coordinates in the commit's files are read, and only missing offsets are looked up in Kafka's
+    log. (A commit that replaces rows may also count rows that it only moved.)
+
+    Where there is doubt, the caller's or that of the landing, each range counts as one gap until it
+    is accepted. Raises GapUnexplained unless every unexplained gap is accepted as lost.
     """
     commit = data.commit_of(batch)
-    if commit.rows == batch.span and batch.mode == "append":
+    if not doubt and commit and commit.rows == batch.span and batch.mode == "append":
         return receipt_without_gaps(batch, commit.version)
-    rows, quarantined_rows = data.coordinates(batch, commit.version), quarantine.coordinates(batch)
-    counted: list[PartitionCount] = []
-    losses: list[Loss] = []
-    for planned in batch.ranges:
-        place = TopicIdPartition(planned.topic_id, planned.offsets.partition.partition)
-        landed, quarantined = rows.offsets(place), quarantined_rows.offsets(place)
-        missing = _missing(planned.offsets, landed, quarantined)
-        gaps = explain(planned.offsets.partition, missing) if missing else Gaps(GapCount())
-        causes = [accept(planned.offsets.partition, gap) for gap in gaps.unexplained]
-        lost = list(_losses(planned, gaps, causes))
-        if len(lost) == len(causes):
-            losses += lost
-            count = gaps.as_lost()
-        else:
-            count = gaps.require_explained(planned.offsets.partition)
-        counted.append(PartitionCount(planned, len(landed), len(quarantined), count))
-    return Receipt(batch, tuple(counted), commit.version, tuple(losses))
+    landing, aside = data.landing(batch), read_aside()
+    doubt = doubt or landing.doubt or ("" if aside else _ASIDE_UNREADABLE)
+    reason = _closed_uncounted(batch, doubt, accept) if doubt else ""
+    lines = [_line(each, landing, aside or _nothing, explain) for each in batch.ranges]
+    if doubt:
+        lines = [each.in_doubt() for each in lines]
+    decided = [(each, gap, accept(each.at, gap)) for each in lines for gap in each.gaps.unexplained]
+    refused = [(each.at, gap) for each, gap, cause in decided if cause is None]
+    if refused:
+        raise unexplained_gaps(batch, refused)
+    losses = (each.loss(gap, cause) for each, gap, cause in decided if cause is not None)
+    counted = tuple(each.counted for each in lines)
+    return Receipt(batch, counted, landing.version, tuple(losses), reason=reason)
+
+
+@dataclass(frozen=True)
+class _Line:
+    """One range of a batch: how many rows it has, and what became of the other offsets."""
+
+    planned: PlannedRange
+    records: int
+    quarantined: int
+    gaps: Gaps
+
+    @property
+    def at(self) -> TopicPartition:
+        return self.planned.offsets.partition
+
+    @property
+    def counted(self) -> PartitionCount:
+        """The counts, once everything unexplained is accepted as lost."""
+        records, aside = self.records + self.gaps.records, self.quarantined + self.gaps.quarantined
+        return PartitionCount(self.planned, records, aside, self.gaps.as_lost())
+
+    def in_doubt(self) -> _Line:
+        return replace(self, gaps=self.gaps.all_of_kind(LossKind.UNCOUNTED))
+
+    def loss(self, gap: UnexplainedGap, cause: LossCause) -> Loss:
+        return Loss(OffsetRange(self.at, gap.start, gap.end), self.planned.topic_id, cause)
+
+
+def _line(planned: PlannedRange, landing: Landing, aside: Aside, explain: ExplainGaps) -> _Line:
+    landed, quarantined = _landed(landing, planned), aside(planned)
+    missing = _missing(planned.offsets, landed, quarantined)
+    gaps = explain(planned, missing) if missing else Gaps.none()
+    return _Line(planned, len(landed), len(quarantined), gaps)
+
+
+def _closed_uncounted(batch: Batch, doubt: str, accept: AcceptGap) -> str:
+    """Why a batch in doubt is closed all the same; needs a decision about each of its ranges."""
+    whole = [
+        (each.partition, UnexplainedGap(each.start, each.end, LossKind.UNCOUNTED))
+        for each in (planned.offsets for planned in batch.ranges)
+        if each.span
+    ]
+    causes = [accept(*each) for each in whole]
+    if refused := [each for each, cause in zip(whole, causes, strict=True) if cause is None]:
+        raise unexplained_gaps(batch, refused, doubt)
+    return "; ".join([doubt, *dict.fromkeys(str(cause) for cause in causes)])
+
+
+def _nothing(planned: PlannedRange) -> Offsets:
+    return NO_ROWS.offsets
+
+
+def _landed(landing: Landing, planned: PlannedRange) -> Offsets:
+    if landing.rows is None:
+        return NO_ROWS.offsets
+    place = TopicIdPartition(planned.topic_id, planned.offsets.partition.partition)
+    return np.unique(landing.rows.offsets(place))
 
 
 def _missing(offsets: OffsetRange, landed: Offsets, quarantined: Offsets) -> list[Span]:
@@ -66,12 +126,3 @@ def _missing(offsets: OffsetRange, landed: Offsets, quarantined: Offsets) -> lis
         return []
     present = np.sort(np.concatenate([landed, quarantined]))
     return missing_ranges((offsets.start, offsets.end), present)
-
-
-def _losses(
-    planned: PlannedRange, gaps: Gaps, causes: Iterable[LossCause | None]
-) -> Iterator[Loss]:
-    for gap, cause in zip(gaps.unexplained, causes, strict=True):
-        if cause is not None:
-            offsets = OffsetRange(planned.offsets.partition, gap.start, gap.end)
-            yield Loss(offsets, planned.topic_id, cause)

@@ -12,13 +12,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple, SupportsInt
 
-from sluice.errors import GapUnexplained
 from sluice.offsets.log_page import AbortedTransaction, LogPage, RecordBatch
 from sluice.offsets.loss_causes import LossKind
-from sluice.offsets.ranges import TopicPartition
+from sluice.offsets.losses import Loss
+from sluice.offsets.ranges import OffsetRange
 from sluice.offsets.receipts import GapCount, Span
-
-_RANGES_NAMED = 20
 
 
 class GapKind(StrEnum):
@@ -48,30 +46,75 @@ class UnexplainedGap:
 
 @dataclass(frozen=True)
 class Gaps:
-    """The missing offsets of a range: the explained ones counted, the others listed."""
+    """The missing offsets of a range: the explained ones counted, the others listed.
+
+    `records` and `quarantined` are offsets that a later batch has read: they have a row by now.
+    """
 
     explained: GapCount
     unexplained: tuple[UnexplainedGap, ...] = ()
+    records: int = 0
+    quarantined: int = 0
+
+    @classmethod
+    def none(cls) -> Gaps:
+        """Nothing is missing."""
+        return cls(GapCount())
+
+    def all_of_kind(self, kind: LossKind) -> Gaps:
+        """The same, every unexplained gap of this kind."""
+        gaps = (replace(gap, cause=kind) for gap in self.unexplained)
+        return replace(self, unexplained=tuple(gaps))
 
     def as_lost(self) -> GapCount:
         """The counts after the decision that everything unexplained is lost."""
         return self.explained + GapCount(lost=sum(gap.span for gap in self.unexplained))
 
-    def require_explained(self, partition: TopicPartition) -> GapCount:
-        """The counts by kind. Raises GapUnexplained, naming the ranges, if any is unexplained."""
-        if not self.unexplained:
-            return self.explained
-        named = [f"{partition} {gap}" for gap in self.unexplained[:_RANGES_NAMED]]
-        if more := len(self.unexplained) - len(named):
-            named.append(f"… and {more} more ranges")
-        raise GapUnexplained(
-            f"{partition}: {sum(gap.span for gap in self.unexplained)} offsets have no row and"
-            f" nothing in the log explains why; expected 0:\n" + "\n".join(named) + "\n"
-            "Find the cause. Then `sluice verify PIPELINE --accept-gap '"
-            f"{partition} [{self.unexplained[0].start}, {self.unexplained[0].end})'"
-            " --reason …`, for each of them, records the loss and goes on;"
-            " `on_data_loss: record` in the spec does so for every one to come."
-        )
+    def of_kind(self, kind: LossKind) -> list[Span]:
+        """The unexplained ranges of a kind."""
+        return [(gap.start, gap.end) for gap in self.unexplained if gap.cause is kind]
+
+    def without(self, spans: Iterable[Span]) -> Gaps:
+        """The same without these offsets among the unexplained ones."""
+        taken = list(spans)
+        left = [
+            UnexplainedGap(start, end, gap.cause)
+            for gap in self.unexplained
+            for start, end in _left((gap.start, gap.end), taken)
+        ]
+        return replace(self, unexplained=tuple(left))
+
+    def lost_before(self, losses: Iterable[Loss]) -> Gaps:
+        """The same with what is recorded as lost already: it is explained by those records.
+
+        What the log holds is lost only where a person gave up just that.
+        """
+        told = [each for each in losses if each.dropped_from is None]
+        given_up = [each for each in told if each.cause.kind is LossKind.PRESENT]
+        found = self
+        for gap in self.unexplained:
+            by = given_up if gap.cause is LossKind.PRESENT else told
+            spans = [_overlap((gap.start, gap.end), each.offsets) for each in by]
+            found = found.without(span for span in spans if span[0] < span[1])
+        told_again = self.as_lost().lost - found.as_lost().lost
+        return replace(found, explained=found.explained + GapCount(lost=told_again))
+
+
+def _left(span: Span, taken: Iterable[Span]) -> Iterator[Span]:
+    """What is left of a span."""
+    start, end = span
+    for first, behind in sorted(taken):
+        if behind <= start or end <= first:
+            continue
+        if start < first:
+            yield start, first
+        start = behind
+    if start < end:
+        yield start, end
+
+
+def _overlap(span: Span, offsets: OffsetRange) -> Span:
+    return max(span[0], offsets.start), min(span[1], offsets.end)
 
 
 class _Stretch(NamedTuple):

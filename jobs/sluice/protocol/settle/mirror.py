@@ -29,7 +29,7 @@ def mirror(resources: PipelineResources) -> None:
             " another `consumer_group`.",
             lane.pipeline,
             group,
-            problem,
+            str(problem).removesuffix("."),
         )
     else:
         at = lane.last or lane.sequence

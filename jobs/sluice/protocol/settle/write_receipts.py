@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-from sluice.broker.raw_log import read_raw_log
-from sluice.errors import CommitConflict
+from sluice.errors import CommitConflict, ResetNeeded
 from sluice.failpoints import reach
 from sluice.offsets.batches import Batch, Lane
-from sluice.offsets.loss_causes import LossCause, LossKind
-from sluice.offsets.losses import OnDataLoss
 from sluice.offsets.origin import Origin
-from sluice.offsets.ranges import TopicPartition
-from sluice.offsets.receipts import Receipt, Span
-from sluice.offsets.resets import LANES
+from sluice.offsets.receipts import Receipt
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lanes import read_lane
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
 from sluice.progress.unaltered import check_data_table
 from sluice.protocol.plan.log_changes import require_same_topics
+from sluice.protocol.settle.acceptance import acceptance
 from sluice.protocol.settle.announcements import batch_document
-from sluice.protocol.settle.counting import AcceptGap, ExplainGaps, account
-from sluice.protocol.settle.gaps import Gaps, UnexplainedGap, explain
+from sluice.protocol.settle.counting import AcceptGap, account
+from sluice.protocol.settle.explanations import explanations, quarantined_by
+from sluice.protocol.settle.lane_by_lane import settle_lanes
 from sluice.protocol.settle.mirror import mirror
 
 log = logging.getLogger(__name__)
@@ -52,10 +50,12 @@ def settle(resources: PipelineResources, origin: Origin) -> Settlement:
     CommitFailed or CommitUnknown when the next attempt may succeed.
     """
     read_lane(resources)
-    written = [receipt for lane in LANES for receipt in write_receipts(resources, origin, lane)]
-    reach("before mirror")
-    mirror(resources)
-    reach("after mirror")
+    lanes = settle_lanes(lambda lane: write_receipts(resources, origin, lane))
+    if "forward" not in lanes.problems:
+        reach("before mirror")
+        mirror(resources)
+        reach("after mirror")
+    written = list(lanes.require_settled())
     if written:
         resources.offsets.compact_now_and_then()
     return Settlement(tuple(written))
@@ -66,15 +66,14 @@ def write_receipts(
     origin: Origin,
     lane: Lane,
     last: int | None = None,
-    accept: AcceptGap | None = None,
+    by_hand: AcceptGap | None = None,
 ) -> list[Receipt]:
     """Write every receipt that is due in a lane, up to batch `last`. Raises as `settle` does.
 
-    `accept` decides about unexplained gaps; without it the spec's `on_data_loss` does.
+    `by_hand` decides about unexplained gaps and about batches in doubt; about the other gaps the
+    spec's `on_data_loss` does.
     """
-    accept = accept or _accept_by_policy(resources.spec.data_loss)
-    if lane == "backfill":
-        accept = _accept_deleted(accept)
+    accept = acceptance(resources.spec.data_loss, lane, by_hand)
     written: list[Receipt] = []
 
     def settle_next() -> bool:
@@ -84,11 +83,12 @@ def write_receipts(
         if batch is None:
             return False
         reach("before receipt")
+        doubt = ""
         if last is None:  # Otherwise a reset is under way, and that decides about such a change.
-            require_same_topics(batch, resources.kafka.state(resources.spec))
+            doubt = doubt_about_topics(resources, batch, decided=by_hand is not None)
             # A receipt states that every commit below it was checked.
             check_data_table(state)
-        receipt = _write_receipt(resources, state, batch, origin, accept)
+        receipt = _write_receipt(resources, state, batch, origin, accept, doubt)
         if receipt is not None:
             written.append(receipt)
         return True
@@ -106,28 +106,27 @@ def _next_due(state: LaneState, last: int | None) -> Batch | None:
     return None if due and last is not None and due.number > last else due
 
 
-def _accept_deleted(otherwise: AcceptGap) -> AcceptGap:
-    """Also accept what retention deleted before a backfill could read it: its rows stay."""
-
-    def accept(partition: TopicPartition, gap: UnexplainedGap) -> LossCause | None:
-        if gap.cause is LossKind.DELETED:
-            return LossCause(LossKind.NOT_READ_AGAIN)
-        return otherwise(partition, gap)
-
-    return accept
-
-
-def _accept_by_policy(policy: OnDataLoss) -> AcceptGap:
-    return lambda _, gap: policy.cause_of_gap(gap.cause)
+def doubt_about_topics(resources: PipelineResources, batch: Batch, *, decided: bool) -> str:
+    """What a person has to decide about a topic created anew. Raises ResetNeeded otherwise."""
+    try:
+        require_same_topics(batch, resources.kafka.state(resources.spec))
+    except ResetNeeded:
+        if not decided:
+            raise
+        return "a topic was created anew before the receipt"
+    return ""
 
 
 def _write_receipt(
-    resources: PipelineResources, state: LaneState, batch: Batch, origin: Origin, accept: AcceptGap
+    resources: PipelineResources,
+    state: LaneState,
+    batch: Batch,
+    origin: Origin,
+    accept: AcceptGap,
+    doubt: str,
 ) -> Receipt | None:
     """Write one receipt; None if another process wrote it first. Raises CommitConflict."""
-    quarantine = resources.quarantine.snapshot()
-    landed = replace(batch, data_table_id=state.data.table_id)
-    receipt = account(landed, state.data, quarantine, explain_from_log(resources), accept)
+    receipt = count_batch(resources, state, batch, accept, doubt)
     try:
         state.snapshot.append_receipt(receipt, origin)
     except CommitConflict:
@@ -139,14 +138,13 @@ def _write_receipt(
     return receipt
 
 
-def explain_from_log(resources: PipelineResources) -> ExplainGaps:
-    """The lookup that explains missing offsets from Kafka's raw log."""
-
-    def explain_missing(partition: TopicPartition, missing: list[Span]) -> Gaps:
-        pages = read_raw_log(resources.client, partition, missing)
-        return explain(missing, pages, compacts=resources.kafka.compacts(partition.topic))
-
-    return explain_missing
+def count_batch(
+    resources: PipelineResources, state: LaneState, batch: Batch, accept: AcceptGap, doubt: str = ""
+) -> Receipt:
+    """The receipt of a committed batch, which is not written yet. Raises GapUnexplained."""
+    aside = partial(quarantined_by, resources, state, batch)
+    landed = replace(batch, data_table_id=state.data.table_id)
+    return account(landed, state.data, aside, explanations(resources, state), accept, doubt)
 
 
 def _log_receipt(receipt: Receipt) -> None:

@@ -8,6 +8,7 @@ import click
 
 from sluice.cli.options import (
     Position,
+    bring_back_option,
     chosen_records,
     dry_run_option,
     everything_option,
@@ -22,6 +23,7 @@ from sluice.operations.backfill.selection import quarantined_records
 @record_options
 @everything_option
 @dry_run_option
+@bring_back_option
 @arguments
 def replay(
     pipeline: str,
@@ -30,6 +32,7 @@ def replay(
     reason_like: str,
     everything: bool,
     dry_run: bool,
+    bring_back_erased: bool,
     as_json: bool,
 ) -> None:
     """Read quarantined records of PIPELINE from Kafka again, with today's schema.
@@ -38,4 +41,4 @@ def replay(
     the others stay. Records in between are read as well, and replace their own rows.
     """
     choice = chosen_records(reason_like, batch, positions, everything)
-    read_again(pipeline, quarantined_records(choice), dry_run, as_json)
+    read_again(pipeline, quarantined_records(choice), dry_run, bring_back_erased, as_json)

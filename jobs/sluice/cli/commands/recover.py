@@ -1,0 +1,67 @@
+"""`sluice recover`: build the offsets table from the data table."""
+
+from __future__ import annotations
+
+import click
+
+from sluice.cli.caller import current_user, open_named
+from sluice.cli.output import arguments, print_json
+from sluice.cli.views.resets import reset_document
+from sluice.offsets.quantities import format_count
+from sluice.operations.recover.recover import Recovery
+
+
+@click.command()
+@click.option("--reason", default="", help="Why, for the record. Needed with --execute.")
+@click.option("--execute", is_flag=True, help="Do it. Otherwise nothing is changed.")
+@arguments
+def recover(pipeline: str, reason: str, execute: bool, as_json: bool) -> None:
+    """Build the offsets table of PIPELINE from its data table, which is taken to be right.
+
+    For an offsets table that is lost, damaged, an older copy, of version 1, or of another data
+    table. Without a data table it is set aside, and the pipeline begins anew. Shows what would be
+    written; changes nothing without --execute. May be repeated after a crash.
+    """
+    if execute and not reason.strip():
+        raise click.UsageError("--execute needs --reason: it is recorded with the recovery.")
+    opened, origin = open_named(pipeline), current_user()
+    found = opened.recover(reason, origin.run_id, origin.actor, execute)
+    if as_json:
+        print_json(_document(found))
+        return
+    for line in _lines(found):
+        click.echo(f"{pipeline}: {line}")
+    if found and not found.done:
+        click.echo("Nothing was changed: --execute --reason … does it.")
+
+
+def _lines(found: Recovery) -> list[str]:
+    if not found:
+        return ["both tables agree, nothing to recover"]
+    if found.begins_anew or found.opening is None:
+        return ["there is no data table: what is left is set aside, the next run begins at `start`"]
+    lines = ["the offsets table in place is set aside"] if found.sets_aside else []
+    if found.receipts:
+        first, last = found.receipts[0].batch, found.receipts[-1].batch
+        count = format_count(len(found.receipts), "batch", "batches")
+        lines.append(f"{count} from the data table's log: {first} … {last}")
+    if found.lost:
+        lines.append(f"{found.lost:,} offsets without a row, which nothing explains: lost")
+    if found.rows:
+        lines.append(f"{found.rows:,} rows of batches of which nothing else is known")
+    for each in found.opening.cursor:
+        lines.append(f"{each.partition}: goes on at {each.after.offsets.start}")
+    return [*lines, f"generation {found.opening.generation} is open"] if found.done else lines
+
+
+def _document(found: Recovery) -> dict[str, object]:
+    return {
+        "pipeline": found.pipeline,
+        "executed": found.done,
+        "sets_aside": found.sets_aside,
+        "begins_anew": found.begins_anew,
+        "batches": [str(each.batch) for each in found.receipts],
+        "lost": found.lost,
+        "rows_of_unknown_batches": found.rows,
+        "opening": reset_document(found.opening) if found.opening else None,
+    }

@@ -1,0 +1,35 @@
+"""An opened lake: a pipeline's tables with a Spark session, which ends with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING
+
+from sluice.lake.port import Lake, Upkeep
+from sluice.progress.resources import PipelineResources
+from sluice.spec.pipeline_spec import PipelineSpec
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+OpenSpark = Callable[[PipelineSpec], AbstractContextManager["SparkSession"]]
+"""Starts Spark for a pipeline, and stops it at the end."""
+
+
+@contextmanager
+def open_lake(resources: PipelineResources, open_spark: OpenSpark) -> Iterator[Lake]:
+    """The lake that batches land in. Raises SparkFailed."""
+    from sluice.lake.spark_lake import SparkLake
+
+    with open_spark(resources.spec) as spark:
+        yield SparkLake(spark, resources.client, resources.spec, resources.tables)
+
+
+@contextmanager
+def open_upkeep(resources: PipelineResources, open_spark: OpenSpark) -> Iterator[Upkeep]:
+    """What removes rows and files. Raises SparkFailed."""
+    from sluice.lake.upkeep import SparkUpkeep
+
+    with open_spark(resources.spec) as spark:
+        yield SparkUpkeep(spark, resources.tables.quarantine(resources.spec.table))

@@ -1,0 +1,1 @@
+"""`sluice recover`: build the offsets table from the data table."""

@@ -1,0 +1,209 @@
+"""Explanations: what Kafka's log, the tables and recorded losses say about missing offsets.
+
+Each is asked only about what the one before has left unexplained.
+"""
+
+from __future__ import annotations
+
+import logging
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
+
+from sluice.broker.raw_log import read_raw_log
+from sluice.errors import TableRefused
+from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
+from sluice.offsets.loss_causes import LossKind
+from sluice.offsets.losses import Loss
+from sluice.offsets.quarantined import RecordState
+from sluice.offsets.range_columns import OffsetScope
+from sluice.offsets.ranges import TopicIdPartition
+from sluice.offsets.receipts import GapCount, Span
+from sluice.offsets.row_offsets import NO_ROWS, Offsets
+from sluice.progress.committed import losses_that_count
+from sluice.progress.lane_state import LaneState
+from sluice.progress.quarantined_records import read_quarantined
+from sluice.progress.resources import PipelineResources
+from sluice.protocol.settle.counting import Aside, ExplainGaps
+from sluice.protocol.settle.gaps import Gaps, UnexplainedGap, explain, missing_ranges
+from sluice.tables.offsets_rows import read_losses
+
+log = logging.getLogger(__name__)
+
+# Before offsets count as gone: slow tiered storage (KIP-405) answers with nothing for a while, and
+# a broker that has just started may not know a topic yet.
+_PATIENCE_S = 30.0
+_TOPIC_PATIENCE_S = 6.0
+
+
+@dataclass(frozen=True)
+class _OneTopic:
+    """A selection of one topic, whether or not the spec still names it."""
+
+    topic: str
+
+    @property
+    def topics(self) -> list[str]:
+        return [self.topic]
+
+    def selects(self, topic: str) -> bool:
+        return topic == self.topic
+
+
+class _Answers:
+    """Kafka's answers about topics, each asked once for all their partitions."""
+
+    def __init__(self, resources: PipelineResources) -> None:
+        self._resources = resources
+        self._there: dict[tuple[str, str], bool] = {}
+        self._compacts: dict[str, bool] = {}
+
+    def is_there(self, planned: PlannedRange) -> bool:
+        """Whether the topic that was read still exists; asked again for a while if not."""
+        topic, topic_id = planned.offsets.partition.topic, planned.topic_id
+        if (topic, topic_id) not in self._there:
+            again = Retrying(
+                retry=retry_if_result(operator.not_),
+                wait=wait_fixed(2),
+                stop=stop_after_delay(_TOPIC_PATIENCE_S),
+                retry_error_callback=lambda _: False,
+            )
+            self._there[topic, topic_id] = again(self._has_log, topic, topic_id)
+        return self._there[topic, topic_id]
+
+    def compacts(self, topic: str) -> bool:
+        """Whether the topic compacts."""
+        if topic not in self._compacts:
+            self._compacts[topic] = self._resources.kafka.compacts(topic)
+        return self._compacts[topic]
+
+    def _has_log(self, topic: str, topic_id: str) -> bool:
+        logs = self._resources.kafka.state(_OneTopic(topic)).logs
+        return any(each.topic_id == topic_id for each in logs.values())
+
+
+def explanations(resources: PipelineResources, state: LaneState) -> ExplainGaps:
+    """The lookup that explains missing offsets."""
+    answers = _Answers(resources)
+
+    def explain_missing(planned: PlannedRange, missing: list[Span]) -> Gaps:
+        found = _by_log(resources, answers, planned, missing)
+        if found.of_kind(LossKind.PRESENT):
+            found = _read_since(resources, state, planned, found)
+        if found.unexplained:
+            found = found.lost_before(_losses_of(state, planned))
+        return found
+
+    return explain_missing
+
+
+def _by_log(
+    resources: PipelineResources, answers: _Answers, planned: PlannedRange, missing: list[Span]
+) -> Gaps:
+    """What the log that was read says; nothing, where its topic is gone or another's by now."""
+    if not answers.is_there(planned):
+        gone = (UnexplainedGap(start, end, LossKind.GONE) for start, end in missing)
+        return Gaps(GapCount(), tuple(gone))
+    partition = planned.offsets.partition
+    read = partial(read_raw_log, resources.client, partition)
+    compacts = answers.compacts(partition.topic)
+    found = explain(missing, read(missing), compacts=compacts)
+    absent = found.of_kind(LossKind.ABSENT)
+    if not absent:
+        return found
+    log.info("%s: not in the log; asking again for %g s", planned.offsets, _PATIENCE_S)
+    pages = read(absent, timeout=2 * _PATIENCE_S, patience=_PATIENCE_S)
+    again = explain(absent, pages, compacts=compacts)
+    return replace(
+        found,
+        explained=found.explained + again.explained,
+        unexplained=_in_order(*found.without(absent).unexplained, *again.unexplained),
+    )
+
+
+def _read_since(
+    resources: PipelineResources, state: LaneState, planned: PlannedRange, found: Gaps
+) -> Gaps:
+    """Without what a later batch has read: it has a row by now, in the table or in quarantine."""
+    held = found.of_kind(LossKind.PRESENT)
+    place = TopicIdPartition(planned.topic_id, planned.offsets.partition.partition)
+    within = held[0][0], held[-1][1]
+    try:
+        rows = _among(state.data.offsets_in(place, *within), held)
+        aside = np.setdiff1d(_among(_live_aside(resources, planned), held), rows)
+    except (FileNotFoundError, TableRefused) as problem:
+        log.warning("%s: whether they were read since is unknown: %s", planned.offsets, problem)
+        return found
+    if not len(rows) and not len(aside):
+        return found
+    log.warning(
+        "%s: %d offsets that the batch did not land have been read again since",
+        planned.offsets,
+        len(rows) + len(aside),
+    )
+    since = _spans(within, np.concatenate([rows, aside]))
+    return replace(found.without(since), records=len(rows), quarantined=len(aside))
+
+
+def _live_aside(resources: PipelineResources, planned: PlannedRange) -> Offsets:
+    place = TopicIdPartition(planned.topic_id, planned.offsets.partition.partition)
+    scope = OffsetScope.of_ranges({place: [planned.offsets]})
+    rows = read_quarantined(resources, scope=scope).of(RecordState.LIVE)
+    mine = (planned.topic_id, planned.offsets.partition)
+    found = [each.offset for each in rows if (each.topic_id, each.partition) == mine]
+    return np.array(found, dtype=np.int64)
+
+
+def _among(offsets: Offsets, spans: Sequence[Span]) -> Offsets:
+    inside = np.zeros(len(offsets), dtype=bool)
+    for start, end in spans:
+        inside |= (offsets >= start) & (offsets < end)
+    return np.unique(offsets[inside])
+
+
+def _spans(within: Span, offsets: Offsets) -> list[Span]:
+    """The offsets as ranges."""
+    holes = missing_ranges(within, np.unique(offsets))
+    bounds = [within[0], *(bound for hole in holes for bound in hole), within[1]]
+    pairs = zip(bounds[::2], bounds[1::2], strict=True)
+    return [(start, end) for start, end in pairs if start < end]
+
+
+def _losses_of(state: LaneState, planned: PlannedRange) -> list[Loss]:
+    mine = (planned.topic_id, planned.offsets.partition)
+    found = losses_that_count(state)
+    return [each for each in found if (each.topic_id, each.offsets.partition) == mine]
+
+
+def _in_order(*gaps: UnexplainedGap) -> tuple[UnexplainedGap, ...]:
+    return tuple(sorted(gaps, key=lambda gap: gap.start))
+
+
+def quarantined_by(resources: PipelineResources, state: LaneState, batch: Batch) -> Aside | None:
+    """The offsets that a batch quarantined: its rows, and those that an operator dropped since.
+
+    None where the quarantine table can no longer be read.
+    """
+    rows = resources.quarantine.snapshot().rows_of(batch)
+    if rows is None:
+        return None
+    # A drop belongs to the forward lane of the generation in which it was decided.
+    drops = BatchSequence(state.pipeline, "forward", state.generation)
+    losses = list(read_losses(state.snapshot.rows(drops, ["loss"])))
+
+    def aside(planned: PlannedRange) -> Offsets:
+        at = planned.offsets.partition
+        dropped = [
+            np.arange(each.offsets.start, each.offsets.end, dtype=np.int64)
+            for each in losses
+            if (each.dropped_from, each.topic_id, each.offsets.partition)
+            == (str(batch), planned.topic_id, at)
+        ]
+        there = rows.offsets(TopicIdPartition(planned.topic_id, at.partition))
+        return np.unique(np.concatenate([NO_ROWS.offsets, there, *dropped]))
+
+    return aside

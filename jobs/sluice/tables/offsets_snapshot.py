@@ -1,0 +1,111 @@
+"""One version of an offsets table: what it says, and appends that are based on it.
+
+Both kinds of rows are appended by compare-and-set: the commit carries a Delta transaction id whose
+version is the newest batch's number, and delta-rs refuses it when another commit with the same id
+landed after the snapshot it was based on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+from deltalake import CommitProperties, Transaction, write_deltalake
+
+from sluice.errors import CommitConflict
+from sluice.offsets.batches import Batch
+from sluice.offsets.origin import Origin
+from sluice.offsets.plan import Plan
+from sluice.offsets.quarantined import Drop
+from sluice.offsets.receipts import Receipt
+from sluice.offsets.resets import Reset
+from sluice.tables.offsets_reading import OffsetsReading
+from sluice.tables.offsets_rows import (
+    drop_rows,
+    plan_rows,
+    receipt_rows,
+)
+from sluice.tables.offsets_schema import SCHEMA
+from sluice.tables.refusals import committing
+from sluice.tables.reset_rows import reset_rows
+
+
+class OffsetsSnapshot(OffsetsReading):
+    """The offsets table at one version: decisions are based on it and committed against it."""
+
+    def append_reset(self, reset: Reset, origin: Origin) -> None:
+        """Record a reset as intended, or as done. Raises CommitConflict or CommitFailed.
+
+        Their times order them: each is later than all before it, whatever its writer's clock says
+        and however long ago its command began.
+        """
+        before = self._newest(self._resets_app_id)
+        times = [row["recorded_at"] for row in self._reset_rows()]
+        now = max([origin.at, *(each + timedelta(microseconds=1) for each in times)])
+        rows = reset_rows(reset, replace(origin, at=now))
+        self._append(rows, self._resets_app_id, before, before + 1)
+
+    def append_plan(self, plan: Plan, origin: Origin) -> None:
+        """Make new batches durable, all in one commit. Raises CommitConflict or CommitFailed."""
+        first, last = plan.batches[0], plan.batches[-1]
+        rows = plan_rows(plan, origin)
+        self._append(rows, first.sequence.app_id, first.number - 1, last.number)
+
+    def append_receipt(self, receipt: Receipt, origin: Origin) -> None:
+        """Write a batch's receipt, once. Raises CommitConflict or CommitFailed."""
+        batch = receipt.batch
+        rows = receipt_rows(receipt, origin)
+        self._append(rows, batch.sequence.receipts_app_id, batch.number - 1, batch.number)
+
+    def append_recovery(
+        self,
+        batches: Sequence[Batch],
+        receipts: Sequence[Receipt],
+        opening: Reset,
+        origin: Origin,
+    ) -> None:
+        """Record lost plans and receipts, and the reset after them, all in one commit.
+
+        Raises CommitConflict or CommitFailed.
+        """
+        before = self._newest(self._resets_app_id)
+        numbers = {self._resets_app_id: before + 1}
+        numbers |= {each.sequence.app_id: each.number for each in batches}
+        settled = [each.batch for each in receipts]
+        numbers |= {each.sequence.receipts_app_id: each.number for each in settled}
+        rows = [
+            *(plan_rows(Plan(tuple(batches)), origin) if batches else ()),
+            *(row for each in receipts for row in receipt_rows(each, origin)),
+            *reset_rows(opening, origin),
+        ]
+        self._commit(rows, numbers)
+
+    def append_drop(self, drop: Drop, origin: Origin) -> None:
+        """Record a drop from quarantine. Raises CommitConflict or CommitFailed."""
+        app_id = f"sluice:{self._pipeline}:drops"
+        before = self._newest(app_id)
+        self._append(drop_rows(drop, origin), app_id, before, before + 1)
+
+    def _append(
+        self, rows: Iterable[dict[str, Any]], app_id: str, expected: int, number: int
+    ) -> None:
+        if self._newest(app_id) != expected:
+            raise CommitConflict(app_id)
+        self._commit(rows, {app_id: number})
+
+    def _commit(self, rows: Iterable[dict[str, Any]], numbers: Mapping[str, int]) -> None:
+        if self._table is None:
+            raise CommitConflict(self._pipeline)
+        now = _now()
+        by = CommitProperties(app_transactions=[Transaction(*e, now) for e in numbers.items()])
+        table = pa.Table.from_pylist(list(rows), schema=SCHEMA)
+        self.forget()
+        with committing(self._table):
+            write_deltalake(self._table, table, mode="append", commit_properties=by)
+
+
+def _now() -> int:
+    return int(datetime.now(UTC).timestamp() * 1000)

@@ -1,0 +1,76 @@
+"""Removed files: those that a commit took from a table, and which rows they may have held.
+
+Statistics outlive the files: they tell which offsets a deletion cannot have touched.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
+from deltalake.fs import DeltaStorageHandler
+from pyarrow.fs import PyFileSystem
+
+from sluice.offsets.ranges import OffsetRange
+
+_REMOVE = b'{"remove":'
+
+
+@dataclass(frozen=True)
+class RemovedFile:
+    """A file by the lowest and highest values of its coordinates; None where unknown."""
+
+    topic_ids: tuple[str, str] | None = None
+    partitions: tuple[int, int] | None = None
+    offsets: tuple[int, int] | None = None
+
+    def may_hold(self, topic_id: str, offsets: OffsetRange) -> bool:
+        """Whether it may have had a row of these offsets."""
+        number = offsets.partition.partition
+        return (
+            (self.topic_ids is None or self.topic_ids[0] <= topic_id <= self.topic_ids[1])
+            and (self.partitions is None or self.partitions[0] <= number <= self.partitions[1])
+            and (
+                self.offsets is None
+                or (offsets.start <= self.offsets[1] and self.offsets[0] < offsets.end)
+            )
+        )
+
+
+def removed_files(uri: str, version: int) -> list[RemovedFile]:
+    """The files that a version removed, or of which it removed rows by a deletion vector."""
+    paths = _removed_paths(uri, version)
+    if not paths:
+        return []
+    known = _files_before(uri, version)
+    return [_removed_file(known.get(path, {})) for path in paths]
+
+
+def _removed_paths(uri: str, version: int) -> list[str]:
+    files = PyFileSystem(DeltaStorageHandler(uri))
+    with files.open_input_stream(f"_delta_log/{version:020d}.json") as stream:
+        lines = [line for line in stream.read().splitlines() if line.startswith(_REMOVE)]
+    return [unquote(json.loads(line)["remove"]["path"]) for line in lines]
+
+
+def _files_before(uri: str, version: int) -> Mapping[str, Mapping[str, Any]]:
+    """The statistics of the files before a version; none where the log has lost that version."""
+    try:
+        actions = DeltaTable(uri, version=version - 1).get_add_actions(flatten=True)
+    except (DeltaError, OSError):
+        return {}
+    return {unquote(each["path"]): each for each in pa.table(actions).to_pylist()}
+
+
+def _removed_file(statistics: Mapping[str, Any]) -> RemovedFile:
+    def bounds(column: str) -> Any:
+        found = statistics.get(f"min.{column}"), statistics.get(f"max.{column}")
+        return None if None in found else found
+
+    return RemovedFile(bounds("_topic_id"), bounds("_partition"), bounds("_offset"))

@@ -1,0 +1,105 @@
+"""Erased means erased: what others deleted comes back only if somebody says so."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from deltalake import DeltaTable
+from sluice.errors import RowsErased
+from sluice.operations.backfill.selection import Selection, offset_ranges, whole_batches
+from sluice.operations.reset.targets import shift_by, to_earliest, to_latest
+
+from tests.worlds.pipelines import Installed, Pipelines, Topic, landed, more
+
+pytestmark = [pytest.mark.integration, pytest.mark.spark]
+
+WHO = ("test", "pytest")
+# The version of the deletion, for the oracle: table, two batches, deletion.
+ERASED = frozenset({3})
+
+
+@pytest.fixture
+def trips(topic: Topic, pipeline: Pipelines) -> Installed:
+    """Two batches of ten; then an analyst has erased offsets 3 and 12."""
+    made = landed(pipeline(topic(retention_ms=-1)))
+    DeltaTable(made.data).delete("_offset IN (3, 12)")
+    return made
+
+
+def some(trips: Installed, start: int, end: int) -> Selection:
+    return offset_ranges([f"{trips.topics[0]}[0] [{start}, {end})"])
+
+
+def stored(trips: Installed) -> list[int]:
+    return sorted(row["_offset"] for row in trips.rows())
+
+
+def again(trips: Installed, asked: Selection, *bring_back: bool) -> None:
+    trips.ingest(trips.open().backfill(asked, *WHO, *bring_back).work)
+    trips.settle()
+
+
+def test_a_backfill_over_erased_rows_is_refused_and_says_how_many(trips: Installed) -> None:
+    place = f"{trips.topics[0]}[0]"
+    with pytest.raises(RowsErased) as refused:
+        again(trips, whole_batches(["forward-1-1", "forward-1-2"]))
+    assert f"{place} [3, 13): 2 rows that others deleted would come back" in str(refused.value)
+    assert trips.offsets("planned")[-1]["lane"] == "forward"
+    foreseen = trips.sluice("reprocess", "--batch=forward-1-1", "--dry-run")
+    assert f"{place} [3, 4): 1 row that others deleted" in foreseen.stdout
+    # Nobody erased anything of these.
+    again(trips, some(trips, 4, 12))
+    assert stored(trips) == [each for each in range(20) if each not in (3, 12)]
+    again(trips, some(trips, 0, 5), True)
+    assert stored(trips) == [each for each in range(20) if each != 12]
+    # It is there again: there is nothing left to say.
+    again(trips, some(trips, 0, 5))
+    again(trips, some(trips, 10, 15), True)
+    assert trips.judge(altered=ERASED).facts.rows == 20
+
+
+def test_a_reset_that_would_read_erased_rows_again_is_refused(trips: Installed) -> None:
+    preview = trips.open().preview_reset(to_earliest)
+    assert preview.erased.rows == 2
+    assert "[0] [3, 13): 2 rows that others deleted would come back" in preview.summary
+    shown = json.loads(trips.sluice("reset", "--shift-by=-10", "--json").stdout)
+    assert shown["erased_rows"] == 1
+    with pytest.raises(RowsErased, match=r"\[3, 13\): 2 rows"):
+        trips.open().reset(to_earliest, "a test", *WHO)
+    assert not trips.offsets("reset_intended")
+    trips.open().reset(shift_by(-5), "nothing was erased there", *WHO)
+    trips.run()
+    assert stored(trips) == [each for each in range(20) if each not in (3, 12)]
+    trips.open().reset(to_latest, "nothing is read again", *WHO)
+    done = trips.sluice(
+        "reset", "--to-earliest", "--execute", "--reason=lawful", "--bring-back-erased"
+    )
+    assert done.returncode == 0, done.stderr
+    trips.run()
+    assert trips.judge(altered=ERASED).facts.rows == 20
+
+
+def test_where_the_files_are_gone_the_deletion_is_named(trips: Installed) -> None:
+    """Statistics still tell which offsets it cannot have touched."""
+    more(trips, 5, first=20)
+    trips.run()
+    table = DeltaTable(trips.data)
+    table.vacuum(retention_hours=0, dry_run=False, enforce_retention_duration=False)
+    with pytest.raises(RowsErased, match=r"version \d+ of the data table is a DELETE by others"):
+        again(trips, some(trips, 4, 6))
+    again(trips, some(trips, 20, 25))
+    again(trips, some(trips, 0, 20), True)
+    assert trips.judge(altered=ERASED).facts.rows == 25
+
+
+def test_where_rows_cannot_be_read_the_deletion_is_named(trips: Installed) -> None:
+    """A deletion vector says which rows are gone, and delta-rs cannot read it."""
+    session, table = trips.session(), f"delta.`{trips.data}`"
+    enabled = "'delta.enableDeletionVectors' = 'true'"
+    session.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ({enabled})")
+    session.sql(f"DELETE FROM {table} WHERE _offset = 17")
+    with pytest.raises(RowsErased, match="is a DELETE by others: rows that it deleted may come"):
+        trips.open().backfill(some(trips, 14, 16), *WHO)
+    with pytest.raises(RowsErased, match="is a DELETE by others: rows that it deleted may come"):
+        trips.open().reset(shift_by(-5), "a test", *WHO)

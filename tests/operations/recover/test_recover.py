@@ -1,0 +1,228 @@
+"""The offsets table is lost, old, damaged, or of another data table: `sluice recover`."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from deltalake import DeltaTable
+from sluice.errors import SluiceError, TableRefused
+from sluice.operations.backfill.selection import offset_ranges
+from sluice.operations.reset.targets import shift_by, to_earliest
+
+from tests.worlds.pipelines import Installed, Pipelines, Topic, landed, more
+from tests.worlds.processes import killed_at
+from tests.worlds.records import end, numbered, send, transactional
+
+pytestmark = [pytest.mark.integration, pytest.mark.spark]
+
+
+@pytest.fixture
+def trips(topic: Topic, pipeline: Pipelines) -> Installed:
+    """A pipeline of two partitions, one of them idle, that has landed two batches of ten."""
+    return landed(pipeline(topic(2)))
+
+
+def offsets_of(trips: Installed) -> Path:
+    return trips.warehouse / "trips__offsets"
+
+
+def refused(trips: Installed, *texts: str) -> None:
+    """Nothing goes on; the way back is named."""
+    for step in (trips.plan, trips.settle, lambda: trips.open().preview_reset(to_earliest)):
+        with pytest.raises(TableRefused) as problem:
+            step()
+        for text in (*texts, "`sluice recover trips`"):
+            assert text in str(problem.value)
+
+
+def recover(trips: Installed) -> str:
+    """Preview, then do it; what was printed."""
+    rows = len(trips.rows("trips__offsets"))
+    shown = trips.sluice("recover")
+    assert (shown.returncode, "Nothing was changed" in shown.stdout) == (0, True), shown.stderr
+    assert len(trips.rows("trips__offsets")) == rows
+    done = trips.sluice("recover", "--execute", "--reason", "the disk was replaced")
+    assert done.returncode == 0, done.stderr
+    again = trips.sluice("recover", "--execute", "--reason", "once more")
+    assert "nothing to recover" in again.stdout, again.stderr
+    return done.stdout
+
+
+def exact(trips: Installed, rows: int, **known: object) -> None:
+    trips.run()
+    assert trips.judge(**known).facts.rows == rows
+    verified = trips.sluice("verify")
+    assert verified.returncode == 0, verified.stderr
+
+
+def test_a_lost_offsets_table_is_built_from_the_log(trips: Installed) -> None:
+    read_again(trips, 0, 5)
+    trips.open().reset(shift_by(-5), "a rewind", "run", "pytest")
+    more(trips, 10, 20)
+    trips.run()
+    shutil.rmtree(offsets_of(trips))
+    refused(trips, "the offsets table is an older one, or lost")
+    recover(trips)
+    assert trips.ranges()["forward-2-1"] == {"[0]": (15, 30), "[1]": (0, 0)}
+    closed = {
+        (row["generation"], row["lane"]): row["closed_at"] for row in trips.offsets("reset_done")
+    }
+    assert closed == {
+        (2, "forward"): 2,
+        (2, "backfill"): 1,
+        (3, "forward"): 1,
+        (3, "backfill"): 0,
+    }
+    more(trips, 10, 30)
+    exact(trips, 40)
+    assert trips.ranges()["forward-3-1"] == {"[0]": (30, 40), "[1]": (0, 0)}
+
+
+def read_again(trips: Installed, start: int, end: int) -> None:
+    selection = offset_ranges([f"{trips.topics[0]}[0] [{start}, {end})"])
+    trips.ingest(trips.open().backfill(selection, "run", "pytest").work)
+    trips.settle()
+
+
+def test_an_older_offsets_table_goes_on_where_it_ends(trips: Installed) -> None:
+    backup = trips.folder / "backup"
+    shutil.copytree(offsets_of(trips), backup)
+    more(trips, 10, 20)
+    trips.run()
+    trips.open().reset(shift_by(0), "a test", "run", "pytest")
+    more(trips, 10, 30)
+    trips.run()
+    shutil.rmtree(offsets_of(trips))
+    backup.rename(offsets_of(trips))
+    refused(trips)
+    said = recover(trips)
+    assert "2 batches from the data table's log: forward-1-3 … forward-2-1" in said
+    assert {row["actor"] for row in trips.offsets("planned") if row["batch_id"] < 3} >= {"pytest"}
+    more(trips, 10, 40)
+    exact(trips, 50)
+
+
+def test_a_damaged_offsets_table_is_set_aside(trips: Installed) -> None:
+    table = DeltaTable(offsets_of(trips))
+    table.alter.set_table_properties({"delta.appendOnly": "false"})
+    table.delete("event = 'planned'")
+    with pytest.raises(TableRefused, match="`sluice recover trips` builds it anew"):
+        trips.plan()
+    assert "set aside" in recover(trips)
+    assert len(list(trips.warehouse.glob("trips__offsets__*"))) == 1
+    more(trips, 10, 20)
+    exact(trips, 30)
+
+
+def test_version_1_is_left_behind(trips: Installed) -> None:
+    old = trips.warehouse / "_sluice" / "offsets"
+    old.parent.mkdir()
+    offsets_of(trips).rename(old)
+    refused(trips, "format version 2", "Then move the old one away")
+    recover(trips)
+    more(trips, 10, 20)
+    exact(trips, 30)
+
+
+def test_a_clone_in_its_place_is_taken_over_with_all_its_rows(trips: Installed) -> None:
+    original = trips.data.rename(trips.folder / "original")
+    trips.session().sql(f"CREATE TABLE delta.`{trips.data}` SHALLOW CLONE delta.`{original}`")
+    refused(trips, "is a CLONE", "Put the original back")
+    recover(trips)
+    more(trips, 10, 20)
+    trips.run()
+    assert sorted(row["value"] for row in trips.rows()) == sorted(numbered(30))
+    trips.open().reset(shift_by(-10), "a reset goes on", "run", "pytest")
+    trips.run()
+    assert len(trips.rows()) == 30
+    verified = trips.sluice("verify")
+    assert verified.returncode == 0, verified.stderr
+
+
+def test_a_table_that_is_gone_for_good_is_begun_anew(trips: Installed) -> None:
+    shutil.rmtree(trips.data)
+    refused(trips, "found no table")
+    assert "the next run begins at `start`" in trips.sluice("recover").stdout
+    done = trips.sluice("recover", "--execute", "--reason", "nobody has a copy")
+    assert done.returncode == 0, done.stderr
+    exact(trips, 20)
+
+
+def test_batches_whose_commits_are_gone_are_told_by_their_rows(trips: Installed) -> None:
+    clean_the_log(trips)
+    shutil.rmtree(offsets_of(trips))
+    said = recover(trips)
+    assert "20 rows of batches of which nothing else is known" in said
+    more(trips, 10, 20)
+    trips.run()
+    assert len(trips.rows()) == 30
+    verified = trips.sluice("verify")
+    assert verified.returncode == 0, verified.stderr
+    assert "not compared: 20 rows" in verified.stdout
+
+
+def clean_the_log(trips: Installed) -> None:
+    """As Delta does it after 30 days: the newest commit stays, behind a checkpoint."""
+    DeltaTable(trips.data).alter.set_table_properties({"note": "one more"}, False)
+    DeltaTable(trips.data).create_checkpoint()
+    for commit in sorted(trips.data.glob("_delta_log/*.json"))[:-1]:
+        commit.unlink()
+
+
+def test_markers_behind_the_last_record_and_quarantine_are_counted(
+    topic: Topic, pipeline: Pipelines
+) -> None:
+    trips = pipeline(
+        topic(), format={"type": "json", "schema": "id BIGINT"}, quarantine={"max_ratio": 1.0}
+    )
+    producer = transactional(trips.bootstrap)
+    send(producer, trips.topics[0], [b'{"id": 1}', b"{"])
+    end(trips.bootstrap, trips.topics[0], producer, commit=True)
+    trips.run()
+    shutil.rmtree(offsets_of(trips))
+    recover(trips)
+    (receipt,) = trips.offsets("committed")
+    assert (receipt["records"], receipt["quarantined"], receipt["gap_control"]) == (1, 1, 1)
+    exact(trips, 1)
+
+
+@pytest.mark.parametrize("point", ["offsets set aside", "recovery fenced"])
+def test_a_recovery_that_dies_is_given_again(trips: Installed, point: str) -> None:
+    if point == "offsets set aside":
+        table = DeltaTable(offsets_of(trips))
+        table.alter.set_table_properties({"delta.appendOnly": "false"})
+        table.delete("event = 'planned'")
+    else:
+        shutil.rmtree(offsets_of(trips))
+    command = ("recover", "--execute", "--reason", "a test")
+    assert trips.process(*command, **killed_at(point)).returncode != 0
+    with pytest.raises(SluiceError, match="`sluice recover trips`"):
+        trips.plan()
+    again = trips.sluice(*command)
+    assert again.returncode == 0, again.stderr
+    more(trips, 10, 20)
+    exact(trips, 30)
+
+
+def test_of_two_recoveries_one_wins(trips: Installed) -> None:
+    shutil.rmtree(offsets_of(trips))
+    command = ("recover", "--execute", "--reason", "a test")
+    runs = [trips.start(*command) for _ in range(2)]
+    done = [each.end() for each in runs]
+    assert [each.returncode for each in done] == [0, 0], [each.stderr for each in done]
+    opened = {row["generation"] for row in trips.offsets("reset_done")}
+    assert max(opened) in (2, 3)
+    more(trips, 10, 20)
+    exact(trips, 30)
+
+
+def test_a_plan_from_before_the_loss_never_lands(trips: Installed) -> None:
+    more(trips, 10, 20)
+    work, zombie = trips.plan(), trips.open()
+    shutil.rmtree(offsets_of(trips))
+    recover(trips)
+    more(trips, 10, 30)
+    assert not zombie.outstanding(work)
+    exact(trips, 40)

@@ -1,0 +1,56 @@
+"""A record that Kafka holds and the table lacks: no policy gives it up, it is read again."""
+
+from __future__ import annotations
+
+import pytest
+from sluice.errors import GapUnexplained
+
+from tests.oracle import read_truth
+from tests.worlds.left_out import land_without
+from tests.worlds.pipelines import Installed, Pipelines, Topic, landed, more
+
+pytestmark = [pytest.mark.integration, pytest.mark.spark]
+
+
+@pytest.fixture
+def trips(topic: Topic, pipeline: Pipelines) -> Installed:
+    """Of the second batch, [10, 20), a faulty reader has left 15 out."""
+    made = landed(pipeline(topic(), on_data_loss="record"), batches=1)
+    more(made, 10, 10)
+    truth = read_truth(made.bootstrap, made.topics)
+    land_without(made, made.plan(), 15, truth)
+    return made
+
+
+def refused(trips: Installed) -> str:
+    with pytest.raises(GapUnexplained) as problem:
+        trips.run()
+    assert list(trips.ranges("committed")) == ["forward-1-1"]
+    assert trips.offsets("loss") == []
+    return str(problem.value)
+
+
+def test_it_stops_the_line_until_it_is_read_again(trips: Installed) -> None:
+    faulty, gap = trips.version(), f"{trips.topics[0]}[0] [15, 16)"
+    said = refused(trips)
+    assert f"{gap} present in the log but not in the table" in said
+    assert f"`sluice reprocess trips --range '{gap}'` reads them again" in said
+    assert trips.process("reprocess", "--range", gap).returncode == 0
+    rows = {row["batch"]: (row["records"], row["gaps"]) for row in trips.offsets("committed")}
+    assert rows == {"forward-1-1": (10, 0), "forward-1-2": (10, 0), "backfill-1-1": (1, 0)}
+    assert trips.offsets("loss") == []
+    told = trips.sluice("verify")
+    assert told.returncode == 0, told.stdout
+    assert trips.judge(altered=frozenset({faulty})).facts.rows == 20
+
+
+def test_a_person_may_give_it_up_and_it_stays_given_up(trips: Installed) -> None:
+    refused(trips)
+    gap = f"{trips.topics[0]}[0] [15, 16)"
+    given_up = trips.sluice("verify", "--accept-gap", gap, "--reason", "no use")
+    assert given_up.returncode == 0, given_up.stderr + given_up.stdout
+    assert "lost: 1 offset in 1 loss record" in given_up.stdout
+    (row,) = trips.offsets("loss")
+    assert row["reason"].startswith("present in the log but not in the table; accepted by ")
+    verdict = trips.verdict(altered=frozenset({trips.version()}))
+    assert verdict.invariants == {1, 8, 9}, f"Kafka holds it, and the oracle knows: {verdict}"

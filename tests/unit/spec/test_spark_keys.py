@@ -1,0 +1,101 @@
+"""Which Spark keys a spec may set: none that could be a credential, in name or in value."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from sluice.lake.session import spark_conf
+from sluice.spec.spark_keys import ALLOWED, SECRET, looks_secret, refusal_of
+
+from tests.unit.builders import spec
+
+NEVER_LISTED = (
+    "spark.hadoop.fs.azure.account.key.data.dfs.core.windows.net",
+    "spark.hadoop.fs.azure.account.oauth2.client.id",
+    "spark.hadoop.fs.azure.sas.container.data.blob.core.windows.net",
+    "spark.hadoop.google.cloud.auth.service.account.private.key",
+    "spark.hadoop.fs.s3a.encryption.key",
+    "spark.hadoop.fs.s3a.endpoint",
+    "spark.executorEnv.API_KEY",
+    "spark.kubernetes.authenticate.oauthToken",
+    "spark.kubernetes.driver.secretKeyRef.X",
+    "spark.yarn.appMasterEnv.AWS_SESSION",
+    "spark.ssl.keyPassword",
+    "spark.authenticate.secret",
+    "spark.redaction.regex",
+    "spark.sql.redaction.options.regex",
+    "spark.submit.deployMode",
+    "sql.shuffle.partitions",
+    "Spark.sql.shuffle.partitions",
+    "spark.sql.",
+    "spark.sql.x=1 --conf spark.y",
+    "spark.sql.x\n",
+    "",
+)
+LISTED_BUT_SECRET = (
+    "spark.sql.catalog.lake.jdbc.password",
+    "spark.sql.catalog.lake.token",
+    "spark.sql.catalog.lake.s3.access-key-id",
+    "spark.sql.catalog.lake.account.key.x",
+    "spark.driver.myKey",
+    "spark.executor.private",
+)
+SECRET_VALUES = (
+    ("spark.driver.extraJavaOptions", "-Djavax.net.ssl.trustStorePassword=hunter2"),
+    ("spark.executor.extraJavaOptions", "-Dfs.azure.account.key=hunter2"),
+    ("spark.jars", "https://me:hunter2@repo.example/a.jar"),
+    ("spark.sql.x", "-----BEGIN PRIVATE KEY-----hunter2"),
+    ("spark.sql.catalog.lake.options", '{"password": "hunter2"}'),
+)
+GOOD = {
+    "spark.master": "spark://master:7077",
+    "spark.sql.shuffle.partitions": "64",
+    "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
+    "spark.databricks.delta.optimizeWrite.enabled": "true",
+    "spark.executor.memory": "8g",
+    "spark.executor.memoryOverhead": "1g",
+    "spark.driver.maxResultSize": "2g",
+    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC -Dlog4j2.configurationFile=file:/x",
+    "spark.dynamicAllocation.maxExecutors": "20",
+    "spark.kubernetes.executor.request.cores": "500m",
+    "spark.speculation": "true",
+    "spark.delta.logStore.s3a.impl": "io.delta.storage.S3DynamoDBLogStore",
+    "spark.jars": "https://repo.example:8443/a.jar,file:///opt/b.jar",
+}
+
+
+@pytest.mark.parametrize("key", NEVER_LISTED)
+def test_what_is_not_listed_is_refused(key: str) -> None:
+    assert refusal_of(key, "1").startswith("not among the keys that a spec may set; allowed: ")
+
+
+@pytest.mark.parametrize("key", LISTED_BUT_SECRET)
+def test_a_name_that_looks_secret_is_refused_although_it_is_listed(key: str) -> None:
+    assert refusal_of(key, "1").startswith("its name looks like a secret's; allowed: ")
+
+
+@pytest.mark.parametrize(("key", "value"), SECRET_VALUES)
+def test_a_value_that_looks_secret_is_refused_and_not_repeated(key: str, value: str) -> None:
+    why = refusal_of(key, value)
+    assert why.startswith("its value looks as if it held a secret; allowed: ")
+    assert "hunter2" not in why
+
+
+@pytest.mark.parametrize(("key", "value"), GOOD.items())
+def test_sizes_and_switches_are_allowed(key: str, value: str) -> None:
+    assert refusal_of(key, value) == ""
+
+
+def test_our_own_configuration_is_not_hidden_from_view() -> None:
+    """Nor is any key that the list names, so that a log shows what was set."""
+    ours = [*spark_conf(spec()), *(each.removesuffix(".*") for each in ALLOWED)]
+    assert not list(filter(looks_secret, ours))
+
+
+def test_spark_reads_the_same_words_as_python() -> None:
+    """No construct that Java's expressions lack, and case does not matter."""
+    assert SECRET.startswith("(?i)")
+    assert not re.search(r"\(\?P|\(\?#|\\[AZ]", SECRET)
+    assert spark_conf(spec())["spark.redaction.regex"] == SECRET
+    assert looks_secret("SASL.PASSWORD")
