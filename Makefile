@@ -10,7 +10,7 @@ AT_ONCE := --dist loadfile --no-loadscope-reorder -n
 # These have their own targets.
 APART := tests/airflow/scenarios tests/faults tests/mutations
 
-.PHONY: help setup demo up down archive test test-fast test-airflow test-faults test-mutations soak check format bench bench-offsets lock clean
+.PHONY: help setup demo up down archive test test-fast test-airflow test-faults test-mutations soak check format bench bench-scale lock clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,8 +62,8 @@ format: setup  ## Format the sources, and fix what the linter can
 bench: setup  ## Compare ingest with a plain Spark read and Delta append
 	@$(BIN)/python -m local.bench
 
-bench-offsets: setup  ## Time planning and status on an offsets table with 10,000 batches
-	@$(BIN)/python -m local.bench.offsets
+bench-scale: setup  ## What a step costs on large tables: a year of batches, 10,000 partitions, 1,000 pipelines
+	@$(BIN)/python -m local.bench.scale
 
 lock: setup  ## Compile requirements*.in into requirements*.txt
 	$(BIN)/uv pip compile --quiet --python-version 3.11 requirements.in -o requirements.txt

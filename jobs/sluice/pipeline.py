@@ -53,7 +53,8 @@ from sluice.operations.reset.skip_rules import Skip
 from sluice.operations.reset.targets import Target
 from sluice.operations.status import PipelineStatus, read_status
 from sluice.operations.verify.accept_gaps import accept_gaps
-from sluice.operations.verify.verify import Progress, Verdict, verify
+from sluice.operations.verify.proof import Progress
+from sluice.operations.verify.verify import Verdict, verify
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.ingest.land_batches import ingest
 from sluice.protocol.ingest.outstanding import outstanding
@@ -147,9 +148,9 @@ class Pipeline:
         """The newest batches, resets and losses."""
         return read_history(self.resources, newest)
 
-    def verify(self, progress: Progress) -> Verdict:
-        """Compare everything committed with what Kafka still holds."""
-        return verify(self.resources, progress)
+    def verify(self, progress: Progress, since: datetime | None = None) -> Verdict:
+        """Compare what is committed, all of it or since a moment, with what Kafka still holds."""
+        return verify(self.resources, progress, since)
 
     def accept_gaps(
         self, gaps: Sequence[OffsetRange], reason: str, run_id: str, actor: str

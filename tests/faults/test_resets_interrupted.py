@@ -14,7 +14,7 @@ from sluice.offsets.origin import Origin
 from sluice.operations.reset.close_generation import decide_reset
 from sluice.operations.reset.targets import to_earliest
 from sluice.progress.lane_state import LaneState, read_unchecked
-from sluice.protocol.plan.write_plan import preview_plan
+from sluice.protocol.plan.write_plan import next_plan
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic, landed
 from tests.worlds.processes import PLANNING_ALONE, killed_at, until
@@ -102,7 +102,7 @@ def test_a_batch_that_lands_during_a_reset_is_counted(trips: Installed) -> None:
 
 def land_as_before(trips: Installed, lane: LaneState) -> None:
     resources = trips.open().resources
-    new = preview_plan(resources, lane)
+    new = next_plan(resources, lane, resources.kafka.state(resources.spec))
     resources.offsets.snapshot().append_plan(new, Origin("run", "pytest", datetime.now(UTC)))
     trips.ingest(BatchReference(lane.sequence, range(3, 4)))
 

@@ -179,7 +179,7 @@ MUTATIONS = (
     _mutation(
         "goes on behind a RESTORE",
         "progress/unaltered.py",
-        "    if any(each.restored is not None for each in commits):",
+        "    if restored:",
         "    if False:",
         "a restored table",
         1,

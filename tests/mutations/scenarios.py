@@ -98,12 +98,12 @@ def two_planners(trips: Installed) -> Expectations:
     from sluice.errors import CommitConflict
     from sluice.offsets.origin import Origin
     from sluice.progress.lane_state import read_unchecked
-    from sluice.protocol.plan.write_plan import preview_plan
+    from sluice.protocol.plan.write_plan import next_plan
 
     more(trips, 10)
     resources = trips.open().resources
     lane = read_unchecked(resources, to_write=True)
-    new, snapshot = preview_plan(resources, lane), lane.snapshot
+    new, snapshot = next_plan(resources, lane, resources.kafka.state(resources.spec)), lane.snapshot
     for _ in range(2):
         with contextlib.suppress(CommitConflict):
             snapshot.append_plan(new, Origin("run", "test", datetime.now(UTC)))

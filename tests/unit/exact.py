@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 from sluice.offsets.batches import Lane
-from sluice.offsets.receipts import GapCount, PartitionCount
 from sluice.offsets.row_offsets import Offsets, Rows
 from sluice.operations.verify.checks import check
-from sluice.progress.evidence import CommittedRange, Evidence
+from sluice.progress.evidence import CommittedRange, CountedRange, Evidence
 
-from tests.unit.builders import offsets, partition, planned
+from tests.unit.builders import offsets, partition
 
 
 def array(values: Sequence[int]) -> Offsets:
@@ -32,7 +31,7 @@ def read(
 ) -> CommittedRange:
     """A batch as the number-th read of the partition, with the receipt that it should have."""
     records = end - start - refused - gaps
-    line = PartitionCount(planned(offsets(start, end)), records, refused, GapCount(control=gaps))
+    line = CountedRange(offsets(start, end), records, refused)
     return CommittedRange(
         batch=f"{lane}-{generation}-{number}",
         forward=lane == "forward",

@@ -74,6 +74,7 @@ PURE_MODULES = (
     "spec.starts",
     "tables.foreign_commits",
     "progress.erased",
+    "progress.committed_ranges",
     "progress.evidence",
     "lake.port",
     "lake.predicate",
@@ -89,6 +90,7 @@ PURE_MODULES = (
     "operations.reset.skip_rules",
     "operations.quarantine.error_groups",
     "operations.verify.checks",
+    "operations.verify.slices",
 )
 # What reaches out of the process, or waits.
 OUTSIDE = {

@@ -52,17 +52,19 @@ class KafkaCluster:
 
     def state(self, selection: TopicSelection) -> KafkaState:
         """The current logs of the selected topics; missing topics are left out."""
-        cluster = self._ask(lambda: self._admin.describe_cluster(request_timeout=TIMEOUT_S))
+        cluster = self._start(lambda: self._admin.describe_cluster(request_timeout=TIMEOUT_S))
         topic_ids = self._topics(self._selected(selection))
         partitions = [
             WirePartition(topic, number)
             for topic, (_, numbers) in topic_ids.items()
             for number in numbers
         ]
-        starts = self._list_offsets(partitions, OffsetSpec.earliest())
-        # Keep this order, or a record written in between looks held back by an open transaction.
+        # Two at once, but the last alone and last: else a record written in between looks held back
+        # by an open transaction, or a log start may be behind the end.
         # read_committed asks for the LSO, read_uncommitted for the high watermark (KIP-98).
-        ends = self._list_offsets(partitions, OffsetSpec.latest())
+        both = OffsetSpec.earliest(), OffsetSpec.latest()
+        asked = [self._asked_offsets(partitions, each) for each in both]
+        starts, ends = map(self._told_offsets, asked)
         stable = self._list_offsets(partitions, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED)
         logs = {
             each: PartitionLog(
@@ -74,7 +76,7 @@ class KafkaCluster:
             )
             for each in starts
         }
-        return KafkaState(cluster.cluster_id, logs)
+        return KafkaState(self._ask(partial(_itself, cluster)).cluster_id, logs)
 
     def offsets_for_time(
         self, partitions: list[TopicPartition], moment: datetime
@@ -128,7 +130,14 @@ class KafkaCluster:
 
     def compacts(self, topic: str) -> bool:
         """Whether the topic's cleanup policy compacts."""
-        return "compact" in self._settings([topic])[topic]["cleanup.policy"]
+        return topic in self.compacting([topic])
+
+    def compacting(self, topics: Iterable[str]) -> frozenset[str]:
+        """Those of the topics whose cleanup policy compacts: one request for all."""
+        found = self._settings(topics)
+        return frozenset(
+            name for name, each in found.items() if "compact" in each["cleanup.policy"]
+        )
 
     def retentions(self, topics: Iterable[str]) -> Mapping[str, Retention]:
         """When Kafka deletes the topics' records."""
@@ -173,17 +182,35 @@ class KafkaCluster:
         at: OffsetSpec,
         isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
     ) -> dict[TopicPartition, Any]:
-        futures = self._ask(
+        return self._told_offsets(self._asked_offsets(partitions, at, isolation))
+
+    def _asked_offsets(
+        self,
+        partitions: list[WirePartition],
+        at: OffsetSpec,
+        isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
+    ) -> dict[WirePartition, Future[Any]]:
+        """The offsets asked for, by futures: nothing waits for an answer yet."""
+        futures: dict[WirePartition, Future[Any]] = self._start(
             lambda: self._admin.list_offsets(
                 dict.fromkeys(partitions, at),
                 isolation_level=isolation,
                 request_timeout=TIMEOUT_S,
             )
         )
+        return futures
+
+    def _told_offsets(
+        self, futures: Mapping[WirePartition, Future[Any]]
+    ) -> dict[TopicPartition, Any]:
         return {
             TopicPartition(each.topic, each.partition): self._ask(partial(_itself, future))
             for each, future in futures.items()
         }
+
+    def _start(self, request: Callable[[], Any]) -> Any:
+        """Send a request; its answer is one future or several, which nothing waits for."""
+        return self._ask(lambda: (request(),))[0]
 
     def _ask(self, question: Callable[[], Any]) -> Any:
         return ask(self._client.bootstrap, question)

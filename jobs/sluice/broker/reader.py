@@ -6,7 +6,7 @@ It commits nothing and disturbs no other consumer.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -25,29 +25,41 @@ _AT_A_TIME = 10_000
 _PAUSE_S = 0.2
 
 
-def read_offsets(client: ClientSettings, wanted: OffsetRange) -> Iterator[list[int]]:
-    """The offsets in the range that hold a committed record, ascending, in chunks.
+ReadOffsets = Callable[[OffsetRange], Iterator[list[int]]]
+"""Reads the offsets in a range that hold a committed record, ascending, in chunks.
 
-    Raises BrokerUnavailable when nothing comes for 15 s.
-    """
+Raises BrokerUnavailable when nothing comes for 15 s.
+"""
+
+
+@contextmanager
+def offsets_reader(client: ClientSettings) -> Iterator[ReadOffsets]:
+    """A reader of one range after the other, over the same connection."""
+    with _consumer(client, {}) as consumer:
+        yield lambda wanted: _read_offsets(client, consumer, wanted)
+
+
+def _read_offsets(
+    client: ClientSettings, consumer: Consumer, wanted: OffsetRange
+) -> Iterator[list[int]]:
     partition = wanted.partition
-    with _consumer(client, {partition: wanted.start}) as consumer:
-        reached, heard = wanted.start, time.monotonic()
-        while reached < wanted.end:
-            messages = consumer.consume(_AT_A_TIME, timeout=_PAUSE_S)
-            if messages:
-                heard = time.monotonic()
-            elif time.monotonic() - heard > _TIMEOUT_S:
-                raise BrokerUnavailable(
-                    f"{partition} [{reached}, {wanted.end}): broker {client.bootstrap}"
-                    f" sent nothing for {_TIMEOUT_S:g} s. Run again when it answers."
-                )
-            found = [each.offset() for each in messages if each.error() is None]
-            if found:
-                yield [offset for offset in found if offset < wanted.end]
-                reached = found[-1] + 1
-            if any(_at_the_end(each) for each in messages):
-                return
+    consumer.assign([WirePartition(partition.topic, partition.partition, wanted.start)])
+    reached, heard = wanted.start, time.monotonic()
+    while reached < wanted.end:
+        messages = consumer.consume(_AT_A_TIME, timeout=_PAUSE_S)
+        if messages:
+            heard = time.monotonic()
+        elif time.monotonic() - heard > _TIMEOUT_S:
+            raise BrokerUnavailable(
+                f"{partition} [{reached}, {wanted.end}): broker {client.bootstrap}"
+                f" sent nothing for {_TIMEOUT_S:g} s. Run again when it answers."
+            )
+        found = [each.offset() for each in messages if each.error() is None]
+        if found:
+            yield [offset for offset in found if offset < wanted.end]
+            reached = found[-1] + 1
+        if any(_at_the_end(each) for each in messages):
+            return
 
 
 def read_open_since(

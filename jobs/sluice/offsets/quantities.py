@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 
 import humanize
+
+from sluice.offsets.ranges import OffsetRange
+
+_RANGES_NAMED = 20
 
 
 def format_count(number: int | None, one: str, many: str | None = None) -> str:
@@ -23,3 +28,11 @@ def format_size(size: int | None) -> str:
 def format_duration(duration: timedelta) -> str:
     """Write `1 day, 2:30:00`, to the second."""
     return str(timedelta(seconds=round(duration.total_seconds())))
+
+
+def format_ranges(ranges: Iterable[OffsetRange]) -> str:
+    """Write `t[0] [0, 5), t[1] [2, 9)`: the non-empty ranges; of very many, the first ones."""
+    found = [each for each in ranges if each.span]
+    named = ", ".join(map(str, found[:_RANGES_NAMED])) or "no offsets"
+    more = len(found) - _RANGES_NAMED
+    return f"{named}, … and {format_count(more, 'more range')}" if more > 0 else named

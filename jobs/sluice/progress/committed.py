@@ -1,43 +1,23 @@
-"""Committed batches: those that count, of all generations and lanes, in the order they landed."""
+"""Committed batches: those that count, of all generations and lanes, read only where needed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 
-from sluice.offsets.batches import Batch, BatchSequence
+import numpy as np
+
+from sluice.offsets.batches import BatchSequence
 from sluice.offsets.losses import Loss
 from sluice.offsets.notation import parse_batch
-from sluice.offsets.ranges import TopicPartition
-from sluice.offsets.receipts import PartitionCount, Receipt
-from sluice.offsets.resets import LANES, Resets
+from sluice.offsets.range_columns import NumberedBatch, OffsetScope, RangeColumns
+from sluice.offsets.ranges import TopicIdPartition
+from sluice.offsets.receipts import Receipt
+from sluice.offsets.resets import LANES
+from sluice.progress.committed_ranges import CommittedRanges
 from sluice.progress.lane_state import LaneState
 from sluice.progress.sequence_end import SequenceEnd
 from sluice.tables.foreign_commits import LandedBatch
-from sluice.tables.offsets_rows import read_losses
-
-
-@dataclass(frozen=True)
-class CommittedBatch(LandedBatch):
-    """A batch that counts, and the lines of its receipt if it has one."""
-
-    settled: bool
-    counted: tuple[PartitionCount, ...]
-
-
-@dataclass(frozen=True)
-class Committed:
-    """A pipeline's committed batches, its resets, and the losses that count."""
-
-    batches: tuple[CommittedBatch, ...]
-    resets: Resets
-    losses: tuple[Loss, ...]
-    ends: tuple[SequenceEnd, ...]
-
-    def unlisted(self, names: Iterable[str]) -> set[str]:
-        """The batches that count, and of which no plan is left: a recovery found only rows."""
-        listed = {str(each.batch) for each in self.batches}
-        return {each for each in {*names} - listed if _is_committed(each, self.ends)}
 
 
 def sequence_ends(state: LaneState) -> list[SequenceEnd]:
@@ -50,89 +30,150 @@ def sequence_ends(state: LaneState) -> list[SequenceEnd]:
     ]
 
 
+def committed_ranges(
+    state: LaneState,
+    scope: OffsetScope | None,
+    first: Mapping[BatchSequence, int] | None = None,
+    *,
+    by_plan: bool = False,
+) -> CommittedRanges:
+    """The committed ranges that a scope touches, of all generations.
+
+    From receipts, which repeat the plan, and from the plans of batches without one; `by_plan` reads
+    all plans, to compare them with the receipts.
+    """
+    last = {each.sequence: each.last for each in sequence_ends(state) if each.last}
+    settled = {each: state.snapshot.settled(each) for each in last}
+    everything = {each: (1, number) for each, number in last.items()}
+    waiting = {each: (settled[each] + 1, last[each]) for each in last if settled[each] < last[each]}
+    planned = state.snapshot.columns.ranges("planned", everything if by_plan else waiting, scope)
+    counted = state.snapshot.columns.ranges("committed", everything, scope)
+    versions = _versions(state, planned, counted)
+    return CommittedRanges(planned, counted, settled, versions, first or {}, by_plan)
+
+
+def committed_since(state: LaneState, moment: datetime) -> Mapping[BatchSequence, int]:
+    """The first batch of each sequence that was committed since then, or has no receipt yet.
+
+    A receipt is never older than its batch: what it says is on the safe side.
+    """
+    return _first_where(state, sequence_ends(state), ("recorded_at", ">=", moment))
+
+
 def landed_batches(
-    state: LaneState, ends: Sequence[SequenceEnd] | None = None
-) -> list[CommittedBatch]:
+    state: LaneState, ends: Sequence[SequenceEnd] | None = None, above: int = -1
+) -> list[LandedBatch]:
     """The batches of every lane and generation that count, in the order they landed.
 
-    Every generation: a RESTORE can go back to before a reset. A generation ends before the next
-    one begins, but a table that was put back counts its versions anew.
+    Given a version of the data table, only those that landed above it, and the one before of each
+    sequence. Every generation: a RESTORE can go back to before a reset. A generation ends before
+    the next one begins, but a table that was put back counts its versions anew.
     """
     ends = sequence_ends(state) if ends is None else ends
-    found = [batch for end in ends for batch in _batches(state, end)]
+    first = _first_where(state, ends, ("data_version", ">", above)) if above >= 0 else {}
+    found: list[LandedBatch] = []
+    for end in ends:
+        begin = max(1, first.get(end.sequence, 1) - 1)
+        counted = state.snapshot.columns.ranges("committed", {end.sequence: (begin, end.last)})
+        known = {number: int(counted.version[at]) for (_, number), at in counted.batches()}
+        for each in state.snapshot.batches(end.sequence, begin, last=end.last):
+            version = known.get(each.number)
+            landed = state.data.landed_in(each) if version is None else version
+            found.append(LandedBatch(each, landed))
     return sorted(found, key=lambda each: (each.batch.sequence.generation, each.version))
 
 
-def read_committed(state: LaneState) -> Committed:
-    """Everything committed at the state's version of the data table."""
-    batches, ends = landed_batches(state), sequence_ends(state)
-    losses = [
-        loss
-        for end in ends
-        for loss in _losses(
-            state,
-            end,
-            [each.batch for each in batches if each.batch.sequence == end.sequence],
-            ends,
-        )
-    ]
-    return Committed(tuple(batches), state.resets, tuple(losses), tuple(ends))
+def unlisted(state: LaneState, names: Iterable[str]) -> set[str]:
+    """Those of some batches that count, and of which no plan is left: recovery found only rows."""
+    ends = sequence_ends(state)
+    found = {each: parse_batch(state.pipeline, each) for each in names if _is_committed(each, ends)}
+    numbers: dict[BatchSequence, tuple[int, int]] = {}
+    for sequence, number in found.values():
+        first, last = numbers.get(sequence, (number, number))
+        numbers[sequence] = min(first, number), max(last, number)
+    listed = {batch for batch, _ in state.snapshot.columns.ranges("planned", numbers).batches()}
+    return {name for name, batch in found.items() if batch not in listed}
 
 
 def losses_that_count(state: LaneState) -> list[Loss]:
-    """The recorded losses, without those of plans that a reset undid."""
+    """The recorded losses, without those of plans that a reset undid.
+
+    A loss has no batch. It counts when a batch that counts begins after it or contains it. A record
+    dropped from quarantine has a batch, of any sequence, and counts if that batch does.
+    """
+    ends = {each.sequence: each for each in sequence_ends(state)}
     found: list[Loss] = []
-    ends = sequence_ends(state)
-    for end in ends:
-        # Every forward batch lists every partition, so the last one has all the ends.
-        first = max(end.last, 1) if end.sequence.lane == "forward" else 1
-        batches = state.snapshot.batches(end.sequence, first, last=end.last)
-        found += _losses(state, end, batches, ends)
+    for sequence, losses in state.snapshot.losses().items():
+        end = ends.get(sequence)
+        if end is not None:
+            found += _counting(state, end, losses, list(ends.values()))
     return found
 
 
 def newest_receipts(state: LaneState, count: int) -> list[tuple[Receipt, bool]]:
     """The newest receipts of all sequences, newest last, each with whether a reset undid it."""
-    found = [
-        (receipt, receipt.batch.number > end.last)
-        for end in sequence_ends(state)
-        for receipt in state.snapshot.receipts(end.sequence, count)
-    ]
+    found: list[tuple[Receipt, bool]] = []
+    # All of a generation landed before the fence, and so before any of the next one.
+    for end in reversed(sequence_ends(state)):
+        if len(found) >= count and end.sequence.lane == LANES[-1]:
+            break
+        receipts = state.snapshot.receipts(end.sequence, count)
+        found += [(each, each.batch.number > end.last) for each in receipts]
     found.sort(key=lambda each: (each[0].batch.sequence.generation, each[0].data_version))
     return found[-count:]
 
 
-def _batches(state: LaneState, end: SequenceEnd) -> Iterator[CommittedBatch]:
-    if end.last == 0:
-        return
-    settled = state.snapshot.history(end.sequence, state.resets).settled
-    receipts = {each.batch.number: each for each in state.snapshot.receipts(end.sequence, settled)}
-    for batch in state.snapshot.batches(end.sequence, last=end.last):
-        receipt = receipts.get(batch.number)
-        version = receipt.data_version if receipt else state.data.landed_in(batch)
-        lines = receipt.counted if receipt else ()
-        yield CommittedBatch(batch, version, batch.number <= settled, lines)
+def _versions(
+    state: LaneState, planned: RangeColumns, counted: RangeColumns
+) -> Mapping[NumberedBatch, int]:
+    """The version that each batch landed in, by its receipt, else by the data table's log."""
+    found = {batch: int(counted.version[at]) for batch, at in counted.batches()}
+    for sequence, number in (batch for batch, _ in planned.batches() if batch not in found):
+        receipts = state.snapshot.receipts_of(sequence, number, number)
+        (batch,) = state.snapshot.batches(sequence, number, last=number)
+        found[sequence, number] = (
+            receipts[0].data_version if receipts else state.data.landed_in(batch)
+        )
+    return found
 
 
-def _losses(
-    state: LaneState, end: SequenceEnd, committed: Sequence[Batch], ends: Sequence[SequenceEnd]
+def _first_where(
+    state: LaneState, ends: Sequence[SequenceEnd], newer: tuple[str, str, object]
+) -> Mapping[BatchSequence, int]:
+    """The first batch of each sequence whose receipt is newer, or is not there yet."""
+    found = state.snapshot.columns.ranges(
+        "committed", {each.sequence: (1, each.last) for each in ends if each.last}, also=[newer]
+    )
+    first = {each.sequence: state.snapshot.settled(each.sequence) + 1 for each in ends}
+    for (sequence, number), _ in found.batches():
+        first[sequence] = min(first[sequence], number)
+    return first
+
+
+def _counting(
+    state: LaneState, end: SequenceEnd, losses: Sequence[Loss], ends: Sequence[SequenceEnd]
 ) -> Iterator[Loss]:
-    """A loss has no batch. It counts when a batch that counts begins after it or contains it.
-
-    A record dropped from quarantine has a batch, of any sequence, and counts if that batch does.
-    """
-    reached: dict[tuple[str, TopicPartition], int] = {}
-    for planned in (planned for batch in committed for planned in batch.ranges):
-        place = (planned.topic_id, planned.offsets.partition)
-        reached[place] = max(planned.offsets.end, reached.get(place, 0))
-    for loss in read_losses(state.snapshot.rows(end.sequence, ["loss"])):
-        read_up_to = reached.get((loss.topic_id, loss.offsets.partition), 0)
+    reached: Mapping[TopicIdPartition, int] = {}
+    if end.closed and any(each.dropped_from is None for each in losses):
+        reached = _reached(state, end)
+    for loss in losses:
+        place = TopicIdPartition(loss.topic_id, loss.offsets.partition.partition)
         if loss.dropped_from is not None:
             counts = _is_committed(loss.dropped_from, ends)
         else:
-            counts = not end.closed or loss.offsets.start < read_up_to
+            counts = not end.closed or loss.offsets.start < reached.get(place, 0)
         if counts:
             yield loss
+
+
+def _reached(state: LaneState, end: SequenceEnd) -> Mapping[TopicIdPartition, int]:
+    """How far a closed sequence has read each partition."""
+    # Every forward batch lists every partition, so the last one has all the ends.
+    first = max(end.last, 1) if end.sequence.lane == "forward" else 1
+    found = state.snapshot.columns.ranges("planned", {end.sequence: (first, end.last)})
+    ends = np.zeros(len(found.places), dtype=np.int64)
+    np.maximum.at(ends, found.place, found.end)
+    return {place: int(ends[code]) for code, (place, _) in enumerate(found.places)}
 
 
 def _is_committed(name: str, ends: Sequence[SequenceEnd]) -> bool:

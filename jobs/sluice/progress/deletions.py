@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sluice.errors import TableRefused
+from sluice.offsets.range_columns import OffsetScope
 from sluice.progress.erased import Erased, RangeToReread, RowsByPlace, erased_rows, rows_among
 from sluice.progress.lane_state import LaneState
 from sluice.progress.unaltered import require_no_foreign_commits
-from sluice.tables.coordinates import StoredCoordinates, group_coordinates
-from sluice.tables.delta_log import COORDINATES
+from sluice.tables.coordinates import StoredCoordinates
 from sluice.tables.foreign_commits import TableCommit, may_have_deleted
 from sluice.tables.removed_files import removed_files
-from sluice.tables.rows import read_rows
 
 
 def read_erased(lane: LaneState, again: Iterable[RangeToReread]) -> Erased:
@@ -53,10 +52,9 @@ def _removed(lane: LaneState, commit: TableCommit) -> RowsByPlace | None:
 
 def _present(lane: LaneState, removed: RowsByPlace) -> RowsByPlace:
     """The rows at removed offsets that are in the table all the same: written again since."""
-    offsets = {offset for rows in removed.values() for offset in rows.tolist()}
-    if not offsets:
+    if not removed:
         return {}
-    return _by_place(group_coordinates(read_rows(lane.data.uri, COORDINATES.names, offsets)))
+    return _by_place(lane.data.coordinates_in(OffsetScope.of_offsets(removed)))
 
 
 def _by_place(rows: StoredCoordinates) -> RowsByPlace:

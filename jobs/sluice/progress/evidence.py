@@ -9,15 +9,24 @@ from functools import cached_property
 import numpy as np
 
 from sluice.offsets.ranges import OffsetRange, TopicPartition
-from sluice.offsets.receipts import PartitionCount
 from sluice.offsets.row_offsets import NO_ROWS, Mask, Offsets, Rows
+
+
+@dataclass(frozen=True)
+class CountedRange:
+    """A line of a receipt: a range, and how many of its offsets became rows."""
+
+    offsets: OffsetRange
+    records: int
+    quarantined: int
 
 
 @dataclass(frozen=True)
 class CommittedRange:
     """The range of one committed batch, and the version of the data table it landed in.
 
-    `due` says whether it must have a receipt by now; `receipts` are those it has.
+    `due` says whether it must have a receipt by now; `receipts` are those it has. One that is not
+    `checked` itself is there because its rows may be among those of others.
     """
 
     batch: str
@@ -26,7 +35,8 @@ class CommittedRange:
     offsets: OffsetRange
     version: int
     due: bool
-    receipts: Sequence[PartitionCount]
+    receipts: Sequence[CountedRange]
+    checked: bool = True
 
 
 @dataclass(frozen=True)

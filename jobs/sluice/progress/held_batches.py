@@ -16,7 +16,7 @@ from sluice.progress.lane_state import LaneState
 from sluice.progress.sequence_end import SequenceEnd
 from sluice.tables.batch_commits import LoggedBatch
 from sluice.tables.fence import FENCE
-from sluice.tables.foreign_commits import TableCommit, in_effect
+from sluice.tables.foreign_commits import in_effect, restores_of
 from sluice.tables.stored_rows import StoredRows
 
 Ends = Mapping[BatchSequence, int]
@@ -47,10 +47,9 @@ def held_ends(state: LaneState) -> Ends:
 
 def logged_in_effect(state: LaneState) -> list[LoggedBatch]:
     """The batches whose commits the log still holds, and no RESTORE has undone; newest first."""
-    commits: Sequence[TableCommit] = state.data.commits()
-    newest = state.data.version or 0
+    restores, newest = restores_of(state.data.commits()), state.data.version or 0
     found = state.data.logged_batches()
-    return [each for each in found if in_effect(each.version, newest, commits)]
+    return [each for each in found if in_effect(each.version, newest, restores)]
 
 
 def known_ends(pipeline: str, logged: Sequence[LoggedBatch], rows: StoredRows) -> Ends:

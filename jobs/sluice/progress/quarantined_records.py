@@ -13,16 +13,17 @@ from typing import Any
 
 from sluice.offsets.notation import parse_batch
 from sluice.offsets.quarantined import QuarantinedRecord, RecordState
-from sluice.offsets.ranges import TopicIdPartition, TopicPartition
-from sluice.progress.committed import read_committed, sequence_ends
+from sluice.offsets.range_columns import OffsetScope
+from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition
+from sluice.offsets.row_offsets import Offsets
+from sluice.progress.committed import committed_ranges, losses_that_count, sequence_ends
 from sluice.progress.evidence import Evidence
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.reads import evidence_of
 from sluice.progress.resources import PipelineResources
 from sluice.progress.sequence_end import SequenceEnd
 from sluice.tables.coordinates import group_coordinates
-from sluice.tables.delta_log import COORDINATES
-from sluice.tables.rows import read_rows
+from sluice.tables.delta_log import COORDINATES, DeltaSnapshot
 
 _COLUMNS = [*COORDINATES.names, "_topic", "error", "quarantined_at"]
 _ORDER = [(name, "ascending") for name in COORDINATES.names]
@@ -40,17 +41,21 @@ class Quarantined:
         return [each for each in self.rows if each.state in states]
 
 
-def read_quarantined(resources: PipelineResources, lane: LaneState | None = None) -> Quarantined:
-    """Read the rows and decide which of them count, in the current state or another."""
+def read_quarantined(
+    resources: PipelineResources, lane: LaneState | None = None, scope: OffsetScope | None = None
+) -> Quarantined:
+    """Read the rows, all or those at some offsets, and decide which count: now, or in a state."""
     # A batch that lands from here on is not seen: its rows count as waiting, and stay.
     lane = lane or read_unchecked(resources)
-    if not resources.quarantine.exists():
+    quarantine = resources.quarantine.snapshot()
+    if quarantine.version is None:
         return Quarantined(lane, ())
-    committed = read_committed(lane)
-    lines = read_rows(resources.tables.quarantine(resources.spec.table), _COLUMNS).sort_by(_ORDER)
+    lines = quarantine.rows(_COLUMNS, scope).sort_by(_ORDER)
     stored = group_coordinates(lines)
-    found = {place: evidence_of(committed, place, stored) for place in stored.places}
-    evidence = _with_newer_rows(resources, found)
+    asked = OffsetScope.of_offsets({at: found for at, (found, _) in stored.places.items()})
+    committed, losses = committed_ranges(lane, asked), losses_that_count(lane)
+    found = {place: evidence_of(committed, losses, place, stored) for place in stored.places}
+    evidence = _with_newer_rows(lane.data, found)
     # The rows are sorted by place, so the places come in the order of the rows.
     marks = [mark for each in evidence.values() for mark in _marks(each)]
     ends = sequence_ends(lane)
@@ -61,21 +66,20 @@ def read_quarantined(resources: PipelineResources, lane: LaneState | None = None
 
 
 def _with_newer_rows(
-    resources: PipelineResources, known: Mapping[TopicIdPartition, Evidence]
+    data: DeltaSnapshot, known: Mapping[TopicIdPartition, Evidence]
 ) -> Mapping[TopicIdPartition, Evidence]:
     """The same evidence, plus the data table's rows that later batches have at these offsets."""
-    again: set[int] = set()
-    for each in known.values():
+    again: dict[TopicIdPartition, Offsets] = {}
+    for place, each in known.items():
         rows = each.quarantined
         later = (rows.reads >= 0) & (each.newest_read(rows.offsets) > rows.reads)
-        again.update(rows.offsets[later].tolist())
+        if later.any():
+            again[place] = rows.offsets[later]
     if not again:
         return known
-    data = group_coordinates(
-        read_rows(resources.tables.data(resources.spec.table), COORDINATES.names, again)
-    )
+    newer = data.coordinates_in(OffsetScope.of_offsets(again))
     return {
-        place: replace(each, data=data.rows(place, each.batches)) for place, each in known.items()
+        place: replace(each, data=newer.rows(place, each.batches)) for place, each in known.items()
     }
 
 
@@ -143,11 +147,13 @@ def read_records(resources: PipelineResources, rows: Sequence[QuarantinedRecord]
     if not rows:
         return []
     columns = [*COORDINATES.names, "_timestamp", "_key", "_headers", "value"]
-    uri = resources.tables.quarantine(resources.spec.table)
-    found = {
-        tuple(line[name] for name in COORDINATES.names): line
-        for line in read_rows(uri, columns, {row.offset for row in rows}).to_pylist()
-    }
+    places: dict[TopicIdPartition, list[OffsetRange]] = {}
+    for row in rows:
+        place = TopicIdPartition(row.topic_id, row.partition.partition)
+        alone = OffsetRange(row.partition, row.offset, row.offset + 1)
+        places.setdefault(place, []).append(alone)
+    lines = resources.quarantine.snapshot().rows(columns, OffsetScope.of_ranges(places))
+    found = {tuple(line[name] for name in COORDINATES.names): line for line in lines.to_pylist()}
     return [
         Record(
             row,

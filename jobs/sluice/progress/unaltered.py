@@ -10,8 +10,9 @@ from sluice.tables.foreign_commits import TableCommit, require_all_there, undone
 def check_data_table(state: LaneState) -> None:
     """Raises TableRefused or ResetNeeded unless the table holds what was committed to it."""
     commits = require_no_foreign_commits(state)
-    if any(each.restored is not None for each in commits):
-        undone = undone_by_restore(landed_batches(state), commits)
+    restored = [each.restored for each in commits if each.restored is not None]
+    if restored:
+        undone = undone_by_restore(landed_batches(state, above=min(restored)), commits)
         require_all_there(state.data.uri, state.pipeline, undone, commits)
 
 

@@ -25,12 +25,13 @@ def commits_after(table: DeltaTable, version: int) -> list[TableCommit]:
     """The commits above a version, oldest first, without those that log cleanup removed."""
     if version >= table.version():
         return []
-    files = PyFileSystem(DeltaStorageHandler(table.table_uri))
-    return [
-        _commit(table, number, actions)
-        for number in range(version + 1, table.version() + 1)
-        if (actions := _read(files, number)) is not None
-    ]
+    files, found = PyFileSystem(DeltaStorageHandler(table.table_uri)), []
+    for number in range(table.version(), version, -1):
+        # Log cleanup removes the oldest: below a missing one there are no others.
+        if (actions := _read(files, number)) is None:
+            break
+        found.append(_commit(table, number, actions))
+    return found[::-1]
 
 
 def commit_infos(table: DeltaTable) -> Iterator[tuple[int, Mapping[str, Any]]]:

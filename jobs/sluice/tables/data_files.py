@@ -6,7 +6,7 @@ table maps its columns it reads every one of them as null (delta-rs 1.6).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlparse
@@ -88,13 +88,16 @@ def read_files(
     return pa.concat_tables(parts)
 
 
-def count_rows(table: DeltaTable, wanted: Sequence[Condition]) -> int:
-    """How many rows meet the conditions. Raises as `read_files`."""
-    reader = _FileReader(table, [], wanted)
-    listed = files_of(table, wanted)
-    counts = [each.count_rows() for each in reader.scans(_without_vector(listed))]
-    counts += [len(reader.masked(each.path, each.kept)) for each in listed if each.kept is not None]
-    return sum(counts)
+def read_chunks(
+    table: DeltaTable, columns: Sequence[str], wanted: Sequence[Condition] = ()
+) -> Iterator[pa.RecordBatch]:
+    """As `read_files`, of all files that may have such rows, a chunk at a time."""
+    reader, listed = _FileReader(table, columns, wanted), files_of(table, wanted)
+    for each in reader.scans(_without_vector(listed)):
+        yield from each.to_batches()
+    for each in listed:
+        if each.kept is not None:
+            yield from reader.masked(each.path, each.kept).to_batches()
 
 
 def _without_vector(files: Iterable[DataFile]) -> list[str]:

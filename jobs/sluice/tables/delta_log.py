@@ -6,7 +6,7 @@ A snapshot is one version. Where the protocol needs newer facts, it takes anothe
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,17 +15,20 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from sluice.errors import CommitUnknown, TableRefused
 from sluice.offsets.batches import Batch, BatchSequence
-from sluice.offsets.ranges import TopicIdPartition, TopicPartition
+from sluice.offsets.range_columns import OffsetScope
+from sluice.offsets.ranges import TopicIdPartition
 from sluice.offsets.row_offsets import Offsets
 from sluice.tables.commits import written_files
 from sluice.tables.coordinates import Landing, StoredCoordinates, group_coordinates
-from sluice.tables.data_files import Condition, count_rows, files_named, read_files
+from sluice.tables.data_files import Condition, files_named, read_files
 from sluice.tables.features import unwritable_features
 from sluice.tables.fence import FENCE, Fencing
+from sluice.tables.log_end import LogEnd
 from sluice.tables.log_snapshot import LogSnapshot
 from sluice.tables.ownership import require_owner
 from sluice.tables.refusals import reading
 from sluice.tables.rows import removed_rows, rows_where
+from sluice.tables.scoped_rows import count_by_place, rows_in
 from sluice.tables.stored_rows import StoredRows, stored_rows
 
 log = logging.getLogger(__name__)
@@ -42,14 +45,20 @@ KEYS = ["_topic_id", "_partition", "_offset"]
 
 
 class DeltaLog:
-    """The log of a data or quarantine table; each snapshot reads it anew."""
+    """The log of a data or quarantine table; it is read anew once it is no longer as it was."""
 
     def __init__(self, uri: str) -> None:
         self.uri = uri
+        self._read: tuple[LogEnd, DeltaSnapshot] | None = None
 
     def snapshot(self) -> DeltaSnapshot:
         """The table as it is now. Raises CommitUnknown where its log is unreadable."""
-        return DeltaSnapshot(self.uri, _table_at(self.uri))
+        if self._read is not None and self._read[0].stands():
+            return self._read[1]
+        table = _table_at(self.uri)
+        found = DeltaSnapshot(self.uri, table)
+        self._read = None if table is None else (LogEnd.of(table), found)
+        return found
 
     def exists(self) -> bool:
         """Whether there is a table now."""
@@ -133,13 +142,19 @@ class DeltaSnapshot(LogSnapshot):
         wanted = [*_at(place), ("_offset", ">=", start), ("_offset", "<", end)]
         return group_coordinates(self._where(COORDINATES.names, wanted)).offsets(place)
 
-    def rows_from(self, topic_id: str, partition: TopicPartition, offset: int) -> int:
-        """How many rows a partition has from an offset on; file statistics skip most files."""
+    def rows(self, columns: Sequence[str], scope: OffsetScope | None = None) -> pa.Table:
+        """Columns, the coordinates among them, of the rows at some offsets, or of all."""
         if self._table is None:
-            return 0
-        place = TopicIdPartition(topic_id, partition.partition)
-        wanted = [("_topic", "=", partition.topic), *_at(place), ("_offset", ">=", offset)]
-        return count_rows(self._table, wanted)
+            return COORDINATES.empty_table()
+        return rows_in(self._table, columns, scope)
+
+    def coordinates_in(self, scope: OffsetScope) -> StoredCoordinates:
+        """The coordinates of the rows at these offsets."""
+        return group_coordinates(self.rows(COORDINATES.names, scope))
+
+    def row_counts(self, scope: OffsetScope | None = None) -> Mapping[TopicIdPartition, int]:
+        """How many rows each partition has, at some offsets or in all."""
+        return {} if self._table is None else count_by_place(self._table, scope)
 
     def removed(self, version: int) -> StoredCoordinates | None:
         """The coordinates that a version removed; None where this is no longer known."""

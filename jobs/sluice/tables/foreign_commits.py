@@ -46,8 +46,8 @@ def require_no_foreign_commits(
     OPTIMIZE, VACUUM, added columns and deleted rows are allowed, and so is anything that a RESTORE
     has undone. Raises TableRefused.
     """
-    now = max((each.version for each in commits), default=0)
-    for commit in (each for each in commits if in_effect(each.version, now, commits)):
+    now, restores = _newest(commits), restores_of(commits)
+    for commit in (each for each in commits if in_effect(each.version, now, restores)):
         found = _refusal(pipeline, commit)
         if found:
             did = f"{table}: version {commit.version} is a {commit.operation}"
@@ -86,14 +86,14 @@ def _refusal(pipeline: str, commit: TableCommit) -> str:
 
 def may_have_deleted(pipeline: str, commits: Sequence[TableCommit]) -> list[TableCommit]:
     """Other writers' commits, still in effect, that may have deleted rows from the table."""
-    now = max((each.version for each in commits), default=0)
+    now, restores = _newest(commits), restores_of(commits)
     return [
         each
         for each in commits
         if each.version > 0
         and not each.operation.startswith(_KEEPS_ROWS)
         and not any(writer.startswith(f"sluice:{pipeline}:") for writer in each.writers)
-        and in_effect(each.version, now, commits)
+        and in_effect(each.version, now, restores)
     ]
 
 
@@ -104,8 +104,8 @@ def undone_by_restore(
 
     Their transaction ids stay committed (delta-io/delta issue 1813).
     """
-    now = max((each.version for each in commits), default=0)
-    return [each for each in landed if not in_effect(each.version, max(now, each.version), commits)]
+    now, restores = _newest(commits), restores_of(commits)
+    return [e for e in landed if not in_effect(e.version, max(now, e.version), restores)]
 
 
 def require_all_there(
@@ -126,10 +126,23 @@ def require_all_there(
     )
 
 
-def in_effect(version: int, at: int, commits: Sequence[TableCommit]) -> bool:
+Restores = Sequence[tuple[int, int]]
+"""Version and restored version of every RESTORE, newest first."""
+
+
+def restores_of(commits: Iterable[TableCommit]) -> Restores:
+    """The RESTOREs among some commits."""
+    found = [(each.version, each.restored) for each in commits if each.restored is not None]
+    return sorted(found, reverse=True)
+
+
+def in_effect(version: int, at: int, restores: Restores) -> bool:
     """Whether one version's changes are still present at another, given every RESTORE between."""
-    restores = [each for each in commits if version < each.version <= at]
-    for restore in sorted(restores, key=lambda each: each.version, reverse=True):
-        if restore.restored is not None:
-            return in_effect(version, restore.restored, commits)
+    for restore, restored in restores:
+        if version < restore <= at:
+            return in_effect(version, restored, restores)
     return version <= at
+
+
+def _newest(commits: Iterable[TableCommit]) -> int:
+    return max((each.version for each in commits), default=0)

@@ -53,9 +53,9 @@ class LogSnapshot:
         require_no_foreign_commits(self.uri, pipeline, commits, properties)
         return commits
 
-    def commits(self) -> list[TableCommit]:
-        """Every commit that the log still holds, unjudged."""
-        return [] if self._table is None else commits_after(self._table, -1)
+    def commits(self, above: int = -1) -> list[TableCommit]:
+        """Every commit above a version that the log still holds, unjudged."""
+        return [] if self._table is None else commits_after(self._table, above)
 
     def logged_batches(self) -> list[LoggedBatch]:
         """The batches whose commits the log still holds, newest first."""

@@ -8,6 +8,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError, TableNotFoundError
 
 from sluice.errors import TableRefused
+from sluice.tables.log_end import LogEnd
 from sluice.tables.offsets_schema import BEGUN_ANEW, SCHEMA
 from sluice.tables.offsets_snapshot import OffsetsSnapshot
 from sluice.tables.offsets_upkeep import clean, compact, compact_now_and_then
@@ -22,6 +23,7 @@ class OffsetsTable:
         self.uri = uri
         self._pipeline = pipeline
         self._version_1 = version_1
+        self._seen: tuple[LogEnd, OffsetsSnapshot] | None = None
 
     def exists(self) -> bool:
         """Whether there is a table now."""
@@ -37,14 +39,18 @@ class OffsetsTable:
         Raises TableRefused where it is another pipeline's, or version 1's is still in use;
         CommitUnknown where its log is unreadable.
         """
+        if self._seen is not None and self._seen[0].stands():
+            return self._seen[1]
         with reading(self.uri):
             try:
                 table = DeltaTable(self.uri)
             except TableNotFoundError:
                 self._require_no_version_1()
                 return OffsetsSnapshot(self._pipeline, None)
+            end = LogEnd.of(table)
         require_owner(self.uri, table, self._pipeline)
-        return OffsetsSnapshot(self._pipeline, table)
+        self._seen = end, OffsetsSnapshot(self._pipeline, table)
+        return self._seen[1]
 
     def begin_anew(self, decision: str) -> None:
         """Create the table of a pipeline that begins once more, by somebody's decision."""
@@ -52,9 +58,11 @@ class OffsetsTable:
 
     def snapshot_to_write(self) -> OffsetsSnapshot:
         """The current table, created when there is none yet. Raises as `snapshot`; CommitFailed."""
-        self._require_no_version_1()
-        self._create({})
-        return self.snapshot()
+        found = self.snapshot()
+        if not found.exists:
+            self._create({})
+            found = self.snapshot()
+        return found
 
     def _create(self, properties: Mapping[str, str]) -> None:
         with storing(self.uri):

@@ -6,7 +6,7 @@ import logging
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake import DeltaTable
+from deltalake import DeltaTable, WriterProperties
 
 from sluice.errors import CommitConflict, CommitFailed, CommitUnknown, TableRefused
 from sluice.tables.refusals import committing, reading, storing
@@ -18,6 +18,8 @@ log = logging.getLogger(__name__)
 _MANY_FILES = 20
 # Larger files are not rewritten each time.
 _COMPACTED_BYTES = 1024 * 1024
+# A batch's rows are found by statistics: of files, and of row groups within a file.
+ROW_GROUPS = WriterProperties(max_row_group_size=8192)
 
 
 def compact_now_and_then(uri: str) -> None:
@@ -40,7 +42,7 @@ def compact(uri: str, at_least: int = 2) -> None:
         return
     try:
         with committing(table):
-            table.optimize.compact(target_size=_COMPACTED_BYTES)
+            table.optimize.compact(target_size=_COMPACTED_BYTES, writer_properties=ROW_GROUPS)
     except CommitConflict:
         log.info("%s: left as it is, another process is compacting it", uri)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import pyarrow as pa
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from sluice.tables.data_files import Condition, files_of, read_files
-from sluice.tables.refusals import reading
 
 
 def rows_where(
@@ -17,19 +16,6 @@ def rows_where(
 ) -> pa.Table:
     """Columns of the rows that meet the conditions; statistics skip the files of others."""
     return read_files(table, files_of(table, wanted), columns, wanted)
-
-
-def read_rows(uri: str, columns: Sequence[str], offsets: Collection[int] | None = None) -> pa.Table:
-    """Some columns of a table's rows: all, or those with one of these offsets in any partition."""
-    with reading(uri):
-        table = DeltaTable(uri)
-        if offsets is None:
-            return rows_where(table, columns)
-        if not offsets:
-            return read_files(table, [], columns)
-        within = [("_offset", ">=", min(offsets)), ("_offset", "<=", max(offsets))]
-        wanted = [*within, ("_offset", "in", list(offsets))]
-        return read_files(table, files_of(table, within), columns, wanted)
 
 
 def removed_rows(

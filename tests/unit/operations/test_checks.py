@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sluice.offsets.receipts import GapCount, PartitionCount
 from sluice.offsets.row_offsets import NO_ROWS
 from sluice.operations.verify.checks import INVARIANTS, check
-from sluice.progress.evidence import Evidence
+from sluice.progress.evidence import CountedRange, Evidence
 
-from tests.unit.builders import offsets, partition, planned
+from tests.unit.builders import offsets, partition
 from tests.unit.exact import EXACT, array, found_in, read, rows, with_, without
 
 
@@ -76,7 +75,7 @@ def test_a_missing_row_is_incomplete_and_not_as_accounted() -> None:
 def test_what_a_person_has_given_up_is_not_missing_and_may_be_there() -> None:
     """Row 7 is missing or not, and the receipt says that it is lost."""
     first, second = EXACT.reads
-    lost = PartitionCount(planned(offsets(0, 10)), 8, 0, GapCount(control=1, lost=1))
+    lost = CountedRange(offsets(0, 10), 8, 0)
     reads = [replace(first, receipts=[lost]), second]
     without_it = {"reads": reads, "data": without(EXACT.data, 7)}
     assert broken(**without_it) == ["complete"]
@@ -131,7 +130,7 @@ def test_a_row_that_kafka_does_not_show_is_a_phantom_unless_the_topic_compacts()
 
 
 def test_a_receipt_with_other_counts_is_not_accounted() -> None:
-    wrong = PartitionCount(planned(offsets(10, 20)), 8, 2, GapCount())
+    wrong = CountedRange(offsets(10, 20), 8, 2)
     found = check(replace(EXACT, reads=[EXACT.reads[0], replace(EXACT.reads[1], receipts=[wrong])]))
     assert [(each.invariant, each.found) for each in found] == [
         ("accounted", "9 rows"),
@@ -147,8 +146,17 @@ def test_a_receipt_that_is_there_twice_is_not_accounted() -> None:
 
 def test_a_receipt_over_other_offsets_than_planned_is_not_accounted() -> None:
     first, second = EXACT.reads
-    shifted = PartitionCount(planned(offsets(11, 20)), 8, 1, GapCount())
+    shifted = CountedRange(offsets(11, 20), 8, 1)
     assert broken(reads=[first, replace(second, receipts=[shifted])]) == ["accounted"]
+
+
+def test_a_batch_that_nobody_asks_about_owns_its_rows_and_owes_nothing() -> None:
+    first, second = EXACT.reads
+    unasked = replace(first, checked=False)
+    part = without(EXACT.data, *range(5))
+    assert broken(reads=[first, second], data=part) == ["accounted"]
+    assert broken(reads=[unasked, second], data=part, openings={1: 10}) == []
+    assert broken(reads=[unasked, second], data=part, openings={1: 9}) == ["tiled"]
 
 
 def test_only_a_few_of_many_offsets_are_named() -> None:

@@ -16,7 +16,7 @@ from sluice.offsets.ranges import TopicIdPartition
 from sluice.tables.batch_commits import batch_metadata
 from sluice.tables.coordinates import Landing
 from sluice.tables.delta_log import COORDINATES, DeltaLog
-from sluice.tables.rows import read_rows
+from sluice.tables.rows import rows_where
 
 from tests.unit.builders import TOPIC_ID, batch, offsets
 
@@ -168,19 +168,21 @@ def test_mapped_columns_are_read_by_their_names_in_the_files(tmp_path: Path) -> 
     by_hand(table, ["one.parquet"], fields(**PHYSICAL), MAPPED, reader=2)
     pq.write_table(rows(FIRST).rename_columns(PHYSICAL), table / "one.parquet")
     assert found(landing(table, FIRST)) == [0, 1, 2]
-    assert read_rows(str(table), ["_offset"], {1})["_offset"].to_pylist() == [1]
+    assert rows_where(DeltaTable(table), ["_offset"], [("_offset", "=", 1)])[
+        "_offset"
+    ].to_pylist() == [1]
 
 
 def test_a_mapping_by_ids_is_refused_by_name(tmp_path: Path) -> None:
     table = tmp_path / "t"
     by_hand(table, [], fields(**PHYSICAL), MAPPED | {"delta.columnMapping.mode": "id"}, reader=2)
     with pytest.raises(TableRefused, match=r"columnMapping.mode = 'name' or 'none', found 'id'"):
-        read_rows(str(table), ["_offset"])
+        rows_where(DeltaTable(table), ["_offset"])
 
 
 def test_a_column_that_is_no_longer_there_is_refused_by_name(table: Path) -> None:
     with pytest.raises(TableRefused, match="expected the columns _key, found none"):
-        read_rows(str(table), ["_offset", "_key"])
+        rows_where(DeltaTable(table), ["_offset", "_key"])
 
 
 def test_paths_are_decoded_and_may_be_absolute(tmp_path: Path) -> None:

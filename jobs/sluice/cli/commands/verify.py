@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
 
 import click
 from rich.console import Console
@@ -10,7 +11,7 @@ from rich.progress import Progress, TaskID
 
 from sluice.cli.caller import current_user, open_named
 from sluice.cli.output import arguments, print_json
-from sluice.offsets.notation import parse_range
+from sluice.offsets.notation import parse_duration, parse_moment, parse_range
 from sluice.offsets.quantities import format_count
 from sluice.offsets.ranges import OffsetRange
 from sluice.operations.verify.checks import INVARIANTS
@@ -27,7 +28,24 @@ def _ranges(context: click.Context, option: click.Parameter, written: tuple[str,
         raise click.BadParameter(str(problem), context, option) from None
 
 
+def _since(context: click.Context, option: click.Parameter, written: str | None) -> datetime | None:
+    if written is None:
+        return None
+    try:
+        if written.startswith("P"):
+            return datetime.now(UTC) - parse_duration(written)
+        return parse_moment(written)
+    except (ValueError, OverflowError) as problem:
+        raise click.BadParameter(str(problem), context, option) from None
+
+
 @click.command()
+@click.option(
+    "--since",
+    callback=_since,
+    metavar="MOMENT|DURATION",
+    help="Only what was committed since then, such as 2026-11-01T06:00:00Z, or PT24H ago.",
+)
 @click.option(
     "--accept-gap",
     "gaps",
@@ -38,7 +56,9 @@ def _ranges(context: click.Context, option: click.Parameter, written: tuple[str,
 )
 @click.option("--reason", default="", help="Why, for the record. Needed with --accept-gap.")
 @arguments
-def verify(pipeline: str, gaps: GapRanges, reason: str, as_json: bool) -> None:
+def verify(
+    pipeline: str, since: datetime | None, gaps: GapRanges, reason: str, as_json: bool
+) -> None:
     """Compare the tables of PIPELINE with Kafka, record by record. Exit code 1 if they differ."""
     if gaps and not reason.strip():
         raise click.UsageError("--accept-gap needs --reason: it is recorded with the loss.")
@@ -47,7 +67,7 @@ def verify(pipeline: str, gaps: GapRanges, reason: str, as_json: bool) -> None:
         settled = opened.accept_gaps(gaps, reason, origin.run_id, origin.actor)
         for receipt in settled.receipts:
             click.echo(f"{pipeline}: {receipt.batch}: settled, {receipt.lost} lost", err=as_json)
-    verdict = _compared(opened)
+    verdict = _compared(opened, since)
     if as_json:
         print_json(_document(pipeline, verdict))
     else:
@@ -55,7 +75,7 @@ def verify(pipeline: str, gaps: GapRanges, reason: str, as_json: bool) -> None:
     sys.exit(1 if verdict.violations else 0)
 
 
-def _compared(opened: Pipeline) -> Verdict:
+def _compared(opened: Pipeline, since: datetime | None) -> Verdict:
     with Progress(console=Console(stderr=True), transient=True) as progress:
         tasks: dict[OffsetRange, TaskID] = {}
 
@@ -64,7 +84,7 @@ def _compared(opened: Pipeline) -> Verdict:
                 tasks[wanted] = progress.add_task(str(wanted), total=wanted.span)
             progress.update(tasks[wanted], completed=offset - wanted.start)
 
-        return opened.verify(reached)
+        return opened.verify(reached, since)
 
 
 def _print(pipeline: str, verdict: Verdict) -> None:

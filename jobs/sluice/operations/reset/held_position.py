@@ -15,8 +15,9 @@ from sluice.positions.position import cursor_at
 from sluice.progress.committed import landed_batches
 from sluice.progress.held_batches import claimed_ends, held_ends
 from sluice.progress.lane_state import LaneState
+from sluice.progress.sequence_end import SequenceEnd
 from sluice.progress.unaltered import require_no_foreign_commits
-from sluice.tables.foreign_commits import LandedBatch, undone_by_restore
+from sluice.tables.foreign_commits import LandedBatch, TableCommit, undone_by_restore
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def held_position(lane: LaneState) -> HeldPosition:
     commits = lane.data.commits()
     if lane.trusted and all(each.restored is None for each in commits):
         return HeldPosition(cursor, cursor, committed, cluster, lane.newest)
-    landed, there = landed_batches(lane, claimed), held_ends(lane)
+    landed, there = _landed(lane, claimed, commits), held_ends(lane)
     undone = {str(each.batch) for each in undone_by_restore(landed, commits)}
     undone |= {str(e.batch) for e in landed if e.batch.number > there[e.batch.sequence]}
     if not undone:
@@ -78,6 +79,14 @@ def held_position(lane: LaneState) -> HeldPosition:
         _newest(held),
         tuple(lane.resets.lowered(last)),
     )
+
+
+def _landed(
+    lane: LaneState, claimed: Sequence[SequenceEnd], commits: Sequence[TableCommit]
+) -> list[LandedBatch]:
+    """The batches that may be undone: in a trusted table none below all that was restored."""
+    restored = [each.restored for each in commits if each.restored is not None]
+    return landed_batches(lane, claimed, min(restored) if lane.trusted else -1)
 
 
 def _newest(landed: Sequence[LandedBatch]) -> Batch | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sluice.offsets.batches import Batch
 from sluice.offsets.partition_log import Logs, PartitionLog
 from sluice.offsets.quarantined import RecordState
-from sluice.offsets.ranges import OffsetRange, TopicPartition
+from sluice.offsets.range_columns import LAST_OFFSET, OffsetScope
+from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition
 from sluice.offsets.resets import CursorMove, Reset, closed_unread
 from sluice.progress.deletions import read_erased
 from sluice.progress.erased import Erased, RangeToReread
@@ -16,9 +18,6 @@ from sluice.progress.lane_state import LaneState
 from sluice.progress.lanes import ReadLane, unfinished_batches
 from sluice.progress.quarantined_records import read_quarantined
 from sluice.progress.resources import PipelineResources
-
-# Kafka's protocol has 64-bit offsets, signed: everything above the new cursor is read in time.
-_END = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -89,19 +88,15 @@ def preview_of(
         for each in intended.cursor
         if each.after.offsets.start < reached.get((each.after.topic_id, each.partition), 0)
     ]
-    rows = {
-        each.partition: lane.data.rows_from(
-            each.after.topic_id, each.partition, each.after.offsets.start
-        )
-        for each in below
-    }
-    quarantined = _live_quarantine(resources, lane, below)
+    scope = OffsetScope.of_ranges({_place(each): [_onwards(each)] for each in below})
+    rows = lane.data.row_counts(scope) if below else {}
+    quarantined = _live_quarantine(resources, lane, scope) if below else {}
     return Preview(
         intended,
         {
             each.partition: AffectedRows(
-                rows.get(each.partition, 0),
-                quarantined.get(each.partition, 0),
+                rows.get(_place(each), 0),
+                quarantined.get(_place(each), 0),
                 logs.get(each.partition),
             )
             for each in intended.cursor
@@ -115,24 +110,22 @@ def erased_by(lane: LaneState, intended: Reset) -> Erased:
     """The rows that others deleted and that the new generation would bring back."""
     return read_erased(
         lane,
-        [
-            RangeToReread(OffsetRange(each.partition, start, _END), each.after.topic_id)
-            for each in intended.cursor
-            for start in [each.after.offsets.start]
-        ],
+        [RangeToReread(_onwards(each), each.after.topic_id) for each in intended.cursor],
     )
 
 
+def _place(moved: CursorMove) -> TopicIdPartition:
+    return TopicIdPartition(moved.after.topic_id, moved.partition.partition)
+
+
+def _onwards(moved: CursorMove) -> OffsetRange:
+    """All offsets from the new cursor on."""
+    return OffsetRange(moved.partition, moved.after.offsets.start, LAST_OFFSET)
+
+
 def _live_quarantine(
-    resources: PipelineResources, lane: LaneState, moves: Sequence[CursorMove]
-) -> Mapping[TopicPartition, int]:
-    """How many live quarantine rows each partition has from its new cursor on."""
-    live = read_quarantined(resources, lane).of(RecordState.LIVE) if moves else []
-    return {
-        moved.partition: sum(
-            (row.partition, row.topic_id) == (moved.partition, moved.after.topic_id)
-            and row.offset >= moved.after.offsets.start
-            for row in live
-        )
-        for moved in moves
-    }
+    resources: PipelineResources, lane: LaneState, scope: OffsetScope
+) -> Mapping[TopicIdPartition, int]:
+    """How many live quarantine rows each partition has at these offsets."""
+    live = read_quarantined(resources, lane, scope).of(RecordState.LIVE)
+    return Counter(TopicIdPartition(row.topic_id, row.partition.partition) for row in live)

@@ -69,7 +69,8 @@ def _unique(evidence: Evidence) -> Problems:
 
 def _tiled(evidence: Evidence) -> Problems:
     forward = sorted(
-        (read for read in evidence.reads if read.forward), key=lambda read: read.generation
+        (read for read in evidence.reads if read.forward and read.checked),
+        key=lambda read: read.generation,
     )
     began = False
     for generation, reads in groupby(forward, key=lambda read: read.generation):
@@ -112,8 +113,10 @@ def _accounted(evidence: Evidence) -> Problems:
     records, gone = _rows_per_read(evidence.data, evidence), _rows_per_read(evidence.gone, evidence)
     quarantined = _rows_per_read(evidence.ever_quarantined, evidence)
     for place, read in enumerate(evidence.reads):
+        if not read.checked:
+            continue
         offsets = read.offsets
-        found = [line.planned.offsets for line in read.receipts]
+        found = [line.offsets for line in read.receipts]
         if found != ([offsets] if read.due else []):
             named = ", ".join(map(str, found)) or "none"
             required = f"one receipt for {offsets}" if read.due else "no receipt"

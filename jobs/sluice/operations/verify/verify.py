@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 
-import numpy as np
-
-from sluice.broker.reader import read_offsets
-from sluice.offsets.loss_causes import BY_PERSON
-from sluice.offsets.partition_log import KafkaState
-from sluice.offsets.ranges import (
-    OffsetRange,
-    TopicIdPartition,
-    TopicPartition,
-    merged,
-    span_of,
-    without,
-)
-from sluice.offsets.row_offsets import NO_ROWS, Offsets
-from sluice.operations.verify.checks import Violation, check
-from sluice.progress.committed import Committed, read_committed
-from sluice.progress.evidence import CommittedRange, Evidence
+from sluice.broker.reader import offsets_reader
+from sluice.offsets.range_columns import OffsetScope
+from sluice.offsets.ranges import OffsetRange, TopicIdPartition, span_of, without
+from sluice.operations.verify.asked import asked_of
+from sluice.operations.verify.checks import Violation
+from sluice.operations.verify.proof import KafkaLogs, Progress, Proof, compare
+from sluice.progress.committed import committed_ranges, losses_that_count
 from sluice.progress.lane_state import LaneState, read_unchecked
-from sluice.progress.reads import evidence_of
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import require_no_foreign_commits
 from sluice.tables.coordinates import StoredCoordinates
 from sluice.tables.foreign_commits import TableCommit, may_have_deleted
-
-Progress = Callable[[OffsetRange, int], None]
-"""Called with the range that is being read, and the offset reached so far."""
 
 
 @dataclass(frozen=True)
@@ -62,69 +49,68 @@ class Verdict:
     violations: tuple[Violation, ...]
 
 
-@dataclass(frozen=True)
-class _Tables:
-    """What the tables hold of a pipeline, the data table at one version."""
-
-    committed: Committed
-    data: StoredCoordinates
-    quarantine: StoredCoordinates
-    deleted: Mapping[int, StoredCoordinates]
-
-
-def verify(resources: PipelineResources, progress: Progress) -> Verdict:
-    """Compare everything that is committed with what Kafka still holds.
+def verify(
+    resources: PipelineResources, progress: Progress, since: datetime | None = None
+) -> Verdict:
+    """Compare what is committed, all of it or since a moment, with what Kafka still holds.
 
     Raises BrokerUnavailable if Kafka does not answer, TableRefused if the tables contradict each
     other beyond comparison.
     """
     # Batches that land from here on are left out: their version is above this one.
     lane = read_unchecked(resources)
-    committed, stored = read_committed(lane), lane.data.coordinates()
-    deletions = {each: lane.data.removed(each.version) for each in _suspected_deletions(lane)}
-    tables = _Tables(
-        committed,
-        stored.without(committed.unlisted(stored.names)),
-        resources.quarantine.snapshot().coordinates(),
-        {each.version: rows for each, rows in deletions.items() if rows is not None},
-    )
+    asked = asked_of(lane, since)
+    losses = losses_that_count(lane)
+    deletions = {e: lane.data.removed(e.version) for e in _suspected_deletions(lane, asked.above)}
     state = resources.kafka.state(resources.spec)
-    places = _partitions(committed)
-    evidence = [_evidence(resources, *each, tables, state, progress) for each in places.items()]
+    compacting = resources.kafka.compacting({each.topic for each in state.logs})
+    with offsets_reader(resources.client) as read:
+        found = compare(
+            Proof(
+                lane,
+                resources.quarantine.snapshot(),
+                asked,
+                losses,
+                {each.version: rows for each, rows in deletions.items() if rows is not None},
+                KafkaLogs(state, compacting, read, progress),
+            )
+        )
     return Verdict(
-        batches=len(committed.batches),
-        records=stored.count,
-        unlisted=stored.count - tables.data.count,
-        quarantined=sum(len(each.live.offsets) for each in evidence),
-        compared=sum(len(each.visible) for each in evidence),
-        unsettled=tuple(str(each.batch) for each in committed.batches if not each.settled),
-        lost=span_of(each.offsets for each in committed.losses),
-        losses=len(committed.losses),
-        skipped=_skipped(committed),
+        batches=asked.batches,
+        records=sum(asked.rows.values()),
+        unlisted=sum(asked.rows.values()) - found.rows,
+        quarantined=found.quarantined,
+        compared=found.compared,
+        unsettled=asked.unsettled,
+        lost=span_of(each.offsets for each in losses),
+        losses=len(losses),
+        skipped=_skipped(lane),
         deleted=tuple(_deleted(deletions)),
-        violations=(
-            *(violation for each in evidence for violation in check(each)),
-            *_strays(tables.data, places),
-        ),
+        violations=tuple(found.violations),
     )
 
 
-def _skipped(committed: Committed) -> int:
+def _skipped(lane: LaneState) -> int:
     """How many offsets resets passed over and no batch has read."""
-    read = [planned for landed in committed.batches for planned in landed.batch.ranges]
-    unread: list[OffsetRange] = []
-    for reset in committed.resets.by_generation.values():
+    passed: dict[TopicIdPartition, list[OffsetRange]] = {}
+    for reset in lane.resets.by_generation.values():
         for moved in (each for each in reset.cursor if each.skipped):
             end = moved.after.offsets.start
-            passed = OffsetRange(moved.partition, end - moved.skipped, end)
-            same = [each.offsets for each in read if each.topic_id == moved.after.topic_id]
-            unread += without([passed], same)
-    return span_of(merged(unread))
+            place = TopicIdPartition(moved.after.topic_id, moved.partition.partition)
+            skipped = OffsetRange(moved.partition, end - moved.skipped, end)
+            passed.setdefault(place, []).append(skipped)
+    if not passed:
+        return 0
+    read = committed_ranges(lane, OffsetScope.of_ranges(passed))
+    return sum(
+        span_of(without(skipped, [each.offsets for each in read.at(place)]))
+        for place, skipped in passed.items()
+    )
 
 
-def _suspected_deletions(lane: LaneState) -> list[TableCommit]:
+def _suspected_deletions(lane: LaneState, above: int) -> list[TableCommit]:
     require_no_foreign_commits(lane)
-    return may_have_deleted(lane.pipeline, lane.data.commits())
+    return may_have_deleted(lane.pipeline, lane.data.commits(above))
 
 
 def _deleted(
@@ -134,92 +120,3 @@ def _deleted(
         if rows is None or rows.count:
             count = None if rows is None else rows.count
             yield ForeignDeletion(commit.version, commit.operation, count)
-
-
-def _strays(data: StoredCoordinates, known: Iterable[TopicIdPartition]) -> Iterator[Violation]:
-    """Violations by rows of partitions that no batch has read."""
-    for place in sorted(data.places.keys() - set(known)):
-        offsets, _ = data.places[place]
-        where = TopicPartition(f"topic id {place.topic_id or 'unknown'} ", place.partition)
-        found = f"{len(offsets)} rows of a partition that none has read"
-        yield Violation("no phantom", where, "rows of committed batches only", found)
-
-
-def _partitions(committed: Committed) -> dict[TopicIdPartition, TopicPartition]:
-    return {
-        TopicIdPartition(each.topic_id, each.offsets.partition.partition): each.offsets.partition
-        for landed in committed.batches
-        for each in landed.batch.ranges
-    }
-
-
-def _evidence(
-    resources: PipelineResources,
-    place: TopicIdPartition,
-    partition: TopicPartition,
-    tables: _Tables,
-    state: KafkaState,
-    progress: Progress,
-) -> Evidence:
-    committed = tables.committed
-    known = evidence_of(committed, place, tables.quarantine)
-    readable = _readable(known.reads, place, partition, state)
-    lost = [
-        loss
-        for loss in committed.losses
-        if (loss.topic_id, loss.offsets.partition) == (place.topic_id, partition)
-        and loss.dropped_from is None
-    ]
-    return replace(
-        known,
-        partition=partition,
-        openings=_openings(committed, place, partition),
-        lost=[each.offsets for each in lost],
-        given_up=[each.offsets for each in lost if each.cause.kind in BY_PERSON],
-        readable=readable,
-        visible=_visible_offsets(resources, readable, progress),
-        data=tables.data.rows(place, known.batches),
-        deleted={at: rows.rows(place, known.batches) for at, rows in tables.deleted.items()},
-        compacts=bool(readable) and resources.kafka.compacts(partition.topic),
-    )
-
-
-def _openings(
-    committed: Committed, place: TopicIdPartition, partition: TopicPartition
-) -> dict[int, int]:
-    openings: dict[int, int] = {}
-    for generation, reset in committed.resets.by_generation.items():
-        after = reset.by_partition.get(partition)
-        if after is not None and after.topic_id == place.topic_id:
-            openings[generation] = after.offsets.start
-    return openings
-
-
-def _readable(
-    reads: Sequence[CommittedRange],
-    place: TopicIdPartition,
-    partition: TopicPartition,
-    state: KafkaState,
-) -> list[OffsetRange]:
-    """What Kafka still holds of the ranges; nothing if the topic id has changed."""
-    log = state.logs.get(partition)
-    if log is None or log.topic_id != place.topic_id:
-        return []
-    return [
-        OffsetRange(partition, max(each.start, log.log_start_offset), each.end)
-        for each in merged([read.offsets for read in reads])
-        if each.end > log.log_start_offset
-    ]
-
-
-def _visible_offsets(
-    resources: PipelineResources, ranges: Iterable[OffsetRange], progress: Progress
-) -> Offsets:
-    found = [NO_ROWS.offsets]
-    for each in ranges:
-        for offsets in read_offsets(resources.client, each):
-            if offsets:
-                found.append(np.array(offsets, dtype=np.int64))
-                progress(each, offsets[-1] + 1)
-        progress(each, each.end)
-    return np.concatenate(found)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from sluice.errors import TooManyQuarantined, as_lines
 from sluice.lake.port import BatchAttempt, QuarantineResult
 from sluice.offsets.quarantined import QuarantinedRecord, RecordState
+from sluice.offsets.range_columns import OffsetScope
+from sluice.offsets.ranges import OffsetRange, TopicIdPartition
 from sluice.progress.quarantined_records import read_quarantined
 from sluice.progress.resources import PipelineResources
 
@@ -53,7 +55,11 @@ def require_within_budget(
 
 def _newly_quarantined(resources: PipelineResources, attempt: BatchAttempt) -> int:
     """How many offsets the attempt quarantined that no earlier batch had quarantined."""
-    rows = read_quarantined(resources).rows
+    ranges: dict[TopicIdPartition, list[OffsetRange]] = {}
+    for each in attempt.batch.ranges:
+        place = TopicIdPartition(each.topic_id, each.offsets.partition.partition)
+        ranges.setdefault(place, []).append(each.offsets)
+    rows = read_quarantined(resources, scope=OffsetScope.of_ranges(ranges)).rows
     known = {
         _coordinates(row) for row in rows if row.state in (RecordState.LIVE, RecordState.DROPPED)
     }

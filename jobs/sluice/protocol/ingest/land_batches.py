@@ -16,6 +16,7 @@ from sluice.errors import CommitConflict, CommitFailed, SluiceError, SparkFailed
 from sluice.failpoints import reach
 from sluice.lake.port import BatchAttempt, Lake, Undecodable
 from sluice.offsets.batches import Batch, BatchReference, BatchSequence
+from sluice.offsets.quantities import format_ranges
 from sluice.progress.lane_state import read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.progress.sequence_end import SequenceEnd, batch_end
@@ -115,7 +116,7 @@ def _land_once(
         log.info("%s: committed meanwhile, nothing to do", batch)
         return undecodable_before
     reading = prepare_reading(resources, forward, batch)
-    log.info("%s: reading %d offsets: %s", batch, batch.span, ", ".join(map(str, reading.ranges)))
+    log.info("%s: reading %d offsets: %s", batch, batch.span, format_ranges(reading.ranges))
     try:
         undecodable = _write_batch(resources, reading, lake, undecodable_before)
         reach("commit landed")

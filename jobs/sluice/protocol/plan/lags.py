@@ -12,11 +12,10 @@ from sluice.offsets.ranges import TopicPartition
 from sluice.progress.resources import PipelineResources
 
 
-def held_back_partitions(resources: PipelineResources) -> list[str]:
-    """One sentence for each partition that an open transaction holds back now."""
-    logs = resources.kafka.state(resources.spec).logs
-    since = read_open_since(resources.client, logs)
-    found = lags({}, logs, {}, datetime.now(UTC), since)
+def held_back_partitions(resources: PipelineResources, state: KafkaState) -> list[str]:
+    """One sentence for each partition that an open transaction holds back."""
+    since = read_open_since(resources.client, state.logs)
+    found = lags({}, state.logs, {}, datetime.now(UTC), since)
     return [each.waiting for each in found if each.waiting]
 
 

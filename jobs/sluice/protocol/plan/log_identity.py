@@ -56,10 +56,8 @@ def take_fingerprints(
     Unknown on a topic that compacts: the log cleaner rewrites its record batches.
     """
     held = ends_held(cursor, state)
-    not_compacted = {
-        topic for topic in {e.topic for e in held} if not resources.kafka.compacts(topic)
-    }
+    compacting = resources.kafka.compacting({each.topic for each in held})
     requested = {
-        partition: end for partition, end in held.items() if partition.topic in not_compacted
+        partition: end for partition, end in held.items() if partition.topic not in compacting
     }
     return read_fingerprints(resources.client, requested)

@@ -13,6 +13,7 @@ from sluice.offsets.losses import Skipped
 from sluice.offsets.origin import Origin
 from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.plan import Plan
+from sluice.offsets.quantities import format_ranges
 from sluice.progress.lane_state import LaneState
 from sluice.progress.lanes import read_lane
 from sluice.progress.resources import PipelineResources
@@ -35,19 +36,20 @@ def plan(resources: PipelineResources, origin: Origin) -> BatchReference:
     Raises SettingsError, BrokerUnavailable, DataLost, ResetNeeded, TableRefused or CommitFailed.
     """
 
+    seen: list[KafkaState] = []
+
     def decide(lane: LaneState) -> Plan:
-        return Plan(()) if lane.unfinished else preview_plan(resources, lane)
+        if lane.unfinished:
+            return Plan(())
+        seen.append(resources.kafka.state(resources.spec))
+        return next_plan(resources, lane, seen[-1])
 
     work = write_plan(resources, origin, "forward", decide).work
     if ineffective := start_without_effect(resources, resources.offsets.snapshot()):
         log.warning("%s: %s", resources.spec.pipeline, ineffective)
     if not work:
-        log.info(
-            "%s",
-            "; ".join(
-                [f"{resources.spec.pipeline}: nothing new", *held_back_partitions(resources)]
-            ),
-        )
+        waiting = held_back_partitions(resources, seen[-1])
+        log.info("%s", "; ".join([f"{resources.spec.pipeline}: nothing new", *waiting]))
     return work
 
 
@@ -94,11 +96,6 @@ def _append_decided(
     return PlannedWork(_work_of(lane, (*lane.unfinished, *new.batches)), new)
 
 
-def preview_plan(resources: PipelineResources, lane: LaneState) -> Plan:
-    """The plan that would be written now; nothing is written."""
-    return next_plan(resources, lane, resources.kafka.state(resources.spec))
-
-
 def next_plan(
     resources: PipelineResources, lane: LaneState, state: KafkaState, skips: Sequence[Skipped] = ()
 ) -> Plan:
@@ -115,9 +112,7 @@ def _log_plan(new: Plan) -> None:
     for loss in new.losses:
         log.warning("%s; recorded as lost", loss)
     for batch in new.batches:
-        for planned in batch.ranges:
-            if planned.offsets.span:
-                log.info("%s: planned %s", batch, planned.offsets)
+        log.info("%s: planned %s", batch, format_ranges(each.offsets for each in batch.ranges))
 
 
 def _work_of(lane: LaneState, batches: Sequence[Batch]) -> BatchReference:

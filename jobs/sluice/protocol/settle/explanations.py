@@ -20,6 +20,7 @@ from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
 from sluice.offsets.loss_causes import LossKind
 from sluice.offsets.losses import Loss
 from sluice.offsets.quarantined import RecordState
+from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.ranges import TopicIdPartition
 from sluice.offsets.receipts import GapCount, Span
 from sluice.offsets.row_offsets import NO_ROWS, Offsets
@@ -149,7 +150,9 @@ def _read_since(
 
 
 def _live_aside(resources: PipelineResources, planned: PlannedRange) -> Offsets:
-    rows = read_quarantined(resources).of(RecordState.LIVE)
+    place = TopicIdPartition(planned.topic_id, planned.offsets.partition.partition)
+    scope = OffsetScope.of_ranges({place: [planned.offsets]})
+    rows = read_quarantined(resources, scope=scope).of(RecordState.LIVE)
     mine = (planned.topic_id, planned.offsets.partition)
     found = [each.offset for each in rows if (each.topic_id, each.partition) == mine]
     return np.array(found, dtype=np.int64)

@@ -1,0 +1,72 @@
+"""Committed ranges: partition by partition, what the batches that count have read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from sluice.offsets.batches import BatchSequence
+from sluice.offsets.range_columns import NumberedBatch, RangeColumns
+from sluice.offsets.ranges import OffsetRange, TopicIdPartition
+from sluice.progress.evidence import CommittedRange, CountedRange
+
+
+@dataclass(frozen=True)
+class CommittedRanges:
+    """The ranges of committed batches, as plans and as receipts state them.
+
+    `planned` are all of them, or only those of batches without a receipt; then the receipts' own
+    ranges count for the others. `versions` are those that the batches landed in. Batches below
+    `first` are there only because others have read their offsets again.
+    """
+
+    planned: RangeColumns
+    counted: RangeColumns
+    settled: Mapping[BatchSequence, int]
+    versions: Mapping[NumberedBatch, int]
+    first: Mapping[BatchSequence, int] = field(default_factory=dict)
+    by_plan: bool = False
+
+    def at(self, place: TopicIdPartition) -> list[CommittedRange]:
+        """A partition's ranges in the order they landed."""
+        counted = self._counted(place)
+        found = list(self._planned(place, counted))
+        if not self.by_plan:
+            found += [
+                self._range(batch, line.offsets, [line])
+                for batch, lines in counted.items()
+                for line in lines
+            ]
+        return sorted(found, key=lambda each: (each.generation, each.version))
+
+    def _counted(self, place: TopicIdPartition) -> dict[NumberedBatch, list[CountedRange]]:
+        mine = self.counted.at(place)
+        found: dict[NumberedBatch, list[CountedRange]] = {}
+        for index in range(len(mine)):
+            records, quarantined = int(mine.records[index]), int(mine.quarantined[index])
+            line = CountedRange(mine.range(index), records, quarantined)
+            found.setdefault(mine.batch(index), []).append(line)
+        return found
+
+    def _planned(
+        self, place: TopicIdPartition, counted: Mapping[NumberedBatch, list[CountedRange]]
+    ) -> Iterator[CommittedRange]:
+        mine = self.planned.at(place)
+        for index in range(len(mine)):
+            batch = mine.batch(index)
+            yield self._range(batch, mine.range(index), counted.get(batch, []))
+
+    def _range(
+        self, batch: NumberedBatch, offsets: OffsetRange, lines: list[CountedRange]
+    ) -> CommittedRange:
+        sequence, number = batch
+        return CommittedRange(
+            batch=sequence.batch(number),
+            forward=sequence.lane == "forward",
+            generation=sequence.generation,
+            offsets=offsets,
+            version=self.versions[batch],
+            due=number <= self.settled[sequence],
+            receipts=lines,
+            checked=number >= self.first.get(sequence, 1),
+        )

@@ -1,0 +1,49 @@
+"""The end of a Delta log: its newest commit as a file, to tell whether the log is still as read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from deltalake import DeltaTable
+from deltalake.fs import DeltaStorageHandler
+from pyarrow.fs import FileInfo, FileType, PyFileSystem
+
+
+@dataclass(frozen=True)
+class LogEnd:
+    """The newest commit that a table was read up to.
+
+    Two small requests tell whether it still is, where opening the table replays its log: the same
+    file is there, and no next one. So a table that was dropped, put back or created anew is seen.
+    """
+
+    files: PyFileSystem
+    version: int
+    identity: Any
+
+    @classmethod
+    def of(cls, table: DeltaTable) -> LogEnd:
+        """The end of a table's log, as it was just opened."""
+        files = PyFileSystem(DeltaStorageHandler(table.table_uri))
+        (newest,) = files.get_file_info([_commit(table.version())])
+        return cls(files, table.version(), _identity(newest))
+
+    def stands(self) -> bool:
+        """Whether the log is still as it was."""
+        try:
+            newest, following = self.files.get_file_info(
+                [_commit(self.version), _commit(self.version + 1)]
+            )
+        except OSError:
+            return False
+        there = newest.type == FileType.File and _identity(newest) == self.identity
+        return there and bool(following.type == FileType.NotFound)
+
+
+def _commit(version: int) -> str:
+    return f"_delta_log/{version:020d}.json"
+
+
+def _identity(commit: FileInfo) -> tuple[Any, ...]:
+    return commit.type, commit.size, commit.mtime_ns

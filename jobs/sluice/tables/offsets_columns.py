@@ -1,0 +1,161 @@
+"""Columns of the offsets table: the ranges of very many batches, read a chunk at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from deltalake import DeltaTable
+from pyarrow.dataset import ParquetReadOptions
+
+from sluice.offsets.batches import BatchSequence
+from sluice.offsets.range_columns import OffsetScope, RangeColumns
+from sluice.offsets.ranges import TopicIdPartition, TopicPartition
+from sluice.offsets.row_offsets import Offsets
+from sluice.tables.chunks import encoded, numbers, touched
+from sluice.tables.data_files import Condition
+from sluice.tables.refusals import reading
+
+Numbers = Mapping[BatchSequence, tuple[int, int]]
+"""For each sequence the first and the last batch."""
+
+_NAMES = ("lane", "topic", "topic_id")
+# Our names for columns of every event, and of receipts.
+_RANGE = {"number": "batch_id", "start": "start_offset", "end": "end_offset"}
+_COUNTS = {"version": "data_version", "records": "records", "quarantined": "quarantined"}
+
+
+def read_rows(table: DeltaTable | None, wanted: list[Condition]) -> list[dict[str, Any]]:
+    """The rows that meet all conditions: few. Raises CommitUnknown or TableRefused.
+
+    Without the files' pruning, pyarrow compares the statistics of every column in every file.
+    """
+    if table is None:
+        return []
+    with reading(table.table_uri):
+        files = table.to_pyarrow_dataset(file_pruning_predicate=wanted)
+        found: list[dict[str, Any]] = files.to_table(
+            filter=pq.filters_to_expression(wanted)
+        ).to_pylist()
+    return found
+
+
+class OffsetsColumns:
+    """The rows of plans and receipts at one version of the offsets table, as columns."""
+
+    def __init__(self, table: DeltaTable | None) -> None:
+        self._table = table
+
+    def ranges(
+        self,
+        event: str,
+        batches: Numbers,
+        scope: OffsetScope | None = None,
+        also: Sequence[Condition] = (),
+    ) -> RangeColumns:
+        """The ranges of some batches in the rows of an event, those that the scope touches.
+
+        Only they are kept in memory. Statistics skip the files of others.
+        """
+        found = _Chunks(batches, scope)
+        wanted: list[Condition] = [("event", "=", event), *also]
+        if batches:
+            firsts, lasts = zip(*batches.values(), strict=True)
+            wanted += [("batch_id", ">=", min(firsts)), ("batch_id", "<=", max(lasts))]
+        if scope is not None:
+            lowest, behind = scope.bounds
+            wanted += [("start_offset", "<=", behind), ("end_offset", ">=", lowest)]
+        counts = _COUNTS.values() if event == "committed" else ()
+        columns = [*_NAMES, "generation", "partition", *_RANGE.values(), *counts]
+        for chunk in self._chunks(columns, wanted) if batches else ():
+            found.add(chunk)
+        return found.columns()
+
+    def places(self, event: str) -> Mapping[TopicIdPartition, TopicPartition]:
+        """The partitions that the rows of an event name, with their names."""
+        found = _Places()
+        for chunk in self._chunks([*_NAMES, "partition"], [("event", "=", event)]):
+            found.codes(chunk)
+        return dict(list(found.known))
+
+    def _chunks(self, columns: Sequence[str], wanted: list[Condition]) -> Iterator[pa.RecordBatch]:
+        if self._table is None:
+            return
+        with reading(self._table.table_uri):
+            files = self._table.to_pyarrow_dataset(
+                file_pruning_predicate=wanted,
+                parquet_read_options=ParquetReadOptions(dictionary_columns=set(_NAMES)),
+            )
+            yield from files.to_batches(columns=columns, filter=pq.filters_to_expression(wanted))
+
+
+class _Places:
+    """Gives partitions codes, the same in chunk after chunk."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[TopicIdPartition, TopicPartition], int] = {}
+
+    def codes(self, chunk: pa.RecordBatch) -> Offsets:
+        """The code of each row's partition."""
+        topics, topic_names = encoded(chunk, "topic")
+        ids, id_names = encoded(chunk, "topic_id")
+        partitions = numbers(chunk, "partition")
+        keys = (topics * len(id_names) + ids) * (int(partitions.max(initial=0)) + 1) + partitions
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        codes = []
+        for row in first.tolist():
+            number = int(partitions[row])
+            place = TopicIdPartition(id_names[ids[row]], number)
+            named = (place, TopicPartition(topic_names[topics[row]], number))
+            codes.append(self.known.setdefault(named, len(self.known)))
+        found: Offsets = np.array(codes, dtype=np.int64)[inverse]
+        return found
+
+
+class _Chunks:
+    """Collects the ranges of chunk after chunk, with the same codes for the same names."""
+
+    def __init__(self, wanted: Numbers, scope: OffsetScope | None) -> None:
+        self._sequences = list(wanted)
+        # Behind the known sequences, at index -1, one without batches: that of all other rows.
+        bounds = [*wanted.values(), (0, -1)]
+        self._first, self._last = (np.array(each) for each in zip(*bounds, strict=True))
+        self._scope = scope
+        self._places = _Places()
+        self._found: list[RangeColumns] = []
+
+    def add(self, chunk: pa.RecordBatch) -> None:
+        """Keep the ranges of a chunk that are wanted."""
+        if not len(chunk):
+            return
+        columns: dict[str, Any] = {ours: numbers(chunk, theirs) for ours, theirs in _RANGE.items()}
+        sequence = self._sequence_codes(chunk)
+        known = (columns["number"] >= self._first[sequence]) & (
+            columns["number"] <= self._last[sequence]
+        )
+        place = self._places.codes(chunk)
+        if self._scope is not None:
+            places = [each for each, _ in self._places.known]
+            known &= touched(self._scope, places, place, columns["start"], columns["end"])
+        for ours, theirs in _COUNTS.items():
+            counted = theirs in chunk.schema.names
+            columns[ours] = numbers(chunk, theirs) if counted else np.full(len(chunk), -1)
+        self._found.append(RangeColumns(sequence=sequence, place=place, **columns).only(known))
+
+    def columns(self) -> RangeColumns:
+        """All that was kept."""
+        return RangeColumns.together(self._sequences, list(self._places.known), self._found)
+
+    def _sequence_codes(self, chunk: pa.RecordBatch) -> Offsets:
+        """The index of each row's sequence, -1 where it is none of those wanted."""
+        lanes, names = encoded(chunk, "lane")
+        generations = numbers(chunk, "generation")
+        codes = np.full(len(chunk), -1, dtype=np.int64)
+        for code, each in enumerate(self._sequences):
+            if each.lane in names:
+                mine = (lanes == names.index(each.lane)) & (generations == each.generation)
+                codes[mine] = code
+        return codes

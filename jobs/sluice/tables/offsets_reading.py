@@ -1,0 +1,143 @@
+"""Reading the offsets table at one version: few rows as values, very many as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from deltalake import DeltaTable
+
+from sluice.errors import OffsetsDamaged, TableRefused
+from sluice.offsets.batches import Batch, BatchSequence
+from sluice.offsets.history import LaneHistory
+from sluice.offsets.losses import Loss
+from sluice.offsets.receipts import Receipt
+from sluice.offsets.resets import Resets
+from sluice.tables.data_files import Condition
+from sluice.tables.offsets_columns import OffsetsColumns, read_rows
+from sluice.tables.offsets_rows import read_batches, read_losses, read_receipts
+from sluice.tables.offsets_schema import BEGUN_ANEW
+from sluice.tables.refusals import reading
+from sluice.tables.reset_rows import DONE, INTENDED, read_resets
+
+
+class OffsetsReading:
+    """What the offsets table says at one version; the same rows are read once."""
+
+    def __init__(self, pipeline: str, table: DeltaTable | None) -> None:
+        self._pipeline = pipeline
+        self._table = table
+        self._known: dict[str, list[dict[str, Any]]] = {}
+        self._numbers: dict[str, int] = {}
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a table."""
+        return self._table is not None
+
+    @property
+    def begun_anew(self) -> bool:
+        """Whether somebody has decided that the pipeline begins once more."""
+        return self._table is not None and BEGUN_ANEW in self._table.metadata().configuration
+
+    def history(self, sequence: BatchSequence, resets: Resets) -> LaneHistory:
+        """The part of a lane of one generation that the next decision needs."""
+        planned = self.planned(sequence)
+        settled = self.settled(sequence)
+        return LaneHistory(
+            sequence=sequence,
+            planned=planned,
+            settled=settled,
+            batches=self.batches(sequence, first=max(settled, 1), last=planned),
+            opening=resets.by_generation.get(sequence.generation),
+        )
+
+    def planned(self, sequence: BatchSequence) -> int:
+        """The number of the last planned batch of a sequence, 0 when there is none."""
+        return self._newest(sequence.app_id)
+
+    def settled(self, sequence: BatchSequence) -> int:
+        """The number of a sequence's last batch with a receipt, 0 when there is none."""
+        return self._newest(sequence.receipts_app_id)
+
+    def resets(self) -> Resets:
+        """Every reset of the pipeline."""
+        if self._newest(self._resets_app_id) == 0:
+            return Resets({})
+        return read_resets(self._pipeline, self._reset_rows())
+
+    def batches(self, sequence: BatchSequence, first: int = 1, *, last: int) -> tuple[Batch, ...]:
+        """The planned batches of a sequence, from one number to another."""
+        return read_batches(sequence, self.rows(sequence, ["planned"], first, last))
+
+    def receipts(self, sequence: BatchSequence, newest: int) -> list[Receipt]:
+        """The newest receipts of a sequence, oldest first."""
+        settled = self.settled(sequence)
+        return self.receipts_of(sequence, max(1, settled - newest + 1), settled)
+
+    def receipts_of(self, sequence: BatchSequence, first: int, last: int) -> list[Receipt]:
+        """The receipts of a sequence, from one batch number to another."""
+        return list(read_receipts(sequence, self.rows(sequence, ["committed"], first, last)))
+
+    def rows(
+        self, sequence: BatchSequence, events: list[str], first: int = 0, last: int | None = None
+    ) -> list[dict[str, Any]]:
+        """The sequence's rows of these events, limited to batches `first` to `last` where given.
+
+        File statistics skip the files of other batches.
+        """
+        if last is not None and last < first:
+            return []
+        wanted: list[Condition] = [
+            ("lane", "=", sequence.lane),
+            ("generation", "=", sequence.generation),
+            ("event", "in", events),
+        ]
+        if last is not None:
+            wanted += [("batch_id", ">=", first), ("batch_id", "<=", last)]
+        return self._read(wanted)
+
+    def forget(self) -> None:
+        """Read again what is asked for from now on: a commit moves the table on."""
+        self._known.clear()
+        self._numbers.clear()
+
+    @property
+    def columns(self) -> OffsetsColumns:
+        """The ranges of plans and receipts in columns: few or very many."""
+        return OffsetsColumns(self._table)
+
+    def losses(self) -> Mapping[BatchSequence, list[Loss]]:
+        """Every recorded loss, by the sequence that recorded it."""
+        found: dict[BatchSequence, list[dict[str, Any]]] = {}
+        for row in self._read([("event", "=", "loss")]):
+            sequence = BatchSequence(self._pipeline, row["lane"], row["generation"])
+            found.setdefault(sequence, []).append(row)
+        return {sequence: list(read_losses(rows)) for sequence, rows in sorted(found.items())}
+
+    @property
+    def _resets_app_id(self) -> str:
+        return f"sluice:{self._pipeline}:resets"
+
+    def _reset_rows(self) -> list[dict[str, Any]]:
+        return self._read([("event", "in", [INTENDED, DONE])])
+
+    def _read(self, wanted: list[Condition]) -> list[dict[str, Any]]:
+        """The rows that meet all conditions. Raises CommitUnknown or OffsetsDamaged."""
+        known = self._known.get(repr(wanted))
+        if known is not None:
+            return known
+        try:
+            found = self._known[repr(wanted)] = read_rows(self._table, wanted)
+        except TableRefused as gone:
+            recover = f"`sluice recover {self._pipeline}` builds it from the data table."
+            raise OffsetsDamaged(f"{gone} Or {recover}") from gone
+        return found
+
+    def _newest(self, app_id: str) -> int:
+        if self._table is None:
+            return 0
+        if app_id not in self._numbers:
+            with reading(self._table.table_uri):
+                self._numbers[app_id] = self._table.transaction_version(app_id) or 0
+        return self._numbers[app_id]

@@ -1,0 +1,88 @@
+"""A lake without Spark: it commits a batch as Spark does, so that only our own cost is measured."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sluice.lake.port import BatchAttempt, Compacted, QuarantineResult
+from sluice.offsets.quarantined import BatchOffsets
+from sluice.tables.batch_commits import batch_metadata
+
+from local.bench.scale.build import add_file, data_rows
+from local.bench.scale.world import World, utc_now
+
+
+@dataclass(frozen=True)
+class WrittenLake:
+    """Writes each batch's rows and its commit as files."""
+
+    world: World
+
+    def prepare(self) -> None:
+        """The table is there."""
+
+    def land(self, reading: BatchAttempt) -> None:
+        """One file and one commit, put where there is none."""
+        uri = Path(self.world.open().resources.data.uri)
+        batch, now = reading.batch, utc_now()
+        topic_id = batch.ranges[0].topic_id
+        rows = data_rows(self.world, topic_id, batch.number, batch.number, now)
+        added = add_file(uri, f"batch-{batch.number:08d}-{reading.attempt}.parquet", rows)
+        info = {
+            "timestamp": int(now.timestamp() * 1000),
+            "operation": "WRITE",
+            "operationParameters": {"mode": "Append"},
+            "operationMetrics": {"numFiles": "1", "numOutputRows": str(batch.span)},
+            "userMetadata": batch_metadata(batch, reading.attempt, reading.fingerprints),
+        }
+        lines = [
+            {"commitInfo": info},
+            {"txn": {"appId": batch.sequence.app_id, "version": batch.number}},
+            {
+                "add": {
+                    "path": added.path,
+                    "size": added.size,
+                    "partitionValues": {},
+                    "modificationTime": added.modification_time,
+                    "dataChange": True,
+                    "stats": added.stats,
+                }
+            },
+        ]
+        _put(uri, "\n".join(map(json.dumps, lines)))
+
+    def prepare_quarantine(self) -> None:
+        """The table is there."""
+
+    def quarantine(self, reading: BatchAttempt) -> QuarantineResult:
+        """All records are decodable."""
+        return QuarantineResult(reading.batch.span, 0)
+
+    def land_decodable(self, reading: BatchAttempt) -> None:
+        """All records are decodable."""
+        self.land(reading)
+
+
+def _put(uri: Path, commit: str) -> None:
+    # Not counted as an open: Spark keeps a snapshot of its own.
+    log = uri / "_delta_log"
+    newest = max(int(each.stem) for each in log.glob("*.json"))
+    with (log / f"{newest + 1:020d}.json").open("x", encoding="utf-8") as file:
+        file.write(commit)
+
+
+class IdleUpkeep:
+    """Upkeep that leaves Spark's tables alone."""
+
+    def remove_quarantined(self, rows: Sequence[BatchOffsets]) -> None:
+        """Nothing is removed."""
+
+    def compact(self, uri: str) -> Compacted:
+        """Nothing is compacted."""
+        return Compacted(0, 0)
+
+    def vacuum(self, uri: str) -> None:
+        """Nothing is deleted."""
