@@ -242,8 +242,10 @@ def test_a_feature_that_delta_rs_does_not_write_refuses_a_reset_and_nothing_else
     exact(trips, 30)
 
 
-def test_rows_that_delta_rs_cannot_read_stop_the_line_with_the_feature(trips: Installed) -> None:
-    property = "delta.enableDeletionVectors"
-    sql(trips, f"ALTER TABLE {{t}} SET TBLPROPERTIES ('{property}' = 'true')")
-    with pytest.raises(TableRefused, match=r"delta-rs reads, found .*deletionVectors.*DROP"):
-        trips.open().preview_reset(to_earliest)
+def test_a_table_with_deletion_vectors_can_be_reset(trips: Installed) -> None:
+    sql(trips, "ALTER TABLE {t} SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+    pipeline = trips.open()
+    (affected,) = pipeline.preview_reset(to_earliest).affected.values()
+    assert affected.rows == 20
+    pipeline.reset(to_earliest, "a test", "run", "pytest")
+    exact(trips, 20)
