@@ -312,6 +312,7 @@ def test_a_log_replaced_between_two_batches_of_a_run_is_refused(
 def test_the_fingerprint_of_an_idle_partition_outlives_the_batches_of_others(
     replaced: Callable[..., Replaced],
 ) -> None:
+    """A batch does not look at partitions that it does not read; the next plan still can."""
     found = replaced(topics=2)
     idle, busy = found.trips.topics
     found.grow(5, topic=1)
@@ -347,7 +348,9 @@ def test_a_backfill_does_not_replace_rows_by_those_of_another_copy(
 def test_a_topic_that_is_brought_back_is_not_appended_once_more(
     replaced: Callable[..., Replaced], own_topic: Topic
 ) -> None:
+    """Nor where the topic in between was shorter: each batch is decided by its own topic id."""
     found = replaced()
+    found.trips.write_spec(max_records_per_batch=10)
     name, bootstrap = found.trips.topics[0], found.broker.bootstrap
     found.broker.stop()
     shutil.rmtree(found.copy)
@@ -366,5 +369,6 @@ def test_a_topic_that_is_brought_back_is_not_appended_once_more(
     found.reset(to_earliest, "brought back")
     found.grow(5)
     found.trips.run()
-    assert {row["mode"] for row in found.trips.offsets("planned")} == {"append", "replace"}
+    modes = {row["batch"]: row["mode"] for row in found.trips.offsets("planned")}
+    assert [modes[f"forward-3-{n}"] for n in (1, 2, 3)] == ["replace", "replace", "append"]
     assert found.trips.judge(remembered=anew, group=None).facts.rows == 25 + 3

@@ -283,8 +283,8 @@ def a_topic_created_anew(trips: Installed) -> Expectations:
 
 @scenario
 def files_vacuumed_before_the_receipt(trips: Installed) -> None:
-    an_aborted_transaction(trips)
-    more(trips, 3, 3)
+    more(trips, 3)
+    trips.run()
     producer = transactional(trips.bootstrap)
     send(producer, trips.topics[0], numbered(2))
     end(trips.bootstrap, trips.topics[0], producer, commit=True)

@@ -22,6 +22,8 @@ _ELSEWHERE = (
     "reset intended",
     "fence stands",
     "skip fenced",
+    "offsets set aside",
+    "recovery fenced",
     "drop recorded",
     "quarantine cleared",
 )

@@ -203,11 +203,14 @@ def _name(path: str) -> str:
 
 
 def _below(table: DeltaTable, uri: str) -> str:
-    """The path of a file below the table's folder; as it is where it lies elsewhere."""
+    """The path of a file below the table's folder; as it is where it lies elsewhere.
+
+    Of a shallow clone's files delta-rs puts the folder before their URI.
+    """
     place = urlparse(table.table_uri)
     root = unquote(place.path) if place.scheme == "file" else table.table_uri
     below: str = uri.removeprefix(f"{root.rstrip('/')}/")
-    return below
+    return unquote(urlparse(below).path) if below.startswith("file:/") else below
 
 
 def _is_absolute(path: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 from deltalake import DeltaTable
 
+from sluice.errors import OffsetsDamaged, TableRefused
 from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.history import LaneHistory
 from sluice.offsets.losses import Loss
@@ -122,10 +123,16 @@ class OffsetsReading:
         return self._read([("event", "in", [INTENDED, DONE])])
 
     def _read(self, wanted: list[Condition]) -> list[dict[str, Any]]:
+        """The rows that meet all conditions. Raises CommitUnknown or OffsetsDamaged."""
         known = self._known.get(repr(wanted))
-        if known is None:
-            known = self._known[repr(wanted)] = read_rows(self._table, wanted)
-        return known
+        if known is not None:
+            return known
+        try:
+            found = self._known[repr(wanted)] = read_rows(self._table, wanted)
+        except TableRefused as gone:
+            recover = f"`sluice recover {self._pipeline}` builds it from the data table."
+            raise OffsetsDamaged(f"{gone} Or {recover}") from gone
+        return found
 
     def _newest(self, app_id: str) -> int:
         if self._table is None:

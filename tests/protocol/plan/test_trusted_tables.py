@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from deltalake import DeltaTable
-from sluice.errors import TableRefused
+from sluice.errors import CommitFailed, TableRefused
 from sluice.operations.reset.targets import Target, shift_by, to_earliest
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic, landed, more
@@ -123,3 +124,18 @@ def test_a_new_pipeline_may_go_on_where_its_group_stands(trips: Installed) -> No
     more(trips, 10, 20)
     trips.run()
     assert [row["_offset"] for row in trips.rows()] == list(range(20, 30))
+
+
+def test_a_batch_does_not_land_behind_one_that_the_table_has_lost(trips: Installed) -> None:
+    """An older copy is put back between two batches of a run, before either has a receipt."""
+    trips.write_spec(max_records_per_batch=10)
+    copy = shutil.copytree(trips.data, trips.folder / "copy")
+    more(trips, 20, 20)
+    work = trips.plan()
+    trips.ingest(work.first(1))
+    trips.data.rename(trips.folder / "newer")
+    copy.rename(trips.data)
+    with pytest.raises(CommitFailed, match="expected forward-1-3 to be committed before it"):
+        trips.ingest(replace(work, batches=work.batches[1:]))
+    trips.run()
+    assert trips.judge().facts.rows == 40

@@ -95,3 +95,9 @@ def test_a_topic_created_anew_counts_from_the_start_and_replaces_nothing() -> No
     reach = NO_REACH.with_generation(opening, [ended(9)])
     plan = plan_next(spec(), before, state(log(0, 20, topic_id="another")), reach=reach)
     assert plan.batches[0].mode == "append"
+
+
+def test_batches_of_which_only_rows_are_left_are_told_by_the_reset_of_their_recovery() -> None:
+    reach = NO_REACH.with_generation(closing(moved(40, after=30)), [])
+    assert reach.ends == {(TOPIC_ID, partition()): 40}
+    assert NO_REACH.with_generation(closing(moved(40), last=0), []) == NO_REACH

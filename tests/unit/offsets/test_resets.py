@@ -129,3 +129,29 @@ def test_a_closed_sequence_ends_where_the_reset_says() -> None:
     assert known.closed_at(sequence(lane="backfill")) == 0
     with pytest.raises(OffsetsDamaged, match="expected the reset that closed it"):
         known.closed_at(sequence(generation=2))
+
+
+def test_a_generation_ends_earlier_where_the_table_was_put_back_behind_its_reset() -> None:
+    second, third = reset(moved(9, 4)), reset(moved(7, 0), generation=3, closed=5)
+    resets = Resets({2: second, 3: third})
+    held = {sequence(): 2, sequence(generation=2): 0, sequence(lane="backfill"): 4}
+    assert [(each.generation, each.closed_at["forward"]) for each in resets.lowered(held)] == [
+        (2, 2),
+        (3, 0),
+    ]
+    assert list(resets.lowered({sequence(): 3, sequence(generation=2): 8})) == []
+
+
+def test_what_is_lowered_counts_only_once_the_reset_that_lowers_it_is_done() -> None:
+    """Else bringing the right table back would undo batches that are there."""
+    second = reset(moved(9, 4), done=True)
+    (lowered,) = Resets({2: second}).lowered({sequence(): 1})
+    third = reset(moved(7, 0), generation=3, closed=0, earlier=(lowered,))
+    found = read_resets("flights", rows(second, third))
+    assert found.by_generation[2].closed_at["forward"] == 3
+    assert found.newest is not None
+    assert [each.closed_at["forward"] for each in found.newest.earlier] == [1]
+    done = replace(found.newest, done=True)
+    found = read_resets("flights", rows(second, third, done))
+    assert found.by_generation[2].closed_at["forward"] == 1
+    assert found.newest == done

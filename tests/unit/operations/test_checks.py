@@ -129,6 +129,12 @@ def test_a_row_that_kafka_does_not_show_is_a_phantom_unless_the_topic_compacts()
     assert broken(visible=unseen, compacts=True) == []
 
 
+def test_a_row_whose_record_is_told_to_be_lost_since_is_no_phantom() -> None:
+    gone = {"visible": EXACT.visible[EXACT.visible != 7]}
+    assert broken(**gone) == ["no phantom"]
+    assert broken(**gone, lost=[offsets(7, 8)]) == []
+
+
 def test_a_receipt_with_other_counts_is_not_accounted() -> None:
     wrong = CountedRange(offsets(10, 20), 8, 2)
     found = check(replace(EXACT, reads=[EXACT.reads[0], replace(EXACT.reads[1], receipts=[wrong])]))

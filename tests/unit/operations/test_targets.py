@@ -33,6 +33,10 @@ class Kafka(Answers):
         self.asked.append(cluster_id)
         return self.held
 
+    def new_cluster(self, before: str) -> tuple[str, Logs]:
+        assert self.held is not None
+        return "another", self.held
+
 
 def goes(target: Target, kafka: Kafka) -> dict[int, int]:
     moves = target.moves(HELD, kafka).items()
@@ -110,6 +114,28 @@ def test_a_target_that_needs_no_log_does_not_ask_for_one() -> None:
 def test_some_targets_move_with_the_log(name, value, scopes, towards) -> None:
     assert named_target(name, value, [parse_scope(each) for each in scopes]).towards == towards
     assert to_latest.towards == "to-latest"
+
+
+@pytest.mark.parametrize("name", sorted(TARGETS.keys() - {SKIP}))
+def test_a_new_cluster_is_read_from_positions_of_its_own(name: str) -> None:
+    value, _ = VALUES[name]
+    if not TARGETS[name].on_new_cluster:
+        with pytest.raises(ValueError, match="from positions of its own"):
+            named_target(name, value, new_cluster=True)
+        return
+    target, kafka = named_target(name, value, new_cluster=True), Kafka({0: 55, 1: 5})
+    if name == "to-offsets":
+        with pytest.raises(SettingsError, match=r"flights\[0\]: expected a position for every"):
+            target.moves(HELD, kafka)
+        return
+    assert goes(target, kafka).keys() == {0, 1}
+    assert target.cluster_id(HELD, kafka) == "another"
+    assert named_target(name, value).cluster_id(HELD, kafka) == CLUSTER
+
+
+def test_a_new_cluster_is_read_in_all_its_topics() -> None:
+    with pytest.raises(ValueError, match="in all partitions"):
+        named_target("to-earliest", scopes=[parse_scope("flights")], new_cluster=True)
 
 
 def test_the_logs_are_those_of_the_cluster_that_was_read() -> None:

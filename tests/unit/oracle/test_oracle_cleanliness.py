@@ -83,7 +83,7 @@ def write_sqlite(path: Path) -> None:
 @pytest.mark.parametrize("write", [write_text, write_gzip, write_parquet, write_sqlite])
 def test_a_secret_is_found_in_files_of_every_kind(tmp_path: Path, write) -> None:
     write(tmp_path / "file")
-    no_secret("another", tmp_path)
+    no_secret("n0t-to-be-f0und", tmp_path)
     with pytest.raises(AssertionError, match="11 Clean"):
         no_secret(SECRET, tmp_path)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
-from sluice.errors import CommitConflict, CommitFailed, CommitUnknown, TableRefused
+from sluice.errors import CommitConflict, CommitFailed, CommitUnknown, OffsetsDamaged, TableRefused
 from sluice.offsets.origin import Origin
 from sluice.offsets.plan import Plan
 from sluice.progress.retries import until_it_lands
@@ -139,7 +139,7 @@ def vacuumed(log: Path) -> None:
     [
         (corrupt, CommitUnknown, r"offsets: cannot be read: .*[Rr]un again"),
         (rubbish, CommitUnknown, r"offsets/?: cannot be read: .*[Rr]un again"),
-        (vacuumed, TableRefused, r"offsets/?: .* is gone: .*part-.*[Rr]estore"),
+        (vacuumed, OffsetsDamaged, r"offsets/?: .* is gone: .*part-.*[Rr]estore.*sluice recover"),
     ],
 )
 def test_a_table_that_cannot_be_read_is_named_with_the_next_move(

@@ -112,9 +112,11 @@ def _land_once(
 ) -> bool:
     """Write one batch and read the Delta log back. Returns whether records were undecodable."""
     forward = read_unchecked(resources)
-    if _require_open(batch, forward.end_of(batch.sequence)) >= batch.number:
+    last = _require_open(batch, forward.end_of(batch.sequence))
+    if last >= batch.number:
         log.info("%s: committed meanwhile, nothing to do", batch)
         return undecodable_before
+    _require_next(batch, last)
     reading = prepare_reading(resources, forward, batch)
     log.info("%s: reading %d offsets: %s", batch, batch.span, format_ranges(reading.ranges))
     try:
@@ -158,6 +160,16 @@ def _require_open(batch: Batch, end: SequenceEnd) -> int:
             " nothing to do"
         )
     return end.last
+
+
+def _require_next(batch: Batch, last: int) -> None:
+    """Raises CommitFailed if the table lacks the batch before: its number would hide the hole."""
+    if last < batch.number - 1:
+        raise CommitFailed(
+            f"{batch}: expected {batch.sequence.batch(batch.number - 1)} to be committed before it,"
+            f" found batch {last} the last one: an older copy of the table was put back while the"
+            " run was at work. Nothing was committed; run again."
+        )
 
 
 def _committed_by_another(resources: PipelineResources, reading: BatchAttempt) -> bool:
