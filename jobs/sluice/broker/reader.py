@@ -23,6 +23,7 @@ _TIMEOUT_S = 15.0
 # `consume` waits for this many records or this long, whichever comes first.
 _AT_A_TIME = 10_000
 _PAUSE_S = 0.2
+_FETCH_WAIT_MS = 20
 
 
 ReadOffsets = Callable[[OffsetRange], Iterator[list[int]]]
@@ -46,7 +47,9 @@ def _read_offsets(
     consumer.assign([WirePartition(partition.topic, partition.partition, wanted.start)])
     reached, heard = wanted.start, time.monotonic()
     while reached < wanted.end:
-        messages = consumer.consume(_AT_A_TIME, timeout=_PAUSE_S)
+        # It waits until there are as many, so ask for no more than there can be.
+        at_most = min(_AT_A_TIME, wanted.end - reached)
+        messages = consumer.consume(at_most, timeout=_PAUSE_S)
         if messages:
             heard = time.monotonic()
         elif time.monotonic() - heard > _TIMEOUT_S:
@@ -120,6 +123,8 @@ def _consumer(
             "group.id": "sluice-reader",
             "enable.auto.commit": False,
             "enable.partition.eof": True,
+            # At the end of one range the leader must not sit on the request for the next one.
+            "fetch.wait.max.ms": _FETCH_WAIT_MS,
             "isolation.level": isolation,
         }
     )

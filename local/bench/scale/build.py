@@ -180,7 +180,7 @@ def _move_log(world: World, pipeline: Pipeline, topic_id: str, log: Path, now: d
     for number in range(max(1, world.batches - _COMMITS_KEPT), world.batches + 1):
         batch = world.batch(number, state.cluster_id, topic_id)
         newest = number == world.batches
-        known = take_fingerprints(resources, batch, state) if newest else {}
+        known = take_fingerprints(resources, batch.by_partition, state) if newest else {}
         info = {
             "timestamp": int(now.timestamp() * 1000),
             "operation": "WRITE",

@@ -44,8 +44,8 @@ def _plan(world: World) -> None:
 
 
 def _work(world: World) -> BatchReference:
-    numbers = (each.number for each in unfinished_batches(world.open().resources))
-    return BatchReference(world.sequence, tuple(numbers))
+    numbers = [each.number for each in unfinished_batches(world.open().resources)]
+    return BatchReference(world.sequence, range(numbers[0], numbers[-1] + 1))
 
 
 def _ingest(world: World, work: BatchReference) -> None:

@@ -138,7 +138,8 @@ def test_beside_running_pipelines_nothing_is_lost_and_no_batch_fails_for_good(
     operations = [each["operation"] for each in DeltaTable(trips.data).history(10)]
     assert "OPTIMIZE" in operations
     assert len(DeltaTable(trips.data).file_uris()) == 1 < files
-    assert len(DeltaTable(trips.warehouse / "trips__offsets").file_uris()) == 1
+    offsets = DeltaTable(trips.warehouse / "trips__offsets")
+    assert len(offsets.file_uris()) == len(offsets.partitions()), "a file for each event"
     assert replace(trips.judge().facts, versions=facts.versions) == facts
 
 

@@ -118,7 +118,7 @@ def test_an_overwrite_by_others_is_told_by_what_it_took_away(trips: Installed) -
         (version + 1, "WRITE", 3)
     ]
     # What is read again afterwards is no longer excused.
-    trips.open().reset(to_earliest, "a test", "run", "pytest")
+    trips.open().reset(to_earliest, "a test", "run", "pytest", bring_back_erased=True)
     trips.run()
     assert verified(trips).violations == ()
     assert len(trips.rows()) == 20
