@@ -101,7 +101,7 @@ def test_a_table_that_was_dropped_is_refused(topic: Topic, pipeline: Pipelines) 
     trips.run()
     trips.data.rename(trips.folder / "aside")
     for verb in (trips.plan, trips.settle):
-        with pytest.raises(TableRefused, match=r"expected a last committed .* found no batch"):
+        with pytest.raises(TableRefused, match=r"expected Delta table .* found no table"):
             verb()
     (trips.folder / "aside").rename(trips.data)
     assert not trips.run()
