@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewPartitions
 from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.pipeline import Pipeline, open_pipeline
@@ -30,6 +31,8 @@ Numbers = npt.NDArray[np.int64]
 EVERY = timedelta(minutes=10)
 A_DAY = 144
 _QUARANTINED = 1_000
+# The controller refuses very large requests.
+_PARTITIONS_AT_ONCE = 2_000
 _GAPS = ("gaps", "gap_control", "gap_aborted", "gap_compacted", "gap_lost")
 
 
@@ -109,7 +112,12 @@ def produce(bootstrap: str, topic: str, partitions: int, each: int) -> None:
 
 def new_topic(bootstrap: str, topic: str, partitions: int, records: int) -> None:
     """A topic with this many records in each partition."""
-    create_topic(bootstrap, topic, partitions, {"retention.ms": "-1"})
+    first = min(partitions, _PARTITIONS_AT_ONCE)
+    create_topic(bootstrap, topic, first, {"retention.ms": "-1"})
+    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
+    for _, last in chunks(first + 1, partitions, _PARTITIONS_AT_ONCE):
+        grown = admin.create_partitions([NewPartitions(topic, last)], operation_timeout=60)
+        grown[topic].result(timeout=90)
     produce(bootstrap, topic, partitions, records)
 
 
