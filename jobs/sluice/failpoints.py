@@ -55,6 +55,7 @@ _KINDS: Mapping[str, Callable[[], None]] = {
     "term": lambda: os.kill(os.getpid(), signal.SIGTERM),
     "raise": _raise,
     "hang": _hang,
+    "freeze": lambda: os.kill(os.getpid(), signal.SIGSTOP),
 }
 
 

@@ -90,7 +90,7 @@ def test_a_table_that_cannot_be_read_is_named(trips: Installed) -> None:
     for command in ("plan", "status", "history", "verify"):
         done = trips.sluice(command)
         assert done.returncode == 1
-        assert "trips__offsets: cannot be read: " in done.stderr
+        assert "trips__offsets" in done.stderr
         assert "Traceback" not in done.stderr
     (trips.warehouse / "trips__offsets" / "_delta_log" / f"{0:020d}.json").write_text("{")
     assert "CommitUnknown: " in trips.sluice("status").stderr

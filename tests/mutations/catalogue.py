@@ -36,7 +36,7 @@ MUTATIONS = (
     _mutation(
         "plans anew instead of adopting",
         "progress/lane_state.py",
-        "        return self.history.after(self.committed)\n",
+        "        return self.history.after(max(self.committed, self.history.settled))\n",
         "        return ()\n",
         "a plan that was left",
         1,
@@ -45,9 +45,9 @@ MUTATIONS = (
     ),
     _mutation(
         "plans without compare-and-set",
-        "tables/offsets_table.py",
-        "if self._table is None or self._newest(app_id) != expected:",
-        "if self._table is None:",
+        "tables/offsets_snapshot.py",
+        "if self._newest(app_id) != expected:",
+        "if False:",
         "two planners",
         3,
     ),
@@ -158,8 +158,7 @@ MUTATIONS = (
     _mutation(
         "resets without a fence",
         "operations/reset/close_generation.py",
-        "            _require_fencing(lane).close(intended.closes)\n"
-        "            _require_standing(resources, intended)\n",
+        "            _close(resources, lane, [*lane.unfenced, *intended.closes])\n",
         "            pass\n",
         "a zombie after a reset",
         2,
@@ -170,8 +169,8 @@ MUTATIONS = (
     _mutation(
         "passes over a loss in silence",
         "protocol/plan/next_batches.py",
-        "return Plan(_batches(pieces, history, state), (*lost, *skips))",
-        "return Plan(_batches(pieces, history, state))",
+        "return Plan(_batches(pieces, history, state, reach), (*lost, *skips))",
+        "return Plan(_batches(pieces, history, state, reach))",
         "records that retention took",
         3,
         9,
@@ -204,9 +203,11 @@ MUTATIONS = (
     ),
     _mutation(
         "mirrors what is only planned",
-        "protocol/settle/write_receipts.py",
-        "    cursor = lane.positions\n",
-        "    cursor = {each: at.offsets.end for each, at in lane.history.cursor.items()}\n",
+        "protocol/settle/mirror.py",
+        "resources.spec.consumer_group, lane.positions\n",
+        "resources.spec.consumer_group, {\n"
+        "        each: at.offsets.end for each, at in lane.history.cursor.items()\n"
+        "    }\n",
         "a plan that nobody has landed",
         6,
     ),

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 from deltalake import DeltaTable
 from sluice.errors import OffsetsDamaged, SluiceError, TableRefused
@@ -13,7 +14,7 @@ from sluice.operations.backfill.selection import offset_ranges
 from sluice.operations.reset.targets import shift_by, to_earliest
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic, landed, more
-from tests.worlds.processes import killed_at
+from tests.worlds.processes import killed_at, until
 from tests.worlds.records import end, numbered, send, transactional
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
@@ -232,6 +233,24 @@ def test_of_two_recoveries_one_wins(trips: Installed) -> None:
     opened = {row["generation"] for row in trips.offsets("reset_done")}
     assert max(opened) in (2, 3)
     more(trips, 10, 20)
+    exact(trips, 30)
+
+
+def test_a_recovery_that_was_overtaken_writes_nothing(trips: Installed) -> None:
+    shutil.rmtree(offsets_of(trips))
+    command = ("recover", "--execute", "--reason", "a test")
+    frozen = {"SLUICE_TEST": "1", "SLUICE_FAILPOINT": "recovery fenced: freeze"}
+    late = trips.start(*command, **frozen)
+    process = psutil.Process(late.process.pid)
+    until(lambda: process.status() == psutil.STATUS_STOPPED, "a frozen recovery")
+    assert trips.sluice(*command).returncode == 0
+    more(trips, 10, 20)
+    trips.run()
+    before = DeltaTable(offsets_of(trips)).version()
+    process.resume()
+    done = late.end()
+    assert (done.returncode, "nothing to recover" in done.stdout) == (0, True), done.stderr
+    assert DeltaTable(offsets_of(trips)).version() == before
     exact(trips, 30)
 
 

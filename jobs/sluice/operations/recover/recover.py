@@ -81,13 +81,17 @@ def recover(resources: PipelineResources, reason: str, origin: Origin) -> Recove
             _set_aside(resources.offsets.uri, origin)
             reach("offsets set aside")
             return replace(step(), sets_aside=True)
-        # Also where nothing is lacking but version 2 itself.
-        offsets = resources.offsets.snapshot_to_write()
         if found.opening is None or state is None:
+            # Also where nothing is lacking but version 2 itself.
+            resources.offsets.snapshot_to_write()
             return replace(found, done=True)
+        if not state.snapshot.exists:
+            # What is found is written against the version it was found at: so of two, one wins.
+            resources.offsets.snapshot_to_write()
+            return step()
         _close(resources, state, found.closes)
         reach("recovery fenced")
-        offsets.append_recovery(found.batches, found.receipts, found.opening, origin)
+        state.snapshot.append_recovery(found.batches, found.receipts, found.opening, origin)
         return replace(found, done=True)
 
     return until_it_lands(
