@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from aiokafka.errors import OffsetOutOfRangeError
 
 from sluice.broker.client_settings import ClientSettings
-from sluice.broker.fetch import READ_UNCOMMITTED, RawConnection, ask_each
+from sluice.broker.fetch import (
+    READ_UNCOMMITTED,
+    RawConnection,
+    ask_each,
+    ask_together,
+    connected,
+)
 from sluice.broker.record_batches import record_batches
+from sluice.offsets.log_page import RecordBatch
 from sluice.offsets.ranges import TopicPartition
 
 # A leader sends the first batch whole, however small the requested size (KIP-74).
 _ONE_BATCH_BYTES = 1
+# A producer's `batch.size`, unless it is set: most batches are smaller.
+_USUAL_BATCH_BYTES = 16 * 1024
 
 
 def read_fingerprints(
@@ -24,16 +33,28 @@ def read_fingerprints(
 ) -> Mapping[TopicPartition, str | None]:
     """The fingerprint of the record batch before each offset; None where the log has none.
 
-    Uses one connection, with a few requests at a time. Raises BrokerUnavailable when a leader does
-    not answer in time, SettingsError when the connection or its user cannot read the raw log.
+    Uses one connection, and asks a leader about many partitions at once. Raises BrokerUnavailable
+    when one does not answer in time, SettingsError when the connection or its user cannot read the
+    raw log.
     """
     asked = {partition: offset - 1 for partition, offset in cursor.items() if offset > 0}
     unknown: dict[TopicPartition, str | None] = dict.fromkeys(cursor)
-    return (
-        {**unknown, **asyncio.run(ask_each(client, asked, _fingerprint, timeout))}
-        if asked
-        else unknown
-    )
+    return {**unknown, **asyncio.run(_fingerprints(client, asked, timeout))} if asked else unknown
+
+
+async def _fingerprints(
+    client: ClientSettings, asked: Mapping[TopicPartition, int], timeout: float
+) -> dict[TopicPartition, str | None]:
+    async with connected(client, timeout) as connection:
+        records = await ask_together(connection, asked, _USUAL_BATCH_BYTES)
+        batches = {partition: list(record_batches(each)) for partition, each in records.items()}
+        found = {
+            partition: _covering(each, asked[partition])
+            for partition, each in batches.items()
+            if each
+        }
+        alone = {each: offset for each, offset in asked.items() if each not in found}
+        return {**found, **await ask_each(connection, alone, _fingerprint)}
 
 
 async def _fingerprint(
@@ -43,7 +64,12 @@ async def _fingerprint(
         found = await connection.fetch(partition, offset, _ONE_BATCH_BYTES, READ_UNCOMMITTED)
     except OffsetOutOfRangeError:
         return None
-    for batch in record_batches(found.records):
+    return _covering(record_batches(found.records), offset)
+
+
+def _covering(batches: Iterable[RecordBatch], offset: int) -> str | None:
+    """The fingerprint of the batch that holds an offset."""
+    for batch in batches:
         if batch.base_offset <= offset < batch.next_offset:
             return batch.fingerprint
     return None
@@ -65,8 +91,15 @@ def read_samples(
     """
     if not starts:
         return {}
-    found = asyncio.run(ask_each(client, starts, _bytes_per_offset, timeout))
+    found = asyncio.run(_sampled(client, starts, timeout))
     return {partition: each for partition, each in found.items() if each is not None}
+
+
+async def _sampled(
+    client: ClientSettings, starts: Mapping[TopicPartition, int], timeout: float
+) -> dict[TopicPartition, float | None]:
+    async with connected(client, timeout) as connection:
+        return await ask_each(connection, starts, _bytes_per_offset)
 
 
 async def _bytes_per_offset(

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import contextlib
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, TypeVar
 
 from aiokafka import errors
@@ -32,6 +42,8 @@ EARLIEST, LATEST = -2, -1
 _FETCH_WAIT_MS = 500
 _PAUSE_SECONDS = 0.25
 _AT_ONCE = 8
+# Of the partitions that one request asks about.
+_TOGETHER = 200
 
 _NOT_PASSING = (
     errors.AuthenticationFailedError,
@@ -117,6 +129,32 @@ class RawConnection:
             raise AskAgain(f"replica {replica[0]} must be asked")
         return Fetched(stable, log_start, aborted or (), records)
 
+    async def fetch_together(
+        self, asked: Mapping[TopicPartition, int], size: int
+    ) -> dict[TopicPartition, bytes]:
+        """The batches from the one holding each offset on, in one request to each leader.
+
+        At most `size` bytes of each partition. Left out are partitions that have to be asked alone:
+        with an error, without a leader, or with a batch that is larger.
+        """
+        client = await self._connected()
+        by_leader: dict[int, dict[TopicPartition, int]] = {}
+        for partition, start in asked.items():
+            with contextlib.suppress(errors.LeaderNotAvailableError):
+                leader = await self._leader(client, partition)
+                by_leader.setdefault(leader, {})[partition] = start
+        found: dict[TopicPartition, bytes] = {}
+        for leader, starts in by_leader.items():
+            request = [(e.topic, [(e.partition, at, size)]) for e, at in starts.items()]
+            question = FetchRequest(
+                _FETCH_WAIT_MS, 1, size * len(starts), READ_UNCOMMITTED, request
+            )
+            for topic, answer in await self._sent(client, leader, question, starts):
+                number, error, *_, records = answer
+                if records and not error:
+                    found[TopicPartition(topic, number)] = records
+        return found
+
     async def offset(self, partition: TopicPartition, position: int) -> int:
         """Where the log begins, or where it ends for a read_committed reader."""
         request = [(partition.topic, [(partition.partition, position)])]
@@ -131,11 +169,30 @@ class RawConnection:
     async def _ask(self, partition: TopicPartition, request: Any) -> Sequence[Any]:
         client = await self._connected()
         leader = await self._leader(client, partition)
+        ((_, found),) = await self._sent(client, leader, request, [partition])
+        with self._led_by_another([partition]):
+            _raise_for(found[1])
+        return found
+
+    async def _sent(
+        self, client: Any, leader: int, request: Any, partitions: Iterable[TopicPartition]
+    ) -> list[tuple[str, Sequence[Any]]]:
+        """The leader's answer for each of the partitions, with its topic."""
+        with self._led_by_another(partitions):
+            answer = await client.send(leader, request)
+            _raise_for(getattr(answer, "error_code", 0))
+        if not answer.topics:
+            raise AskAgain(f"throttled for {answer.throttle_time_ms} ms")
+        return [(topic, each) for topic, found in answer.topics for each in found]
+
+    @contextlib.contextmanager
+    def _led_by_another(self, partitions: Iterable[TopicPartition]) -> Iterator[None]:
+        """After an error look the leaders up again, before the next request."""
         try:
-            return _only_partition(await client.send(leader, request))
+            yield
         except (errors.KafkaError, OSError):
-            # It may no longer be the leader: look it up again before the next request.
-            self._leaders.pop(partition, None)
+            for each in partitions:
+                self._leaders.pop(each, None)
             raise
 
     async def _connected(self) -> Any:
@@ -168,17 +225,25 @@ class RawConnection:
                 self._leaders[TopicPartition(topic, number)] = int(leader)
 
 
+@contextlib.asynccontextmanager
+async def connected(client: ClientSettings, timeout: float) -> AsyncIterator[RawConnection]:
+    """A connection that is closed at the end. Raises as `RawConnection`."""
+    connection = RawConnection(client, timeout)
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
 async def ask_each(
-    client: ClientSettings,
+    connection: RawConnection,
     asked: Mapping[TopicPartition, int],
     question: Callable[[RawConnection, TopicPartition, int], Awaitable[_T]],
-    timeout: float,
 ) -> dict[TopicPartition, _T]:
-    """Ask about one offset of each partition, over one connection, a few at a time.
+    """Ask about one offset of each partition, a few at a time.
 
     Raises BrokerUnavailable when an answer does not come in time, SettingsError when it never can.
     """
-    connection = RawConnection(client, timeout)
     places = asyncio.Semaphore(_AT_ONCE)
 
     async def one(partition: TopicPartition, offset: int) -> _T:
@@ -186,20 +251,21 @@ async def ask_each(
             what = f"{partition} [{offset}, {offset + 1})"
             return await connection.patiently(what, question, connection, partition, offset)
 
-    try:
-        found = await asyncio.gather(*(one(*each) for each in asked.items()))
-    finally:
-        await connection.close()
+    found = await asyncio.gather(*(one(*each) for each in asked.items()))
     return dict(zip(asked, found, strict=True))
 
 
-def _only_partition(answer: Any) -> Sequence[Any]:
-    """The answer for the request's one partition. Raises the error that the broker reports."""
-    _raise_for(getattr(answer, "error_code", 0))
-    if not answer.topics:
-        raise AskAgain(f"throttled for {answer.throttle_time_ms} ms")
-    found: Sequence[Any] = answer.topics[0][1][0]
-    _raise_for(found[1])
+async def ask_together(
+    connection: RawConnection, asked: Mapping[TopicPartition, int], size: int
+) -> dict[TopicPartition, bytes]:
+    """As `RawConnection.fetch_together`, for any number of partitions. Raises as `ask_each`."""
+    found: dict[TopicPartition, bytes] = {}
+    waiting = iter(asked.items())
+    while some := dict(islice(waiting, _TOGETHER)):
+        partition, offset = next(iter(some.items()))
+        others = f", and {len(some) - 1} more partitions" if some.keys() - {partition} else ""
+        what = f"{partition} [{offset}, {offset + 1}){others}"
+        found |= await connection.patiently(what, connection.fetch_together, some, size)
     return found
 
 

@@ -7,6 +7,7 @@ the newest batches in a file each, a checkpoint, and the commits of the last thi
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -16,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from confluent_kafka import Producer
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from confluent_kafka.admin import AdminClient, NewPartitions
 from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
 from sluice.offsets.ranges import OffsetRange, TopicPartition
@@ -95,6 +96,11 @@ class World:
         return numbers, partitions, (numbers * self.partitions + partitions) % _QUARANTINED == 7
 
 
+def _delivered(error: KafkaError | None, _: Message) -> None:
+    if error is not None:
+        raise KafkaException(error)
+
+
 def produce(bootstrap: str, topic: str, partitions: int, each: int) -> None:
     """Write this many records to each partition."""
     producer = Producer(
@@ -103,7 +109,7 @@ def produce(bootstrap: str, topic: str, partitions: int, each: int) -> None:
     for number in range(partitions * each):
         while True:
             try:
-                producer.produce(topic, b"x", partition=number % partitions)
+                producer.produce(topic, b"x", None, number % partitions, on_delivery=_delivered)
                 break
             except BufferError:
                 producer.poll(0.1)
@@ -118,6 +124,8 @@ def new_topic(bootstrap: str, topic: str, partitions: int, records: int) -> None
     for _, last in chunks(first + 1, partitions, _PARTITIONS_AT_ONCE):
         grown = admin.create_partitions([NewPartitions(topic, last)], operation_timeout=60)
         grown[topic].result(timeout=90)
+    while len(admin.list_topics(topic, timeout=60).topics[topic].partitions) < partitions:
+        time.sleep(0.5)
     produce(bootstrap, topic, partitions, records)
 
 

@@ -64,9 +64,15 @@ def test_a_marker_is_a_record_batch_too(broker: Broker, topic: Topic) -> None:
 
 
 def test_a_batch_of_a_megabyte_is_fingerprinted_whole(broker: Broker, topic: Topic) -> None:
-    name = topic()
-    produce(broker.bootstrap, name, [b"x" * 900_000])
-    assert fingerprint(broker, name, 1)
+    """Also among others, of which one request asks for less of each."""
+    name = topic(4)
+    for number, size in enumerate((100, 900_000, 100_000, 100)):
+        produce(broker.bootstrap, name, [b"x" * size], number)
+    ends = {TopicPartition(name, number): 1 for number in range(4)}
+    together = read_fingerprints(settings_for(broker.bootstrap), ends)
+    assert all(together.values())
+    for each, end in ends.items():
+        assert read_fingerprints(settings_for(broker.bootstrap), {each: end})[each] == together[each]
 
 
 def test_many_partitions_are_asked_at_once(broker: Broker, topic: Topic) -> None:
