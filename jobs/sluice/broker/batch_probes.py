@@ -8,13 +8,8 @@ from collections.abc import Iterable, Mapping
 from aiokafka.errors import OffsetOutOfRangeError
 
 from sluice.broker.client_settings import ClientSettings
-from sluice.broker.fetch import (
-    READ_UNCOMMITTED,
-    RawConnection,
-    ask_each,
-    ask_together,
-    connected,
-)
+from sluice.broker.fetch import READ_UNCOMMITTED, RawConnection
+from sluice.broker.questions import ask_each, ask_together, connected
 from sluice.broker.record_batches import record_batches
 from sluice.offsets.log_page import RecordBatch
 from sluice.offsets.ranges import TopicPartition

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import (
-    AsyncIterator,
     Awaitable,
     Callable,
     Iterable,
@@ -14,7 +13,6 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, TypeVar
 
 from aiokafka import errors
@@ -41,9 +39,6 @@ READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 EARLIEST, LATEST = -2, -1
 _FETCH_WAIT_MS = 500
 _PAUSE_SECONDS = 0.25
-_AT_ONCE = 8
-# Of the partitions that one request asks about.
-_TOGETHER = 200
 
 _NOT_PASSING = (
     errors.AuthenticationFailedError,
@@ -223,50 +218,6 @@ class RawConnection:
             leader = client.cluster.leader_for_partition(Address(topic, number))
             if leader is not None and leader >= 0:
                 self._leaders[TopicPartition(topic, number)] = int(leader)
-
-
-@contextlib.asynccontextmanager
-async def connected(client: ClientSettings, timeout: float) -> AsyncIterator[RawConnection]:
-    """A connection that is closed at the end. Raises as `RawConnection`."""
-    connection = RawConnection(client, timeout)
-    try:
-        yield connection
-    finally:
-        await connection.close()
-
-
-async def ask_each(
-    connection: RawConnection,
-    asked: Mapping[TopicPartition, int],
-    question: Callable[[RawConnection, TopicPartition, int], Awaitable[_T]],
-) -> dict[TopicPartition, _T]:
-    """Ask about one offset of each partition, a few at a time.
-
-    Raises BrokerUnavailable when an answer does not come in time, SettingsError when it never can.
-    """
-    places = asyncio.Semaphore(_AT_ONCE)
-
-    async def one(partition: TopicPartition, offset: int) -> _T:
-        async with places:
-            what = f"{partition} [{offset}, {offset + 1})"
-            return await connection.patiently(what, question, connection, partition, offset)
-
-    found = await asyncio.gather(*(one(*each) for each in asked.items()))
-    return dict(zip(asked, found, strict=True))
-
-
-async def ask_together(
-    connection: RawConnection, asked: Mapping[TopicPartition, int], size: int
-) -> dict[TopicPartition, bytes]:
-    """As `RawConnection.fetch_together`, for any number of partitions. Raises as `ask_each`."""
-    found: dict[TopicPartition, bytes] = {}
-    waiting = iter(asked.items())
-    while some := dict(islice(waiting, _TOGETHER)):
-        partition, offset = next(iter(some.items()))
-        others = f", and {len(some) - 1} more partitions" if some.keys() - {partition} else ""
-        what = f"{partition} [{offset}, {offset + 1}){others}"
-        found |= await connection.patiently(what, connection.fetch_together, some, size)
-    return found
 
 
 def _raise_for(code: int) -> None:

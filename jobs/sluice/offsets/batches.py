@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 from sluice.offsets.partition_log import PartitionLog
@@ -94,7 +95,7 @@ class Batch:
         empty_first = sorted(self.ranges, key=lambda each: bool(each.offsets.span))
         return {each.offsets.partition.topic: each.topic_id for each in empty_first}
 
-    @property
+    @cached_property
     def by_partition(self) -> Mapping[TopicPartition, PlannedRange]:
         """The planned ranges by partition."""
         return {each.offsets.partition: each for each in self.ranges}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import groupby
 
 from sluice.errors import OffsetsDamaged, PreviewOutdated
@@ -123,7 +124,7 @@ class Reset:
         """The first offset that the new generation reads, by partition."""
         return {each.partition: each.after.offsets.start for each in self.cursor}
 
-    @property
+    @cached_property
     def by_partition(self) -> Mapping[TopicPartition, PlannedRange]:
         """Where the new generation starts, by partition."""
         return {each.partition: each.after for each in self.cursor}

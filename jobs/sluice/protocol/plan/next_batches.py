@@ -80,11 +80,13 @@ def plan_next(
 
 
 def _findings(spec: PipelineSpec, history: LaneHistory, state: KafkaState) -> Iterable[Finding]:
-    known_topics = {each.topic for each in history.cursor}
-    for partition in sorted(history.cursor.keys() | state.logs.keys()):
-        last, log = history.cursor.get(partition), state.logs.get(partition)
+    cursor, current = history.cursor, _current_ids(history, state)
+    known_topics = {each.topic for each in cursor}
+    for partition in sorted(cursor.keys() | state.logs.keys()):
+        last, log = cursor.get(partition), state.logs.get(partition)
         finding = None
-        if last is not None and log is None and _replaced_by_reset(last, history, state):
+        if last is not None and log is None and current[partition.topic] - {last.topic_id}:
+            # A reset has moved on to the topic created anew, which has fewer partitions.
             continue
         if last is not None and spec.selects(partition.topic):
             finding = compare(last, log)
@@ -94,12 +96,14 @@ def _findings(spec: PipelineSpec, history: LaneHistory, state: KafkaState) -> It
             yield finding
 
 
-def _replaced_by_reset(last: PlannedRange, history: LaneHistory, state: KafkaState) -> bool:
-    """Whether a reset moved on to the topic created anew, which has fewer partitions."""
-    topic = last.offsets.partition.topic
-    new = {log.topic_id for each, log in state.logs.items() if each.topic == topic}
-    known = {at.topic_id for each, at in history.cursor.items() if each.topic == topic}
-    return bool((new & known) - {last.topic_id})
+def _current_ids(history: LaneHistory, state: KafkaState) -> Mapping[str, set[str]]:
+    """The topic ids, by topic, that both the cursor and the logs have."""
+    found = {each.topic: set[str]() for each in history.cursor}
+    for partition, last in history.cursor.items():
+        log = state.logs.get(partition)
+        if log is not None and log.topic_id == last.topic_id:
+            found[partition.topic].add(log.topic_id)
+    return found
 
 
 def _loss_ends(lost: Iterable[Loss]) -> dict[TopicPartition, int]:
