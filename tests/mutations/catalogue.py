@@ -214,7 +214,7 @@ MUTATIONS = (
     _mutation(
         "counts nothing once the commit's files are gone",
         "tables/delta_log.py",
-        "commit.version))\n        except (FileNotFoundError, TableRefused) as",
+        "commit.version))\n        except UNREADABLE as",
         "commit.version))\n        except TableRefused as",
         "files vacuumed before the receipt",
         8,

@@ -102,8 +102,9 @@ def two_planners(trips: Installed) -> Expectations:
 
     more(trips, 10)
     resources = trips.open().resources
-    lane = read_unchecked(resources, to_write=True)
-    new, snapshot = next_plan(resources, lane, resources.kafka.state(resources.spec)), lane.snapshot
+    lane = read_unchecked(resources)
+    new = next_plan(resources, lane, resources.kafka.state(resources.spec))
+    snapshot = resources.offsets.snapshot_to_write()
     for _ in range(2):
         with contextlib.suppress(CommitConflict):
             snapshot.append_plan(new, Origin("run", "test", datetime.now(UTC)))

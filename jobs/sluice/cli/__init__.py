@@ -37,8 +37,8 @@ from sluice.errors import SluiceError
 def commands(verbose: bool) -> None:
     """Kafka topics into Delta Lake in exact batches.
 
-    Settings: SLUICE_WAREHOUSE (a folder or URI), SLUICE_PIPELINES (the folder of specs) and
-    AIRFLOW_CONN_<ID>, a Kafka connection in Airflow's JSON form.
+    Settings: SLUICE_WAREHOUSE (a folder on a local disk), SLUICE_PIPELINES (the folder of specs)
+    and AIRFLOW_CONN_<ID>, a Kafka connection in Airflow's JSON form.
     """
     level = logging.INFO if verbose else logging.WARNING
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(message)s")

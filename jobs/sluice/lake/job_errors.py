@@ -29,11 +29,15 @@ def reporting_errors(name: str) -> Iterator[None]:
     try:
         yield
     except SluiceError as problem:
-        log.error("%s %s: %s", _MARK, type(problem).__name__, problem)
+        log.error("%s %s: %s", _MARK, type(problem).__name__, _one_line(problem))
         sys.exit(FAILED if problem.retryable else REFUSED)
     except Exception as problem:
-        log.exception("%s %s: %s", _MARK, type(problem).__name__, problem)
+        log.exception("%s %s: %s", _MARK, type(problem).__name__, _one_line(problem))
         sys.exit(FAILED)
+
+
+def _one_line(problem: Exception) -> str:
+    return " | ".join(filter(None, str(problem).splitlines()))
 
 
 def reported_error(line: str) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from sluice.offsets.batches import Batch, PlannedRange
+from sluice.offsets.batches import Batch, Cursor, PlannedRange
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.resets import Reset
 
@@ -26,23 +26,33 @@ class Reach:
         place = (planned.topic_id, planned.offsets.partition)
         return bool(planned.offsets.span) and planned.offsets.start < self.ends.get(place, 0)
 
-    def with_generation(self, closing: Reset, batches: Iterable[Batch]) -> Reach:
+    def with_generation(
+        self, closing: Reset, batches: Iterable[Batch], opening: Reset | None = None
+    ) -> Reach:
         """With one more generation: its last planned batch, and the last one that counts.
 
         Up to where it was committed, not up to where it counts: a RESTORE may bring back rows that
         a reset has given up. The topic ids are those of its batches: the reset may name new ones.
+        Where it has none, backfills may have filled it up to where a reset opened it.
         """
         by_number = {each.number: each for each in batches}
-        if not by_number and not closing.closed_at["forward"]:
-            return self
         committed = {each.partition: each.before for each in closing.cursor}
-        # Of batches that a recovery could not bring back, its own reset tells.
-        last = by_number[max(by_number)].by_partition if by_number else closing.by_partition
+        last = _last(by_number, opening, closing)
         ends = dict(self.ends)
         for partition, planned in last.items():
             place = (planned.topic_id, partition)
             ends[place] = max(ends.get(place, 0), committed.get(partition) or 0)
         return Reach(ends, by_number.get(closing.closed_at["forward"], self.newest))
+
+
+def _last(by_number: Mapping[int, Batch], opening: Reset | None, closing: Reset) -> Cursor:
+    """The topic ids that a generation has read, or was to read."""
+    if by_number:
+        return by_number[max(by_number)].by_partition
+    if opening is not None:
+        return opening.by_partition
+    # Of batches that a recovery could not bring back, its own reset tells.
+    return closing.by_partition if closing.closed_at["forward"] else {}
 
 
 NO_REACH = Reach()

@@ -179,6 +179,17 @@ def closed_unread(unfinished: Iterable[Batch]) -> Iterator[str]:
         yield f"{', '.join(map(str, batches))}: closed without being ingested; {then[lane]}"
 
 
+def undone_backfills(pipeline: str, batches: Iterable[Batch]) -> Iterator[str]:
+    """What leads back to backfills that a RESTORE has undone, one sentence for each."""
+    for each in batches:
+        ranges = (planned.offsets for planned in each.ranges if planned.offsets.span)
+        asked = " ".join(f"--range '{offsets}'" for offsets in ranges)
+        yield (
+            f"{each}: undone, and no cursor leads back to it. If it is still wanted:"
+            f" `sluice reprocess {pipeline} {asked}`"
+        )
+
+
 def preview_id(generation: int, last: int, rest: Iterable[str]) -> str:
     """The name of a preview, such as `2-41-9f3a1c07`; the same for the same decision."""
     digest = hashlib.sha256("\n".join(rest).encode()).hexdigest()

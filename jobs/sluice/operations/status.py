@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from sluice.errors import BrokerUnavailable, SettingsError
+from sluice.errors import BrokerUnavailable, DataLost, ResetNeeded, SettingsError, TableRefused
 from sluice.offsets.group_lag import GroupLag, group_lag
 from sluice.offsets.lag import Lag
 from sluice.offsets.losses import Loss
-from sluice.offsets.partition_log import PartitionLog
+from sluice.offsets.partition_log import KafkaState, PartitionLog
 from sluice.offsets.ranges import TopicPartition
 from sluice.progress.committed import losses_that_count
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
+from sluice.progress.unaltered import check_data_table
+from sluice.protocol.plan.dry_run import next_work
 from sluice.protocol.plan.lags import read_lags, unknown_times
 from sluice.protocol.plan.start import start_without_effect
 
@@ -49,11 +51,21 @@ def read_status(resources: PipelineResources) -> PipelineStatus:
         tuple(losses_that_count(forward)),
         _group_lag(resources, forward.positions, state.logs),
         (
+            *_refusals(resources, forward, state),
             *unknown_times(lags),
             *([ineffective] if ineffective else []),
             *_unfinished_backfill(backfill),
         ),
     )
+
+
+def _refusals(resources: PipelineResources, forward: LaneState, state: KafkaState) -> Iterator[str]:
+    """Why the next run would be refused, if it would."""
+    try:
+        check_data_table(forward)
+        next_work(resources, forward, state)
+    except (DataLost, ResetNeeded, SettingsError, TableRefused) as problem:
+        yield f"The next run is refused: {problem}"
 
 
 def _group_lag(
@@ -66,8 +78,10 @@ def _group_lag(
     if group is None:
         return None
     there = {each: end for each, end in cursor.items() if each in logs}
+    if not there:
+        return GroupLag(group, unknown="there is no cursor yet")
     try:
-        held = resources.kafka.group_offsets(group, list(there)) if there else {}
+        held = resources.kafka.group_offsets(group, list(there))
     except (BrokerUnavailable, SettingsError) as problem:
         return GroupLag(group, unknown=str(problem))
     return group_lag(group, there, held, {each: logs[each].log_start_offset for each in there})

@@ -194,5 +194,8 @@ class Shifted:
             if at.topic_id != now.logs[each].topic_id
         ]
         if anew:
-            raise ResetNeeded(as_lines([*anew, "Say where to go: --to-earliest, or --to-offsets."]))
+            say_where = (
+                "Say where to go: `sluice reset PIPELINE` with --to-earliest or --to-offsets."
+            )
+            raise ResetNeeded(as_lines([*anew, say_where]))
         return {each: at.offsets.end + self.by for each, at in there.items()}

@@ -169,4 +169,6 @@ def require_rows_below(after: Moves, cursor: Cursor, held: Cursor) -> None:
         and each.after.offsets.start > end
     ]
     if passed:
-        raise ResetNeeded(as_lines([*passed, "Reset --to-table first; then this one."]))
+        raise ResetNeeded(
+            as_lines([*passed, "`sluice reset PIPELINE --to-table` first; then this one."])
+        )

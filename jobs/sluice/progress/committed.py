@@ -144,7 +144,10 @@ def _first_where(
     found = state.snapshot.columns.ranges(
         "committed", {each.sequence: (1, each.last) for each in ends if each.last}, also=[newer]
     )
-    first = {each.sequence: state.snapshot.settled(each.sequence) + 1 for each in ends}
+    # Of a sequence that was closed below its last receipt, none behind its end.
+    first = {
+        each.sequence: min(state.snapshot.settled(each.sequence), each.last) + 1 for each in ends
+    }
     for (sequence, number), _ in found.batches():
         first[sequence] = min(first[sequence], number)
     return first

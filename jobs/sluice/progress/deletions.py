@@ -26,7 +26,7 @@ def read_erased(lane: LaneState, again: Iterable[RangeToReread]) -> Erased:
     require_no_foreign_commits(lane)
     deletions = {
         commit: _removed(lane, commit)
-        for commit in may_have_deleted(lane.pipeline, lane.data.commits())
+        for commit in may_have_deleted(lane.pipeline, lane.commits())
         if _may_concern(lane, commit, ranges)
     }
     removed = rows_among(ranges, (rows for rows in deletions.values() if rows is not None))

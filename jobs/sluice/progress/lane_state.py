@@ -18,6 +18,7 @@ from sluice.progress.sequence_end import SequenceEnd
 from sluice.progress.trust import KnownTable, LaneEnds, known_table
 from sluice.tables.delta_log import DeltaSnapshot
 from sluice.tables.fence import FENCE
+from sluice.tables.foreign_commits import TableCommit, judged_up_to
 from sluice.tables.offsets_snapshot import OffsetsSnapshot
 
 # Each repetition means that another process planned and committed between the two reads.
@@ -92,7 +93,8 @@ class LaneState:
                 for number in numbers
                 for each in self.snapshot.batches(closed, number, last=number)
             ]
-            found = found.with_generation(self.resets.by_generation[generation + 1], batches)
+            resets = self.resets.by_generation
+            found = found.with_generation(resets[generation + 1], batches, resets.get(generation))
         return found
 
     def with_resets(self, resets: Iterable[Reset]) -> LaneState:
@@ -126,6 +128,19 @@ class LaneState:
         return {partition: last.offsets.end for partition, last in self.cursor.items()}
 
     @property
+    def checked(self) -> int:
+        """The data table's version up to which commits of others were judged; -1 for none.
+
+        Receipts and resets record it. Nothing is known of a table that was put back behind them.
+        """
+        found = self.known.version if self.receipts or self.history.opening else -1
+        return found if found <= (self.data.version or 0) else -1
+
+    def commits(self, above: int = -1) -> list[TableCommit]:
+        """Every commit of the data table above a version that its log still holds."""
+        return judged_up_to(self.data.commits(above), self.checked)
+
+    @property
     def committed_by_lane(self) -> Mapping[Lane, int]:
         """The last committed batch of each lane of this generation."""
         return {lane: self.committed_of(replace(self.sequence, lane=lane)) for lane in LANES}
@@ -142,14 +157,12 @@ class LaneState:
         return SequenceEnd(sequence, self.resets.closed_at(sequence), closed=True)
 
 
-def read_unchecked(
-    resources: PipelineResources, lane: Lane = "forward", *, to_write: bool = False
-) -> LaneState:
+def read_unchecked(resources: PipelineResources, lane: Lane = "forward") -> LaneState:
     """The current state of a lane, without a check for foreign commits: for previews and resets.
 
     Raises TableRefused unless the data table is the one that plans, receipts and resets speak of.
     """
-    state = read_untrusted(resources, lane, to_write=to_write)
+    state = read_untrusted(resources, lane)
     try:
         state.known.require(state.data)
     except TableRefused:
@@ -159,22 +172,18 @@ def read_unchecked(
     return state
 
 
-def read_known_table(
-    resources: PipelineResources, lane: Lane = "forward", *, to_write: bool = False
-) -> LaneState:
+def read_known_table(resources: PipelineResources, lane: Lane = "forward") -> LaneState:
     """The current state of a lane, whatever the known table holds: for `reset --to-table`.
 
     It may have been put back, or have forgotten transaction ids. Raises TableRefused where another
     table is in its place, or the offsets table is the older one.
     """
-    state = read_untrusted(resources, lane, to_write=to_write)
+    state = read_untrusted(resources, lane)
     state.known.require_known(state.data)
     return state
 
 
-def read_untrusted(
-    resources: PipelineResources, lane: Lane = "forward", *, to_write: bool = False
-) -> LaneState:
+def read_untrusted(resources: PipelineResources, lane: Lane = "forward") -> LaneState:
     """The current state of a lane, whatever the data table is: for what leads back to trust.
 
     If another process plans, commits or resets between the two reads, both are repeated.
@@ -182,7 +191,7 @@ def read_untrusted(
     offsets = resources.offsets
     for _ in range(_READINGS):
         # Keep this order: a fence lands after the row that says where it closes.
-        snapshot = offsets.snapshot_to_write() if to_write else offsets.snapshot()
+        snapshot = offsets.snapshot()
         data = resources.data.snapshot()
         resets = snapshot.resets()
         newest = replace(_newest(resources.spec.pipeline, resets, data), lane=lane)

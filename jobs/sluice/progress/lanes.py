@@ -17,11 +17,9 @@ from sluice.progress.unaltered import check_data_table
 ReadLane = Callable[..., LaneState]
 
 
-def read_lane(
-    resources: PipelineResources, lane: Lane = "forward", *, to_write: bool = False
-) -> LaneState:
+def read_lane(resources: PipelineResources, lane: Lane = "forward") -> LaneState:
     """The current state of a lane. Raises TableRefused or ResetNeeded for an altered table."""
-    state = read_unchecked(resources, lane, to_write=to_write)
+    state = read_unchecked(resources, lane)
     check_data_table(state)
     return state
 

@@ -93,10 +93,15 @@ class KnownTable:
 
 def other_table(pipeline: str, expected: str, found: DeltaSnapshot) -> str:
     """What to say about another table in the place of the expected one, or none."""
+    if found.table_id is None:
+        return (
+            f"expected Delta table {expected}, found no table: it was dropped. {_PUT_BACK}, or"
+            f" check the mount of the warehouse. Only if nobody has a copy: `sluice recover"
+            f" {pipeline}` lets the pipeline begin anew, at its `start`."
+        )
     return (
-        f"expected Delta table {expected}, found {found.table_id or 'no table'}: it was dropped, or"
-        f" another is in its place. {_PUT_BACK}, or check the mount of the warehouse; or"
-        f" {_RECOVER.format(pipeline=pipeline)}."
+        f"expected Delta table {expected}, found {found.table_id}: it was dropped, and another is"
+        f" in its place. {_PUT_BACK}; or {_RECOVER.format(pipeline=pipeline)}."
     )
 
 

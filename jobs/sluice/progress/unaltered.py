@@ -19,12 +19,6 @@ def check_data_table(state: LaneState) -> None:
 def require_no_foreign_commits(state: LaneState) -> list[TableCommit]:
     """The commits since the last check. Raises TableRefused for those that stop the line.
 
-    Every commit is checked once: receipts and resets record the version up to which this was done.
+    Every commit is checked once.
     """
-    opening = state.history.opening
-    since = opening.data_version if opening else -1
-    since = max([since, *(each.data_version for each in state.receipts)])
-    # Nothing is known of a table that was put back behind all of them.
-    return state.data.require_no_foreign_commits(
-        state.pipeline, since if since <= (state.data.version or 0) else -1
-    )
+    return state.data.require_no_foreign_commits(state.pipeline, state.checked)

@@ -13,8 +13,8 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 from deltalake.fs import DeltaStorageHandler
 from pyarrow.fs import FileSelector, PyFileSystem
 
-from sluice.errors import SettingsError, TableRefused
-from sluice.tables.foreign_commits import RESTORE, TRANSACTION_RETENTION, TableCommit
+from sluice.errors import SettingsError
+from sluice.tables.foreign_commits import RESTORE, TRANSACTION_RETENTION, UNKNOWN, TableCommit
 
 # Most lines of a commit; not needed here.
 _ADD = b'{"add":'
@@ -98,11 +98,7 @@ def _restored(table: DeltaTable, version: int, parameters: dict[str, Any]) -> in
         now = _files(table, version)
         return next(each for each in range(version - 1, -1, -1) if _files(table, each) == now)
     except (DeltaError, StopIteration):
-        raise TableRefused(
-            f"{table.table_uri}: version {version} is a RESTORE to a version that the table's log"
-            " no longer holds, so it is unknown what it undid. RESTORE the table to version"
-            f" {version - 1}."
-        ) from None
+        return UNKNOWN
 
 
 def _files(table: DeltaTable, version: int) -> set[str]:

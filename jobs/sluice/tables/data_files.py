@@ -17,7 +17,7 @@ import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 from deltalake.fs import DeltaStorageHandler
-from pyarrow.fs import PyFileSystem
+from pyarrow.fs import FileType, PyFileSystem
 
 from sluice.errors import TableRefused
 
@@ -69,6 +69,15 @@ def files_of(table: DeltaTable, wanted: Sequence[Condition] = ()) -> list[DataFi
 def files_named(paths: Iterable[str]) -> list[DataFile]:
     """Files by their paths in the log, which are URL-encoded."""
     return [DataFile(unquote(path)) for path in paths]
+
+
+def require_files(table: DeltaTable) -> None:
+    """Raises FileNotFoundError for a file that the log names and the storage does not have."""
+    folder = PyFileSystem(DeltaStorageHandler(table.table_uri))
+    named = [unquote(each) for each in pa.table(table.get_add_actions())["path"].to_pylist()]
+    for each in folder.get_file_info(named):
+        if each.type is FileType.NotFound:
+            raise FileNotFoundError(each.path)
 
 
 def read_files(

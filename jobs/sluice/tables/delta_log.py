@@ -26,7 +26,7 @@ from sluice.tables.fence import FENCE, Fencing
 from sluice.tables.log_end import LogEnd
 from sluice.tables.log_snapshot import LogSnapshot
 from sluice.tables.ownership import require_owner
-from sluice.tables.refusals import reading
+from sluice.tables.refusals import UNREADABLE, first_line, reading
 from sluice.tables.rows import removed_rows, rows_where
 from sluice.tables.scoped_rows import count_by_place, rows_in
 from sluice.tables.stored_rows import StoredRows, stored_rows
@@ -118,7 +118,7 @@ class DeltaSnapshot(LogSnapshot):
             return Landing(self.last_lost, self.rows_of(batch), lost)
         try:
             return Landing(commit.version, self._written_by(batch, commit.version))
-        except (FileNotFoundError, TableRefused) as problem:
+        except UNREADABLE as problem:
             log.warning("%s: its commit's files cannot be read: %s", batch, problem)
         rows = self.rows_of(batch)
         doubt = "neither its files nor its rows can be read any more" if rows is None else ""
@@ -133,7 +133,7 @@ class DeltaSnapshot(LogSnapshot):
         """The rows that name a batch; None where the table can no longer be read."""
         try:
             return self.coordinates(batch)
-        except (FileNotFoundError, TableRefused) as problem:
+        except UNREADABLE as problem:
             log.warning("%s: its rows cannot be read: %s", batch, problem)
             return None
 
@@ -204,6 +204,7 @@ def _table_at(uri: str) -> DeltaTable | None:
         return None
     except (DeltaError, OSError) as problem:
         raise CommitUnknown(
-            f"{uri}: its log cannot be read: {problem}. Run again. If it stays so, put a copy of"
-            " the table back; then `sluice reset --to-table` goes on from the rows that are there."
+            f"{uri}: its log cannot be read: {first_line(problem)}. Run again. If it stays so, put"
+            " a copy of the table back; of a data table, `sluice reset PIPELINE --to-table` then"
+            " goes on from the rows that are there."
         ) from problem

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from sluice.errors import ResetNeeded, TableRefused
+from sluice.errors import ResetNeeded, TableRefused, as_lines
 from sluice.offsets.batches import Batch
 from sluice.offsets.ranges import merged
+from sluice.offsets.resets import undone_backfills
 
 RESTORE = "RESTORE"
+# What a RESTORE went back to where the log has lost that version: it may have undone everything.
+UNKNOWN = -1
 _REPLACED = ("CREATE OR REPLACE", "REPLACE TABLE")
 _KEEPS_ROWS = (RESTORE, "OPTIMIZE", "REORG", "VACUUM")
 # With this table property Delta expires transaction ids, and so forgets which batches landed.
@@ -20,8 +23,8 @@ TRANSACTION_RETENTION = "delta.setTransactionRetentionDuration"
 class TableCommit:
     """One commit of the data table's log.
 
-    `restored` is the version that a RESTORE went back to; `writers` are the commit's transaction
-    ids.
+    `restored` is the version that a RESTORE went back to, or UNKNOWN; `writers` are the commit's
+    transaction ids.
     """
 
     version: int
@@ -61,12 +64,29 @@ def require_no_foreign_commits(
         )
 
 
+def judged_up_to(commits: Iterable[TableCommit], version: int) -> list[TableCommit]:
+    """The commits, where all up to a version have been judged before.
+
+    A RESTORE among those undid nothing that counts, so that it no longer matters where it went.
+    """
+    return [
+        replace(each, restored=None)
+        if each.restored == UNKNOWN and each.version <= version
+        else each
+        for each in commits
+    ]
+
+
 def _refusal(pipeline: str, commit: TableCommit) -> str:
+    if commit.restored == UNKNOWN:
+        return (
+            "expected one to a version that the table's log still holds, found none: it is unknown"
+            f" what it undid. RESTORE the table to version {commit.version - 1}, and run again."
+        )
     if commit.operation.startswith(_REPLACED):
         return (
-            "expected the table that Sluice created, found another in its place. RESTORE the table"
-            f" to version {commit.version - 1}, and run again; or choose a new `table` and"
-            " `pipeline`."
+            "expected the table that Sluice created, found another in its place."
+            f" {_way_back(pipeline, commit)}; or choose a new `table` and `pipeline`."
         )
     if commit.operation == "CLONE":
         return (
@@ -78,10 +98,18 @@ def _refusal(pipeline: str, commit: TableCommit) -> str:
     if foreign:
         return (
             f"expected transaction ids of pipeline {pipeline} only, found {foreign[0]!r}: another"
-            " writer. Let it write to a table of its own, RESTORE this one to version"
-            f" {commit.version - 1}, and run again."
+            f" writer. Let it write to a table of its own. {_way_back(pipeline, commit)}."
         )
     return ""
+
+
+def _way_back(pipeline: str, commit: TableCommit) -> str:
+    if commit.version:
+        return f"RESTORE the table to version {commit.version - 1}, and run again"
+    return (
+        "Put the table back that was here; or, if nobody has it, move this one away, and"
+        f" `sluice recover {pipeline}` lets the pipeline begin anew"
+    )
 
 
 def may_have_deleted(pipeline: str, commits: Sequence[TableCommit]) -> list[TableCommit]:
@@ -118,11 +146,17 @@ def require_all_there(
     names = ", ".join(str(each.batch) for each in undone)
     read = merged(planned.offsets for each in undone for planned in each.batch.ranges)
     ranges = ", ".join(map(str, read))
+    backfills = [each.batch for each in undone if each.batch.sequence.lane == "backfill"]
     raise ResetNeeded(
-        f"{table}: version {restore.version} is a RESTORE to version {restore.restored}: expected"
-        f" the rows of every committed batch, found {names} undone: {ranges}."
-        f" `sluice reset {pipeline} --to-table` shows how they are read again, and does it with"
-        f" --execute; or RESTORE the table to version {restore.version - 1}."
+        as_lines(
+            [
+                f"{table}: version {restore.version} is a RESTORE to version {restore.restored}:"
+                f" expected the rows of every committed batch, found {names} undone: {ranges}."
+                f" `sluice reset {pipeline} --to-table` shows how they are read again, and does it"
+                f" with --execute; or RESTORE the table to version {restore.version - 1}.",
+                *undone_backfills(pipeline, backfills),
+            ]
+        )
     )
 
 

@@ -17,7 +17,7 @@ from sluice.offsets.ranges import TopicIdPartition, TopicPartition
 from sluice.offsets.row_offsets import Offsets
 from sluice.tables.chunks import encoded, numbers, touched
 from sluice.tables.data_files import Condition
-from sluice.tables.refusals import reading
+from sluice.tables.refusals import reading_offsets
 
 Numbers = Mapping[BatchSequence, tuple[int, int]]
 """For each sequence the first and the last batch."""
@@ -28,14 +28,16 @@ _RANGE = {"number": "batch_id", "start": "start_offset", "end": "end_offset"}
 _COUNTS = {"version": "data_version", "records": "records", "quarantined": "quarantined"}
 
 
-def read_rows(table: DeltaTable | None, wanted: list[Condition]) -> list[dict[str, Any]]:
-    """The rows that meet all conditions: few. Raises CommitUnknown or TableRefused.
+def read_rows(
+    pipeline: str, table: DeltaTable | None, wanted: list[Condition]
+) -> list[dict[str, Any]]:
+    """The rows that meet all conditions: few. Raises CommitUnknown or OffsetsDamaged.
 
     Without the files' pruning, pyarrow compares the statistics of every column in every file.
     """
     if table is None:
         return []
-    with reading(table.table_uri):
+    with reading_offsets(table.table_uri, pipeline):
         files = table.to_pyarrow_dataset(file_pruning_predicate=wanted)
         found: list[dict[str, Any]] = files.to_table(
             filter=pq.filters_to_expression(wanted)
@@ -46,7 +48,8 @@ def read_rows(table: DeltaTable | None, wanted: list[Condition]) -> list[dict[st
 class OffsetsColumns:
     """The rows of plans and receipts at one version of the offsets table, as columns."""
 
-    def __init__(self, table: DeltaTable | None) -> None:
+    def __init__(self, pipeline: str, table: DeltaTable | None) -> None:
+        self._pipeline = pipeline
         self._table = table
 
     def ranges(
@@ -84,7 +87,7 @@ class OffsetsColumns:
     def _chunks(self, columns: Sequence[str], wanted: list[Condition]) -> Iterator[pa.RecordBatch]:
         if self._table is None:
             return
-        with reading(self._table.table_uri):
+        with reading_offsets(self._table.table_uri, self._pipeline):
             files = self._table.to_pyarrow_dataset(
                 file_pruning_predicate=wanted,
                 parquet_read_options=ParquetReadOptions(dictionary_columns=set(_NAMES)),

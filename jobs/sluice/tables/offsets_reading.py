@@ -7,17 +7,16 @@ from typing import Any
 
 from deltalake import DeltaTable
 
-from sluice.errors import OffsetsDamaged, TableRefused
 from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.history import LaneHistory
 from sluice.offsets.losses import Loss
 from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import Resets
-from sluice.tables.data_files import Condition
+from sluice.tables.data_files import Condition, require_files
 from sluice.tables.offsets_columns import OffsetsColumns, read_rows
 from sluice.tables.offsets_rows import read_batches, read_losses, read_receipts
 from sluice.tables.offsets_schema import BEGUN_ANEW
-from sluice.tables.refusals import reading
+from sluice.tables.refusals import reading_offsets
 from sluice.tables.reset_rows import DONE, INTENDED, read_resets
 
 
@@ -34,6 +33,24 @@ class OffsetsReading:
     def exists(self) -> bool:
         """Whether there is a table."""
         return self._table is not None
+
+    @property
+    def table_id(self) -> str | None:
+        """The table's Delta id; None while there is none."""
+        return None if self._table is None else str(self._table.metadata().id)
+
+    @property
+    def blank(self) -> bool:
+        """Whether it tells of no plan and no reset; so does a table that is not there."""
+        first = BatchSequence(self._pipeline, "forward", 1)
+        return not self.planned(first) and not self._newest(self._resets_app_id)
+
+    def require_whole(self) -> None:
+        """Raises OffsetsDamaged unless every file is there that the table's log names."""
+        if self._table is None:
+            return
+        with reading_offsets(self._table.table_uri, self._pipeline):
+            require_files(self._table)
 
     @property
     def begun_anew(self) -> bool:
@@ -105,7 +122,7 @@ class OffsetsReading:
     @property
     def columns(self) -> OffsetsColumns:
         """The ranges of plans and receipts in columns: few or very many."""
-        return OffsetsColumns(self._table)
+        return OffsetsColumns(self._pipeline, self._table)
 
     def losses(self) -> Mapping[BatchSequence, list[Loss]]:
         """Every recorded loss, by the sequence that recorded it."""
@@ -127,17 +144,13 @@ class OffsetsReading:
         known = self._known.get(repr(wanted))
         if known is not None:
             return known
-        try:
-            found = self._known[repr(wanted)] = read_rows(self._table, wanted)
-        except TableRefused as gone:
-            recover = f"`sluice recover {self._pipeline}` builds it from the data table."
-            raise OffsetsDamaged(f"{gone} Or {recover}") from gone
+        found = self._known[repr(wanted)] = read_rows(self._pipeline, self._table, wanted)
         return found
 
     def _newest(self, app_id: str) -> int:
         if self._table is None:
             return 0
         if app_id not in self._numbers:
-            with reading(self._table.table_uri):
+            with reading_offsets(self._table.table_uri, self._pipeline):
                 self._numbers[app_id] = self._table.transaction_version(app_id) or 0
         return self._numbers[app_id]

@@ -43,9 +43,7 @@ class OffsetsSnapshot(OffsetsReading):
         and however long ago its command began.
         """
         before = self._newest(self._resets_app_id)
-        times = [row["recorded_at"] for row in self._reset_rows()]
-        now = max([origin.at, *(each + timedelta(microseconds=1) for each in times)])
-        rows = reset_rows(reset, replace(origin, at=now))
+        rows = reset_rows(reset, self._after_all_resets(origin))
         self._append(rows, self._resets_app_id, before, before + 1)
 
     def append_plan(self, plan: Plan, origin: Origin) -> None:
@@ -79,7 +77,7 @@ class OffsetsSnapshot(OffsetsReading):
         rows = [
             *(plan_rows(Plan(tuple(batches)), origin) if batches else ()),
             *(row for each in receipts for row in receipt_rows(each, origin)),
-            *reset_rows(opening, origin),
+            *reset_rows(opening, self._after_all_resets(origin)),
         ]
         self._commit(rows, numbers)
 
@@ -88,6 +86,11 @@ class OffsetsSnapshot(OffsetsReading):
         app_id = f"sluice:{self._pipeline}:drops"
         before = self._newest(app_id)
         self._append(drop_rows(drop, origin), app_id, before, before + 1)
+
+    def _after_all_resets(self, origin: Origin) -> Origin:
+        times = [row["recorded_at"] for row in self._reset_rows()]
+        now = max([origin.at, *(each + timedelta(microseconds=1) for each in times)])
+        return replace(origin, at=now)
 
     def _append(
         self, rows: Iterable[dict[str, Any]], app_id: str, expected: int, number: int

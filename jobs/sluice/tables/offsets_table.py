@@ -13,7 +13,7 @@ from sluice.tables.offsets_schema import BEGUN_ANEW, SCHEMA
 from sluice.tables.offsets_snapshot import OffsetsSnapshot
 from sluice.tables.offsets_upkeep import clean, compact, compact_now_and_then
 from sluice.tables.ownership import OWNER, require_owner
-from sluice.tables.refusals import reading, storing
+from sluice.tables.refusals import reading, reading_offsets, storing
 
 
 class OffsetsTable:
@@ -41,13 +41,12 @@ class OffsetsTable:
         """
         if self._seen is not None and self._seen[0].stands():
             return self._seen[1]
-        with reading(self.uri):
-            try:
-                table = DeltaTable(self.uri)
-            except TableNotFoundError:
-                self._require_no_version_1()
-                return OffsetsSnapshot(self._pipeline, None)
-            end = LogEnd.of(table)
+        with reading_offsets(self.uri, self._pipeline):
+            found = _opened(self.uri)
+        if found is None:
+            self._require_no_version_1()
+            return OffsetsSnapshot(self._pipeline, None)
+        table, end = found
         require_owner(self.uri, table, self._pipeline)
         self._seen = end, OffsetsSnapshot(self._pipeline, table)
         return self._seen[1]
@@ -96,8 +95,8 @@ class OffsetsTable:
             raise TableRefused(
                 f"{self.uri}: expected the pipeline's offsets table (format version 2), found"
                 f" {self._version_1}, which version 1 had for all pipelines. `sluice recover"
-                f" {self._pipeline}` builds the new table from the data table. Then move the old"
-                " one away."
+                f" {self._pipeline}` builds the new table from the data table. When every pipeline"
+                " is recovered, move the old one away; a new pipeline can begin after that."
             )
 
     def compact_now_and_then(self) -> None:
@@ -108,3 +107,11 @@ class OffsetsTable:
         """Compact small files, delete unreferenced ones, write a checkpoint."""
         compact(self.uri)
         clean(self.uri)
+
+
+def _opened(uri: str) -> tuple[DeltaTable, LogEnd] | None:
+    try:
+        table = DeltaTable(uri)
+    except TableNotFoundError:
+        return None
+    return table, LogEnd.of(table)

@@ -9,8 +9,17 @@ import pyarrow as pa
 from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError, DeltaError
 
-from sluice.errors import CommitConflict, CommitFailed, CommitUnknown, TableRefused
+from sluice.errors import (
+    CommitConflict,
+    CommitFailed,
+    CommitUnknown,
+    OffsetsDamaged,
+    TableRefused,
+)
 from sluice.tables.features import unwritable_features
+
+UNREADABLE = (TableRefused, OSError, DeltaError, pa.ArrowException)
+"""What reading a table's files raises where they are gone, damaged, or of an unknown feature."""
 
 
 @contextmanager
@@ -20,13 +29,28 @@ def reading(uri: str) -> Iterator[None]:
         yield
     except FileNotFoundError as problem:
         raise TableRefused(
-            f"{uri}: a file of the table is gone: {_first_line(problem)}. Restore the table from"
+            f"{uri}: a file of the table is gone: {first_line(problem)}. Restore the table from"
             " its backup."
         ) from problem
     except (DeltaError, OSError, pa.ArrowException) as problem:
         raise CommitUnknown(
-            f"{uri}: cannot be read: {_first_line(problem)}. Run again when its store answers; if"
+            f"{uri}: cannot be read: {first_line(problem)}. Run again when its store answers; if"
             " it stays, restore the table from its backup."
+        ) from problem
+
+
+@contextmanager
+def reading_offsets(uri: str, pipeline: str) -> Iterator[None]:
+    """Read an offsets table, which can be built anew. Raises OffsetsDamaged or CommitUnknown."""
+    recover = f"`sluice recover {pipeline}` builds it from the data table."
+    try:
+        with reading(uri):
+            yield
+    except TableRefused as gone:
+        raise OffsetsDamaged(f"{gone} Or {recover}") from gone
+    except CommitUnknown as problem:
+        raise CommitUnknown(
+            f"{problem} Without a backup, move its folder away; then {recover}"
         ) from problem
 
 
@@ -36,7 +60,7 @@ def storing(uri: str) -> Iterator[None]:
     try:
         yield
     except (DeltaError, OSError) as problem:
-        raise CommitFailed(f"{uri}: {_first_line(problem)}. Run again.") from problem
+        raise CommitFailed(f"{uri}: {first_line(problem)}. Run again.") from problem
 
 
 @contextmanager
@@ -73,11 +97,11 @@ def _failed(based_on: DeltaTable, problem: Exception, app_ids: Iterable[str] | N
             " Remove them with ALTER TABLE … DROP FEATURE, then run again."
         )
     if moved:
-        return CommitConflict(f"{uri}: {_first_line(problem)}")
-    return CommitFailed(f"{uri}: {_first_line(problem)}. Nothing was written; run again.")
+        return CommitConflict(f"{uri}: {first_line(problem)}")
+    return CommitFailed(f"{uri}: {first_line(problem)}. Nothing was written; run again.")
 
 
-def _first_line(problem: Exception) -> str:
+def first_line(problem: Exception) -> str:
     """An error without the backtrace of delta-rs."""
     return str(problem).partition("\n")[0].removesuffix(".")
 

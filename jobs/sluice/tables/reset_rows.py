@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from sluice.offsets.batches import BatchSequence, PlannedRange
+from sluice.offsets.batches import BatchSequence, Lane, PlannedRange
 from sluice.offsets.origin import Origin
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.resets import LANES, CursorMove, Reset, Resets
@@ -62,9 +62,16 @@ def read_resets(pipeline: str, rows: Iterable[Mapping[str, Any]]) -> Resets:
             read = replace(read, earlier=tuple(intended.get(at, ())))
             intended.setdefault(at, []).append(read)
         asked = found.get(generation) if done else None
+        if asked and asked.done:
+            read = replace(read, closed_at=_lowest(read.closed_at, asked.closed_at))
         # Another process may finish a reset and record it as done; the origin is who requested it.
         found[generation] = replace(read, recorded=asked.recorded) if asked else read
     return Resets(found)
+
+
+def _lowest(one: Mapping[Lane, int], other: Mapping[Lane, int]) -> Mapping[Lane, int]:
+    """Where a generation is closed that was closed more than once: each time further down."""
+    return {lane: min(last, other.get(lane, last)) for lane, last in one.items()}
 
 
 def _read_reset(

@@ -11,7 +11,7 @@ from deltalake.exceptions import DeltaError
 from deltalake.fs import DeltaStorageHandler
 from pyarrow.fs import FileSelector, PyFileSystem
 
-from sluice.errors import SettingsError
+from sluice.errors import CommitConflict, SettingsError
 
 
 class Folder:
@@ -50,7 +50,7 @@ class Folder:
 def set_aside(uri: str, at: datetime) -> str:
     """Rename a table's folder, so that there is none; where it is now.
 
-    Raises SettingsError on an object store, which cannot rename.
+    Raises SettingsError on an object store, which cannot rename, CommitConflict if it is gone.
     """
     to = f"{uri}__{at.astimezone(UTC):%Y%m%dT%H%M%SZ}"
     if "://" in uri:
@@ -58,7 +58,10 @@ def set_aside(uri: str, at: datetime) -> str:
             f"{uri}: expected a folder that can be renamed, found an object store. Move it to {to}"
             " with the store's own tools; then run again."
         )
-    Path(uri).rename(to)
+    try:
+        Path(uri).rename(to)
+    except FileNotFoundError as problem:
+        raise CommitConflict(f"{uri}: another process has set it aside") from problem
     return to
 
 

@@ -33,7 +33,9 @@ def stored_rows(table: DeltaTable) -> StoredRows:
         rows = read_files(table, [file], [*_PLACE, "_offset", "_batch"])
         for row in rows.group_by("_batch").aggregate([([], "count_all")]).to_pylist():
             counts[row["_batch"] or ""] += row["count_all"]
-        for row in rows.group_by(_PLACE).aggregate([("_offset", "max")]).to_pylist():
+        # What others have inserted may lack coordinates.
+        known = rows.select([*_PLACE, "_offset"]).drop_null()
+        for row in known.group_by(_PLACE).aggregate([("_offset", "max")]).to_pylist():
             place = TopicPartition(row["_topic"], row["_partition"]), row["_topic_id"]
             ends[place] = max(row["_offset_max"] + 1, ends.get(place, 0))
     return StoredRows(counts, ends)

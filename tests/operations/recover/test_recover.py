@@ -117,6 +117,31 @@ def file_lost(offsets: Path) -> None:
         each.unlink()
 
 
+def old_file_lost(offsets: Path) -> None:
+    """No run reads it; `history` does."""
+    oldest = min(offsets.glob("event=committed/*.parquet"), key=lambda each: each.stat().st_mtime)
+    oldest.unlink()
+
+
+def test_a_file_that_only_some_commands_read_is_missed_all_the_same(trips: Installed) -> None:
+    old_file_lost(offsets_of(trips))
+    for command in ("history", "verify"):
+        assert "`sluice recover trips` builds it" in trips.sluice(command).stderr
+    assert "set aside" in recover(trips)
+    exact(trips, 20)
+
+
+def test_an_offsets_table_that_cannot_be_read_is_moved_away_first(trips: Installed) -> None:
+    """As its log may come back, only the operator can say that it will not."""
+    (offsets_of(trips) / "_delta_log" / f"{1:020d}.json").write_text('{"commitInfo": {')
+    for command in ("plan", "recover"):
+        refusal = trips.sluice(command).stderr
+        assert "move its folder away; then `sluice recover trips`" in refusal
+    offsets_of(trips).rename(trips.folder / "damaged")
+    recover(trips)
+    exact(trips, 20)
+
+
 @pytest.mark.parametrize("damaged", [rows_deleted, file_lost])
 def test_a_damaged_offsets_table_is_set_aside(
     trips: Installed, damaged: Callable[[Path], None]
@@ -134,7 +159,7 @@ def test_version_1_is_left_behind(trips: Installed) -> None:
     old = trips.warehouse / "_sluice" / "offsets"
     old.parent.mkdir()
     offsets_of(trips).rename(old)
-    refused(trips, "format version 2", "Then move the old one away")
+    refused(trips, "format version 2", "move the old one away")
     recover(trips)
     more(trips, 10, 20)
     exact(trips, 30)
@@ -168,6 +193,24 @@ def test_a_table_that_is_gone_for_good_is_begun_anew(trips: Installed) -> None:
     done = trips.sluice("recover", "--execute", "--reason", "nobody has a copy")
     assert done.returncode == 0, done.stderr
     exact(trips, 20)
+    # And once more: it is no new pipeline because it was one before.
+    shutil.rmtree(trips.data)
+    refused(trips, "found no table")
+    again = trips.sluice("recover", "--execute", "--reason", "again nobody has a copy")
+    assert again.returncode == 0, again.stderr
+    exact(trips, 20)
+
+
+def test_a_table_that_cannot_be_fenced_is_refused_before_anything_is_set_aside(
+    trips: Installed,
+) -> None:
+    sql = f"ALTER TABLE delta.`{trips.data}` SET TBLPROPERTIES ('delta.enableRowTracking' = 'true')"
+    trips.session().sql(sql)
+    file_lost(offsets_of(trips))
+    for more_words in ((), ("--execute", "--reason", "a test")):
+        done = trips.sluice("recover", *more_words)
+        assert (done.returncode, "rowTracking" in done.stderr) == (1, True), done.stderr
+    assert not list(trips.warehouse.glob("trips__offsets__*"))
 
 
 def test_batches_whose_commits_are_gone_are_told_by_their_rows(trips: Installed) -> None:
@@ -251,6 +294,29 @@ def test_a_recovery_that_was_overtaken_writes_nothing(trips: Installed) -> None:
     done = late.end()
     assert (done.returncode, "nothing to recover" in done.stdout) == (0, True), done.stderr
     assert DeltaTable(offsets_of(trips)).version() == before
+    exact(trips, 30)
+
+
+def test_a_row_without_coordinates_is_no_hindrance(trips: Installed) -> None:
+    """Somebody has inserted it by hand; only the proof minds."""
+    sql = f"INSERT INTO delta.`{trips.data}` (value) VALUES (cast('by hand' AS BINARY))"
+    trips.session().sql(sql)
+    shutil.rmtree(offsets_of(trips))
+    recover(trips)
+    trips.run()
+    assert len(trips.rows()) == 21
+    assert trips.sluice("verify").returncode == 1
+
+
+def test_work_of_a_plan_that_is_gone_is_refused(trips: Installed) -> None:
+    """A cleared `ingest` whose plan an older copy of the offsets table does not have."""
+    shutil.copytree(offsets_of(trips), trips.folder / "older")
+    more(trips, 10, 20)
+    work = trips.plan()
+    shutil.rmtree(offsets_of(trips))
+    (trips.folder / "older").rename(offsets_of(trips))
+    with pytest.raises(OffsetsDamaged, match=r"forward-1-3: expected its plan .* clear `plan`"):
+        trips.ingest(work)
     exact(trips, 30)
 
 

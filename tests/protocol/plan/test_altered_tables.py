@@ -125,6 +125,27 @@ def test_a_restore_by_timestamp_is_understood(trips: Installed) -> None:
     exact(trips, 20)
 
 
+def test_a_restore_by_timestamp_that_was_judged_blocks_nothing_once_its_version_is_gone(
+    trips: Installed,
+) -> None:
+    """Log cleanup has removed the version that it went back to, and not yet the RESTORE."""
+    kept = trips.version()
+    sql(trips, "DELETE FROM {t} WHERE _offset = 3")
+    at = trips.session().sql(f"DESCRIBE HISTORY delta.`{trips.data}`")
+    stamp = at.where(f"version = {kept}").collect()[0]["timestamp"]
+    sql(trips, f"RESTORE TABLE {{t}} TO TIMESTAMP AS OF '{stamp}'")
+    more(trips, 10)
+    trips.run()
+    DeltaTable(trips.data).create_checkpoint()
+    for commit in sorted(trips.data.glob("_delta_log/*.json")):
+        if int(commit.stem) <= (kept or 0) + 1:
+            commit.unlink()
+    preview = trips.open().preview_reset(shift_by(-5))
+    assert [each.reread for each in preview.reset.cursor] == [5]
+    trips.open().reset(shift_by(-5), "a test", "run", "pytest")
+    exact(trips, 30)
+
+
 def test_a_plan_made_before_a_restore_does_not_land_after_it(trips: Installed) -> None:
     more(trips, 20)
     work = trips.plan()
@@ -205,7 +226,7 @@ def test_a_reset_that_cannot_be_finished_after_a_restore_gives_way(trips: Instal
     version = trips.version()
     assert version is not None
     DeltaTable(trips.data).restore(version - 1)
-    with pytest.raises(ResetNeeded, match="Reset --to-table first"):
+    with pytest.raises(ResetNeeded, match="--to-table` first; then this one"):
         trips.plan()
     done = trips.open().reset(to_table, "back", "run", "pytest")
     assert done.closed_at == {"forward": 1, "backfill": 0}

@@ -72,7 +72,9 @@ def test_a_batch_of_a_megabyte_is_fingerprinted_whole(broker: Broker, topic: Top
     together = read_fingerprints(settings_for(broker.bootstrap), ends)
     assert all(together.values())
     for each, end in ends.items():
-        assert read_fingerprints(settings_for(broker.bootstrap), {each: end})[each] == together[each]
+        assert (
+            read_fingerprints(settings_for(broker.bootstrap), {each: end})[each] == together[each]
+        )
 
 
 def test_many_partitions_are_asked_at_once(broker: Broker, topic: Topic) -> None:

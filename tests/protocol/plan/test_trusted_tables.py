@@ -112,6 +112,8 @@ def test_a_missing_warehouse_is_no_new_pipeline(trips: Installed) -> None:
         assert f"consumer group {trips.group} stands at {trips.topics[0]}[0]@20" in str(
             problem.value
         )
+    assert not list(trips.warehouse.glob("*")), "nothing is written where the mount should be"
+    assert "Check the mount" in trips.sluice("recover").stderr
     shutil.rmtree(trips.warehouse, ignore_errors=True)
     aside.rename(trips.warehouse)
     trips.run()

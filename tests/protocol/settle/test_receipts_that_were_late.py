@@ -162,11 +162,14 @@ def test_of_a_topic_that_is_gone_a_policy_may_decide(late: Installed) -> None:
     assert row["reason"] == "the topic is gone: what was there can no longer be told"
 
 
-def test_rows_that_nobody_can_read_are_closed_uncounted(late: Installed) -> None:
+@pytest.mark.parametrize("emptied", [False, True], ids=["gone", "emptied by a power cut"])
+def test_rows_that_nobody_can_read_are_closed_uncounted(late: Installed, emptied: bool) -> None:
     hidden = late.folder / "hidden"
     hidden.mkdir()
     for each in late.data.glob("*.parquet"):
         each.rename(hidden / each.name)
+        if emptied:
+            each.touch()
     with pytest.raises(GapUnexplained, match="neither its files nor its rows can be read"):
         late.settle()
     everything = [OffsetRange(TopicPartition(late.topics[0], 0), 0, 5)]

@@ -68,9 +68,14 @@ def test_what_a_reset_gave_up_after_a_restore_was_reached() -> None:
     assert reach.newest == ended(40, number=1)
 
 
-def test_a_generation_without_batches_changes_nothing() -> None:
-    reach = NO_REACH.with_generation(closing(moved(100)), [ended(100)])
-    assert reach.with_generation(closing(moved(500), last=0), []) == reach
+def test_a_generation_without_batches_reaches_to_where_it_was_opened() -> None:
+    """A backfill may have filled what the reset before had passed over."""
+    reach = NO_REACH.with_generation(closing(moved(100, 500)), [ended(100)])
+    further = reach.with_generation(
+        closing(moved(500, topic_id="new"), last=0), [], closing(moved(100, 500))
+    )
+    assert further.ends == {(TOPIC_ID, partition()): 500}
+    assert further.newest == reach.newest
     nothing_landed = reach.with_generation(closing(moved(0), last=0), [ended(5, number=1)])
     assert nothing_landed == reach
 

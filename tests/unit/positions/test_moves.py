@@ -95,6 +95,6 @@ def test_after_a_restore_nobody_passes_over_the_rows_that_it_took() -> None:
     for offset in (10, 30):
         require_rows_below(clip_to_log({partition(): offset}, LOGS), cursor, held)
     require_rows_below(keep_cursor(held), cursor, held)
-    with pytest.raises(ResetNeeded, match=r"rows of \[30, 40\) .* found 60\nReset --to-table"):
+    with pytest.raises(ResetNeeded, match=r"rows of \[30, 40\) .* found 60\n`sluice reset P"):
         require_rows_below(clip_to_log({partition(): 60}, LOGS), cursor, held)
     require_rows_below(clip_to_log({partition(): 60}, LOGS), cursor, cursor)

@@ -54,6 +54,16 @@ def test_where_nothing_was_announced_history_is_not_but_the_runs_own_work_is() -
     assert again == announced(7, 1)
 
 
+def test_where_the_tables_were_put_back_what_lands_anew_is_announced_again() -> None:
+    """Airflow remembers more than the tables hold."""
+    told = [announced(50, 9).as_dict()]
+    before = announced_so_far(told, announced(40, 2), NO_WORK)
+    assert names(before, {FORWARD: 41, BACKFILL: 2}) == ["forward-1-41"]
+    later = [announced(30, generation=2).as_dict()]
+    before = announced_so_far(later, announced(40, 2), NO_WORK)
+    assert before == announced(40, 2)
+
+
 def test_announcements_of_another_table_say_nothing_about_this_one() -> None:
     other = replace(announced(400), table_id="dropped").as_dict()
     before = announced_so_far([other], announced(0), BatchReference(FORWARD, range(1, 2)))

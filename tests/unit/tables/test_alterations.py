@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sluice.errors import ResetNeeded, TableRefused
 from sluice.tables.foreign_commits import (
+    UNKNOWN,
     LandedBatch,
     TableCommit,
+    judged_up_to,
     require_all_there,
     require_no_foreign_commits,
     undone_by_restore,
@@ -90,6 +92,23 @@ def test_a_table_that_is_not_ours_any_more_is_refused(
         assert text in str(refused.value)
     if commit.version:
         require_no_foreign_commits("/t", "flights", [commit, restore(5, 3)], {})
+
+
+def test_a_table_that_was_created_by_another_has_no_version_to_go_back_to() -> None:
+    for first in (write(0, "CREATE OR REPLACE TABLE AS SELECT", ""), write(0, "WRITE", "somebody")):
+        with pytest.raises(TableRefused, match="move this one away, and `sluice recover flights`"):
+            require_no_foreign_commits("/t", "flights", [first], {})
+
+
+def test_a_restore_to_a_version_that_is_gone_stops_the_line_until_it_is_undone_or_judged() -> None:
+    unknown = restore(5, UNKNOWN)
+    with pytest.raises(TableRefused, match=r"unknown what it undid. RESTORE .* to version 4,"):
+        require_no_foreign_commits("/t", "flights", [unknown], {})
+    require_no_foreign_commits("/t", "flights", [unknown, restore(6, 4)], {})
+    landed = [LandedBatch(batch(number=4), 4), LandedBatch(batch(number=5), 7)]
+    assert undone_by_restore(landed, [unknown, write(7)]) == landed[:1]
+    assert undone_by_restore(landed, judged_up_to([unknown, write(7)], 5)) == []
+    assert judged_up_to([unknown], 4) == [unknown]
 
 
 @pytest.mark.parametrize(

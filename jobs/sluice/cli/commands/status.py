@@ -81,9 +81,12 @@ def _print(found: PipelineStatus) -> None:
     if forward.unfinished:
         unfinished = ", ".join(map(str, forward.unfinished))
         click.echo(f"planned, not committed yet: {unfinished}. The next run lands them.")
-    if forward.due:
-        due = format_count(len(forward.due), "batch", "batches")
-        click.echo(f"{due} without receipt. The next run settles them.")
+    for lane in filter(lambda each: each.due, (forward, found.backfill)):
+        due = format_count(len(lane.due), "batch", "batches")
+        click.echo(
+            f"{due} of {lane.sequence} without receipt. The next run settles them; if they stay,"
+            " the log of `settle` says why."
+        )
 
 
 def _row(lag: Lag) -> tuple[object, ...]:

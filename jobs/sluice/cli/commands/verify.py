@@ -97,7 +97,10 @@ def _print(pipeline: str, verdict: Verdict) -> None:
         rows = format_count(verdict.unlisted, "row")
         click.echo(f"not compared: {rows} of batches from before the offsets table was recovered")
     if verdict.unsettled:
-        click.echo(f"without receipt: {', '.join(verdict.unsettled)}. The next run settles them.")
+        click.echo(
+            f"without receipt: {', '.join(verdict.unsettled)}. The next run settles them; if they"
+            " stay, the log of `settle` says why."
+        )
     if verdict.lost:
         records = format_count(verdict.losses, "loss record")
         click.echo(f"lost: {format_count(verdict.lost, 'offset')} in {records}")

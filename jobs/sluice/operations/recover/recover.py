@@ -73,7 +73,12 @@ def recover(resources: PipelineResources, reason: str, origin: Origin) -> Recove
     resources = _beside_version_1(resources)
 
     def step() -> Recovery:
+        decided_on = resources.offsets.snapshot().table_id
         found, state = _decide(resources, reason, origin.actor)
+        if (found.begins_anew or found.sets_aside) and (
+            resources.offsets.snapshot().table_id != decided_on
+        ):
+            raise CommitConflict("another recovery has written the table since")
         if found.begins_anew:
             _begin_anew(resources, reason, origin)
             return replace(found, done=True)
@@ -115,6 +120,8 @@ def _decide(
     if found is None:
         return Recovery(pipeline), None
     recovery = _recovery(resources, found, reason, actor)
+    # Raises for a table that cannot be fenced, before anything is set aside.
+    found.state.data.fencing()
     return replace(recovery, sets_aside=sets_aside), found.state
 
 
@@ -123,8 +130,11 @@ def _is_new(resources: PipelineResources) -> bool:
 
     Raises SettingsError where nothing is there that tells of it: the warehouse may be another.
     """
-    if resources.offsets.exists():
-        return resources.offsets.snapshot().begun_anew
+    offsets = resources.offsets.snapshot()
+    if not offsets.blank:
+        return False
+    if offsets.begun_anew:
+        return True
     if resources.quarantine.exists() or was_set_aside(resources.offsets.uri):
         return False
     raise SettingsError(
@@ -152,6 +162,8 @@ def _find(resources: PipelineResources) -> tuple[FoundHistory | None, bool]:
     kafka = resources.kafka.state(resources.spec)
     try:
         state = read_untrusted(resources)
+        state.snapshot.require_whole()
+        read_untrusted(resources, "backfill")
         if state.trusted:
             return None, False
         found = find_history(state, kafka)

@@ -21,9 +21,9 @@ from sluice.errors import (
 from sluice.failpoints import reach
 from sluice.offsets.batches import BatchSequence
 from sluice.offsets.origin import Origin
-from sluice.offsets.resets import Reset, require_as_previewed
+from sluice.offsets.resets import Reset, require_as_previewed, undone_backfills
 from sluice.operations.reset.decision import decide, require_fencing
-from sluice.operations.reset.preview import Preview, erased_by, preview_of
+from sluice.operations.reset.preview import Preview, erased_by, preview_of, undone_by
 from sluice.operations.reset.repeats import Repetition, find_repetition
 from sluice.operations.reset.targets import Target, ToIntended
 from sluice.progress.lane_state import LaneState
@@ -113,7 +113,7 @@ def finish_reset(resources: PipelineResources, origin: Origin) -> Reset | None:
         return None
     log.warning("%s: finishing the reset to generation %d", pending.pipeline, pending.generation)
     if resources.data.snapshot().closed(pending.closes[0]):
-        return _write_done(resources, origin)
+        return _write_done(resources, pending.generation, origin)
     return start_generation(resources, ToIntended(pending), pending.reason, origin)
 
 
@@ -128,20 +128,20 @@ def start_generation(
     """Close the generation and open the next one. Raises as `reset` does."""
 
     def close() -> Reset:
-        nonlocal target, as_previewed
-        lane = target.read(resources, to_write=True)
+        nonlocal target
+        lane = target.read(resources)
+        if isinstance(target, ToIntended) and target.reset.generation <= lane.generation:
+            return _finished(resources, target.reset, origin)
         intended = decide(resources, lane, target, reason)
-        if as_previewed:
-            require_as_previewed(as_previewed, intended.preview, _described(intended))
         if not isinstance(target, ToIntended):
-            erased_by(lane, intended).require_allowed(lane.pipeline, bring_back_erased)
+            _confirm(lane, intended, as_previewed, bring_back_erased)
         if lane.trusted:
             for each, last in intended.closed_at.items():
                 write_receipts(resources, origin, each, last)
         try:
             lane.snapshot.append_reset(intended, origin)
             # Decided: any later attempt, here or after a crash, leads to the same offsets.
-            target, as_previewed = ToIntended(intended, target.read), None
+            target = ToIntended(intended, target.read)
             reach("reset intended")
             _close(resources, lane, [*lane.unfenced, *intended.closes])
         except CommitConflict:
@@ -150,7 +150,7 @@ def start_generation(
                 raise
         else:
             reach("fence stands")
-        return _require_same_reset(intended, _write_done(resources, origin))
+        return _finished(resources, intended, origin)
 
     return until_it_lands(
         close,
@@ -159,14 +159,31 @@ def start_generation(
     )
 
 
+def _confirm(
+    lane: LaneState, intended: Reset, as_previewed: str | None, bring_back_erased: bool
+) -> None:
+    """Raises PreviewOutdated or RowsErased; says what is left to be done by hand."""
+    if as_previewed:
+        require_as_previewed(as_previewed, intended.preview, _described(intended))
+    # Where the cursors stay, nothing is read that would not be read anyway.
+    if not intended.stays:
+        erased_by(lane, intended).require_allowed(lane.pipeline, bring_back_erased)
+    for line in undone_backfills(lane.pipeline, undone_by(lane, intended)):
+        log.warning("%s", line)
+
+
 def _described(intended: Reset) -> str:
     moves = [f"  {e.partition}: {e.before} → {e.after.offsets.start}" for e in intended.cursor]
     last = intended.closes[0].batch(intended.closed_at["forward"])
     return "\n".join([f"  generation {intended.generation}, after {last}", *moves])
 
 
-def _require_same_reset(intended: Reset, done: Reset) -> Reset:
-    """Raises CommitFailed if a concurrent reset opened the generation instead."""
+def _finished(resources: PipelineResources, intended: Reset, origin: Origin) -> Reset:
+    """The reset, recorded as done; its fence stands. Another process may have been faster.
+
+    Raises CommitFailed if a concurrent reset opened the generation instead.
+    """
+    done = _write_done(resources, intended.generation, origin)
     if done.by_partition != intended.by_partition:
         raise CommitFailed(
             f"{done.pipeline}: another reset opened generation {done.generation} at the same time"
@@ -175,16 +192,15 @@ def _require_same_reset(intended: Reset, done: Reset) -> Reset:
     return done
 
 
-def _write_done(resources: PipelineResources, origin: Origin) -> Reset:
-    """Record that the latest reset is done, unless another process did."""
+def _write_done(resources: PipelineResources, generation: int, origin: Origin) -> Reset:
+    """Record that a reset is done, whose fence stands, unless another process did."""
 
     def write() -> Reset:
         snapshot = resources.offsets.snapshot()
-        newest = snapshot.resets().newest
-        assert newest is not None, "a fence without a reset"
-        if newest.done:
-            return newest
-        done = replace(newest, done=True)
+        fenced = snapshot.resets().by_generation[generation]
+        if fenced.done:
+            return fenced
+        done = replace(fenced, done=True)
         snapshot.append_reset(done, origin)
         log.info("%s: generation %d is open", done.pipeline, done.generation)
         return done

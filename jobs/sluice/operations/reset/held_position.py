@@ -54,7 +54,7 @@ def held_position(lane: LaneState) -> HeldPosition:
         )
     cluster = lane.history.cluster_id
     require_no_foreign_commits(lane)
-    commits = lane.data.commits()
+    commits = lane.commits()
     if lane.trusted and all(each.restored is None for each in commits):
         return HeldPosition(cursor, cursor, committed, cluster, lane.newest)
     landed, there = _landed(lane, claimed, commits), held_ends(lane)
@@ -68,12 +68,10 @@ def held_position(lane: LaneState) -> HeldPosition:
         each.sequence: _last_batch(lost, each.sequence, min(each.last, there[each.sequence]))
         for each in claimed
     }
-    ends = _row_ends(_forward_batches(landed), _forward_batches(held))
-    if not _forward_batches(held) and any(last[each] for each in last if each.lane == "forward"):
-        ends = _ends_by_rows(lane, cursor)
+    told = any(last[each] for each in last if each.lane == "forward")
     return HeldPosition(
         cursor,
-        {**cursor, **ends},
+        {**cursor, **_moved_back(lane, cursor, landed, held, told)},
         _by_lane(lane, last),
         cluster,
         _newest(held),
@@ -87,6 +85,21 @@ def _landed(
     """The batches that may be undone: in a trusted table none below all that was restored."""
     restored = [each.restored for each in commits if each.restored is not None]
     return landed_batches(lane, claimed, min(restored) if lane.trusted else -1)
+
+
+def _moved_back(
+    lane: LaneState,
+    cursor: Cursor,
+    landed: Sequence[LandedBatch],
+    held: Sequence[LandedBatch],
+    told: bool,
+) -> Cursor:
+    """Where rows end, `told` whether any batch counts; what backfills have lost moves no cursor."""
+    if not _forward_batches(landed[len(held) :]):
+        return {}
+    if told and not _forward_batches(held):
+        return _ends_by_rows(lane, cursor)
+    return _row_ends(_forward_batches(landed), _forward_batches(held))
 
 
 def _newest(landed: Sequence[LandedBatch]) -> Batch | None:

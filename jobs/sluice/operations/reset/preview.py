@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sluice.offsets.batches import Batch
 from sluice.offsets.partition_log import Logs, PartitionLog
 from sluice.offsets.quarantined import RecordState
 from sluice.offsets.range_columns import LAST_OFFSET, OffsetScope
 from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition
-from sluice.offsets.resets import CursorMove, Reset, closed_unread
+from sluice.offsets.resets import CursorMove, Reset, closed_unread, undone_backfills
 from sluice.progress.deletions import read_erased
 from sluice.progress.erased import Erased, RangeToReread
 from sluice.progress.lane_state import LaneState
@@ -42,13 +42,15 @@ class AffectedRows:
 class Preview:
     """What a reset would do; `unfinished` are the planned batches that it closes.
 
-    `erased` are rows that others deleted and that rereading would bring back.
+    `erased` are rows that others deleted and that rereading would bring back. `undone` are batches
+    of the backfill lane whose rows a RESTORE took away: the cursor does not lead back to them.
     """
 
     reset: Reset
     affected: Mapping[TopicPartition, AffectedRows]
     unfinished: tuple[Batch, ...]
     erased: Erased
+    undone: tuple[Batch, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -68,6 +70,7 @@ class Preview:
                 " preview's id stands for the cursors before, not for those after."
             )
         yield from closed_unread(self.unfinished)
+        yield from undone_backfills(self.reset.pipeline, self.undone)
 
     def _line(self, moved: CursorMove) -> str:
         found = self.affected[moved.partition]
@@ -103,7 +106,18 @@ def preview_of(
         },
         unfinished_batches(resources, read),
         erased_by(lane, intended),
+        tuple(undone_by(lane, intended)),
     )
+
+
+def undone_by(lane: LaneState, intended: Reset) -> Iterator[Batch]:
+    """The committed batches of the backfill lane that will not count any more."""
+    for closing in (*intended.earlier, intended):
+        sequence = replace(closing.closes[0], lane="backfill")
+        last = max(lane.committed_of(sequence), lane.snapshot.settled(sequence))
+        if sequence.generation < lane.generation:
+            last = lane.resets.closed_at(sequence)
+        yield from lane.snapshot.batches(sequence, closing.closed_at["backfill"] + 1, last=last)
 
 
 def erased_by(lane: LaneState, intended: Reset) -> Erased:

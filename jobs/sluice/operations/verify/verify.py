@@ -110,7 +110,7 @@ def _skipped(lane: LaneState) -> int:
 
 def _suspected_deletions(lane: LaneState, above: int) -> list[TableCommit]:
     require_no_foreign_commits(lane)
-    return may_have_deleted(lane.pipeline, lane.data.commits(above))
+    return may_have_deleted(lane.pipeline, lane.commits(above))
 
 
 def _deleted(

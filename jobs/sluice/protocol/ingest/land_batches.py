@@ -12,12 +12,18 @@ from tenacity import (
     wait_random_exponential,
 )
 
-from sluice.errors import CommitConflict, CommitFailed, SluiceError, SparkFailed
+from sluice.errors import (
+    CommitConflict,
+    CommitFailed,
+    OffsetsDamaged,
+    SluiceError,
+    SparkFailed,
+)
 from sluice.failpoints import reach
 from sluice.lake.port import BatchAttempt, Lake, Undecodable
 from sluice.offsets.batches import Batch, BatchReference, BatchSequence
 from sluice.offsets.quantities import format_ranges
-from sluice.progress.lane_state import read_unchecked
+from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.progress.sequence_end import SequenceEnd, batch_end
 from sluice.progress.unaltered import check_data_table
@@ -55,7 +61,7 @@ def ingest(resources: PipelineResources, work: BatchReference, lake: Lake) -> No
             if not lane.known.table_ids:
                 _prepare(resources, lake)
             prepared = True
-        batch = lane.history.batch(number)
+        batch = _planned(lane, number)
         try:
             undecodable_before = _land(resources, batch, lake, undecodable_before)
         except _Superseded as closed:
@@ -64,6 +70,17 @@ def ingest(resources: PipelineResources, work: BatchReference, lake: Lake) -> No
         require_same_topics(batch, resources.kafka.state(resources.spec))
         if number < work.batches[-1] and _must_yield(resources, work.sequence):
             return
+
+
+def _planned(lane: LaneState, number: int) -> Batch:
+    if number > lane.history.planned:
+        raise OffsetsDamaged(
+            f"{lane.sequence.batch(number)}: expected its plan in the offsets table, found"
+            f" {lane.history.planned} planned batches: an older copy of the table was put back, or"
+            " the pipeline began anew. Plan again: clear `plan` as well, or `sluice run"
+            f" {lane.pipeline}`."
+        )
+    return lane.history.batch(number)
 
 
 def _must_yield(resources: PipelineResources, sequence: BatchSequence) -> bool:
@@ -133,7 +150,8 @@ def _land_once(
                 ) from problem
             raise SparkFailed(
                 f"{batch}: not committed. Spark, reading from broker {resources.client.bootstrap},"
-                f" stopped: {_short_message(problem)}"
+                f" stopped: {_short_message(problem)}. Run again; if it stops at the same batch"
+                ' each time: docs/operations.md, "A record that stops the line".'
             ) from problem
         if not _committed_by_another(resources, reading):
             log.warning("%s: committed although Spark reported: %s", batch, _short_message(problem))

@@ -12,6 +12,7 @@ from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.plan import Plan
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.resets import Resets
+from sluice.progress.lane_state import LaneState
 from sluice.progress.lanes import read_lane
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.plan.lags import read_lags, unknown_times
@@ -30,10 +31,7 @@ def dry_run(resources: PipelineResources) -> Outlook:
     """What the next run would do. Raises what that run would raise before it reads any record."""
     lane = read_lane(resources)
     state = resources.kafka.state(resources.spec)
-    changes = find_changes(resources, lane, state) if lane.unfinished else []
-    for batch in lane.unfinished:
-        readable_ranges(batch, state, resources.spec.data_loss, changes)
-    new = Plan(()) if lane.unfinished else next_plan(resources, lane, state)
+    new = next_work(resources, lane, state)
     ranges = non_empty_ranges(lane.unfinished or new.batches)
     found = read_lags(resources, {**first_offsets(ranges), **lane.positions}, state)
     return Outlook(
@@ -50,6 +48,16 @@ def dry_run(resources: PipelineResources) -> Outlook:
             *unknown_times(found),
         ),
     )
+
+
+def next_work(resources: PipelineResources, lane: LaneState, state: KafkaState) -> Plan:
+    """What the next run adds to what is unfinished. Raises what would refuse that run."""
+    if not lane.unfinished:
+        return next_plan(resources, lane, state)
+    changes = find_changes(resources, lane, state)
+    for batch in lane.unfinished:
+        readable_ranges(batch, state, resources.spec.data_loss, changes)
+    return Plan(())
 
 
 def non_empty_ranges(batches: Sequence[Batch]) -> list[OffsetRange]:

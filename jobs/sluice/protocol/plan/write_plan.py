@@ -70,9 +70,7 @@ def write_plan(
     """
     reach("before planning")
     return until_it_lands(
-        lambda: _append_decided(
-            resources, origin, read_lane(resources, lane, to_write=True), decide
-        ),
+        lambda: _append_decided(resources, origin, read_lane(resources, lane), decide),
         f"{resources.spec.pipeline}: {{times}} another process changed the plan. Run again when it"
         " is done.",
     )
@@ -84,8 +82,11 @@ def _append_decided(
     new = decide(lane).for_table(lane.data.table_id)
     reach("offsets listed")
     if new:
+        # Not before: what looks like a new pipeline may be a warehouse that is not mounted.
+        exists = lane.snapshot.exists
+        snapshot = lane.snapshot if exists else resources.offsets.snapshot_to_write()
         try:
-            lane.snapshot.append_plan(new, origin)
+            snapshot.append_plan(new, origin)
         except CommitConflict:
             log.info("%s: another process planned first; deciding again", resources.spec.pipeline)
             raise

@@ -35,6 +35,16 @@ class Announced:
             return 0
         return self.forward if sequence.lane == "forward" else self.backfill
 
+    def within(self, settled: Announced) -> Announced:
+        """No further than what is settled: the tables may have been put back since."""
+        if self.generation != settled.generation:
+            return min(self, settled, key=lambda each: each.generation)
+        return replace(
+            self,
+            forward=min(self.forward, settled.forward),
+            backfill=min(self.backfill, settled.backfill),
+        )
+
     def as_dict(self) -> dict[str, Any]:
         """How far the announcements go, as JSON values."""
         return {
@@ -91,7 +101,7 @@ def announced_so_far(
     another scheduler may have announced it, or nobody asked.
     """
     read = [Announced.read(each) for each in told]
-    known = [each for each in read if each and each.table_id == settled.table_id]
+    known = [each.within(settled) for each in read if each and each.table_id == settled.table_id]
     if not known:
         return _before(settled, work)
     newest = max(each.generation for each in known)

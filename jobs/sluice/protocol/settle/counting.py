@@ -91,7 +91,9 @@ class _Line:
 
 
 def _line(planned: PlannedRange, landing: Landing, aside: Aside, explain: ExplainGaps) -> _Line:
-    landed, quarantined = _landed(landing, planned), aside(planned)
+    landed = _landed(landing, planned)
+    # An attempt with another schema may have put aside what has landed all the same.
+    quarantined = np.setdiff1d(aside(planned), landed)
     missing = _missing(planned.offsets, landed, quarantined)
     gaps = explain(planned, missing) if missing else Gaps.none()
     return _Line(planned, len(landed), len(quarantined), gaps)

@@ -15,7 +15,6 @@ import numpy as np
 from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 
 from sluice.broker.raw_log import read_raw_log
-from sluice.errors import TableRefused
 from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
 from sluice.offsets.loss_causes import LossKind
 from sluice.offsets.losses import Loss
@@ -31,6 +30,7 @@ from sluice.progress.resources import PipelineResources
 from sluice.protocol.settle.counting import Aside, ExplainGaps
 from sluice.protocol.settle.gaps import Gaps, UnexplainedGap, explain, missing_ranges
 from sluice.tables.offsets_rows import read_losses
+from sluice.tables.refusals import UNREADABLE
 
 log = logging.getLogger(__name__)
 
@@ -135,7 +135,7 @@ def _read_since(
     try:
         rows = _among(state.data.offsets_in(place, *within), held)
         aside = np.setdiff1d(_among(_live_aside(resources, planned), held), rows)
-    except (FileNotFoundError, TableRefused) as problem:
+    except UNREADABLE as problem:
         log.warning("%s: whether they were read since is unknown: %s", planned.offsets, problem)
         return found
     if not len(rows) and not len(aside):
