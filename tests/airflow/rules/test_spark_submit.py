@@ -17,11 +17,13 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from airflow.sdk.log import redact
 from sluice.errors import (
     BrokerUnavailable,
+    DataLost,
     ResetNeeded,
     SettingsError,
     SparkFailed,
     SpecError,
 )
+from sluice.lake.job_errors import reported_error, reporting_errors
 from sluice.offsets.batches import BatchReference, BatchSequence
 from sluice.scheduling.hooks import DriverHook, JobRefused, driver_environment
 from sluice.scheduling.operators import IngestOperator, arguments
@@ -144,6 +146,14 @@ def test_cluster_mode_is_refused_in_the_configuration_too(submit):
 def test_a_failed_job_is_reported_in_its_own_words(submit):
     with pytest.raises(SparkFailed, match=r"exit code 1: CommitFailed: flights\[0\] did not"):
         submit("echo 'SLUICE-ERROR CommitFailed: flights[0] did not land'; exit 1").submit("x")
+
+
+def test_an_error_of_several_lines_is_reported_whole(caplog):
+    with pytest.raises(SystemExit), reporting_errors("sluice.test"):
+        raise DataLost("flights[0]: expected 5, found 9\nSet `on_data_loss`.")
+    (said,) = [each.getMessage() for each in caplog.records]
+    whole = "DataLost: flights[0]: expected 5, found 9 | Set `on_data_loss`."
+    assert reported_error(said) == whole
 
 
 def test_a_job_that_refuses_is_not_retried(submit):

@@ -76,6 +76,7 @@ def test_a_backfill_that_a_restore_undid_is_named_with_the_way_back(trips: Insta
     DeltaTable(trips.data).restore(before)
     command = f"`sluice reprocess trips --range '{trips.topics[0]}[0] [20, 30)'`"
     assert command in trips.sluice("plan").stderr
+    assert "The next run is refused: " in trips.sluice("status").stdout
     assert command in trips.open().preview_reset(to_table).summary
     done = trips.sluice("reset", "--to-table", "--execute", "--reason=a RESTORE")
     assert done.returncode == 0, done.stderr
