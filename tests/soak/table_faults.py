@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from deltalake import DeltaTable
-from deltalake.exceptions import CommitFailedError
+from deltalake.exceptions import CommitFailedError, TableNotFoundError
 
 from tests.soak.attempts import Attempt
 from tests.soak.outcomes import KILLED
@@ -97,8 +97,9 @@ def optimize(scene: Scene, fault: Fault) -> bool:
     with scene.diary.in_force("SparkFailed"):
         try:
             DeltaTable(scene.trips.data).optimize.compact()
-        except CommitFailedError as problem:
+        except (CommitFailedError, TableNotFoundError) as problem:
             scene.diary.write(f"OPTIMIZE: {problem}")
+            return False
     return True
 
 
@@ -159,7 +160,8 @@ def optimize_before_receipts(scene: Scene, fault: Fault) -> bool:
     scene.attempts.failpoints.append(("SLUICE_FAILPOINT", "before receipt: kill", {KILLED}))
     scene.until(lambda: not scene.attempts.failpoints, PATIENCE)
     with scene.attempts.quiet(PATIENCE) as quiet:
-        if not quiet:
+        # Another fault may have moved the table away.
+        if not quiet or not scene.trips.version():
             return False
         table = DeltaTable(scene.trips.data)
         table.optimize.compact()
