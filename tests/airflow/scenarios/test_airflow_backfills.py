@@ -186,9 +186,9 @@ def test_a_finished_run_that_is_cleared_repeats_itself(hours: Deployment) -> Non
 def test_the_form_offers_typed_bounded_and_described_parameters(hours: Deployment) -> None:
     offered = hours.client.request("GET", "/dags/hours/details")["params"]
     assert list(offered) == [
-        "bring_back_erased",
         "dry_run",
         *(f"reprocess_{name}" for name in ("from", "to", "ranges", "batches")),
+        "bring_back_erased",
     ]
     for param in offered.values():
         assert param["schema"]["title"]
