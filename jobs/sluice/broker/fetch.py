@@ -140,10 +140,11 @@ class RawConnection:
                 by_leader.setdefault(leader, {})[partition] = start
         found: dict[TopicPartition, bytes] = {}
         for leader, starts in by_leader.items():
-            request = [(e.topic, [(e.partition, at, size)]) for e, at in starts.items()]
-            question = FetchRequest(
-                _FETCH_WAIT_MS, 1, size * len(starts), READ_UNCOMMITTED, request
-            )
+            by_topic: dict[str, list[tuple[int, int, int]]] = {}
+            for partition, start in starts.items():
+                by_topic.setdefault(partition.topic, []).append((partition.partition, start, size))
+            request, most = list(by_topic.items()), size * len(starts)
+            question = FetchRequest(_FETCH_WAIT_MS, 1, most, READ_UNCOMMITTED, request)
             for topic, answer in await self._sent(client, leader, question, starts):
                 number, error, *_, records = answer
                 if records and not error:
