@@ -142,6 +142,14 @@ def test_a_generation_ends_earlier_where_the_table_was_put_back_behind_its_reset
     assert list(resets.lowered({sequence(): 3, sequence(generation=2): 8})) == []
 
 
+def test_of_several_that_were_done_the_lowest_counts_whatever_the_clocks_said() -> None:
+    done = reset(moved(9, 4), done=True)
+    lowered = replace(done, closed_at={"forward": 1, "backfill": 0})
+    for written in ((done, lowered), (lowered, done)):
+        found = read_resets("flights", rows(*written)).by_generation[2]
+        assert found.closed_at == {"forward": 1, "backfill": 0}
+
+
 def test_what_is_lowered_counts_only_once_the_reset_that_lowers_it_is_done() -> None:
     """Else bringing the right table back would undo batches that are there."""
     second = reset(moved(9, 4), done=True)
