@@ -11,7 +11,7 @@ import pytest
 from confluent_kafka import Consumer
 from sluice.offsets.batches import BatchReference
 from sluice.offsets.origin import Origin
-from sluice.operations.reset.close_generation import decide_reset
+from sluice.operations.reset.decision import decide_reset
 from sluice.operations.reset.targets import to_earliest
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.protocol.plan.write_plan import next_plan
