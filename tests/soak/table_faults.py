@@ -19,6 +19,8 @@ REASON = ("--execute", "--reason", "soak")
 # Of the newest batches, how many a RESTORE may take away.
 UNDONE = 5
 PATIENCE = 90.0
+# What a backfill says that a reset has closed.
+CLOSED = ("BackfillClosed",)
 
 
 def rewind(scene: Scene, fault: Fault) -> bool:
@@ -26,7 +28,8 @@ def rewind(scene: Scene, fault: Fault) -> bool:
     with _cursor(scene) as free:
         if not free or not scene.trips.version():
             return False
-        scene.attempts.wait(scene.attempts.start("reset", "--to-earliest", *REASON))
+        with scene.diary.in_force(*CLOSED):
+            scene.attempts.wait(scene.attempts.start("reset", "--to-earliest", *REASON))
     return True
 
 
@@ -36,9 +39,10 @@ def kill_rewind(scene: Scene, fault: Fault) -> bool:
         if not free or not scene.trips.version():
             return False
         armed = {"SLUICE_TEST": "1", "SLUICE_FAILPOINT": fault.point}
-        reset = scene.attempts.start("reset", "--to-earliest", *REASON, excuses={KILLED}, **armed)
-        scene.attempts.wait(reset)
-        scene.until(lambda: not _unfinished(scene), PATIENCE)
+        words = ("reset", "--to-earliest", *REASON)
+        with scene.diary.in_force(*CLOSED):
+            scene.attempts.wait(scene.attempts.start(*words, excuses={KILLED}, **armed))
+            scene.until(lambda: not _unfinished(scene), PATIENCE)
     return True
 
 
@@ -65,7 +69,7 @@ def restore(scene: Scene, fault: Fault) -> bool:
             return False
         newest = landed[-UNDONE:][1:]
         to = newest[int(fault.share * len(newest))] - 1
-        with scene.diary.in_force("ResetNeeded", "SparkFailed", "CommitFailed"):
+        with scene.diary.in_force("ResetNeeded", "SparkFailed", "CommitFailed", *CLOSED):
             try:
                 DeltaTable(scene.trips.data).restore(to)
             except CommitFailedError as problem:
