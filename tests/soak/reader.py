@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 from deltalake import DeltaTable
-from deltalake.exceptions import TableNotFoundError
+from deltalake.exceptions import DeltaError
 
 from tests.soak.sightings import Counts, Sighting, changes
 
@@ -43,8 +43,8 @@ class Reader:
             if self.sightings and table.version() <= self.sightings[-1].version:
                 return
             rows = table.to_pyarrow_dataset().to_table(columns=COLUMNS)
-        except (TableNotFoundError, FileNotFoundError):
-            # Dropped, or its files were optimized away and vacuumed meanwhile.
+        except (DeltaError, FileNotFoundError):
+            # Moved away while it was opened, or its files were optimized away and vacuumed.
             return
         counts = _counts(rows)
         changed = changes(self._seen, counts)
