@@ -14,6 +14,7 @@ from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition
 from sluice.offsets.resets import CursorMove, Reset, closed_unread, undone_backfills
 from sluice.progress.deletions import read_erased
 from sluice.progress.erased import Erased, RangeToReread
+from sluice.progress.held_batches import claimed_ends
 from sluice.progress.lane_state import LaneState
 from sluice.progress.lanes import ReadLane, unfinished_batches
 from sluice.progress.quarantined_records import read_quarantined
@@ -112,12 +113,10 @@ def preview_of(
 
 def undone_by(lane: LaneState, intended: Reset) -> Iterator[Batch]:
     """The committed batches of the backfill lane that will not count any more."""
+    claimed = {each.sequence: each.last for each in claimed_ends(lane)}
     for closing in (*intended.earlier, intended):
-        sequence = replace(closing.closes[0], lane="backfill")
-        last = max(lane.committed_of(sequence), lane.snapshot.settled(sequence))
-        if sequence.generation < lane.generation:
-            last = lane.resets.closed_at(sequence)
-        yield from lane.snapshot.batches(sequence, closing.closed_at["backfill"] + 1, last=last)
+        sequence, first = replace(closing.closes[0], lane="backfill"), closing.closed_at["backfill"]
+        yield from lane.snapshot.batches(sequence, first + 1, last=claimed[sequence])
 
 
 def erased_by(lane: LaneState, intended: Reset) -> Erased:

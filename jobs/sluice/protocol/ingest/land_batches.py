@@ -12,13 +12,7 @@ from tenacity import (
     wait_random_exponential,
 )
 
-from sluice.errors import (
-    CommitConflict,
-    CommitFailed,
-    OffsetsDamaged,
-    SluiceError,
-    SparkFailed,
-)
+from sluice.errors import CommitConflict, CommitFailed, OffsetsDamaged, SluiceError, SparkFailed
 from sluice.failpoints import reach
 from sluice.lake.port import BatchAttempt, Lake, Undecodable
 from sluice.offsets.batches import Batch, BatchReference, BatchSequence
