@@ -24,18 +24,10 @@ from sluice.pipeline import find_pipeline
 def main(pipeline: str, lane: str, generation: int, batches: str) -> None:
     """Land the batches; the environment and the offsets table supply the rest."""
     with reporting_errors("sluice.ingest"):
-        ingest(
-            BatchReference.from_dict(
-                {"pipeline": pipeline, "lane": lane, "generation": generation, "batches": batches}
-            )
+        work = BatchReference.from_dict(
+            {"pipeline": pipeline, "lane": lane, "generation": generation, "batches": batches}
         )
-
-
-def ingest(work: BatchReference) -> None:
-    """Open the pipeline and a Spark session, and land the batches."""
-    pipeline = find_pipeline(work.pipeline, os.environ)
-    with pipeline.open_lake() as lake:
-        pipeline.ingest(work, lake)
+        find_pipeline(pipeline, os.environ).land(work)
 
 
 if __name__ == "__main__":

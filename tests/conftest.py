@@ -40,14 +40,17 @@ def nothing_left_behind() -> Iterator[None]:
 def spark(nothing_left_behind: None) -> Iterator[SparkSession]:
     """One session for all layers, configured as the product does it."""
     from pyspark import SparkContext
-    from sluice.lake.session import open_session
+    from sluice.lake.session import open_own
+    from sluice.lake.spark_place import OwnSpark
     from sluice.spec.pipeline_spec import PipelineSpec
 
     tuning = pytest.MonkeyPatch()
     for key, value in JAVA_TUNING.items():
         tuning.setenv(key, value)
     named = {"version": 1, "pipeline": "tests", "table": "tests", "topics": ["none"]}
-    session = open_session(PipelineSpec.model_validate({**named, "format": {"type": "raw"}}))
+    session = open_own(
+        OwnSpark(), PipelineSpec.model_validate({**named, "format": {"type": "raw"}})
+    )
     tuning.undo()
     yield session
     gateway = SparkContext._gateway

@@ -7,8 +7,7 @@
 
     pipeline = find_pipeline("flights", os.environ)
     while work := pipeline.plan(run_id, actor):
-        with pipeline.open_lake() as lake:
-            pipeline.ingest(work, lake)
+        pipeline.land(work)
         pipeline.settle(run_id, actor)
 
 Each step may be called again after a crash at any line: only the data table's transaction version
@@ -26,7 +25,8 @@ from typing import Any
 from sluice.broker.client_settings import ClientSettings
 from sluice.lake.opened import OpenSpark, open_lake, open_upkeep
 from sluice.lake.port import Lake, Upkeep
-from sluice.lake.session import own_session
+from sluice.lake.session import open_at
+from sluice.lake.spark_place import OWN_SPARK, SparkPlace, place_in
 from sluice.offsets.batches import BatchReference
 from sluice.offsets.notation import Positions
 from sluice.offsets.origin import Origin
@@ -76,7 +76,7 @@ class Pipeline:
     """One pipeline: the protocol's steps first, then the operators' commands."""
 
     resources: PipelineResources
-    open_spark: OpenSpark = own_session
+    open_spark: OpenSpark
 
     @property
     def spec(self) -> PipelineSpec:
@@ -112,8 +112,13 @@ class Pipeline:
         """Land the batches that are not committed yet."""
         ingest(self.resources, work, lake)
 
+    def land(self, work: BatchReference) -> None:
+        """Open Spark, and land the batches that are not committed yet."""
+        with self.open_lake() as lake:
+            self.ingest(work, lake)
+
     def open_lake(self) -> AbstractContextManager[Lake]:
-        """Start Spark for `ingest`, and stop it at the end. Raises SparkFailed."""
+        """Spark for `ingest`: started and stopped, or a session of a server. Raises SparkFailed."""
         return open_lake(self.resources, self.open_spark)
 
     # 3 settle
@@ -156,8 +161,7 @@ class Pipeline:
         self, gaps: Sequence[OffsetRange], reason: str, run_id: str, actor: str
     ) -> Settlement:
         """Record unexplained gaps as lost, and write the receipts that they held back."""
-        written = accept_gaps(self.resources, gaps, reason, _origin(run_id, actor))
-        return Settlement(tuple(written))
+        return Settlement(tuple(accept_gaps(self.resources, gaps, reason, _origin(run_id, actor))))
 
     def preview_reset(self, target: Target) -> Preview:
         """What a reset would do; nothing is written."""
@@ -228,11 +232,15 @@ class Pipeline:
 
 
 def open_pipeline(
-    spec: PipelineSpec, settings: Settings, kafka_extra: Mapping[str, Any]
+    spec: PipelineSpec,
+    settings: Settings,
+    kafka_extra: Mapping[str, Any],
+    place: SparkPlace = OWN_SPARK,
 ) -> Pipeline:
     """The pipeline of a spec and its Kafka connection's `extra`; contacts nothing yet."""
     client = ClientSettings.from_extra(spec.kafka, kafka_extra)
-    return Pipeline(PipelineResources.of(spec, Warehouse(settings.warehouse), client))
+    resources = PipelineResources.of(spec, Warehouse(settings.warehouse), client)
+    return Pipeline(resources, open_at(place))
 
 
 def find_pipeline(name: str, environment: Mapping[str, str]) -> Pipeline:
@@ -242,7 +250,8 @@ def find_pipeline(name: str, environment: Mapping[str, str]) -> Pipeline:
     """
     settings = Settings.from_environment(environment)
     spec = find_spec(settings.pipelines, name)
-    return open_pipeline(spec, settings, connection_extra(spec.kafka, environment))
+    kafka = connection_extra(spec.kafka, environment)
+    return open_pipeline(spec, settings, kafka, place_in(environment))
 
 
 def _origin(run_id: str, actor: str) -> Origin:

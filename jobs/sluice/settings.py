@@ -66,24 +66,53 @@ def _why_not(scheme: str) -> str:
     return "no test shows yet that the commits of Spark and delta-rs exclude each other there"
 
 
-def connection_extra(connection: str, environment: Mapping[str, str]) -> Mapping[str, Any]:
-    """The `extra` of an Airflow connection given as `AIRFLOW_CONN_<ID>` in Airflow's JSON form.
+_KAFKA = '{"conn_type": "kafka", "extra": {"bootstrap.servers": "…"}}'
 
-    Raises SettingsError when the variable is missing or has another form. The value is a secret:
-    no error repeats it.
+
+def find_connection(
+    connection: str, environment: Mapping[str, str], example: str = _KAFKA
+) -> Mapping[str, Any] | None:
+    """An Airflow connection given as `AIRFLOW_CONN_<ID>` in Airflow's JSON form; None if not set.
+
+    Raises SettingsError for another form. The value is a secret: no error repeats it.
     """
-    variable = f"AIRFLOW_CONN_{connection.upper()}"
-    example = f"""{variable}='{{"conn_type": "kafka", "extra": {{"bootstrap.servers": "…"}}}}'"""
-    if not environment.get(variable):
-        raise SettingsError(f"{variable} is not set. Set it, for example: {example}")
+    text = environment.get(_variable(connection))
+    if not text:
+        return None
     try:
-        extra = json.loads(environment[variable])["extra"]
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise _not_a_connection(connection, example)
+    return found
+
+
+def connection_extra(connection: str, environment: Mapping[str, str]) -> Mapping[str, Any]:
+    """The `extra` of a Kafka connection. Raises SettingsError when it is missing."""
+    found = find_connection(connection, environment)
+    if found is None:
+        variable = _variable(connection)
+        raise SettingsError(f"{variable} is not set. Set it, for example: {variable}='{_KAFKA}'")
+    try:
+        extra = found["extra"]
         extra = json.loads(extra) if isinstance(extra, str) else extra
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError):
         extra = None
     if not isinstance(extra, dict):
-        raise SettingsError(f"{variable} is not a connection in JSON form. Expected: {example}")
+        raise _not_a_connection(connection, _KAFKA)
     return extra
+
+
+def _variable(connection: str) -> str:
+    return f"AIRFLOW_CONN_{connection.upper()}"
+
+
+def _not_a_connection(connection: str, example: str) -> SettingsError:
+    variable = _variable(connection)
+    return SettingsError(
+        f"{variable} is not a connection in JSON form. Expected: {variable}='{example}'"
+    )
 
 
 # No ingest runs longer: VACUUM must not delete files that a run has yet to commit.

@@ -3,18 +3,20 @@
     python -m tests.mutations.scenarios NAME BOOTSTRAP FOLDER
 
 Prints the broken invariants as JSON. It runs in a process of its own, so that a mutated package
-can take the place of ours; with SPARK_REMOTE all of them share one Spark. A product that notices
-its own mutation and stops is judged as well.
+can take the place of ours; the connection spark_default lets all of them share one Spark. A product
+that notices its own mutation and stops is judged as well.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 import sys
 import uuid
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -315,19 +317,28 @@ def a_record_left_out(trips: Installed) -> Expectations:
     return {"altered": frozenset({faulty})}
 
 
-@cache
-def session() -> SparkSession:
-    from sluice.lake.session import open_session
+def spark() -> AbstractContextManager[SparkSession]:
+    """A session where the connection says; the package may be a mutated one."""
+    from sluice.lake.session import open_at
+    from sluice.lake.spark_place import place_in
     from sluice.spec.pipeline_spec import PipelineSpec
 
     named = {"version": 1, "pipeline": "tests", "table": "tests", "topics": ["none"]}
-    return open_session(PipelineSpec.model_validate({**named, "format": {"type": "raw"}}))
+    spec = PipelineSpec.model_validate({**named, "format": {"type": "raw"}})
+    return open_at(place_in(os.environ))(spec)
 
 
 def main(name: str, bootstrap: str, folder: str) -> None:
     topic = f"mutation-{uuid.uuid4().hex[:12]}"
     assert create_topic(bootstrap, topic, 1, {})
-    trips = Installed(Path(folder), bootstrap, [topic], session)
+    with contextlib.ExitStack() as at_the_end:
+        session = cache(lambda: at_the_end.enter_context(spark()))
+        trips = Installed(Path(folder), bootstrap, [topic], session)
+        print(json.dumps(found_in(trips, name)), flush=True)
+
+
+def found_in(trips: Installed, name: str) -> dict[str, Any]:
+    """What the oracle says after the scenario."""
     trips.write_spec()
     stopped, expectations = None, None
     try:
@@ -335,13 +346,12 @@ def main(name: str, bootstrap: str, folder: str) -> None:
     except Exception as problem:
         stopped = f"{type(problem).__name__}: {problem}"
     verdict = trips.verdict(**(expectations or {}))
-    found = {
+    return {
         "broken": sorted(verdict.invariants),
         "planned": verdict.facts.planned,
         "verdict": str(verdict),
         "stopped": stopped,
     }
-    print(json.dumps(found), flush=True)
 
 
 if __name__ == "__main__":

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from local.embedded.broker import Broker
+from local.embedded.spark_server import SparkServer
 from tests.mutations.catalogue import MUTATIONS, Mutation
 from tests.mutations.scenarios import SCENARIOS
-from tests.worlds.connect_server import connect_server
 from tests.worlds.processes import JAVA_TUNING
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
@@ -27,8 +27,9 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture(scope="session")
 def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """One Spark for all scenarios: no JVM is mutated, and the product runs on Connect as well."""
-    with connect_server(tmp_path_factory.mktemp("connect")) as server:
-        yield server.address
+    folder = tmp_path_factory.mktemp("server")
+    with SparkServer(folder, settings={"spark.master": "local[1]"}, environment=JAVA_TUNING) as one:
+        yield one.connection
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ def play(broker: Broker, remote: str, tmp_path: Path) -> Callable[[str, Path], d
         done = subprocess.run(
             [sys.executable, "-m", "tests.mutations.scenarios", scenario, broker.bootstrap, folder],
             cwd=ROOT,
-            env={**os.environ, **JAVA_TUNING, "PYTHONPATH": places, "SPARK_REMOTE": remote},
+            env={**os.environ, "PYTHONPATH": places, "AIRFLOW_CONN_SPARK_DEFAULT": remote},
             capture_output=True,
             text=True,
             timeout=300,

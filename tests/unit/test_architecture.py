@@ -78,6 +78,7 @@ PURE_MODULES = (
     "progress.evidence",
     "lake.port",
     "lake.predicate",
+    "lake.server.requirements",
     "protocol.plan.cutting",
     "protocol.plan.fingerprints",
     "protocol.plan.log_changes",

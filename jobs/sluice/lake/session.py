@@ -7,12 +7,15 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sluice.errors import SparkFailed
+from sluice.errors import SettingsError, SparkFailed
 from sluice.lake.log_store import log_store_conf, warn_of_overwriting
+from sluice.lake.opened import OpenSpark
+from sluice.lake.spark_place import OwnSpark, SparkPlace, SparkServer
 from sluice.spec.spark_keys import SECRET
 
 if TYPE_CHECKING:
@@ -69,6 +72,11 @@ _SESSION_CONF = {
 
 def spark_conf(spec: PipelineSpec) -> dict[str, str]:
     """The Spark configuration of a pipeline; its spec overrides the defaults."""
+    return {**server_conf(), **session_conf(spec)}
+
+
+def server_conf() -> dict[str, str]:
+    """What a JVM must be started with, whether for one pipeline or as a server for all."""
     jars = {}
     if _EMBEDDED_JARS.is_dir():
         path = f"{_EMBEDDED_JARS}/*"
@@ -77,7 +85,7 @@ def spark_conf(spec: PipelineSpec) -> dict[str, str]:
             "spark.executor.extraClassPath": path,
             **log_store_conf(_EMBEDDED_JARS),
         }
-    return {**_START_CONF, **jars, **session_conf(spec)}
+    return {**_START_CONF, **jars}
 
 
 def session_conf(spec: PipelineSpec) -> dict[str, str]:
@@ -85,31 +93,33 @@ def session_conf(spec: PipelineSpec) -> dict[str, str]:
     return {**_SESSION_CONF, **spec.spark, **DECODING_CONF}
 
 
-def open_session(spec: PipelineSpec) -> SparkSession:
-    """The session that spark-submit prepared, one on SPARK_REMOTE's server, or a local one.
-
-    Raises SparkFailed; SettingsError when SPARK_REMOTE is not an address.
-    """
-    remote = os.environ.get("SPARK_REMOTE", "")
-    # With `local`, pyspark starts a server of its own.
-    if remote and not remote.startswith("local"):
-        from sluice.lake.spark_server import open_on_server
-
-        return open_on_server(spec.pipeline, remote, session_conf(spec))
-    session = _open_here(spec)
-    warn_of_overwriting(session, f"{spec.pipeline}: spark")
-    return session
+def open_at(place: SparkPlace) -> OpenSpark:
+    """How Spark is opened at a place, for a pipeline at a time. Raises SparkFailed."""
+    if isinstance(place, OwnSpark):
+        return partial(own_session, place)
+    return partial(_session_there, place)
 
 
-def close_session(spark: SparkSession) -> None:
+@contextmanager
+def own_session(place: OwnSpark, spec: PipelineSpec) -> Iterator[SparkSession]:
+    """A session that is started for one pipeline, and stopped at the end."""
+    spark = open_own(place, spec)
+    try:
+        yield spark
+    finally:
+        _stop(spark)
+
+
+def _session_there(server: SparkServer, spec: PipelineSpec) -> AbstractContextManager[SparkSession]:
+    # Read when pyspark is imported: its expressions are then built for a server.
+    os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
+    from sluice.lake.server.server_session import server_session
+
+    return server_session(server, f"{spec.pipeline} {spec.table}", session_conf(spec))
+
+
+def _stop(spark: SparkSession) -> None:
     """Stop the session. If the JVM has died, that must not hide the cause."""
-    from pyspark.sql import is_remote
-
-    if is_remote():
-        from sluice.lake.spark_server import close_on_server
-
-        return close_on_server(spark)
-    # Only a session in this process has py4j: the client alone comes without it.
     from py4j.protocol import Py4JError
 
     try:
@@ -118,10 +128,18 @@ def close_session(spark: SparkSession) -> None:
         log.warning("Spark had already stopped: %s", problem)
 
 
-def _open_here(spec: PipelineSpec) -> SparkSession:
+def open_own(place: OwnSpark, spec: PipelineSpec) -> SparkSession:
+    """The session that spark-submit prepared, or one in a JVM that is started now."""
     from pyspark.sql import SparkSession
 
+    if "SPARK_REMOTE" in os.environ:
+        raise SettingsError(
+            "SPARK_REMOTE: expected it unset, as the connection spark_default says where Spark"
+            " runs; give that one the type spark_connect"
+        )
     builder = SparkSession.builder.appName(f"sluice-{spec.pipeline}")
+    if place.master:
+        builder = builder.master(place.master)
     for key, value in spark_conf(spec).items():
         builder = builder.config(key, value)
     interrupted = signal.getsignal(signal.SIGINT)
@@ -137,14 +155,5 @@ def _open_here(spec: PipelineSpec) -> SparkSession:
         # Spark's own handler (pyspark/core/context.py) asks the JVM to cancel while another call to
         # it is running.
         signal.signal(signal.SIGINT, interrupted)
+    warn_of_overwriting(session, f"{spec.pipeline}: spark")
     return session
-
-
-@contextmanager
-def own_session(spec: PipelineSpec) -> Iterator[SparkSession]:
-    """A session for one pipeline, stopped at the end. Raises SparkFailed."""
-    spark = open_session(spec)
-    try:
-        yield spark
-    finally:
-        close_session(spark)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,6 +14,7 @@ from airflow.sdk.configuration import conf
 from airflow.sdk.exceptions import AirflowNotFoundException
 
 from sluice.errors import SettingsError
+from sluice.lake.spark_place import CONNECTION, OWN_SPARK, SparkPlace, place_of
 from sluice.settings import Settings
 from sluice.spec.pipeline_spec import PipelineSpec
 
@@ -41,9 +43,15 @@ def connection(conn_id: str) -> Connection:
     return found
 
 
-def pipeline_of(spec: PipelineSpec) -> Pipeline:
+def pipeline_of(spec: PipelineSpec, place: SparkPlace = OWN_SPARK) -> Pipeline:
     """Open the spec's pipeline with the settings and the Kafka connection of this deployment."""
     # Imported here, not at the top: it loads deltalake and confluent_kafka.
     from sluice.pipeline import open_pipeline
 
-    return open_pipeline(spec, project_settings(), connection(spec.kafka).extra_dejson)
+    return open_pipeline(spec, project_settings(), connection(spec.kafka).extra_dejson, place)
+
+
+def spark_place() -> SparkPlace:
+    """Where Spark runs. Raises SettingsError when the connection does not say it."""
+    # For a missing connection the provider would use `--master yarn`; this raises an error instead.
+    return place_of(json.loads(connection(CONNECTION).as_json()))

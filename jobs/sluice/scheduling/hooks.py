@@ -12,8 +12,9 @@ from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.sdk.exceptions import AirflowException
 from airflow.sdk.log import mask_secret
 
-from sluice.errors import SettingsError, SparkFailed
+from sluice.errors import SparkFailed
 from sluice.lake.job_errors import REFUSED, reported_error
+from sluice.lake.spark_place import cluster_mode_refused
 from sluice.scheduling.deployment import PROJECT, project_settings
 from sluice.scheduling.process_family import die_with_parent, end_family, watching_parent
 from sluice.spec.spark_keys import looks_secret
@@ -37,16 +38,13 @@ class DriverHook(SparkSubmitHook):
         self._reported: str | None = None
         self._ended = False
         self._refuse_cluster_mode()
-        _mask(self._conf)
+        mask_secrets(self._conf)
 
     def _refuse_cluster_mode(self) -> None:
         modes = (self._connection["deploy_mode"], self._conf.get("spark.submit.deployMode"))
         if "cluster" in modes:
             # There the provider passes environment variables as --conf: secrets would be in argv.
-            raise SettingsError(
-                f"{self._conn_id}: deploy-mode: found 'cluster', allowed: 'client' (or absent)."
-                " The driver reads the Kafka secrets from the environment of its task."
-            )
+            raise cluster_mode_refused(self._conn_id)
 
     def submit(self, application: str = "", **kwargs: Any) -> None:
         """Run the application. Raises SparkFailed, or JobRefused if a retry is of no use."""
@@ -92,7 +90,7 @@ class DriverHook(SparkSubmitHook):
 
 def driver_environment(kafka: Connection) -> dict[str, str]:
     """This process's environment without Airflow's own secrets, plus one connection."""
-    _mask(kafka.extra_dejson)
+    mask_secrets(kafka.extra_dejson)
     settings = project_settings()
     ours = {name: text for name, text in os.environ.items() if not _is_airflows(name)}
     return {
@@ -108,7 +106,7 @@ def driver_environment(kafka: Connection) -> dict[str, str]:
     }
 
 
-def _mask(configuration: Mapping[str, Any]) -> None:
+def mask_secrets(configuration: Mapping[str, Any]) -> None:
     """Have Airflow hide values that its own list of names does not know, such as ssl.key.pem."""
     for key, value in configuration.items():
         if isinstance(value, str) and (looks_secret(key) or "\n" in value):

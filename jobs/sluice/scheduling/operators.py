@@ -1,17 +1,23 @@
-"""Operators: the two tasks of a pipeline that are a spark-submit of a file in `jobs/`."""
+"""Operators: the two tasks of a pipeline that need Spark: a file in `jobs/`, or a server."""
 
 from __future__ import annotations
 
+import os
+import signal
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk.exceptions import AirflowRescheduleException, AirflowSkipException
 
+from sluice.lake.spark_place import CONNECTION, SparkServer
 from sluice.offsets.batches import BatchReference
-from sluice.scheduling.deployment import PROJECT, connection, pipeline_of
-from sluice.scheduling.hooks import DriverHook, driver_environment
+from sluice.scheduling.deployment import PROJECT, connection, pipeline_of, spark_place
+from sluice.scheduling.hooks import DriverHook, driver_environment, mask_secrets
+from sluice.scheduling.process_family import watching_parent
 from sluice.scheduling.run_params import PIPELINES, require_known_params
 from sluice.scheduling.tasks import actor_of, failing_for_good, planned_work
 from sluice.spec.pipeline_spec import PipelineSpec
@@ -19,21 +25,22 @@ from sluice.spec.pipeline_spec import PipelineSpec
 if TYPE_CHECKING:
     from airflow.sdk import Context
 
+    from sluice.operations.maintain import MaintenanceResult
+    from sluice.pipeline import Pipeline
+
 JOBS = PROJECT / "jobs"
 # How long a backfill steps back, so that an ingest of fresh data gets its turn.
 TURN = timedelta(seconds=15)
 
 
 class DriverOperator(SparkSubmitOperator):
-    """Runs one of our jobs for one pipeline; the subclass makes its command line."""
+    """Runs one of our jobs for one pipeline, where the connection says that Spark runs."""
 
     # No template is rendered: the command line is made at run time, so no secret can leak.
     template_fields = ()
 
     def __init__(self, *, job: str, spec: PipelineSpec, **kwargs: Any) -> None:
-        super().__init__(
-            application=str(JOBS / job), conn_id="spark_default", durable=False, **kwargs
-        )
+        super().__init__(application=str(JOBS / job), conn_id=CONNECTION, durable=False, **kwargs)
         self.spec = spec
 
     def on_kill(self) -> None:
@@ -41,17 +48,25 @@ class DriverOperator(SparkSubmitOperator):
         if self._hook is not None:
             self._hook.on_kill()
 
-    def tell_spark(self, name: str, arguments: list[str]) -> None:
-        """Set the application's name and command line before it is submitted."""
+    def run_job(
+        self, context: Context, name: str, arguments: list[str], job: Callable[[Pipeline], object]
+    ) -> None:
+        """Submit the job with these arguments; or, if Spark is a server, do it in this task."""
         from sluice.lake.session import spark_conf
 
+        place = spark_place()
+        if isinstance(place, SparkServer):
+            self.log.info("%s: on the Spark server %s", name, place.address)
+            mask_secrets(connection(self.spec.kafka).extra_dejson)
+            with watching_parent(partial(os.kill, os.getpid(), signal.SIGTERM)):
+                job(pipeline_of(self.spec, place))
+            return
         self.name = f"sluice {name}"
         self.application_args = arguments
         self.conf = {**spark_conf(self.spec)}
+        super().execute(context)
 
     def _get_hook(self) -> SparkSubmitHook:
-        # For a missing connection the provider uses `--master yarn`; this raises an error instead.
-        connection(self._conn_id)
         return DriverHook(
             environment=driver_environment(connection(self.spec.kafka)),
             conf=self.conf,
@@ -84,8 +99,7 @@ class IngestOperator(DriverOperator):
                 return
             # A long backfill takes its turns: no try may last longer than a run of fresh data.
             now = left.first(self.spec.max_batches_per_run)
-            self.tell_spark(str(now), arguments(now))
-            super().execute(context)
+            self.run_job(context, str(now), arguments(now), lambda pipeline: pipeline.land(now))
             if rest := pipeline_of(self.spec).outstanding(left):
                 self.log.info("Fresh data goes first; %s comes after it", rest)
                 raise AirflowRescheduleException(datetime.now(UTC) + TURN)  # type: ignore[no-untyped-call]
@@ -109,13 +123,19 @@ class MaintainOperator(DriverOperator):
         if self.spec.pipeline not in context["params"][PIPELINES]:
             raise AirflowSkipException(f"{self.spec.pipeline}: not among the run's pipelines")
         run = context["dag_run"]
+        origin = {"run_id": run.run_id, "actor": actor_of(run)}
         with failing_for_good():
-            self.tell_spark(
+            self.run_job(
+                context,
                 f"maintenance of {self.spec.pipeline}",
                 [
                     f"--pipeline={self.spec.pipeline}",
-                    f"--run-id={run.run_id}",
-                    f"--actor={actor_of(run)}",
+                    f"--run-id={origin['run_id']}",
+                    f"--actor={origin['actor']}",
                 ],
+                lambda pipeline: self._tell(pipeline.maintain(**origin)),
             )
-            super().execute(context)
+
+    def _tell(self, done: MaintenanceResult) -> None:
+        for line in done.summary:
+            self.log.info("%s: %s", self.spec.pipeline, line)

@@ -1,58 +1,130 @@
-"""A Spark Connect server lands the same batches as a local Spark; one that has gone is named."""
+"""A Spark Connect server lands the same batches as a Spark of its own; one that is unfit is named.
+
+In processes of their own: one Python can have a local session or one on a server, not both.
+"""
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.worlds.connect_server import ConnectServer, connect_server
-from tests.worlds.pipelines import Pipelines, Topic, more
+from local.embedded.spark_server import SparkServer
+from tests.worlds.pipelines import Installed, Pipelines, Topic, more
+from tests.worlds.processes import JAVA_TUNING
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
+Start = Callable[..., SparkServer]
+
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[ConnectServer]:
-    with connect_server(tmp_path) as running:
-        yield running
+def start(tmp_path: Path) -> Iterator[Start]:
+    """`start(**settings)` starts a server with these Spark settings, dots as `__`."""
+    running: list[SparkServer] = []
+
+    def started(**settings: str) -> SparkServer:
+        server = SparkServer(
+            tmp_path / f"server{len(running)}",
+            settings={
+                "spark.master": "local[1]",
+                **{key.replace("__", "."): value for key, value in settings.items()},
+            },
+            environment=JAVA_TUNING,
+        )
+        running.append(server)
+        return server.start()
+
+    yield started
+    for server in running:
+        server.kill()
+
+
+def on(server: SparkServer, **changed: object) -> dict[str, str]:
+    """The environment of a client of the server."""
+    return {"AIRFLOW_CONN_SPARK_DEFAULT": json.dumps({**json.loads(server.connection), **changed})}
 
 
 def test_batches_land_on_a_server_and_one_that_has_gone_is_named(
-    server: ConnectServer, topic: Topic, pipeline: Pipelines
+    start: Start, topic: Topic, pipeline: Pipelines
 ) -> None:
-    # Processes of their own: one Python can have a local session or one on a server, not both.
-    trips, remote = pipeline(topic()), {"SPARK_REMOTE": server.address}
+    server, trips = start(), pipeline(topic())
     for first in (0, 10):
         more(trips, 10, first)
-        done = trips.process("run", **remote)
+        done = trips.process("run", **on(server))
         assert done.returncode == 0, done.stderr
         assert "Warning" not in done.stderr
     assert trips.judge().facts.rows == 20
 
     more(trips, 10, 20)
-    server.process.kill()
+    server.kill()
     started = time.monotonic()
-    done = trips.process("run", **remote)
+    done = trips.process("run", **on(server))
     # Spark's own client would try for nine minutes.
     assert time.monotonic() - started < 40
     assert done.returncode == 1
-    place = server.address.removeprefix("sc://")
-    assert f"SparkFailed: trips: Spark did not start: {place} gave no answer" in done.stderr
+    assert f"SparkFailed: 127.0.0.1:{server.port} gave no answer" in done.stderr
     assert "Traceback" not in done.stderr
     assert trips.judge(settled=False, caught_up=False).facts.rows == 20
 
 
-def test_a_server_whose_commits_could_overwrite_others_is_warned_about(
-    tmp_path: Path, topic: Topic, pipeline: Pipelines
+def refused(trips: Installed, environment: dict[str, str]) -> str:
+    """What a run says that the server refuses, or that refuses the server; it wrote nothing."""
+    before = trips.version()
+    done = trips.process("run", **environment)
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    assert trips.version() == before
+    return done.stderr
+
+
+def test_an_unfit_server_is_refused_at_once_by_what_it_lacks(
+    start: Start, topic: Topic, pipeline: Pipelines
 ) -> None:
     trips = pipeline(topic())
     more(trips, 10)
-    deltas_own = {"spark.delta.logStore.file.impl": "io.delta.storage.HDFSLogStore"}
-    with connect_server(tmp_path, deltas_own) as server:
-        done = trips.process("run", SPARK_REMOTE=server.address)
+    says = partial(refused, trips)
+
+    server = start()
+    wrong = says(on(server, password="hunter2"))
+    assert "expected the token with which the server was started" in wrong
+    assert "found another token" in wrong
+    assert "hunter2" not in wrong
+    assert "found no token" in says(on(server, password=None))
+
+    trips.write_spec(spark={"spark.driver.memory": "3g"})
+    assert "spark: spark.driver.memory: expected a setting that a session may change" in says(
+        on(server)
+    )
+    trips.write_spec(spark={})
+
+    bare = start(
+        spark__sql__extensions="",
+        spark__sql__catalog__spark_catalog="",
+        spark__driver__extraClassPath="",
+    )
+    lacking = says(on(bare))
+    assert "spark.sql.extensions: expected io.delta.sql.DeltaSparkSessionExtension" in lacking
+    assert "spark.sql.catalog.spark_catalog: expected" in lacking
+    without_jars = start(spark__driver__extraClassPath="", spark__delta__logStore__file__impl="")
+    assert "expected the data source `delta`, found none" in says(on(without_jars))
+
+    done = trips.process("run", **on(server))
+    assert done.returncode == 0, done.stderr
+    assert trips.judge().facts.rows == 10
+
+
+def test_a_server_whose_commits_could_overwrite_others_is_warned_about(
+    start: Start, topic: Topic, pipeline: Pipelines
+) -> None:
+    trips = pipeline(topic())
+    more(trips, 10)
+    server = start(spark__delta__logStore__file__impl="io.delta.storage.HDFSLogStore")
+    done = trips.process("run", **on(server))
     assert done.returncode == 0, done.stderr
     assert "found io.delta.storage.HDFSLogStore: a commit could overwrite" in done.stderr
     assert trips.judge().facts.rows == 10

@@ -1,0 +1,1 @@
+"""A Spark Connect server: sessions on it, and what is asked of it before it is trusted."""

@@ -1,0 +1,49 @@
+"""What a Spark server must have before anything is written with it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sluice.errors import SettingsError
+
+# Read when the server's JVM starts: no client can add them.
+STATIC = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+}
+# The sources that a batch needs, and what brings them.
+SOURCES = {"delta": "delta-spark_4.0_2.13", "kafka": "spark-sql-kafka-0-10_2.13"}
+
+
+def require_static(server: str, settings: Mapping[str, str]) -> None:
+    """Raises SettingsError, which names every static setting that the server lacks."""
+    missing = list(_missing(settings))
+    if missing:
+        raise SettingsError(
+            f"{server}: {'; '.join(missing)}. Add it to the configuration with which the Spark"
+            " Connect server starts, and restart it."
+        )
+
+
+def _missing(settings: Mapping[str, str]) -> Iterator[str]:
+    for key, expected in STATIC.items():
+        found = settings.get(key, "")
+        if expected not in found.replace(" ", "").split(","):
+            yield f"{key}: expected {expected}, found {found or 'nothing'}"
+
+
+def require_version(server: str, expected: str, found: str) -> None:
+    """Raises SettingsError where the server runs another version of Spark than the client."""
+    if found != expected:
+        raise SettingsError(
+            f"{server}: expected Spark {expected} as installed here, found Spark {found}. Start a"
+            f" server of {expected}, or name another one in the connection."
+        )
+
+
+def missing_source(server: str, source: str) -> SettingsError:
+    """The refusal of a server that cannot read or write a source."""
+    return SettingsError(
+        f"{server}: expected the data source `{source}`, found none of that name. Add"
+        f" {SOURCES[source]}, with what it depends on, to the server's class path, and restart it."
+    )

@@ -1,0 +1,160 @@
+"""A session on a Spark Connect server: one pipeline's own, which stays warm from run to run.
+
+The server compiles what it runs once for each session (34 pieces for a first batch, measured), so
+a pipeline comes back to the session that it had. Its name is made of all that it depends on: table,
+settings and Spark's version. Two attempts in one session therefore want the same settings; each
+marks its statements with a tag of its own, and ends only these.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import cast
+
+import grpc
+import pyspark
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+from pyspark.sql.connect.client.retries import DefaultPolicy
+from pyspark.sql.connect.session import SparkSession as ServerSession
+
+from sluice.errors import SettingsError, SluiceError, SparkFailed, SpecError
+from sluice.lake.log_store import warn_of_overwriting
+from sluice.lake.server.channel import ServerChannel
+from sluice.lake.server.requirements import (
+    SOURCES,
+    missing_source,
+    require_static,
+    require_version,
+)
+from sluice.lake.server.statements import Statements
+from sluice.lake.spark_place import SparkServer
+
+_ANSWER_SECONDS = 15.0
+# A start's pauses add up to less than 5 s, a batch's to about 45 s: a server that restarts is back
+# by then. The client's default lasts about ten minutes (pyspark's DefaultPolicy).
+_AT_START = DefaultPolicy(max_retries=4)
+_AT_WORK = DefaultPolicy(max_retries=8, max_backoff=10_000)
+# Set in a session once its server was found to have what is needed.
+_CHECKED = "spark.sluice.checked"
+_NAMES = uuid.UUID("8f0a5c3e-7f0e-4c7b-9a53-1d2c50a7f6d1")
+
+
+@contextmanager
+def server_session(
+    server: SparkServer, owner: str, conf: Mapping[str, str]
+) -> Iterator[SparkSession]:
+    """The owner's session, configured; whatever still runs of this block ends with it.
+
+    `owner` tells whose session it is: a pipeline and its table. Raises SparkFailed, SettingsError,
+    or SpecError for a setting that a session cannot have.
+    """
+    session = _opened(server, owner, conf)
+    session.client.set_retry_policies([_AT_WORK])
+    with Statements(session).ending_with_the_process() as statements:
+        try:
+            yield cast(SparkSession, session)
+        except BaseException:
+            statements.interrupt()
+            raise
+        statements.close()
+
+
+def _opened(server: SparkServer, owner: str, conf: Mapping[str, str]) -> ServerSession:
+    """The owner's first session that is not closed: one that stood idle is, for good."""
+    require_answer(server)
+    for number in itertools.count():
+        session = ServerSession(ServerChannel(server, session_id(owner, conf, number)))
+        session.release_session_on_close = False
+        session.client.set_retry_policies([_AT_START])
+        try:
+            _configure(session, server.address, conf)
+            return session
+        except Exception as problem:
+            session.stop()
+            if "SESSION_CLOSED" not in str(problem):
+                raise _meaning(server, problem) from None
+    raise AssertionError("unreachable")
+
+
+def session_id(owner: str, conf: Mapping[str, str], number: int) -> str:
+    """The session's name on the server, the same in every process.
+
+    The day is part of it, so that closed ones need not be counted for ever.
+    """
+    wanted = [owner, dict(conf), pyspark.__version__, f"{datetime.now(UTC):%Y-%m-%d}", number]
+    return str(uuid.uuid5(_NAMES, json.dumps(wanted, sort_keys=True)))
+
+
+def require_answer(server: SparkServer, seconds: float = _ANSWER_SECONDS) -> None:
+    """Raises SparkFailed if the server does not answer in time; names it."""
+    # Ready means more than connected: the HTTP/2 and TLS handshakes are complete (gRPC,
+    # doc/connectivity-semantics-and-api.md). A port that accepts but stays silent is not ready.
+    with ServerChannel(server, str(uuid.uuid4())).toChannel() as channel:
+        try:
+            grpc.channel_ready_future(channel).result(timeout=seconds)
+        except grpc.FutureTimeoutError:
+            raise SparkFailed(
+                f"{server.address} gave no answer within {seconds:g} s. Start the Spark Connect"
+                " server, or correct the connection spark_default; then run again"
+            ) from None
+
+
+def _configure(session: ServerSession, address: str, conf: Mapping[str, str]) -> None:
+    """Bring the session to these settings, on a server that has what is needed."""
+    found = session.conf.getAll
+    if found.get(_CHECKED) != pyspark.__version__:
+        require_version(address, pyspark.__version__, session.version)
+        require_static(address, found)
+        for source in SOURCES:
+            _require_source(session, address, source)
+        # Before the spec's settings arrive: the server takes no log store from them.
+        warn_of_overwriting(cast(SparkSession, session), address)
+    for key, value in conf.items():
+        if found.get(key) != value:
+            _set(session, address, key, value)
+    session.conf.set(_CHECKED, pyspark.__version__)
+
+
+def _set(session: ServerSession, address: str, key: str, value: str) -> None:
+    try:
+        session.conf.set(key, value)
+    except AnalysisException as problem:
+        if "CANNOT_MODIFY" not in str(problem.getCondition()):
+            raise
+        raise SpecError(
+            f"spark: {key}: expected a setting that a session may change, as Spark runs on the"
+            f" server {address}; found one that is fixed when the server starts. Set it there, and"
+            " remove it here."
+        ) from None
+
+
+def _require_source(session: ServerSession, address: str, source: str) -> None:
+    """Raises SettingsError if the server does not know the source; asks for no data."""
+    try:
+        session.read.format(source).load("/dev/null/nothing").schema  # noqa: B018
+    except Exception as problem:
+        # Kafka's absence has a text of its own (QueryCompilationErrors.scala).
+        if "DATA_SOURCE_NOT_FOUND" in str(problem) or "Failed to find data source" in str(problem):
+            raise missing_source(address, source) from None
+
+
+def _meaning(server: SparkServer, problem: Exception) -> SluiceError:
+    """What a failed start means to the reader; a token is never repeated."""
+    if isinstance(problem, SluiceError):
+        return problem
+    said = (str(problem).strip() or repr(problem)).splitlines()[0]
+    status = getattr(problem, "code", lambda: None)()
+    if status == grpc.StatusCode.UNAUTHENTICATED or "UNAUTHENTICATED" in str(problem):
+        token = "another token" if server.token else "no token"
+        return SettingsError(
+            f"{server.address}: expected the token with which the server was started"
+            f" (spark.connect.authenticate.token), found {token}. Correct the password of the"
+            " connection spark_default."
+        )
+    return SparkFailed(f"{server.address}: Spark gave no session: {said}. Its log has the cause")

@@ -1,0 +1,121 @@
+"""Spark's place: where Spark runs, as the Airflow connection `spark_default` says it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sluice.errors import SettingsError
+from sluice.settings import find_connection
+
+CONNECTION = "spark_default"
+_EXAMPLE = '{"conn_type": "spark_connect", "host": "localhost", "port": 15002, "password": "…"}'
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+# Spark's own default (spark.connect.grpc.binding.port).
+_SERVER_PORT = 15002
+
+
+@dataclass(frozen=True)
+class OwnSpark:
+    """A Spark that is started for a run and ends with it; None: the master of its own settings."""
+
+    master: str | None = None
+
+
+OWN_SPARK = OwnSpark()
+
+
+@dataclass(frozen=True)
+class SparkServer:
+    """A Spark Connect server that runs already; nothing is started."""
+
+    host: str
+    port: int = _SERVER_PORT
+    token: str | None = field(default=None, repr=False)
+    user: str = "sluice"
+    tls: bool = False
+
+    @property
+    def address(self) -> str:
+        """`host:port`, as gRPC takes it."""
+        return f"{self.host}:{self.port}"
+
+
+SparkPlace = OwnSpark | SparkServer
+
+
+def place_in(environment: Mapping[str, str]) -> SparkPlace:
+    """What `AIRFLOW_CONN_SPARK_DEFAULT` says; if it is not set, a local Spark.
+
+    Raises SettingsError, which repeats no secret.
+    """
+    return place_of(find_connection(CONNECTION, environment, _EXAMPLE))
+
+
+def place_of(connection: Mapping[str, Any] | None) -> SparkPlace:
+    """What a connection in Airflow's JSON form says; without one, a local Spark.
+
+    Raises SettingsError, which repeats no secret.
+    """
+    if connection is None:
+        return OWN_SPARK
+    kind = str(connection.get("conn_type") or "").replace("-", "_")
+    if kind == "spark":
+        return OwnSpark(_master(connection))
+    if kind == "spark_connect":
+        return _server(connection)
+    raise _unusable("conn_type", "`spark` or `spark_connect`", repr(kind))
+
+
+def _master(connection: Mapping[str, Any]) -> str:
+    """The master's URL, joined as Airflow's provider for Spark does."""
+    if _extra(connection).get("deploy-mode") == "cluster":
+        raise cluster_mode_refused(CONNECTION)
+    host, port = str(connection.get("host") or "local[*]"), connection.get("port")
+    return f"{host}:{port}" if port else host
+
+
+def cluster_mode_refused(connection: str) -> SettingsError:
+    """The refusal of deploy-mode `cluster`: its driver would need the secrets in its arguments."""
+    return SettingsError(
+        f"{connection}: deploy-mode: found 'cluster', allowed: 'client' (or absent)."
+        " The driver reads the Kafka secrets from the environment of its task."
+    )
+
+
+def _server(connection: Mapping[str, Any]) -> SparkServer:
+    host = str(connection.get("host") or "").removeprefix("sc://").rstrip("/")
+    name, _, behind = host.rpartition(":") if host.count(":") == 1 else (host, "", "")
+    port = str(connection.get("port") or behind or _SERVER_PORT)
+    if not name or not port.isdecimal() or any(each in name for each in "/;@ "):
+        # What was found may hold a token.
+        raise _unusable("host", "a host name such as spark.example.com, and a port", "another form")
+    said = _extra(connection).get("use_ssl")
+    return SparkServer(
+        host=name,
+        port=int(port),
+        token=connection.get("password") or None,
+        user=connection.get("login") or SparkServer.user,
+        # Kafka's secrets travel in the plans: without TLS only where nobody listens, or as asked.
+        tls=name not in _LOOPBACK if said is None else str(said).lower() == "true",
+    )
+
+
+def _extra(connection: Mapping[str, Any]) -> Mapping[str, Any]:
+    extra = connection.get("extra") or {}
+    try:
+        found = json.loads(extra) if isinstance(extra, str) else extra
+    except ValueError:
+        found = None
+    if not isinstance(found, Mapping):
+        raise _unusable("extra", "a JSON object", "another form")
+    return found
+
+
+def _unusable(key: str, expected: str, found: str) -> SettingsError:
+    return SettingsError(
+        f"connection {CONNECTION}: {key}: expected {expected}, found {found}. Correct it under"
+        f" Admin → Connections, or in AIRFLOW_CONN_{CONNECTION.upper()}."
+    )

@@ -1,0 +1,151 @@
+"""Where Spark runs is said by the connection alone; no error repeats what may be a token."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from sluice.errors import SettingsError, SparkFailed
+from sluice.lake.server.requirements import STATIC, require_static, require_version
+from sluice.lake.server.server_session import require_answer, session_id
+from sluice.lake.session import open_at, server_conf, session_conf, spark_conf
+from sluice.lake.spark_place import OWN_SPARK, OwnSpark, SparkServer, place_of
+from sluice.spec.pipeline_spec import PipelineSpec
+
+NAMED = {"version": 1, "pipeline": "trips", "table": "trips", "topics": ["none"]}
+SPEC = PipelineSpec.model_validate({**NAMED, "format": {"type": "raw"}})
+
+
+def connect(**fields: Any) -> dict[str, Any]:
+    return {"conn_type": "spark_connect", "host": "localhost", **fields}
+
+
+@pytest.mark.parametrize(
+    ("connection", "place"),
+    [
+        (None, OwnSpark(None)),
+        ({"conn_type": "spark", "host": "local[2]"}, OwnSpark("local[2]")),
+        ({"conn_type": "spark", "host": "spark://m", "port": 7077}, OwnSpark("spark://m:7077")),
+        (connect(), SparkServer("localhost", 15002)),
+        (connect(port=1234), SparkServer("localhost", 1234)),
+        (connect(host="sc://127.0.0.1:99/"), SparkServer("127.0.0.1", 99)),
+        (connect(password="t", login="ann"), SparkServer("localhost", token="t", user="ann")),
+        (connect(conn_type="spark-connect"), SparkServer("localhost")),
+    ],
+)
+def test_the_connection_says_where(connection: dict[str, Any] | None, place: object) -> None:
+    assert place_of(connection) == place
+
+
+@pytest.mark.parametrize(
+    ("host", "extra", "tls"),
+    [
+        ("localhost", {}, False),
+        ("127.0.0.1", {}, False),
+        ("spark.example.com", {}, True),
+        ("spark.example.com", {"use_ssl": False}, False),
+        ("localhost", {"use_ssl": True}, True),
+        ("spark.example.com", json.dumps({"use_ssl": "false"}), False),
+    ],
+)
+def test_only_loopback_is_trusted_without_tls_unless_the_connection_says_so(
+    host: str, extra: Any, tls: bool
+) -> None:
+    found = place_of(connect(host=host, extra=extra))
+    assert isinstance(found, SparkServer)
+    assert found.tls is tls
+
+
+@pytest.mark.parametrize(
+    ("connection", "said"),
+    [
+        ({"conn_type": "kafka"}, "conn_type: expected `spark` or `spark_connect`, found 'kafka'"),
+        ({}, "conn_type: expected"),
+        (connect(host=""), "host: expected"),
+        (connect(host="h/;token=hunter2"), "host: expected"),
+        (connect(host="hunter2@h"), "host: expected"),
+        (connect(host="h:hunter2"), "host: expected"),
+        (connect(extra="hunter2"), "extra: expected a JSON object"),
+        (connect(extra="[1]"), "extra: expected a JSON object"),
+        ({"conn_type": "spark", "extra": {"deploy-mode": "cluster"}}, "deploy-mode: found"),
+    ],
+)
+def test_what_is_no_place_is_refused(connection: dict[str, Any], said: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        place_of(connection)
+    assert said in str(refused.value)
+    assert "hunter2" not in str(refused.value)
+
+
+def test_a_token_is_not_shown() -> None:
+    assert "hunter2" not in repr(place_of(connect(password="hunter2")))
+
+
+def test_spark_remote_is_refused_as_it_would_win(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPARK_REMOTE", "sc://localhost/;token=hunter2")
+    with (
+        pytest.raises(SettingsError, match="SPARK_REMOTE: expected it unset") as refused,
+        open_at(OWN_SPARK)(SPEC),
+    ):
+        pass
+    assert "hunter2" not in str(refused.value)
+
+
+@pytest.fixture
+def unused() -> int:
+    """A port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return int(taken.getsockname()[1])
+
+
+@pytest.fixture
+def silent() -> Iterator[int]:
+    """A port that accepts connections, and never says a word."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield int(listening.getsockname()[1])
+
+
+@pytest.mark.parametrize("kind", ["unused", "silent"])
+def test_a_server_that_does_not_answer_is_named(kind: str, request: pytest.FixtureRequest) -> None:
+    port = request.getfixturevalue(kind)
+    with pytest.raises(SparkFailed) as failed:
+        require_answer(SparkServer("127.0.0.1", port, token="hunter2"), seconds=1)
+    assert str(failed.value) == (
+        f"127.0.0.1:{port} gave no answer within 1 s. Start the Spark Connect server, or correct"
+        " the connection spark_default; then run again"
+    )
+
+
+def test_a_session_on_a_server_is_given_nothing_that_belongs_to_the_servers_start() -> None:
+    spec = SPEC.model_copy(update={"spark": {"spark.sql.shuffle.partitions": "7"}})
+    here, there = spark_conf(spec), session_conf(spec)
+    assert here["spark.sql.shuffle.partitions"] == there["spark.sql.shuffle.partitions"] == "7"
+    assert here == {**server_conf(), **there}
+    assert {key.split(".")[1] for key in there} == {"sql", "databricks"}
+    assert not there.keys() & server_conf().keys()
+
+
+def test_what_a_server_must_be_started_with_is_what_ours_is_started_with() -> None:
+    require_static("ours", server_conf())
+    for key in STATIC:
+        with pytest.raises(SettingsError, match=f"{key}: expected .*, found nothing"):
+            require_static("theirs", {k: v for k, v in server_conf().items() if k != key})
+    more = {**server_conf(), "spark.sql.extensions": "a.B, io.delta.sql.DeltaSparkSessionExtension"}
+    require_static("theirs", more)
+
+
+def test_a_server_of_another_version_is_refused() -> None:
+    require_version("theirs", "4.0.4", "4.0.4")
+    with pytest.raises(SettingsError, match=r"expected Spark 4\.0\.4 .*, found Spark 4\.1\.0"):
+        require_version("theirs", "4.0.4", "4.1.0")
+
+
+def test_a_session_is_one_pipelines_own_and_the_same_in_every_process() -> None:
+    conf = {"a": "1", "b": "2"}
+    same = session_id("trips", conf, 0)
+    assert same == session_id("trips", dict(reversed(conf.items())), 0)
+    others = [("other", conf, 0), ("trips", {**conf, "b": "3"}, 0), ("trips", conf, 1)]
+    assert len({same, *(session_id(*each) for each in others)}) == 4
