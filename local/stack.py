@@ -1,9 +1,9 @@
-"""The stack: broker and Airflow, kept running in the background for a user.
+"""The stack: broker, a warm Spark server and Airflow, kept running in the background for a user.
 
     python -m local.stack up | down | fill | run
 
-`up` starts `run` detached and waits until it is ready; `run` owns the broker and Airflow, which
-end with it, however it ends. Everything lives in build/up/: after a restart the stack still has
+`up` starts `run` detached and waits until it is ready; `run` owns all three, which end with it,
+however it ends. Everything lives in build/up/: after a restart the stack still has
 its topics, tables, runs and login. `fill` produces the flights into its topic.
 """
 
@@ -26,8 +26,10 @@ from rich.console import Console
 from rich.progress import Progress
 
 from local.demo.flights import COUNT, create_flights_topic, produce, records
-from local.embedded.airflow_processes import ROOT, Airflow
+from local.embedded.airflow_home import write_private
+from local.embedded.airflow_processes import ROOT, Airflow, connections
 from local.embedded.broker import Broker
+from local.embedded.spark_server import SparkServer
 
 log = logging.getLogger("sluice.stack")
 
@@ -96,13 +98,20 @@ def run(folder: Path) -> None:
     with Broker(folder / "broker") as broker:
         create_flights_topic(broker.bootstrap)
         log.info("broker at %s", broker.bootstrap)
-        airflow = Airflow(folder / "airflow", broker.bootstrap, warehouse=folder / "warehouse")
-        with airflow:
-            log.info("Airflow at %s", airflow.url)
-            state_of(broker, airflow).write(folder)
-            while broker.running and len(airflow.pids) == 4:
-                time.sleep(0.5)
-            log.error("a part of the stack ended; its logs are in %s", folder)
+        with SparkServer(folder / "spark") as server:
+            airflow = Airflow(
+                folder / "airflow",
+                broker.bootstrap,
+                warehouse=folder / "warehouse",
+                environment={"AIRFLOW_CONN_SPARK_DEFAULT": server.connection},
+            )
+            server.warm(broker.bootstrap)
+            with airflow:
+                log.info("Airflow at %s", airflow.url)
+                state_of(broker, server, airflow).write(folder)
+                while broker.running and server.running and len(airflow.pids) == 4:
+                    time.sleep(0.5)
+                log.error("a part of the stack ended; its logs are in %s", folder)
 
 
 def end_once(number: int, _: object) -> None:
@@ -110,12 +119,12 @@ def end_once(number: int, _: object) -> None:
     sys.exit(0)
 
 
-def state_of(broker: Broker, airflow: Airflow) -> StackState:
-    names = ("SLUICE_WAREHOUSE", "SLUICE_PIPELINES", "AIRFLOW_HOME", "AIRFLOW_CONN_KAFKA_DEFAULT")
+def state_of(broker: Broker, server: SparkServer, airflow: Airflow) -> StackState:
+    names = ("SLUICE_WAREHOUSE", "SLUICE_PIPELINES", "AIRFLOW_HOME", *connections(broker.bootstrap))
     environment = airflow.environment()
     return StackState(
         owner=Process.of(os.getpid()),
-        guards=tuple(Process.of(pid) for pid in (broker.pids[0], *airflow.pids)),
+        guards=tuple(Process.of(pid) for pid in (broker.pids[0], server.pids[0], *airflow.pids)),
         bootstrap=broker.bootstrap,
         url=airflow.url,
         username=airflow.login.username,
@@ -129,7 +138,7 @@ def up(folder: Path, console: Console) -> int:
     state = StackState.read(folder)
     if state is None or not state.running():
         (folder / "stack.json").unlink(missing_ok=True)
-        with console.status("Starting the broker and Airflow (about 20 seconds) …"):
+        with console.status("Starting broker, Spark and Airflow (under a minute) …"):
             state = launch(folder)
     if state is None:
         console.print(f"[red]The stack did not start.[/] {folder / 'stack.log'} ends:")
@@ -167,7 +176,8 @@ def launch(folder: Path) -> StackState | None:
 def show(state: StackState, folder: Path, console: Console) -> None:
     exports = folder / "env"
     lines = [f"export {key}={shlex.quote(text)}\n" for key, text in state.environment.items()]
-    exports.write_text("".join(lines), encoding="utf-8")
+    # The connection to Spark holds a token.
+    write_private(exports, "".join(lines))
     console.print(f"Airflow    {state.url}   login {state.username} / {state.password}")
     console.print(f"Kafka      {state.bootstrap}")
     console.print(f"Warehouse  {state.environment['SLUICE_WAREHOUSE']}")
@@ -196,7 +206,7 @@ def down(folder: Path, console: Console) -> int:
     if state is None or not running:
         console.print("Nothing is running.")
         return 0
-    with console.status("Stopping Airflow and the broker …"):
+    with console.status("Stopping Airflow, Spark and the broker …"):
         for process in [owner] if (owner := state.owner.find()) else running:
             process.terminate()
         _, left = psutil.wait_procs(running, timeout=STOP_SECONDS)

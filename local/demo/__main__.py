@@ -2,9 +2,10 @@
 
     python -m local.demo
 
-The runs: the first part of the year, the rest except December, nothing new; then December, when
-Spark's JVM is killed in the middle of its write and the task is cleared. Then the tables are
-compared with Kafka. Exit code 1 if any figure is wrong. No process is left behind in any case.
+The first run starts a Spark of its own. Then the connection `spark_default` names a server that is
+warm: spring, nothing new, and the second half of the year, when the server is killed in the middle
+of its write and the task is cleared. Then the tables are compared with Kafka. Exit code 1 if any
+figure is wrong. No process is left behind in any case.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
 from typing import TypeVar
@@ -26,13 +28,15 @@ from rich.progress import Progress
 from local.demo.flights import Record, create_flights_topic, produce, records, split
 from local.demo.report import Run, report
 from local.embedded.airflow_client import DagRun
-from local.embedded.airflow_processes import ROOT, Airflow
+from local.embedded.airflow_processes import ROOT, Airflow, connections
 from local.embedded.broker import Broker
 from local.embedded.guard import is_spark
+from local.embedded.spark_server import SparkServer
 
 FOLDER = ROOT / "build" / "demo"
 DAG = "flights"
-SUMMER, DECEMBER = date(2013, 7, 1), date(2013, 12, 1)
+SPRING, SUMMER = date(2013, 4, 1), date(2013, 7, 1)
+SPARK, SPARK_VARIABLE = "spark_default", "AIRFLOW_CONN_SPARK_DEFAULT"
 RUN_SECONDS = 600
 Found = TypeVar("Found")
 
@@ -40,9 +44,12 @@ Found = TypeVar("Found")
 class Demo:
     """A running stack, and its runs so far."""
 
-    def __init__(self, console: Console, broker: Broker, airflow: Airflow) -> None:
+    def __init__(
+        self, console: Console, broker: Broker, server: SparkServer, airflow: Airflow
+    ) -> None:
         self._console = console
         self._broker = broker
+        self._server = server
         self._airflow = airflow
         self._table = FOLDER / "warehouse" / "flights"
         self._unread = 0
@@ -75,17 +82,29 @@ class Demo:
         """Trigger a run, and wait until it is over."""
         self._watch(name, self._airflow.client.trigger(DAG))
 
+    def start_own_spark(self) -> None:
+        """Define the connection with which each run starts a Spark of its own."""
+        self._airflow.client.connect(SPARK, connections(self._broker.bootstrap)[SPARK_VARIABLE])
+
+    def use_server(self) -> None:
+        """Start a Spark server, warm it, and name it in the connection; nothing else changes."""
+        with self._console.status("starting a Spark server, and warming it"):
+            self._server.start()
+            self._server.warm(self._broker.bootstrap)
+        self._airflow.client.connect(SPARK, self._server.connection)
+        self.say(f"connection {SPARK} now names the Spark server on port {self._server.port}")
+
     def killed_run(self, name: str) -> None:
-        """Kill Spark's JVM while a run writes its files; then clear the task."""
+        """Kill the Spark server while a run writes its files; then clear the task."""
         client = self._airflow.client
         before, known = self._version(), self._files()
+        jvm = self._server.jvm()
         run = client.trigger(DAG)
         self._wait("waiting for Spark to write", lambda: self._files() - known, RUN_SECONDS)
-        for jvm in self._jvms():
-            jvm.kill()
-        self.say(f"killed Spark's JVM: files written, table version still {self._version()}")
+        jvm.kill()
+        self.say(f"killed the Spark server: files written, table version still {self._version()}")
         if self._version() != before:
-            raise RuntimeError("the JVM was killed too late: its commit had landed")
+            raise RuntimeError("the server was killed too late: its commit had landed")
         state = self._wait("waiting for Airflow to notice", lambda: self._ingest_failed(run), 120)
         self.say(f"task ingest is {state}; clearing it")
         client.clear(run, "ingest")
@@ -108,7 +127,9 @@ class Demo:
             task_id: tasks[task_id].state or "none" for task_id in ("plan", "ingest", "settle")
         }
         seconds = finished.seconds or 0.0
-        self.runs.append(Run(name, self._unread, seconds, tasks["plan"].seconds, states, len(jvms)))
+        warm = self._server.running
+        plan = tasks["plan"].seconds
+        self.runs.append(Run(name, self._unread, seconds, plan, states, len(jvms), warm))
         self._unread = 0
         self.say(f"run: {name}: {finished.state} after {seconds:.1f} s, {len(jvms)} JVM started")
         if finished.state != "success":
@@ -140,22 +161,31 @@ class Demo:
 def play(console: Console) -> bool:
     """Play the whole demo. Returns whether every figure is right."""
     shutil.rmtree(FOLDER, ignore_errors=True)
-    first, later = split(records(), SUMMER)
-    second, december = split(later, DECEMBER)
-    with Broker(FOLDER / "broker") as broker:
+    winter, later = split(records(), SPRING)
+    spring, autumn = split(later, SUMMER)
+    server = SparkServer(FOLDER / "spark")
+    with Broker(FOLDER / "broker") as broker, ExitStack() as at_the_end:
+        at_the_end.callback(server.stop)
         create_flights_topic(broker.bootstrap)
-        airflow = Airflow(FOLDER / "airflow", broker.bootstrap, warehouse=FOLDER / "warehouse")
+        airflow = Airflow(
+            FOLDER / "airflow",
+            broker.bootstrap,
+            warehouse=FOLDER / "warehouse",
+            environment={SPARK_VARIABLE: None},
+        )
         console.print("Starting Airflow: api-server, scheduler, dag-processor, triggerer …")
         with airflow:
-            demo = Demo(console, broker, airflow)
+            demo = Demo(console, broker, server, airflow)
             demo.say(f"Kafka at {broker.bootstrap}, Airflow at {airflow.url}")
-            demo.produce("January to June", first)
-            demo.first_run("first part")
-            demo.produce("July to November", second)
-            demo.run("the rest")
+            demo.start_own_spark()
+            demo.produce("January to March", winter)
+            demo.first_run("winter, cold")
+            demo.use_server()
+            demo.produce("April to June", spring)
+            demo.run("spring, warm")
             demo.run("nothing new")
-            demo.produce("December", december)
-            demo.killed_run("December, JVM killed")
+            demo.produce("July to December", autumn)
+            demo.killed_run("autumn, server killed")
             return report(console, airflow.environment(), demo.runs)
 
 

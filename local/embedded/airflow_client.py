@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
@@ -100,6 +102,13 @@ class AirflowClient:
                 f"no DAG {dag_id} after {timeout:.0f} s; there are {sorted(self.dag_ids())}; "
                 f"import errors: {self.import_errors() or 'none'}"
             )
+
+    def connect(self, conn_id: str, connection: str) -> None:
+        """Define a connection, given in JSON form, or define it anew."""
+        with suppress(AirflowApiError):
+            self.request("DELETE", f"/connections/{conn_id}")
+        body = {"connection_id": conn_id, **json.loads(connection)}
+        self.request("POST", "/connections", json=body)
 
     def unpause(self, dag_id: str) -> None:
         self.request("PATCH", f"/dags/{dag_id}", json={"is_paused": False})

@@ -145,4 +145,5 @@ def copy(source: Path, target: Path) -> None:
 
 def write_private(path: Path, text: str) -> None:
     path.touch(mode=0o600, exist_ok=True)
+    path.chmod(0o600)
     path.write_text(text, encoding="utf-8")

@@ -51,17 +51,18 @@ class Airflow:
         *,
         warehouse: Path | str,
         pipelines: Path | str = ROOT / "dags" / "pipelines",
-        environment: Mapping[str, str] | None = None,
+        environment: Mapping[str, str | None] | None = None,
         settings: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
-        """`environment` and `settings` (section → key → value) override our own."""
+        """`environment` (None: not set) and `settings` (section → key → value) override our own."""
         self.folder = Path(folder).resolve()
-        self._environment = {
+        whole: dict[str, str | None] = {
             "SLUICE_WAREHOUSE": absolute(warehouse),
             "SLUICE_PIPELINES": absolute(pipelines),
             **connections(bootstrap),
             **(environment or {}),
         }
+        self._environment = {key: text for key, text in whole.items() if text is not None}
         self._settings = settings or {}
         self._guarded: dict[str, Guarded] = {}
         self._login: Login | None = None

@@ -21,13 +21,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import psutil
 import pyspark
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from sluice.lake.session import server_conf
 
 from local.embedded.airflow_home import write_private
-from local.embedded.guard import Guarded
+from local.embedded.guard import Guarded, is_spark
 from local.embedded.ports import answers, free_port
 from local.embedded.topics import create_topic
 
@@ -95,6 +96,11 @@ class SparkServer:
         if self._guarded is None or not self._guarded.running:
             return []
         return [self._guarded.process.pid, *(p.pid for p in self._guarded.family())]
+
+    def jvm(self) -> psutil.Process:
+        """Its JVM, which the guard starts again when it dies."""
+        (found,) = filter(is_spark, map(psutil.Process, self.pids))
+        return found
 
     def start(self) -> Self:
         """Start, and wait until it answers."""
