@@ -44,8 +44,9 @@ class Runner:
         self._at_the_end = at_the_end
         self._lake: Lake | None = None
         self.events: list[dict[str, Any]] = []
-        # Many batches take long: each is reported when it is read and when it is committed.
-        logging.getLogger("sluice.protocol.ingest.land_batches").setLevel(logging.INFO)
+        # Many batches take long: what is read and committed is reported.
+        for each in ("sluice.protocol.ingest.land_batches", "sluice.lake.reading_pace"):
+            logging.getLogger(each).setLevel(logging.INFO)
 
     def finish(self, work: BatchReference) -> None:
         """Land the work, if there is any, and settle."""

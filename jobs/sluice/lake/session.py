@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sluice.errors import SettingsError, SparkFailed
-from sluice.lake.log_store import log_store_conf, warn_of_overwriting
+from sluice.lake.log_store import warn_of_overwriting
 from sluice.lake.opened import OpenSpark
+from sluice.lake.own_classes import DELTA, EXTENSIONS_KEY, own_classes_conf
 from sluice.lake.spark_place import OwnSpark, SparkPlace, SparkServer
 from sluice.spec.spark_keys import SECRET
 
@@ -43,7 +44,7 @@ _LOGGING = Path(__file__).with_name("log4j2.properties")
 # A JVM reads these when it starts. A Spark Connect server has its own; no client can change them.
 _START_CONF = {
     "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{_LOGGING}",
-    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    EXTENSIONS_KEY: DELTA,
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.redaction.regex": SECRET,
     "spark.ui.enabled": "false",
@@ -83,7 +84,7 @@ def server_conf() -> dict[str, str]:
         jars = {
             "spark.driver.extraClassPath": path,
             "spark.executor.extraClassPath": path,
-            **log_store_conf(_EMBEDDED_JARS),
+            **own_classes_conf(_EMBEDDED_JARS),
         }
     return {**_START_CONF, **jars}
 
