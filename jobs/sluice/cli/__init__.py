@@ -8,24 +8,47 @@ from __future__ import annotations
 import logging
 import signal
 import sys
+from importlib import import_module
 
 import click
 
-from sluice.cli.commands.backfill import backfill
-from sluice.cli.commands.history import history
-from sluice.cli.commands.maintain import maintain
-from sluice.cli.commands.plan import plan
-from sluice.cli.commands.quarantine import quarantine
-from sluice.cli.commands.recover import recover
-from sluice.cli.commands.reprocess import reprocess
-from sluice.cli.commands.reset import reset
-from sluice.cli.commands.run import run
-from sluice.cli.commands.status import status
-from sluice.cli.commands.verify import verify
 from sluice.errors import SluiceError
 
+# Each is the function of the file of its name.
+COMMANDS = (
+    "backfill",
+    "history",
+    "maintain",
+    "plan",
+    "quarantine",
+    "recover",
+    "reprocess",
+    "reset",
+    "run",
+    "status",
+    "verify",
+)
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+
+class Commands(click.Group):
+    """The commands; only the one that is asked for is imported."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Their names, as help lists them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name; None where there is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        found: click.Command = getattr(import_module(f"sluice.cli.commands.{cmd_name}"), cmd_name)
+        return found
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.option("-v", "--verbose", is_flag=True, help="Log every step.")
 @click.option(
     "--traceback",
@@ -43,22 +66,6 @@ def commands(verbose: bool) -> None:
     level = logging.INFO if verbose else logging.WARNING
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("py4j").setLevel(logging.WARNING)
-
-
-for command in (
-    plan,
-    run,
-    status,
-    history,
-    verify,
-    backfill,
-    reprocess,
-    reset,
-    recover,
-    quarantine,
-    maintain,
-):
-    commands.add_command(command)
 
 
 def main() -> None:
