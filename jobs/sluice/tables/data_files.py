@@ -19,7 +19,7 @@ from deltalake.fs import DeltaStorageHandler
 from pyarrow.fs import FileType, PyFileSystem
 
 from sluice.errors import TableRefused
-from sluice.tables.arrow import dataset as pads
+from sluice.tables.arrow_datasets import dataset as pads
 
 Condition = tuple[str, str, Any]
 """Column, operator, value: delta-rs and pyarrow share this form."""

@@ -14,7 +14,7 @@ from sluice.offsets.batches import BatchSequence
 from sluice.offsets.range_columns import OffsetScope, RangeColumns
 from sluice.offsets.ranges import TopicIdPartition, TopicPartition
 from sluice.offsets.row_offsets import Offsets
-from sluice.tables.arrow import dataset
+from sluice.tables.arrow_datasets import dataset
 from sluice.tables.chunks import encoded, numbers, touched
 from sluice.tables.data_files import Condition
 from sluice.tables.refusals import reading_offsets
