@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
+from sluice.cli import COMMANDS as NAMED
 from sluice.cli import command_line
 from sluice.settings import Settings
 
@@ -80,6 +81,11 @@ def test_make_knows_every_module_that_it_runs() -> None:
         place = ROOT / name.replace(".", "/")
         there = place.with_suffix(".py").is_file() or (place / "__main__.py").is_file()
         assert there, f"`{name}` is not there"
+
+
+def test_every_file_of_a_command_is_on_the_command_line() -> None:
+    files = (ROOT / "jobs" / "sluice" / "cli" / "commands").iterdir()
+    assert {path.stem for path in files if not path.name.startswith("__")} == set(NAMED)
 
 
 def test_the_commands_of_the_design_are_there() -> None:
