@@ -106,7 +106,8 @@ install_python_packages() {
   .venv/bin/uv pip install --python .venv/bin/python --quiet --no-deps -e .
   rm "$VENV_UNFINISHED"
   say "Bytecode, without which each of Airflow's processes would take seconds longer to start"
-  .venv/bin/python -m compileall -q -j 0 .venv/lib/python3.11/site-packages >/dev/null || true
+  .venv/bin/python -m compileall -q -j 0 .venv/lib/python3.11/site-packages jobs \
+    >/dev/null || true
 }
 
 install_jars() {

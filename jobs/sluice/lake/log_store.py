@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
-
-from pyspark.sql import SparkSession
+from typing import TYPE_CHECKING
 
 from sluice.lake.own_classes import JAR, LOG_STORE, LOG_STORE_KEY
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 log = logging.getLogger(__name__)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sluice.lake.server.requirements import DELTA, EXTENSIONS_KEY
+
 # `make setup` compiles the classes in jobs/jvm into it.
 JAR = "sluice.jar"
 LOG_STORE_KEY, LOG_STORE = "spark.delta.logStore.file.impl", "sluice.LinkLogStore"
-EXTENSIONS_KEY, DELTA = "spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension"
 _RECORDS_READ = "sluice.RecordsRead"
 
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from sluice.errors import SettingsError, SparkFailed
 from sluice.lake.log_store import warn_of_overwriting
 from sluice.lake.opened import OpenSpark
-from sluice.lake.own_classes import DELTA, EXTENSIONS_KEY, own_classes_conf
+from sluice.lake.own_classes import own_classes_conf
+from sluice.lake.server.requirements import STATIC
 from sluice.lake.spark_place import OwnSpark, SparkPlace, SparkServer
 from sluice.spec.spark_keys import SECRET
 
@@ -44,8 +45,7 @@ _LOGGING = Path(__file__).with_name("log4j2.properties")
 # A JVM reads these when it starts. A Spark Connect server has its own; no client can change them.
 _START_CONF = {
     "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{_LOGGING}",
-    EXTENSIONS_KEY: DELTA,
-    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    **STATIC,
     "spark.redaction.regex": SECRET,
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",

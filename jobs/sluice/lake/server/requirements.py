@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from sluice.errors import SettingsError
-from sluice.lake.own_classes import DELTA, EXTENSIONS_KEY
 
-# Read when the server's JVM starts: no client can add them.
+EXTENSIONS_KEY, DELTA = "spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension"
+# Read when a JVM starts: no client can add them.
 STATIC = {
     EXTENSIONS_KEY: DELTA,
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",

@@ -144,11 +144,7 @@ def _land_once(
                 raise _ConflictedAttempt(
                     f"{batch}: not committed: {problem}. Run again."
                 ) from problem
-            raise SparkFailed(
-                f"{batch}: not committed. Spark, reading from broker {resources.client.bootstrap},"
-                f" stopped: {_short_message(problem)}. Run again; if it stops at the same batch"
-                ' each time: docs/operations.md, "A record that stops the line".'
-            ) from problem
+            raise _stopped(resources, batch, problem) from problem
         if _own_commit(resources, reading):
             log.warning("%s: committed although Spark reported: %s", batch, _short_message(problem))
         return undecodable_before
@@ -158,9 +154,17 @@ def _land_once(
             " Run again."
         )
     if commit := _own_commit(resources, reading):
-        seconds = time.monotonic() - began
-        log.info("%s: committed, %s in %.1f s", batch, format_count(commit.rows, "row"), seconds)
+        rows, seconds = format_count(commit.rows, "row"), time.monotonic() - began
+        log.info("%s: committed, %s in %.1f s", batch, rows, seconds)
     return undecodable
+
+
+def _stopped(resources: PipelineResources, batch: Batch, problem: Exception) -> SparkFailed:
+    return SparkFailed(
+        f"{batch}: not committed. Spark, reading from broker {resources.client.bootstrap},"
+        f" stopped: {_short_message(problem)}. Run again; if it stops at the same batch"
+        ' each time: docs/operations.md, "A record that stops the line".'
+    )
 
 
 def _last_committed(resources: PipelineResources, batch: Batch) -> int:
