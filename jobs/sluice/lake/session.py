@@ -40,11 +40,13 @@ DECODING_CONF = {
 # own.
 _EMBEDDED_JARS = Path(__file__).resolve().parents[3] / "build" / "jars" / "spark"
 
+# From `make setup`, too: local/class_archive.py.
+CLASS_ARCHIVE = _EMBEDDED_JARS.parents[1] / "classes.jsa"
+
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 
 # A JVM reads these when it starts. A Spark Connect server has its own; no client can change them.
 _START_CONF = {
-    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{_LOGGING}",
     **STATIC,
     "spark.redaction.regex": SECRET,
     "spark.ui.enabled": "false",
@@ -86,7 +88,16 @@ def server_conf() -> dict[str, str]:
             "spark.executor.extraClassPath": path,
             **own_classes_conf(_EMBEDDED_JARS),
         }
-    return {**_START_CONF, **jars}
+    return {**_START_CONF, "spark.driver.extraJavaOptions": _java_options(), **jars}
+
+
+def _java_options() -> str:
+    """Settings of the driver's JVM: docs/decisions/0017 has the measurements."""
+    options = [f"-Dlog4j2.configurationFile=file:{_LOGGING}", "-XX:+UseParallelGC"]
+    if CLASS_ARCHIVE.is_file():
+        # A JVM that an archive does not fit goes without; it need not say so.
+        options += [f"-XX:SharedArchiveFile={CLASS_ARCHIVE}", "-Xshare:auto", "-Xlog:cds*=off"]
+    return " ".join(options)
 
 
 def session_conf(spec: PipelineSpec) -> dict[str, str]:
