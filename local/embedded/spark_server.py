@@ -45,6 +45,8 @@ SETTINGS = {
     # A pipeline that runs once a day finds its session again.
     "spark.connect.session.manager.defaultSessionTimeout": "25h",
 }
+# Out of memory, some threads of a JVM are dead and others go on: better a new one.
+JAVA_OPTIONS = "-XX:+ExitOnOutOfMemoryError"
 
 
 class SparkServerError(RuntimeError):
@@ -64,7 +66,7 @@ class SparkServer:
         self.log = self.folder / "server.log"
         self.port = free_port()
         self.token = _token(self.folder)
-        self._settings = {**server_conf(), **SETTINGS, **(settings or {})}
+        self._settings = {**_ours(), **SETTINGS, **(settings or {})}
         self._environment = {**os.environ, **(environment or {})}
         self._guarded: Guarded | None = None
 
@@ -171,6 +173,13 @@ class SparkServer:
                 raise SparkServerError(f"the Spark server landed no batch: {done.stderr[-3000:]}")
         _remove_topic(bootstrap)
         shutil.rmtree(folder)
+
+
+def _ours() -> dict[str, str]:
+    """The product's settings, with the options of a server's JVM."""
+    settings = server_conf()
+    key = "spark.driver.extraJavaOptions"
+    return {**settings, key: f"{settings[key]} {JAVA_OPTIONS}"}
 
 
 def _token(folder: Path) -> str:

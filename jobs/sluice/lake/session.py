@@ -67,6 +67,11 @@ _SESSION_CONF = {
     # runs without whole-stage code generation (SPARK-21871).
     "spark.sql.codegen.hugeMethodLimit": "8000",
     "spark.sql.redaction.options.regex": f"{SECRET}|url",
+    # A server shows each statement on its page "Connect", in the text form of a request. What the
+    # connection says, secrets as well, is in options of these names.
+    "spark.sql.redaction.string.regex": (
+        r'key: "kafka\.[^"]*"\s+value: "[^"\\]*+(?:\\.[^"\\]*+)*+"'
+    ),
 }
 
 

@@ -23,12 +23,14 @@ from pyspark.sql import SparkSession
 from pyspark.sql.connect.client.retries import DefaultPolicy
 from pyspark.sql.connect.session import SparkSession as ServerSession
 
-from sluice.errors import SettingsError, SluiceError, SparkFailed, SpecError
+from sluice.errors import SettingsError, SluiceError, SparkFailed
 from sluice.lake.log_store import warn_of_overwriting
 from sluice.lake.server.channel import ServerChannel
 from sluice.lake.server.requirements import (
     SOURCES,
+    fixed_at_start,
     missing_source,
+    require_session_settings,
     require_static,
     require_version,
 )
@@ -67,6 +69,7 @@ def server_session(
 
 def _opened(server: SparkServer, owner: str, conf: Mapping[str, str]) -> ServerSession:
     """The owner's first session that is not closed: one that stood idle is, for good."""
+    require_session_settings(server.address, conf)
     require_answer(server)
     for number in itertools.count():
         session = ServerSession(ServerChannel(server, session_id(owner, conf, number)))
@@ -127,11 +130,7 @@ def _set(session: ServerSession, address: str, key: str, value: str) -> None:
     except AnalysisException as problem:
         if "CANNOT_MODIFY" not in str(problem.getCondition()):
             raise
-        raise SpecError(
-            f"spark: {key}: expected a setting that a session may change, as Spark runs on the"
-            f" server {address}; found one that is fixed when the server starts. Set it there, and"
-            " remove it here."
-        ) from None
+        raise fixed_at_start(address, key) from None
 
 
 def _require_source(session: ServerSession, address: str, source: str) -> None:
