@@ -239,8 +239,8 @@ def open_pipeline(
 ) -> Pipeline:
     """The pipeline of a spec and its Kafka connection's `extra`; contacts nothing yet."""
     client = ClientSettings.from_extra(spec.kafka, kafka_extra)
-    resources = PipelineResources.of(spec, Warehouse(settings.warehouse), client)
-    return Pipeline(resources, open_at(place))
+    tables = Warehouse(settings.warehouse)
+    return Pipeline(PipelineResources.of(spec, tables, client), open_at(place, tables))
 
 
 def find_pipeline(name: str, environment: Mapping[str, str]) -> Pipeline:

@@ -44,6 +44,8 @@ SETTINGS = {
     "spark.connect.grpc.binding.address": "127.0.0.1",
     # A pipeline that runs once a day finds its session again.
     "spark.connect.session.manager.defaultSessionTimeout": "25h",
+    # Frozen for two minutes, a Spark in one JVM would take itself for dead, and never recover.
+    "spark.storage.blockManagerHeartbeatTimeoutMs": "25h",
 }
 # Out of memory, some threads of a JVM are dead and others go on: better a new one.
 JAVA_OPTIONS = "-XX:+ExitOnOutOfMemoryError"

@@ -29,11 +29,19 @@ def pages() -> str:
 def only_server(
     faulty_log: dict[str, str], pages: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[SparkServer]:
-    """One Spark server for all fault tests, with that log store and Spark's pages."""
-    shown = {"spark.ui.enabled": "true", "spark.ui.port": pages.strip("/").rpartition(":")[2]}
+    """One server for all fault tests, with that log store, Spark's pages and its event log."""
+    folder = tmp_path_factory.mktemp("server")
+    (folder / "events").mkdir()
+    events = {"dir": f"{folder}/events", "enabled": "true", "compress": "false"}
+    shown = {"enabled": "true", "port": pages.strip("/").rpartition(":")[2]}
     server = SparkServer(
-        tmp_path_factory.mktemp("server"),
-        settings={"spark.master": "local[2]", **shown, **faulty_log},
+        folder,
+        settings={
+            "spark.master": "local[2]",
+            **{f"spark.eventLog.{key}": value for key, value in events.items()},
+            **{f"spark.ui.{key}": value for key, value in shown.items()},
+            **faulty_log,
+        },
         environment=JAVA_TUNING,
     )
     yield server.start()

@@ -11,7 +11,7 @@ from tests.worlds.records import numbered, produce
 pytestmark = [pytest.mark.integration, pytest.mark.spark, BOTH_PLACES]
 
 # The server's JVM has halted, its guard has started another: no statement goes on there.
-GONE = {"own": "Connection", "server": "SESSION_ENDED"}
+GONE = {"own": "Connection", "server": "the Spark server"}
 
 
 @pytest.fixture

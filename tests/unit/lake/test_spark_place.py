@@ -19,9 +19,10 @@ from sluice.lake.server.requirements import (
     require_version,
 )
 from sluice.lake.server.server_session import require_answer, session_id
-from sluice.lake.session import open_at, server_conf, session_conf, spark_conf
+from sluice.lake.session import open_at, owner_of, server_conf, session_conf, spark_conf
 from sluice.lake.spark_place import OWN_SPARK, OwnSpark, SparkServer, place_of
 from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.tables.warehouse import Warehouse
 
 NAMED = {"version": 1, "pipeline": "trips", "table": "trips", "topics": ["none"]}
 SPEC = PipelineSpec.model_validate({**NAMED, "format": {"type": "raw"}})
@@ -108,7 +109,7 @@ def test_spark_remote_is_refused_as_it_would_win(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("SPARK_REMOTE", "sc://localhost/;token=hunter2")
     with (
         pytest.raises(SettingsError, match="SPARK_REMOTE: expected it unset") as refused,
-        open_at(OWN_SPARK)(SPEC),
+        open_at(OWN_SPARK, Warehouse("/data"))(SPEC),
     ):
         pass
     assert "hunter2" not in str(refused.value)
@@ -169,6 +170,9 @@ def test_a_session_is_one_pipelines_own_and_the_same_in_every_process() -> None:
     assert same == session_id("trips", dict(reversed(conf.items())), 0)
     others = [("other", conf, 0), ("trips", {**conf, "b": "3"}, 0), ("trips", conf, 1)]
     assert len({same, *(session_id(*each) for each in others)}) == 4
+    renamed = SPEC.model_copy(update={"pipeline": "other"})
+    owners = [owner_of(SPEC, Warehouse(root)) for root in ("/data", "/test")]
+    assert len({*owners, owner_of(renamed, Warehouse("/data"))}) == 3
 
 
 @pytest.mark.parametrize(

@@ -38,10 +38,11 @@ from sluice.lake.server.statements import Statements
 from sluice.lake.spark_place import SparkServer
 
 _ANSWER_SECONDS = 15.0
-# A start's pauses add up to less than 5 s, a batch's to about 45 s: a server that restarts is back
-# by then. The client's default lasts about ten minutes (pyspark's DefaultPolicy).
+# A start's pauses add up to less than 5 s, a batch's to about 25 s: enough for a network, and a
+# server that was restarted has forgotten the batch. Towards a frozen one each attempt also lasts
+# 20 s, gRPC's own limit. The client's default is about ten minutes (pyspark's DefaultPolicy).
 _AT_START = DefaultPolicy(max_retries=4)
-_AT_WORK = DefaultPolicy(max_retries=8, max_backoff=10_000)
+_AT_WORK = DefaultPolicy(max_retries=6, max_backoff=10_000)
 # Set in a session once its server was found to have what is needed.
 _CHECKED = "spark.sluice.checked"
 _NAMES = uuid.UUID("8f0a5c3e-7f0e-4c7b-9a53-1d2c50a7f6d1")
