@@ -1,7 +1,6 @@
 """The pipeline: the protocol as a script, and the one entry point for DAGs, CLI and tests.
 
     plan     make the ranges of the next batches durable, or adopt those that are not committed yet
-             (`backfill` plans what is reread, in a lane of its own)
     ingest   land them in order, one data commit each
     settle   write receipts for committed batches; then mirror the cursor to the consumer group
 
@@ -232,26 +231,19 @@ class Pipeline:
 
 
 def open_pipeline(
-    spec: PipelineSpec,
-    settings: Settings,
-    kafka_extra: Mapping[str, Any],
-    place: SparkPlace = OWN_SPARK,
+    spec: PipelineSpec, settings: Settings, kafka: Mapping[str, Any], place: SparkPlace = OWN_SPARK
 ) -> Pipeline:
     """The pipeline of a spec and its Kafka connection's `extra`; contacts nothing yet."""
-    client = ClientSettings.from_extra(spec.kafka, kafka_extra)
-    tables = Warehouse(settings.warehouse)
+    client, tables = ClientSettings.from_extra(spec.kafka, kafka), Warehouse(settings.warehouse)
     return Pipeline(PipelineResources.of(spec, tables, client), open_at(place, tables))
 
 
 def find_pipeline(name: str, environment: Mapping[str, str]) -> Pipeline:
-    """The pipeline of that name; the environment names specs, tables and connections.
-
-    Raises SpecError or SettingsError; contacts nothing yet.
-    """
+    """The pipeline of that name, by the environment. Raises SpecError or SettingsError."""
     settings = Settings.from_environment(environment)
     spec = find_spec(settings.pipelines, name)
-    kafka = connection_extra(spec.kafka, environment)
-    return open_pipeline(spec, settings, kafka, place_in(environment))
+    place = place_in(environment)
+    return open_pipeline(spec, settings, connection_extra(spec.kafka, environment), place)
 
 
 def _origin(run_id: str, actor: str) -> Origin:
