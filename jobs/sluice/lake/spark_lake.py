@@ -125,7 +125,7 @@ class SparkLake:
             append_batch(rows, self._data, reading)
             return
         if reading.compacts:
-            _keep(records)
+            keep(records)
         try:
             kept = rows_to_keep(self._spark, self._data, reading, records)
             whole = rows if kept is None else rows.unionByName(kept, allowMissingColumns=True)
@@ -142,7 +142,7 @@ class SparkLake:
         )
 
 
-def _keep(records: DataFrame) -> None:
+def keep(records: DataFrame) -> None:
     """Have Kafka read only once: between two reads the log cleaner may remove records, and their
     rows would be lost.
 
