@@ -146,15 +146,11 @@ class Pipeline(OperatorCommands):
 
 
 def open_pipeline(
-    spec: PipelineSpec,
-    settings: Settings,
-    kafka_extra: Mapping[str, Any],
-    place: SparkPlace = OWN_SPARK,
+    spec: PipelineSpec, settings: Settings, kafka: Mapping[str, Any], place: SparkPlace = OWN_SPARK
 ) -> Pipeline:
     """The pipeline of a spec and its Kafka connection's `extra`; contacts nothing yet."""
-    client = ClientSettings.from_extra(spec.kafka, kafka_extra)
-    resources = PipelineResources.of(spec, Warehouse(settings.warehouse), client)
-    return Pipeline(resources, open_at(place))
+    client, tables = ClientSettings.from_extra(spec.kafka, kafka), Warehouse(settings.warehouse)
+    return Pipeline(PipelineResources.of(spec, tables, client), open_at(place, tables))
 
 
 def find_pipeline(name: str, environment: Mapping[str, str]) -> Pipeline:

@@ -45,7 +45,11 @@ SETTINGS = {
     "spark.connect.grpc.binding.address": "127.0.0.1",
     # A pipeline that runs once a day finds its session again.
     "spark.connect.session.manager.defaultSessionTimeout": "25h",
+    # Frozen for two minutes, a Spark in one JVM would take itself for dead, and never recover.
+    "spark.storage.blockManagerHeartbeatTimeoutMs": "25h",
 }
+# Out of memory, some threads of a JVM are dead and others go on: better a new one.
+JAVA_OPTIONS = "-XX:+ExitOnOutOfMemoryError"
 
 
 class SparkServerError(RuntimeError):
@@ -65,7 +69,7 @@ class SparkServer:
         self.log = self.folder / "server.log"
         self.port = free_port()
         self.token = _token(self.folder)
-        self._settings = {**server_conf(), **SETTINGS, **(settings or {})}
+        self._settings = {**_ours(), **SETTINGS, **(settings or {})}
         self._environment = {**os.environ, **(environment or {})}
         self._guarded: Guarded | None = None
 
@@ -177,6 +181,13 @@ class SparkServer:
                 raise SparkServerError(f"the Spark server landed no batch: {done.stderr[-3000:]}")
         _remove_topic(bootstrap)
         shutil.rmtree(folder)
+
+
+def _ours() -> dict[str, str]:
+    """The product's settings, with the options of a server's JVM."""
+    settings = server_conf()
+    key = "spark.driver.extraJavaOptions"
+    return {**settings, key: f"{settings[key]} {JAVA_OPTIONS}"}
 
 
 def _token(folder: Path) -> str:

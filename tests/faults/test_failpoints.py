@@ -65,6 +65,17 @@ CASES = [
     ("reading", "term"),
     ("files written", "hang"),
 ]
+# On a server: the steps that Spark has a part in. SIGTERM is handled there, to end what runs.
+AT_WORK = (
+    *("spark started", "reading", "quarantine written"),
+    *("files written", "commit landed", "reply lost"),
+)
+PLACES = [
+    *(("own", *case) for case in CASES),
+    *(("server", point, "kill") for point in AT_WORK),
+    ("server", "files written", "raise"),
+    ("server", "reading", "term"),
+]
 
 # One fails in the JVM; another one shows how a command ends that has failed.
 FAIL_APART = ("files written", "spark started")
@@ -111,7 +122,7 @@ def stopped(trips: Installed, point: str, kind: str) -> None:
         assert "Traceback" not in done.stderr, done.stderr
 
 
-@pytest.mark.parametrize(("point", "kind"), CASES)
+@pytest.mark.parametrize(("place", "point", "kind"), PLACES, indirect=["place"])
 def test_whatever_stops_a_run_nothing_is_half_done_and_the_next_one_goes_on(
     faulty: Faulty, point: str, kind: str
 ) -> None:

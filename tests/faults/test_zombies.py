@@ -9,12 +9,12 @@ import pytest
 from deltalake import DeltaTable
 from sluice.operations.reset.targets import to_earliest
 
-from tests.faults.striking import Faulty, frozen
-from tests.worlds.pipelines import Installed, Pipelines, Topic, more
+from tests.faults.striking import BOTH_PLACES, Faulty, frozen
+from tests.worlds.pipelines import Installed, more
 from tests.worlds.processes import Run, until
 from tests.worlds.records import numbered, produce
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.spark, BOTH_PLACES]
 
 LATER = 5
 JSON = {"type": "json", "schema": "id BIGINT"}
@@ -66,11 +66,9 @@ def live_files(trips: Installed) -> set[str]:
     return set(DeltaTable(trips.data).file_uris())
 
 
-def test_a_frozen_driver_finds_its_later_batches_committed(
-    topic: Topic, pipeline: Pipelines
-) -> None:
-    """Only Python is frozen; its JVM ends the write that it is at."""
-    trips = pipeline(topic(), max_records_per_batch=2)
+def test_a_frozen_driver_finds_its_later_batches_committed(faulty: Faulty) -> None:
+    """Only Python is frozen; the JVM ends the write that it is at."""
+    trips = faulty(max_records_per_batch=2)
     more(trips, 12)
     zombie = trips.start("run")
     first = trips.data / "_delta_log" / f"{1:020}.json"

@@ -322,10 +322,11 @@ def spark() -> AbstractContextManager[SparkSession]:
     from sluice.lake.session import open_at
     from sluice.lake.spark_place import place_in
     from sluice.spec.pipeline_spec import PipelineSpec
+    from sluice.tables.warehouse import Warehouse
 
     named = {"version": 1, "pipeline": "tests", "table": "tests", "topics": ["none"]}
     spec = PipelineSpec.model_validate({**named, "format": {"type": "raw"}})
-    return open_at(place_in(os.environ))(spec)
+    return open_at(place_in(os.environ), Warehouse("warehouse"))(spec)
 
 
 def main(name: str, bootstrap: str, folder: str) -> None:

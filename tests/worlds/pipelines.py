@@ -17,6 +17,7 @@ from sluice.offsets.batches import BatchReference
 from sluice.pipeline import Pipeline, find_pipeline
 from sluice.protocol.settle.write_receipts import Settlement
 
+from local.embedded.spark_server import SparkServer
 from tests.oracle import Verdict, assert_exact, judge
 from tests.worlds.command_line import run_main
 from tests.worlds.processes import JAVA_TUNING, SLUICE, Run, start
@@ -35,13 +36,17 @@ def no_spark() -> SparkSession:
 
 @dataclass
 class Installed:
-    """One pipeline with its own folder. `session` returns the tests' one Spark session."""
+    """One pipeline with its own folder. `session` returns the tests' one Spark session.
+
+    Its own processes start a Spark each, or use the server.
+    """
 
     folder: Path
     bootstrap: str
     topics: list[str]
     session: Callable[[], SparkSession]
     name: str = "trips"
+    server: SparkServer | None = None
     keys: dict[str, Any] = field(default_factory=dict)
     runs: list[Run] = field(default_factory=list)
 
@@ -68,6 +73,7 @@ class Installed:
             "SLUICE_WAREHOUSE": str(self.warehouse),
             "SLUICE_PIPELINES": str(self.spec_file.parent),
             "AIRFLOW_CONN_KAFKA_DEFAULT": json.dumps(connection),
+            **({"AIRFLOW_CONN_SPARK_DEFAULT": self.server.connection} if self.server else {}),
             **JAVA_TUNING,
         }
 

@@ -112,13 +112,25 @@ def rows_to_keep(
 # The error conditions of Delta's DeltaConcurrentModificationException and its subclasses.
 _CONFLICT = re.compile(r"\[(DELTA_(?:CONCURRENT_\w+|METADATA_CHANGED|PROTOCOL_CHANGED))[\w.]*\]")
 
+# What pyspark says: its client is closed after the answer SESSION_CHANGED; a restarted server does
+# not know the statement (pyspark's client/reattach.py); or nobody answers.
+_LEFT_ALONE = {
+    "NO_ACTIVE_SESSION": "has forgotten this session: it was restarted, or this process must end",
+    "RESPONSE_ALREADY_RECEIVED": "has forgotten this statement: it was restarted",
+    "RETRIES_EXCEEDED": "does not answer any more",
+}
+_SAID = re.compile(rf"\[({'|'.join(_LEFT_ALONE)})\]")
+
 
 @contextmanager
 def naming_conflicts() -> Iterator[None]:
-    """Turn Delta's refusal into CommitConflict; every other failure stays as it is."""
+    """Turn Delta's refusal into CommitConflict; name a lost server; leave all else as it is."""
     try:
         yield
     except Exception as problem:
+        if alone := _SAID.search(str(problem)):
+            said = f"{alone[0]} the Spark server {_LEFT_ALONE[alone[1]]}"
+            raise RuntimeError(said) from problem
         found = _CONFLICT.search(str(problem))
         if found:
             raise CommitConflict(f"another commit came in between ({found[1]})") from problem

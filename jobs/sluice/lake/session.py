@@ -19,6 +19,7 @@ from sluice.lake.own_classes import own_classes_conf
 from sluice.lake.server.requirements import STATIC
 from sluice.lake.spark_place import OwnSpark, SparkPlace, SparkServer
 from sluice.spec.spark_keys import SECRET
+from sluice.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -70,6 +71,11 @@ _SESSION_CONF = {
     # runs without whole-stage code generation (SPARK-21871).
     "spark.sql.codegen.hugeMethodLimit": "8000",
     "spark.sql.redaction.options.regex": f"{SECRET}|url",
+    # A server shows each statement on its page "Connect", in the text form of a request. What the
+    # connection says, secrets as well, is in options of these names.
+    "spark.sql.redaction.string.regex": (
+        r'key: "kafka\.[^"]*"\s+value: "[^"\\]*+(?:\\.[^"\\]*+)*+"'
+    ),
 }
 
 
@@ -105,11 +111,11 @@ def session_conf(spec: PipelineSpec) -> dict[str, str]:
     return {**_SESSION_CONF, **spec.spark, **DECODING_CONF}
 
 
-def open_at(place: SparkPlace) -> OpenSpark:
-    """How Spark is opened at a place, for a pipeline at a time. Raises SparkFailed."""
+def open_at(place: SparkPlace, tables: Warehouse) -> OpenSpark:
+    """How Spark is opened at a place, for a pipeline of the warehouse. Raises SparkFailed."""
     if isinstance(place, OwnSpark):
         return partial(own_session, place)
-    return partial(_session_there, place)
+    return partial(_session_there, place, tables)
 
 
 @contextmanager
@@ -122,12 +128,19 @@ def own_session(place: OwnSpark, spec: PipelineSpec) -> Iterator[SparkSession]:
         _stop(spark)
 
 
-def _session_there(server: SparkServer, spec: PipelineSpec) -> AbstractContextManager[SparkSession]:
+def owner_of(spec: PipelineSpec, tables: Warehouse) -> str:
+    """Whose session it is on a server, which may serve several warehouses."""
+    return f"{spec.pipeline} {tables.data(spec.table)}"
+
+
+def _session_there(
+    server: SparkServer, tables: Warehouse, spec: PipelineSpec
+) -> AbstractContextManager[SparkSession]:
     # Read when pyspark is imported: its expressions are then built for a server.
     os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
     from sluice.lake.server.server_session import server_session
 
-    return server_session(server, f"{spec.pipeline} {spec.table}", session_conf(spec))
+    return server_session(server, owner_of(spec, tables), session_conf(spec))
 
 
 def _stop(spark: SparkSession) -> None:

@@ -6,11 +6,13 @@ import logging
 import re
 from contextlib import AbstractContextManager
 
+from pyspark import StorageLevel
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from sluice.broker.client_settings import ClientSettings
+from sluice.errors import SettingsError
 from sluice.failpoints import reach
 from sluice.lake.batch_commit import (
     append_batch,
@@ -129,9 +131,7 @@ class SparkLake:
             append_batch(rows, self._data, reading)
             return
         if reading.compacts:
-            # Read Kafka only once: between two reads the log cleaner may remove records, and their
-            # rows would be lost.
-            records.persist()
+            keep(records)
         try:
             kept = rows_to_keep(self._spark, self._data, reading, records)
             whole = rows if kept is None else rows.unionByName(kept, allowMissingColumns=True)
@@ -145,4 +145,19 @@ class SparkLake:
         return tuple(
             f"{row['_topic']}[{row['_partition']}]@{row['_offset']}: {row['error']}"
             for row in mine.limit(_SAMPLES).collect()
+        )
+
+
+def keep(records: DataFrame) -> None:
+    """Have Kafka read only once: between two reads the log cleaner may remove records, and their
+    rows would be lost.
+
+    Raises SettingsError on a server that forgets what it was told to keep.
+    """
+    records.persist()
+    if records.storageLevel == StorageLevel.NONE:
+        raise SettingsError(
+            "the Spark server: expected it to keep what a session persists, found that it does not"
+            " (spark.connect.session.planCache.enabled is false, or its maxSize 0). Start it"
+            " without these settings: on a compacted topic rows would be lost."
         )

@@ -12,7 +12,7 @@ from sluice.settings import find_connection
 
 CONNECTION = "spark_default"
 _EXAMPLE = '{"conn_type": "spark_connect", "host": "localhost", "port": 15002, "password": "…"}'
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_LOOPBACK = ("localhost", "127.0.0.1")
 # Spark's own default (spark.connect.grpc.binding.port).
 _SERVER_PORT = 15002
 
@@ -89,7 +89,7 @@ def _server(connection: Mapping[str, Any]) -> SparkServer:
     host = str(connection.get("host") or "").removeprefix("sc://").rstrip("/")
     name, _, behind = host.rpartition(":") if host.count(":") == 1 else (host, "", "")
     port = str(connection.get("port") or behind or _SERVER_PORT)
-    if not name or not port.isdecimal() or any(each in name for each in "/;@ "):
+    if not name or not port.isdecimal() or any(each in name for each in "/;@: "):
         # What was found may hold a token.
         raise _unusable("host", "a host name such as spark.example.com, and a port", "another form")
     said = _extra(connection).get("use_ssl")

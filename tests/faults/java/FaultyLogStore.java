@@ -1,5 +1,9 @@
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Paths;
 import java.util.Iterator;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
@@ -13,6 +17,9 @@ import sluice.LinkLogStore;
  * <p>SLUICE_TEST_COMMIT is `files written: KIND` (its files are there, the commit is not) or `reply
  * lost: KIND` (the commit is there, its writer does not learn of it). `quarantine files written` and
  * `quarantine reply lost` are those of the quarantine table, `quarantine creation` is before it is.
+ *
+ * <p>A server is told by a file `commit-fault` beside the warehouse: the commit that meets the fault
+ * removes it. What hangs goes on when there is a file `commit-goes-on`.
  */
 public final class FaultyLogStore extends LinkLogStore {
     private static final Pattern COMMIT = Pattern.compile(".*/_delta_log/\\d{20}\\.json");
@@ -36,11 +43,13 @@ public final class FaultyLogStore extends LinkLogStore {
         String file = path.toUri().getPath();
         String named = !file.endsWith(CREATION) ? step : step.equals("files written") ? "creation" : "";
         String point = file.contains("__quarantine/") ? "quarantine " + named : named;
-        String wanted = System.getenv("SLUICE_TEST_COMMIT");
-        if (wanted == null || !wanted.startsWith(point + ": ")) {
+        if (!COMMIT.matcher(file).matches()) {
             return;
         }
-        if (!COMMIT.matcher(file).matches() || DONE.getAndSet(true)) {
+        // <folder>/<warehouse>/<table>/_delta_log/<version>.json
+        java.nio.file.Path folder = Paths.get(file).resolve("../../../..").normalize();
+        String wanted = wanted(folder);
+        if (!wanted.startsWith(point + ": ") || !isFirst(folder)) {
             return;
         }
         System.err.println("failpoint " + wanted);
@@ -55,9 +64,11 @@ public final class FaultyLogStore extends LinkLogStore {
             case "halt" -> Runtime.getRuntime().halt(137);
             case "term" -> {
                 signal("TERM", driver());
-                hang();
+                hang(folder);
             }
-            case "hang" -> hang();
+            case "hang" -> hang(folder);
+            // No heap holds it, whatever its size.
+            case "out of memory" -> System.err.println(new byte[Integer.MAX_VALUE].length);
             case "stop" -> signal("STOP", ProcessHandle.current().pid());
             default -> throw new IllegalArgumentException("no such fault: " + wanted);
         }
@@ -76,11 +87,31 @@ public final class FaultyLogStore extends LinkLogStore {
         }
     }
 
-    private static void hang() {
+    private static void hang(java.nio.file.Path folder) throws IOException {
         try {
-            Thread.sleep(Long.MAX_VALUE);
+            while (!Files.exists(folder.resolve("commit-goes-on"))) {
+                Thread.sleep(50);
+            }
         } catch (InterruptedException stopped) {
             Thread.currentThread().interrupt();
+            System.err.println("failpoint interrupted: " + folder);
+            throw new InterruptedIOException("interrupted inside a commit");
         }
+    }
+
+    private static String wanted(java.nio.file.Path folder) throws IOException {
+        String told = System.getenv("SLUICE_TEST_COMMIT");
+        try {
+            return told != null ? told : Files.readString(folder.resolve("commit-fault"));
+        } catch (NoSuchFileException none) {
+            return "";
+        }
+    }
+
+    private static boolean isFirst(java.nio.file.Path folder) throws IOException {
+        if (System.getenv("SLUICE_TEST_COMMIT") != null) {
+            return !DONE.getAndSet(true);
+        }
+        return Files.deleteIfExists(folder.resolve("commit-fault"));
     }
 }

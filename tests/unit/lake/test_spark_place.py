@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
+import uuid
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from sluice.errors import SettingsError, SparkFailed
-from sluice.lake.server.requirements import STATIC, require_static, require_version
+from sluice.errors import SettingsError, SparkFailed, SpecError
+from sluice.lake.server.channel import ServerChannel
+from sluice.lake.server.requirements import (
+    STATIC,
+    require_session_settings,
+    require_static,
+    require_version,
+)
 from sluice.lake.server.server_session import require_answer, session_id
-from sluice.lake.session import open_at, server_conf, session_conf, spark_conf
+from sluice.lake.session import open_at, owner_of, server_conf, session_conf, spark_conf
 from sluice.lake.spark_place import OWN_SPARK, OwnSpark, SparkServer, place_of
 from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.tables.warehouse import Warehouse
 
 NAMED = {"version": 1, "pipeline": "trips", "table": "trips", "topics": ["none"]}
 SPEC = PipelineSpec.model_validate({**NAMED, "format": {"type": "raw"}})
@@ -68,6 +77,7 @@ def test_only_loopback_is_trusted_without_tls_unless_the_connection_says_so(
         (connect(host="h/;token=hunter2"), "host: expected"),
         (connect(host="hunter2@h"), "host: expected"),
         (connect(host="h:hunter2"), "host: expected"),
+        (connect(host="::1"), "host: expected"),
         (connect(extra="hunter2"), "extra: expected a JSON object"),
         (connect(extra="[1]"), "extra: expected a JSON object"),
         ({"conn_type": "spark", "extra": {"deploy-mode": "cluster"}}, "deploy-mode: found"),
@@ -84,11 +94,22 @@ def test_a_token_is_not_shown() -> None:
     assert "hunter2" not in repr(place_of(connect(password="hunter2")))
 
 
+def test_a_login_is_a_name_whatever_is_in_it() -> None:
+    channel = ServerChannel(SparkServer("h", user="ann;token=x/y"), f"{uuid.uuid4()}")
+    assert (channel.userId, channel.token, channel.metadata()) == ("ann;token=x/y", None, [])
+
+
+@pytest.mark.parametrize("tls", [True, False])
+def test_without_tls_nothing_goes_through_a_proxy(tls: bool) -> None:
+    channel = ServerChannel(SparkServer("h", token="hunter2", tls=tls), f"{uuid.uuid4()}")
+    assert ("grpc.enable_http_proxy", int(tls)) in channel._channel_options
+
+
 def test_spark_remote_is_refused_as_it_would_win(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPARK_REMOTE", "sc://localhost/;token=hunter2")
     with (
         pytest.raises(SettingsError, match="SPARK_REMOTE: expected it unset") as refused,
-        open_at(OWN_SPARK)(SPEC),
+        open_at(OWN_SPARK, Warehouse("/data"))(SPEC),
     ):
         pass
     assert "hunter2" not in str(refused.value)
@@ -149,3 +170,25 @@ def test_a_session_is_one_pipelines_own_and_the_same_in_every_process() -> None:
     assert same == session_id("trips", dict(reversed(conf.items())), 0)
     others = [("other", conf, 0), ("trips", {**conf, "b": "3"}, 0), ("trips", conf, 1)]
     assert len({same, *(session_id(*each) for each in others)}) == 4
+    renamed = SPEC.model_copy(update={"pipeline": "other"})
+    owners = [owner_of(SPEC, Warehouse(root)) for root in ("/data", "/test")]
+    assert len({*owners, owner_of(renamed, Warehouse("/data"))}) == 3
+
+
+@pytest.mark.parametrize(
+    "key", ["spark.kafka.consumer.cache.capacity", "spark.delta.logStore.s3a.impl", "spark.jars"]
+)
+def test_a_setting_that_a_session_would_take_and_ignore_is_refused(key: str) -> None:
+    """Spark refuses only keys that it knows itself."""
+    require_session_settings("theirs", session_conf(SPEC))
+    with pytest.raises(SpecError, match=rf"spark: {re.escape(key)}: expected a setting that a"):
+        require_session_settings("theirs", {**session_conf(SPEC), key: "1"})
+
+
+@pytest.mark.parametrize("value", ["hunter2", r"a\"hunter2\\", r"-----BEGIN\nhunter2\n"])
+def test_what_the_kafka_connection_says_is_hidden_where_a_server_shows_its_statements(
+    value: str,
+) -> None:
+    shown = f'options {{\n  key: "kafka.ssl.key.password"\n  value: "{value}"\n}}\nkey: "assign"'
+    hidden = re.sub(session_conf(SPEC)["spark.sql.redaction.string.regex"], "…", shown)
+    assert hidden == 'options {\n  …\n}\nkey: "assign"'

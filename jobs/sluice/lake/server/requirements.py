@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from sluice.errors import SettingsError
+from sluice.errors import SettingsError, SpecError
 
 EXTENSIONS_KEY, DELTA = "spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension"
 # Read when a JVM starts: no client can add them.
@@ -14,6 +14,26 @@ STATIC = {
 }
 # The sources that a batch needs, and what brings them.
 SOURCES = {"delta": "delta-spark_4.0_2.13", "kafka": "spark-sql-kafka-0-10_2.13"}
+
+# What a session holds. It takes other keys as well, such as spark.kafka.consumer.cache.capacity,
+# and nobody reads them there.
+_OF_A_SESSION = ("spark.sql.", "spark.databricks.delta.")
+
+
+def require_session_settings(server: str, keys: Iterable[str]) -> None:
+    """Raises SpecError, which names every key that would have no effect in a session."""
+    fixed = [key for key in keys if not key.startswith(_OF_A_SESSION)]
+    if fixed:
+        raise fixed_at_start(server, *fixed)
+
+
+def fixed_at_start(server: str, *keys: str) -> SpecError:
+    """The refusal of settings that a session cannot have."""
+    return SpecError(
+        f"spark: {', '.join(sorted(keys))}: expected a setting that a session may change, as Spark"
+        f" runs on the server {server}; found one that is fixed when the server starts. Set it"
+        " there, and remove it here."
+    )
 
 
 def require_static(server: str, settings: Mapping[str, str]) -> None:

@@ -23,12 +23,14 @@ from pyspark.sql import SparkSession
 from pyspark.sql.connect.client.retries import DefaultPolicy
 from pyspark.sql.connect.session import SparkSession as ServerSession
 
-from sluice.errors import SettingsError, SluiceError, SparkFailed, SpecError
+from sluice.errors import SettingsError, SluiceError, SparkFailed
 from sluice.lake.log_store import warn_of_overwriting
 from sluice.lake.server.channel import ServerChannel
 from sluice.lake.server.requirements import (
     SOURCES,
+    fixed_at_start,
     missing_source,
+    require_session_settings,
     require_static,
     require_version,
 )
@@ -36,10 +38,11 @@ from sluice.lake.server.statements import Statements
 from sluice.lake.spark_place import SparkServer
 
 _ANSWER_SECONDS = 15.0
-# A start's pauses add up to less than 5 s, a batch's to about 45 s: a server that restarts is back
-# by then. The client's default lasts about ten minutes (pyspark's DefaultPolicy).
+# A start's pauses add up to less than 5 s, a batch's to about 25 s: enough for a network, and a
+# server that was restarted has forgotten the batch. Towards a frozen one each attempt also lasts
+# 20 s, gRPC's own limit. The client's default is about ten minutes (pyspark's DefaultPolicy).
 _AT_START = DefaultPolicy(max_retries=4)
-_AT_WORK = DefaultPolicy(max_retries=8, max_backoff=10_000)
+_AT_WORK = DefaultPolicy(max_retries=6, max_backoff=10_000)
 # Set in a session once its server was found to have what is needed.
 _CHECKED = "spark.sluice.checked"
 _NAMES = uuid.UUID("8f0a5c3e-7f0e-4c7b-9a53-1d2c50a7f6d1")
@@ -67,6 +70,7 @@ def server_session(
 
 def _opened(server: SparkServer, owner: str, conf: Mapping[str, str]) -> ServerSession:
     """The owner's first session that is not closed: one that stood idle is, for good."""
+    require_session_settings(server.address, conf)
     require_answer(server)
     for number in itertools.count():
         session = ServerSession(ServerChannel(server, session_id(owner, conf, number)))
@@ -127,11 +131,7 @@ def _set(session: ServerSession, address: str, key: str, value: str) -> None:
     except AnalysisException as problem:
         if "CANNOT_MODIFY" not in str(problem.getCondition()):
             raise
-        raise SpecError(
-            f"spark: {key}: expected a setting that a session may change, as Spark runs on the"
-            f" server {address}; found one that is fixed when the server starts. Set it there, and"
-            " remove it here."
-        ) from None
+        raise fixed_at_start(address, key) from None
 
 
 def _require_source(session: ServerSession, address: str, source: str) -> None:

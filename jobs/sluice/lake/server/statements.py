@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from pyspark.sql.connect.plan import LogicalPlan
 from pyspark.sql.connect.session import SparkSession as ServerSession
 
 log = logging.getLogger(__name__)
@@ -26,14 +27,19 @@ class Statements:
 
     def __init__(self, session: ServerSession) -> None:
         self._session = session
+        self._left = False
         self._tag = f"sluice-{uuid.uuid4().hex}"
         session.addTag(self._tag)
+        _number_plans_apart()
 
     def interrupt(self) -> None:
         """End what still runs on the server, then leave; a commit may have landed all the same.
 
         From here on every statement is refused. A server that does not answer is not waited for.
         """
+        if self._left:
+            return
+        self._left = True
         asking = threading.Thread(target=self._interrupt, name="interrupt", daemon=True)
         asking.start()
         asking.join(_PATIENCE_SECONDS)
@@ -64,6 +70,7 @@ class Statements:
             yield self
             return
         before = {each: signal.getsignal(each) for each in _SIGNALS}
+        heard = [each for each in _SIGNALS if before[each] is not signal.SIG_IGN]
 
         def end(number: int, frame: FrameType | None) -> None:
             self.interrupt()
@@ -74,11 +81,21 @@ class Statements:
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
 
-        for each in _SIGNALS:
+        for each in heard:
             signal.signal(each, end)
         try:
             yield self
         finally:
-            for each, usual in before.items():
+            for each in heard:
                 with contextlib.suppress(TypeError):
-                    signal.signal(each, usual)
+                    signal.signal(each, before[each])
+
+
+def _number_plans_apart() -> None:
+    """Have this attempt's plans bear numbers that no other attempt's do.
+
+    A session on the server knows its cached plans, what is persisted of them and what is observed
+    by numbers that every client counts from 0: two attempts would be given each other's.
+    """
+    with LogicalPlan._lock:
+        LogicalPlan._nextPlanId = uuid.uuid4().int % 2**62
