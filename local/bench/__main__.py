@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -18,9 +20,9 @@ from rich.console import Console
 
 from local.bench.comparisons import FEW, MANY
 from local.bench.contender import Contender
-from local.bench.contenders import ENTRIES, USUAL, WARM, made
-from local.bench.figures import Figures, Size, command_line
-from local.bench.report import show, tables
+from local.bench.contenders import ENTRIES, USUAL, WARM, contenders
+from local.bench.figures import circumstances, write
+from local.bench.report import Size, tables
 from local.bench.turns import in_order
 from local.bench.world import PARTITIONS, World, empty
 from local.embedded.airflow_processes import ROOT
@@ -49,8 +51,8 @@ def main(sizes: tuple[int, ...], rounds: int, file: Path | None, names: tuple[st
     """Run the rounds of each size, and print what they took."""
     console = Console(highlight=False, soft_wrap=True)
     chosen = list(names or USUAL)
-    figures = Figures.of(command_line("local.bench", sys.argv[1:]))
-    # The cause of an end by SIGTERM is an exception as well: what was started ends in order.
+    made, measured = circumstances("local.bench", sys.argv[1:]), list[Size]()
+    # As an exception, so that what was started ends in order.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     server = SparkServer(empty(FOLDER) / "spark")
     with Broker(FOLDER / "broker") as broker, ExitStack() as at_the_end:
@@ -62,32 +64,29 @@ def main(sizes: tuple[int, ...], rounds: int, file: Path | None, names: tuple[st
             world = World(broker.bootstrap, FOLDER, records - records % PARTITIONS)
             with console.status(f"producing {world.records:,} records"):
                 size = Size(world.records, world.fill(), PARTITIONS)
-            figures.sizes.append(size)
-            compete(console, made(chosen, world, server), figures, size, rounds, file)
-    for size in figures.sizes:
-        show(console, tables(size))
+            measured.append(size)
+            for _ in compete(console, contenders(chosen, world, server), size, rounds):
+                # What was measured is not lost when a later round fails.
+                write(file, made, measured, chain.from_iterable(map(tables, measured)))
+    for shown in chain.from_iterable(map(tables, measured)):
+        shown.print(console)
 
 
 def compete(
-    console: Console,
-    contenders: list[Contender],
-    figures: Figures,
-    size: Size,
-    rounds: int,
-    file: Path | None,
-) -> None:
-    """All turns of one size; what was measured is on disk after each round."""
+    console: Console, competing: list[Contender], size: Size, rounds: int
+) -> Iterator[None]:
+    """All turns of one size; yields after each round."""
     what = f"{size.records:,} records"
-    for each in contenders:
+    for each in competing:
         with console.status(f"{what}: preparing {each.name}"):
             each.prepare()
     for turn in range(rounds):
-        for each in in_order(contenders, turn):
+        for each in in_order(competing, turn):
             with console.status(f"{what}, round {turn + 1} of {rounds}: {each.name}"):
                 seconds = each.seconds()
             size.turns.add(each.name, seconds)
             console.print(f"{what}, round {turn + 1} of {rounds}: {each.name} {seconds:.1f} s")
-        figures.write(file)
+        yield
 
 
 if __name__ == "__main__":

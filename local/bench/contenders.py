@@ -80,6 +80,6 @@ USUAL = [name for name, entry in ENTRIES.items() if entry.usual]
 WARM = "run-warm"
 
 
-def made(names: list[str], world: World, server: SparkServer) -> list[Contender]:
+def contenders(names: list[str], world: World, server: SparkServer) -> list[Contender]:
     """The contenders of these names, in the order of the list."""
     return [entry.make(name, world, server) for name, entry in ENTRIES.items() if name in names]

@@ -1,63 +1,65 @@
-"""The figures: what a bench has measured, how, and where; on disk they are JSON."""
+"""The figures of a bench: what was measured, how and where, and the tables that show it."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import psutil
-
-from local.bench.turns import Turns
+from rich.console import Console
+from rich.table import Table
 
 _PACKAGES = ("pyspark", "delta-spark", "deltalake", "confluent-kafka", "apache-airflow-core")
 
 
-@dataclass
-class Size:
-    """The turns with one number of records."""
+@dataclass(frozen=True)
+class Shown:
+    """A table as text: a title, and lines of which the first is the head."""
 
-    records: int
-    bytes_each: int
-    partitions: int
-    turns: Turns = field(default_factory=Turns)
+    title: str
+    lines: Sequence[Sequence[str]]
 
+    def print(self, console: Console) -> None:
+        """Print it on a terminal."""
+        head, *rest = self.lines
+        table = Table(*head, title=self.title, title_justify="left")
+        for line in rest:
+            table.add_row(*line)
+        console.print(table)
 
-@dataclass
-class Figures:
-    """All sizes of a bench, with the command that made them."""
-
-    made: dict[str, Any]
-    sizes: list[Size] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, command: str) -> Self:
-        """No figures yet."""
-        return cls(circumstances(command))
-
-    def write(self, file: Path | None) -> None:
-        """Write what there is so far, if a file was asked for."""
-        if file is not None:
-            file.write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
-
-    @classmethod
-    def read(cls, file: Path) -> Self:
-        """What `write` has written."""
-        stored = json.loads(file.read_text(encoding="utf-8"))
-        sizes = [Size(**{**each, "turns": Turns(**each["turns"])}) for each in stored["sizes"]]
-        return cls(stored["made"], sizes)
+    def markdown(self) -> str:
+        """The same for a page."""
+        head, *rest = self.lines
+        lines = [head, ["---"] * len(head), *rest]
+        return "\n".join([f"**{self.title}**", "", *(f"| {' | '.join(each)} |" for each in lines)])
 
 
-def circumstances(command: str) -> dict[str, Any]:
+def write(
+    file: Path | None, made: dict[str, Any], measured: Sequence[Any], shown: Iterable[Shown]
+) -> None:
+    """Write what was measured, if a file was asked for."""
+    if file is not None:
+        whole = {
+            "made": made,
+            "measured": [asdict(each) for each in measured],
+            "tables": [asdict(each) for each in shown],
+        }
+        file.write_text(json.dumps(whole, indent=1, default=str) + "\n", encoding="utf-8")
+
+
+def circumstances(module: str, words: Sequence[str]) -> dict[str, Any]:
     """How and where figures were made, without the machine's name."""
     return {
-        "command": command,
+        "module": module,
+        "command": shlex.join(["python", "-m", module, *words]),
         "at": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "cores": os.cpu_count(),
         "memory_gib": round(psutil.virtual_memory().total / 2**30),
@@ -66,6 +68,6 @@ def circumstances(command: str) -> dict[str, Any]:
     }
 
 
-def command_line(module: str, words: Sequence[str]) -> str:
-    """The command as a user types it."""
-    return " ".join(["python", "-m", module, *words])
+def all_of(values: Sequence[float], digits: int) -> str:
+    """Every single value: a median hides how far they lie apart."""
+    return " ".join(f"{value:.{digits}f}" for value in values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,10 +56,12 @@ class World:
     def pipeline(self, name: str, topic: str, form: str = JSON) -> OurPipeline:
         """A pipeline of ours over a topic, in an empty folder."""
         folder = self.empty_folder(name)
+        # A group that has read before, beside tables that are gone, would be refused.
+        group = f"bench-{uuid.uuid4().hex}"
         ours = OurPipeline(folder, name.replace("-", "_"), self.bootstrap)
         (folder / f"{ours.name}.yaml").write_text(
             f"version: 1\npipeline: {ours.name}\ntopics: [{topic}]\ntable: {ours.name}\n"
-            f"format: {form}\n",
+            f"format: {form}\nconsumer_group: {group}\n",
             encoding="utf-8",
         )
         return ours
