@@ -58,12 +58,12 @@ def main(sizes: tuple[int, ...], rounds: int, file: Path | None, names: tuple[st
     with Broker(FOLDER / "broker") as broker, ExitStack() as at_the_end:
         if WARM in chosen:
             at_the_end.callback(server.stop)
-            with console.status("starting a Spark server, and warming it"):
-                server.start().warm(broker.bootstrap)
+            console.print("starting a Spark server, and warming it")
+            server.start().warm(broker.bootstrap)
         for records in sizes:
             world = World(broker.bootstrap, FOLDER, records - records % PARTITIONS)
-            with console.status(f"producing {world.records:,} records"):
-                size = Size(world.records, world.fill(), PARTITIONS)
+            console.print(f"producing {world.records:,} records")
+            size = Size(world.records, world.fill(), PARTITIONS)
             measured.append(size)
             for _ in compete(console, contenders(chosen, world, server), size, rounds):
                 # What was measured is not lost when a later round fails.
@@ -78,12 +78,11 @@ def compete(
     """All turns of one size; yields after each round."""
     what = f"{size.records:,} records"
     for each in competing:
-        with console.status(f"{what}: preparing {each.name}"):
-            each.prepare()
+        console.print(f"{what}: preparing {each.name}")
+        each.prepare()
     for turn in range(rounds):
         for each in in_order(competing, turn):
-            with console.status(f"{what}, round {turn + 1} of {rounds}: {each.name}"):
-                seconds = each.seconds()
+            seconds = each.seconds()
             size.turns.add(each.name, seconds)
             console.print(f"{what}, round {turn + 1} of {rounds}: {each.name} {seconds:.1f} s")
         yield
