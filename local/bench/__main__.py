@@ -21,7 +21,7 @@ from rich.console import Console
 from local.bench.comparisons import FEW, MANY
 from local.bench.contender import Contender
 from local.bench.contenders import ENTRIES, USUAL, WARM, contenders
-from local.bench.figures import circumstances, write
+from local.bench.figures import WIDTH, circumstances, write
 from local.bench.report import Size, tables
 from local.bench.turns import in_order
 from local.bench.world import PARTITIONS, World, empty
@@ -49,7 +49,7 @@ FOLDER = ROOT / "build" / "bench"
 @click.argument("names", metavar="[CONTENDER]…", nargs=-1, type=click.Choice(list(ENTRIES)))
 def main(sizes: tuple[int, ...], rounds: int, file: Path | None, names: tuple[str, ...]) -> None:
     """Run the rounds of each size, and print what they took."""
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False, width=WIDTH)
     chosen = list(names or USUAL)
     made, measured = circumstances("local.bench", sys.argv[1:]), list[Size]()
     # As an exception, so that what was started ends in order.

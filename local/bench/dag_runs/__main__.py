@@ -21,7 +21,7 @@ from local.bench.dag_runs.processor_time import difference, used_so_far
 from local.bench.dag_runs.report import Many, Single, many_runs, single_runs
 from local.bench.dag_runs.silent_port import silent_port
 from local.bench.dag_runs.stage import BROKEN, NEWS, Stage, on_stage
-from local.bench.figures import circumstances, write
+from local.bench.figures import WIDTH, circumstances, write
 from local.bench.world import empty
 from local.embedded.airflow_client import DagRun
 from local.embedded.airflow_processes import ROOT
@@ -41,7 +41,7 @@ WARM_LIMIT, IDLE_LIMIT, MANY_LIMIT = (10_000, 6.0), 3.0, (100, 120.0)
 )
 def main(records: int, rounds: int, pipelines: int, file: Path | None) -> None:
     """Play the three parts, and print what they took."""
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False, width=WIDTH)
     made = circumstances("local.bench.dag_runs", sys.argv[1:])
     # As an exception, so that what was started ends in order.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -78,7 +78,6 @@ def together(console: Console, stage: Stage, many: list[str]) -> Iterator[Many]:
     for turn, what in enumerate(("first runs", "next runs"), 1):
         for name in (*many, BROKEN):
             stage.produce(name, EACH)
-        what = f"{len(many)} pipelines of {EACH:,} new records and a broken one: {what}"
         before = used_so_far(*parts)
         with console.status(what) as status:
             wave = stage.wave(
@@ -90,13 +89,13 @@ def together(console: Console, stage: Stage, many: list[str]) -> Iterator[Many]:
             raise click.ClickException(f"expected {BROKEN} alone to fail, found {failed}")
         for name in many:
             stage.require(name, turn * EACH)
-        console.print(f"{what}: {wave.seconds:.1f} s")
-        yield Many(what, at_most, os.cpu_count() or 1, len(many), wave, used)
+        console.print(f"{len(many)} pipelines, {what}: {wave.seconds:.1f} s")
+        yield Many(what, at_most, os.cpu_count() or 1, len(many), EACH, wave, used)
 
 
 def nothing_new(console: Console, stage: Stage, rounds: int) -> Single:
     """The server is stopped, and its port counts who calls: nobody does, and no JVM starts."""
-    found = Single("nothing new: no JVM, no connection to Spark", IDLE_LIMIT)
+    found = Single("nothing new (no JVM, no call to Spark)", IDLE_LIMIT)
     stage.server.stop()
     version, jvms = stage.version(NEWS), list[int]()
 

@@ -27,6 +27,7 @@ class Many:
     at_most: float | None
     cores: int
     pipelines: int
+    records_each: int
     wave: Wave
     used: Mapping[str, float]
 
@@ -53,7 +54,10 @@ def many_runs(found: Sequence[Many]) -> Iterator[Shown]:
     """The waves, then the processor's time in each of them."""
     if not found:
         return
-    head = ("many DAG runs at once", "all, s", "at most", "", "succeeded", "failed", "in tasks, s")
+    what = (
+        f"{found[0].pipelines} pipelines of {found[0].records_each:,} new records, and a broken one"
+    )
+    head = ("all at once", "all, s", "at most", "", "succeeded", "failed", "in tasks, s")
     lines = [
         (
             each.what,
@@ -64,8 +68,10 @@ def many_runs(found: Sequence[Many]) -> Iterator[Shown]:
         )
         for each in found
     ]
-    yield Shown("From the first trigger to the last end", [head, *lines])
-    yield Shown("Share of the cores", [("part", *(each.what for each in found)), *_shares(found)])
+    yield Shown(f"{what}: from the first trigger to the last end", [head, *lines])
+    yield Shown(
+        "Share of the cores meanwhile", [("part", *(each.what for each in found)), *_shares(found)]
+    )
 
 
 def _shares(found: Sequence[Many]) -> Iterator[Sequence[str]]:
