@@ -10,7 +10,7 @@ AT_ONCE := --dist loadfile --no-loadscope-reorder -n
 # These have their own targets.
 APART := tests/airflow/scenarios tests/faults tests/mutations
 
-.PHONY: help setup demo up down archive test test-fast test-airflow test-faults test-mutations soak check format bench bench-airflow bench-scale lock clean
+.PHONY: help setup demo up down test test-fast test-airflow test-faults test-mutations soak check format bench bench-airflow bench-scale lock clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,27 +27,24 @@ up: setup  ## Start the broker and Airflow in the background; print address and 
 down:  ## Stop what `make up` started
 	@if [ -x $(BIN)/python ]; then $(BIN)/python -m local.stack down; fi
 
-archive: setup  ## Make the archive of Spark's classes with which the tests start faster
-	@$(BIN)/python -m tests.worlds.class_archive
-
-test: archive  ## All tests except the Airflow scenarios, the faults and the mutations
+test: setup  ## All tests except the Airflow scenarios, the faults and the mutations
 	$(PYTEST) $(AT_ONCE) 3 $(addprefix --ignore ,$(APART))
 
 test-fast: setup  ## The quick tests only: values and DAG rules
 	$(PYTEST) $(AT_ONCE) 2 tests/unit tests/airflow/rules
 
-test-airflow: archive  ## What operators do in Airflow: backfills, forms, tasks that are ended
+test-airflow: setup  ## What operators do in Airflow: backfills, forms, tasks that are ended
 	$(PYTEST) $(AT_ONCE) 2 tests/airflow/scenarios
 
 FAULTS ?=
-test-faults: archive  ## Exactness under faults: killed, frozen, doubled processes; FAULTS=zombies: some
+test-faults: setup  ## Exactness under faults: killed, frozen, doubled processes; FAULTS=zombies: some
 	$(PYTEST) $(AT_ONCE) 2 $(if $(FAULTS),-k '$(FAULTS)') tests/faults
 
-test-mutations: archive  ## Break the protocol on purpose: the oracle must turn red
+test-mutations: setup  ## Break the protocol on purpose: the oracle must turn red
 	$(PYTEST) -n 2 tests/mutations
 
 MINUTES ?= 10
-soak: archive  ## A pipeline under random faults for MINUTES=10; SEED=7 repeats one
+soak: setup  ## A pipeline under random faults for MINUTES=10; SEED=7 repeats one
 	@$(BIN)/python -m tests.soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 check: setup  ## Lint, formatting, types

@@ -189,7 +189,7 @@ def _token(folder: Path) -> str:
 
 
 def _produce(bootstrap: str, records: int) -> None:
-    producer = Producer({"bootstrap.servers": bootstrap})
+    producer = Producer({"bootstrap.servers": bootstrap, "log_level": 0})
     for number in range(records):
         value = {"id": number, "name": f"n{number}", "at": "2013-01-01T00:00:00Z"}
         producer.produce(WARM_UP, json.dumps(value), str(number), partition=number % 2)
@@ -197,6 +197,6 @@ def _produce(bootstrap: str, records: int) -> None:
 
 
 def _remove_topic(bootstrap: str) -> None:
-    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
     if WARM_UP in admin.list_topics(timeout=10).topics:
         admin.delete_topics([WARM_UP], operation_timeout=15)[WARM_UP].result(timeout=20)

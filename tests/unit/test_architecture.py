@@ -46,6 +46,7 @@ FOLDERS = (
     "operations.recover",
     "operations.quarantine",
     "operations.verify",
+    "operations.commands",
     "pipeline",
     "cli",
     "scheduling",

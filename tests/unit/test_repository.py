@@ -11,7 +11,8 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
-from sluice.cli import commands
+from sluice.cli import COMMANDS as NAMED
+from sluice.cli import command_line
 from sluice.settings import Settings
 
 from tests.unit.sources import ROOT
@@ -22,14 +23,17 @@ TARGETS = re.findall(r"^([a-z][a-z-]*):(?!=)", MAKEFILE, re.MULTILINE)
 
 def listed(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Command]]:
     """The commands by their words; those of a group have its name before theirs."""
-    for name, command in sorted(group.commands.items()):
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command, name
         if isinstance(command, click.Group):
             yield from listed(command, f"{before}{name} ")
         else:
             yield f"{before}{name}", command
 
 
-COMMANDS = list(listed(commands))
+COMMANDS = list(listed(command_line))
 
 
 @cache
@@ -79,6 +83,11 @@ def test_make_knows_every_module_that_it_runs() -> None:
         assert there, f"`{name}` is not there"
 
 
+def test_every_file_of_a_command_is_on_the_command_line() -> None:
+    files = (ROOT / "jobs" / "sluice" / "cli" / "commands").iterdir()
+    assert {path.stem for path in files if not path.name.startswith("__")} == set(NAMED)
+
+
 def test_the_commands_of_the_design_are_there() -> None:
     assert {"plan", "run", "status", "history", "verify"} <= {name for name, _ in COMMANDS}
 
@@ -92,12 +101,12 @@ def test_every_command_has_help_takes_a_pipeline_and_prints_json(
         "pipeline"
     ]
     assert "--json" in [option for each in command.params for option in each.opts]
-    shown = CliRunner().invoke(commands, [*name.split(), "--help"])
+    shown = CliRunner().invoke(command_line, [*name.split(), "--help"])
     assert shown.exit_code == 0
     assert "--json" in shown.output
 
 
-@pytest.mark.parametrize(("name", "command"), [("", commands), *COMMANDS])
+@pytest.mark.parametrize(("name", "command"), [("", command_line), *COMMANDS])
 def test_every_option_says_what_it_is_for(name: str, command: click.Command) -> None:
     options = [each for each in command.params if isinstance(each, click.Option)]
     assert [each.name for each in options if not each.help] == []
@@ -107,11 +116,11 @@ def test_every_option_says_what_it_is_for(name: str, command: click.Command) -> 
     "arguments", [["nothing"], ["plan"], ["plan", "a", "b"], ["plan", "a", "--xml"]], ids=str
 )
 def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
-    assert CliRunner().invoke(commands, arguments).exit_code == 2
+    assert CliRunner().invoke(command_line, arguments).exit_code == 2
 
 
 def test_the_settings_are_documented_where_the_commands_are() -> None:
-    shown = CliRunner().invoke(commands, ["--help"]).output
+    shown = CliRunner().invoke(command_line, ["--help"]).output
     for setting in ("SLUICE_WAREHOUSE", "SLUICE_PIPELINES", "AIRFLOW_CONN_<ID>"):
         assert setting in shown
 

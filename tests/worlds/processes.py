@@ -27,13 +27,9 @@ print("ready", flush=True)
 for _ in sys.stdin:
     print(json.dumps(pipeline.plan(origin.run_id, origin.actor).as_dict()), flush=True)
 """
-# The first compiler alone starts faster; the second would compete for the same cores.
-QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-# `make` has it written before the tests: tests/worlds/class_archive.py.
-CLASS_ARCHIVE = Path(__file__).resolve().parents[2] / "build" / "classes.jsa"
 JAVA_TUNING = {
-    # Without the warning that the archive does not fit the class path of Spark's launcher.
-    "JDK_JAVA_OPTIONS": f"{QUICK_START} -XX:SharedArchiveFile={CLASS_ARCHIVE} -Xlog:disable",
+    # The first compiler alone starts faster; the second would compete for the same cores.
+    "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1",
     "SPARK_LOCAL_IP": "127.0.0.1",
 }
 SETTLING_ALONE = """

@@ -121,6 +121,7 @@ class KafkaCluster:
             "enable.auto.commit": False,
             # Else it waits for an open transaction that commits the group's offsets (KIP-447).
             "isolation.level": "read_uncommitted",
+            "reconnect.backoff.ms": 20,  # Half of it passes before the coordinator is sought again.
         }
         consumer = Consumer({**self._client.librdkafka(), **own}, logger=log)
         try:

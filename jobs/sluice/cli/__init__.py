@@ -5,27 +5,53 @@ Exit codes: 0 done, or nothing to do; 1 refused or failed, the message says what
 
 from __future__ import annotations
 
+import atexit
+import gc
 import logging
+import os
 import signal
 import sys
+from importlib import import_module
 
 import click
 
-from sluice.cli.commands.backfill import backfill
-from sluice.cli.commands.history import history
-from sluice.cli.commands.maintain import maintain
-from sluice.cli.commands.plan import plan
-from sluice.cli.commands.quarantine import quarantine
-from sluice.cli.commands.recover import recover
-from sluice.cli.commands.reprocess import reprocess
-from sluice.cli.commands.reset import reset
-from sluice.cli.commands.run import run
-from sluice.cli.commands.status import status
-from sluice.cli.commands.verify import verify
 from sluice.errors import SluiceError
 
+# Each is the function of the file of its name.
+COMMANDS = (
+    "backfill",
+    "history",
+    "maintain",
+    "plan",
+    "quarantine",
+    "recover",
+    "reprocess",
+    "reset",
+    "run",
+    "status",
+    "verify",
+)
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+
+class Commands(click.Group):
+    """The commands; only the one that is asked for is imported."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Their names, as help lists them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name; None where there is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        found: click.Command = getattr(import_module(f"sluice.cli.commands.{cmd_name}"), cmd_name)
+        return found
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.option("-v", "--verbose", is_flag=True, help="Log every step.")
 @click.option(
     "--traceback",
@@ -34,7 +60,7 @@ from sluice.errors import SluiceError
     help="Show where an unexpected error comes from.",
 )
 @click.version_option(package_name="sluice")
-def commands(verbose: bool) -> None:
+def command_line(verbose: bool) -> None:
     """Kafka topics into Delta Lake in exact batches.
 
     Settings: SLUICE_WAREHOUSE (a folder on a local disk), SLUICE_PIPELINES (the folder of specs)
@@ -45,28 +71,13 @@ def commands(verbose: bool) -> None:
     logging.getLogger("py4j").setLevel(logging.WARNING)
 
 
-for command in (
-    plan,
-    run,
-    status,
-    history,
-    verify,
-    backfill,
-    reprocess,
-    reset,
-    recover,
-    quarantine,
-    maintain,
-):
-    commands.add_command(command)
-
-
 def main() -> None:
     """Run a command; every error becomes a message and exit code 1."""
+    _start_quickly()
     # No interrupted step needs cleaning up: end at once, as on SIGTERM.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        commands(prog_name="sluice", standalone_mode=True)
+        command_line(prog_name="sluice", standalone_mode=True)
     except SluiceError as problem:
         click.echo(f"{type(problem).__name__}: {problem}", err=True)
         sys.exit(1)
@@ -79,3 +90,11 @@ def main() -> None:
             err=True,
         )
         sys.exit(1)
+
+
+def _start_quickly() -> None:
+    # A start makes many objects and next to no garbage, for which Python would look many times.
+    gc.set_threshold(100_000)
+    atexit.register(gc.freeze)
+    # numpy would start a thread on each core for linear algebra, of which there is none here.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -5,13 +5,19 @@ from __future__ import annotations
 import getpass
 import os
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from sluice.offsets.origin import Caller
-from sluice.pipeline import Pipeline, find_pipeline
+
+if TYPE_CHECKING:
+    from sluice.pipeline import Pipeline
 
 
 def open_named(pipeline: str) -> Pipeline:
     """The pipeline of that name. Raises SpecError or SettingsError."""
+    # It loads Kafka's and Delta's clients, which help and wrong usage do without.
+    from sluice.pipeline import find_pipeline
+
     return find_pipeline(pipeline, os.environ)
 
 

@@ -9,9 +9,6 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 import click
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from sluice.offsets.quantities import format_duration
 
@@ -32,6 +29,9 @@ def print_json(found: Any) -> None:
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a table; numbers to the right, unknown values as a dash."""
+    from rich.console import Console
+    from rich.table import Table
+
     table = Table(title=title, title_justify="left")
     listed = [list(row) for row in rows]
     for number, column in enumerate(columns):
@@ -52,5 +52,7 @@ def _shown(value: object) -> str:
         case timedelta():
             return format_duration(value)
         case _:
+            from rich.markup import escape
+
             # Text from outside may look like markup.
             return escape(str(value))

@@ -6,20 +6,22 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from sluice.cli.caller import current_user, open_named
 from sluice.cli.output import print_json
 from sluice.cli.views.outlook import print_outlook
-from sluice.lake.port import Lake
 from sluice.offsets.batches import BatchReference
 from sluice.offsets.origin import Caller
 from sluice.offsets.quantities import format_count
-from sluice.operations.backfill.selection import Selection
-from sluice.pipeline import Pipeline
-from sluice.protocol.settle.write_receipts import Settlement
+
+if TYPE_CHECKING:
+    from sluice.lake.port import Lake
+    from sluice.operations.backfill.selection import Selection
+    from sluice.pipeline import Pipeline
+    from sluice.protocol.settle.write_receipts import Settlement
 
 # How long a backfill waits for another run's forward batch, which goes first.
 _PAUSE_SECONDS = 5.0
@@ -44,8 +46,9 @@ class Runner:
         self._at_the_end = at_the_end
         self._lake: Lake | None = None
         self.events: list[dict[str, Any]] = []
-        # Many batches take long: each is reported when it is read and when it is committed.
-        logging.getLogger("sluice.protocol.ingest.land_batches").setLevel(logging.INFO)
+        # Many batches take long: what is read and committed is reported.
+        for each in ("sluice.protocol.ingest.land_batches", "sluice.lake.reading_pace"):
+            logging.getLogger(each).setLevel(logging.INFO)
 
     def finish(self, work: BatchReference) -> None:
         """Land the work, if there is any, and settle."""

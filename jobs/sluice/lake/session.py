@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sluice.errors import SettingsError, SparkFailed
-from sluice.lake.log_store import log_store_conf, warn_of_overwriting
+from sluice.lake.log_store import warn_of_overwriting
 from sluice.lake.opened import OpenSpark
+from sluice.lake.own_classes import own_classes_conf
+from sluice.lake.server.requirements import STATIC
 from sluice.lake.spark_place import OwnSpark, SparkPlace, SparkServer
 from sluice.spec.spark_keys import SECRET
 
@@ -38,13 +40,14 @@ DECODING_CONF = {
 # own.
 _EMBEDDED_JARS = Path(__file__).resolve().parents[3] / "build" / "jars" / "spark"
 
+# From `make setup`, too: local/class_archive.py.
+CLASS_ARCHIVE = _EMBEDDED_JARS.parents[1] / "classes.jsa"
+
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 
 # A JVM reads these when it starts. A Spark Connect server has its own; no client can change them.
 _START_CONF = {
-    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{_LOGGING}",
-    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
-    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    **STATIC,
     "spark.redaction.regex": SECRET,
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -83,9 +86,18 @@ def server_conf() -> dict[str, str]:
         jars = {
             "spark.driver.extraClassPath": path,
             "spark.executor.extraClassPath": path,
-            **log_store_conf(_EMBEDDED_JARS),
+            **own_classes_conf(_EMBEDDED_JARS),
         }
-    return {**_START_CONF, **jars}
+    return {**_START_CONF, "spark.driver.extraJavaOptions": _java_options(), **jars}
+
+
+def _java_options() -> str:
+    """Settings of the driver's JVM: docs/decisions/0017 has the measurements."""
+    options = [f"-Dlog4j2.configurationFile=file:{_LOGGING}", "-XX:+UseParallelGC"]
+    if CLASS_ARCHIVE.is_file():
+        # A JVM that an archive does not fit goes without; it need not say so.
+        options += [f"-XX:SharedArchiveFile={CLASS_ARCHIVE}", "-Xshare:auto", "-Xlog:cds*=off"]
+    return " ".join(options)
 
 
 def session_conf(spec: PipelineSpec) -> dict[str, str]:

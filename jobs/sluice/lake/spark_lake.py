@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from contextlib import AbstractContextManager
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, Observation, SparkSession
@@ -26,8 +27,10 @@ from sluice.lake.decoding.decode import DECODED, decode
 from sluice.lake.decoding.strict_json import ERROR
 from sluice.lake.kafka_source import read_ranges
 from sluice.lake.port import BatchAttempt, QuarantineResult, Undecodable
+from sluice.lake.reading_pace import telling_pace
 from sluice.lake.table_creation import create_data_table, create_quarantine_table
 from sluice.offsets.batches import Batch
+from sluice.offsets.ranges import span_of
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.tables.warehouse import Warehouse
 
@@ -95,7 +98,7 @@ class SparkLake:
             F.count(F.lit(1)).alias("records"),
             F.count(F.col(DECODED)[ERROR]).alias("undecodable"),
         )
-        with naming_conflicts():
+        with naming_conflicts(), self._telling_pace(reading):
             replace_quarantined(quarantine_rows(records, reading), self._quarantine, reading)
         counts = seen.get
         return QuarantineResult(
@@ -106,9 +109,12 @@ class SparkLake:
         reach("reading")
         return read_ranges(self._spark, self._client, reading.ranges)
 
+    def _telling_pace(self, reading: BatchAttempt) -> AbstractContextManager[None]:
+        return telling_pace(self._spark, str(reading), span_of(reading.ranges))
+
     def _commit(self, reading: BatchAttempt, records: DataFrame, rows: DataFrame) -> None:
         try:
-            with naming_conflicts():
+            with naming_conflicts(), self._telling_pace(reading):
                 self._write(reading, records, rows)
         except AnalysisException as problem:
             if not is_type_change(problem):

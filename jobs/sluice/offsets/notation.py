@@ -11,8 +11,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from pydantic import TypeAdapter, ValidationError
-
 from sluice.offsets.batches import BatchSequence, Lane
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 
@@ -61,9 +59,11 @@ def parse_batch(pipeline: str, text: str) -> tuple[BatchSequence, int]:
 _POSITION = re.compile(rf"({_TOPIC})\[({_PARTITION})\]([=@])({_OFFSET})")
 _LINE = re.compile(rf'"?({_TOPIC})"?\s*,\s*({_PARTITION})\s*,\s*({_OFFSET})')
 _SCOPE = re.compile(rf"({_TOPIC})(?::({_PARTITION}(?:,{_PARTITION})*))?")
-# Pydantic also accepts months of 30 days, years of 365, weeks, signs, and `1 day`.
-_DURATION = re.compile(r"P(\d{1,6}D)?(T(?=\d)(\d{1,6}H)?(\d{1,6}M)?(\d{1,9}(\.\d{1,6})?S)?)?")
-_TIMEDELTA = TypeAdapter(timedelta)
+_DURATION = re.compile(
+    r"P(?=.)(?:(?P<days>\d{1,6})D)?(?:T(?=\d)(?:(?P<hours>\d{1,6})H)?(?:(?P<minutes>\d{1,6})M)?"
+    r"(?:(?P<seconds>\d{1,9}(?:\.\d{1,6})?)S)?)?",
+    re.ASCII,
+)
 Positions = Mapping[TopicPartition, int]
 
 
@@ -144,13 +144,10 @@ def parse_moment(text: str) -> datetime:
 
 def parse_duration(text: str) -> timedelta:
     """Parse `P1DT2H30M`: days, hours, minutes, seconds. Months and years have no fixed length."""
-    form = _DURATION.fullmatch(text.strip())
-    try:
-        return _TIMEDELTA.validate_strings(form[0] if form else "")
-    except ValidationError:
-        raise ValueError(
-            f"{text!r} is no duration; expected for example PT1H or P1DT2H30M"
-        ) from None
+    parts = _DURATION.fullmatch(text.strip())
+    if not parts:
+        raise ValueError(f"{text!r} is no duration; expected for example PT1H or P1DT2H30M")
+    return timedelta(**{name: float(value) for name, value in parts.groupdict("0").items()})
 
 
 def _one_each(found: Iterable[tuple[TopicPartition, int]]) -> Positions:

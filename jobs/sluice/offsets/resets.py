@@ -144,6 +144,11 @@ class Resets:
         """The latest one."""
         return self.by_generation[max(self.by_generation)] if self.by_generation else None
 
+    @property
+    def interrupted(self) -> Reset | None:
+        """The latest one, if it was intended and is not done."""
+        return self.newest if self.newest and not self.newest.done else None
+
     def closed_at(self, sequence: BatchSequence) -> int:
         """The last batch of a closed sequence that counts.
 

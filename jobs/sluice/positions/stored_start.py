@@ -11,8 +11,6 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pydantic import NonNegativeInt, TypeAdapter
-
 from sluice.positions.policies import (
     AtCheckpoint,
     AtGroup,
@@ -35,7 +33,6 @@ KnownStart = Earliest | Latest | AtMoment | AtOffsets | AtGroup | AtCheckpoint |
 
 _MOMENT = re.compile(r"\d{1,4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII)
 _DELTA_INGEST = re.compile(r"(.+?)(?:, app id (.+?))?(?:, topic (.+))?", re.DOTALL)
-_BY_TOPIC = TypeAdapter(dict[str, dict[NonNegativeInt, NonNegativeInt]])
 _STORED = re.compile(r"start: (\w+)(?: (.+))?", re.DOTALL)
 
 
@@ -97,8 +94,12 @@ def _moment(text: str) -> AtMoment | None:
 
 
 def _offsets(text: str) -> AtOffsets | None:
+    # Loading it takes longer than all the rest here, and few pipelines begin at offsets.
+    from pydantic import NonNegativeInt, TypeAdapter
+
+    by_topic = TypeAdapter(dict[str, dict[NonNegativeInt, NonNegativeInt]])
     try:
-        by_topic = _BY_TOPIC.validate_python(ast.literal_eval(text), strict=True)
+        found = by_topic.validate_python(ast.literal_eval(text), strict=True)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
-    return AtOffsets.of(by_topic)
+    return AtOffsets.of(found)

@@ -13,13 +13,13 @@ from urllib.parse import unquote, urlparse
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 from deltalake.fs import DeltaStorageHandler
 from pyarrow.fs import FileType, PyFileSystem
 
 from sluice.errors import TableRefused
+from sluice.tables.arrow_datasets import dataset as pads
 
 Condition = tuple[str, str, Any]
 """Column, operator, value: delta-rs and pyarrow share this form."""

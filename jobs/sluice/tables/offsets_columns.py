@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
-from pyarrow.dataset import ParquetReadOptions
 
 from sluice.offsets.batches import BatchSequence
 from sluice.offsets.range_columns import OffsetScope, RangeColumns
 from sluice.offsets.ranges import TopicIdPartition, TopicPartition
 from sluice.offsets.row_offsets import Offsets
+from sluice.tables.arrow_datasets import dataset
 from sluice.tables.chunks import encoded, numbers, touched
 from sluice.tables.data_files import Condition
 from sluice.tables.refusals import reading_offsets
@@ -90,7 +90,7 @@ class OffsetsColumns:
         with reading_offsets(self._table.table_uri, self._pipeline):
             files = self._table.to_pyarrow_dataset(
                 file_pruning_predicate=wanted,
-                parquet_read_options=ParquetReadOptions(dictionary_columns=set(_NAMES)),
+                parquet_read_options=dataset.ParquetReadOptions(dictionary_columns=set(_NAMES)),
             )
             yield from files.to_batches(columns=columns, filter=pq.filters_to_expression(wanted))
 

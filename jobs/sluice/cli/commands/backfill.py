@@ -7,7 +7,6 @@ import click
 from sluice.cli.options import bring_back_option, dry_run_option, refusing_usage
 from sluice.cli.output import arguments
 from sluice.cli.runner import read_again
-from sluice.operations.backfill.selection import parse_selection
 
 
 @click.command()
@@ -24,6 +23,8 @@ def backfill(
     Only records below the cursor of PIPELINE that Kafka still holds: other rows stay as they are.
     The cursor does not move. Safe to stop and to repeat at any moment.
     """
+    from sluice.operations.backfill.selection import parse_selection
+
     with refusing_usage():
         wanted = parse_selection(start, end)
     read_again(pipeline, wanted, dry_run, bring_back_erased, as_json)

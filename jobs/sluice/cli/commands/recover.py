@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from sluice.cli.caller import current_user, open_named
 from sluice.cli.output import arguments, print_json
 from sluice.cli.views.resets import reset_document
 from sluice.offsets.quantities import format_count
-from sluice.operations.recover.recover import Recovery
+
+if TYPE_CHECKING:
+    from sluice.operations.recover.recover import Recovery
 
 
 @click.command()

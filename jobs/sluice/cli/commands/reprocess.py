@@ -7,7 +7,6 @@ import click
 from sluice.cli.options import bring_back_option, dry_run_option, refusing_usage
 from sluice.cli.output import arguments
 from sluice.cli.runner import read_again
-from sluice.operations.backfill.selection import parse_selection
 
 
 @click.command()
@@ -36,6 +35,8 @@ def reprocess(
 
     Only offsets below the cursor that Kafka still holds. The cursor does not move.
     """
+    from sluice.operations.backfill.selection import parse_selection
+
     with refusing_usage():
         wanted = parse_selection(start, end, ranges, batches)
     read_again(pipeline, wanted, dry_run, bring_back_erased, as_json)

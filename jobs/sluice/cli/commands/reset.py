@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,8 +13,10 @@ from sluice.cli.options import bring_back_option
 from sluice.cli.output import arguments
 from sluice.cli.views.resets import print_preview, print_reset, print_skip
 from sluice.offsets.notation import Positions, parse_positions, parse_positions_file, parse_scope
-from sluice.operations.reset.targets import Target, named_target, to_offsets
 from sluice.positions.names import SKIP, TARGETS
+
+if TYPE_CHECKING:
+    from sluice.operations.reset.targets import Target
 
 _from_file = click.option(
     "--from-file",
@@ -110,6 +113,8 @@ def _where(
     name: str, value: object, written: tuple[str, ...], new_cluster: bool
 ) -> Target | Positions:
     """A target, or the positions to skip. Raises ValueError for what cannot be read."""
+    from sluice.operations.reset.targets import named_target, to_offsets
+
     scopes = [parse_scope(each) for each in written]
     if scopes and name in (SKIP, "from-file"):
         raise ValueError("it already names its partitions: leave --topic out")

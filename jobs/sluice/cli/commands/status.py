@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from sluice.cli.caller import open_named
@@ -12,8 +14,10 @@ from sluice.offsets.group_lag import GroupLag
 from sluice.offsets.lag import Lag
 from sluice.offsets.quantities import format_count
 from sluice.offsets.ranges import span_of
-from sluice.operations.status import PipelineStatus
-from sluice.progress.lane_state import LaneState
+
+if TYPE_CHECKING:
+    from sluice.operations.status import PipelineStatus
+    from sluice.progress.lane_state import LaneState
 
 
 @click.command()

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import sys
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
-from rich.progress import Progress, TaskID
 
 from sluice.cli.caller import current_user, open_named
 from sluice.cli.output import arguments, print_json
 from sluice.offsets.notation import parse_duration, parse_moment, parse_range
 from sluice.offsets.quantities import format_count
 from sluice.offsets.ranges import OffsetRange
-from sluice.operations.verify.checks import INVARIANTS
-from sluice.operations.verify.verify import ForeignDeletion, Verdict
-from sluice.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+
+    from sluice.operations.verify.verify import ForeignDeletion, Verdict
+    from sluice.pipeline import Pipeline
 
 GapRanges = tuple[OffsetRange, ...]
 
@@ -76,6 +78,9 @@ def verify(
 
 
 def _compared(opened: Pipeline, since: datetime | None) -> Verdict:
+    from rich.console import Console
+    from rich.progress import Progress
+
     with Progress(console=Console(stderr=True), transient=True) as progress:
         tasks: dict[OffsetRange, TaskID] = {}
 
@@ -88,6 +93,8 @@ def _compared(opened: Pipeline, since: datetime | None) -> Verdict:
 
 
 def _print(pipeline: str, verdict: Verdict) -> None:
+    from sluice.operations.verify.checks import INVARIANTS
+
     click.echo(
         f"{pipeline}: {format_count(verdict.batches, 'batch', 'batches')},"
         f" {format_count(verdict.records, 'row')}, {verdict.quarantined:,} quarantined;"

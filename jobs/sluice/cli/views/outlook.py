@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from sluice.cli.output import print_json, print_table
 from sluice.cli.views.lags import partition_document
 from sluice.offsets.batches import Batch
-from sluice.protocol.plan.outlook import Outlook
 from sluice.protocol.plan.outlook_text import remarks_of, summary_of
+
+if TYPE_CHECKING:
+    from sluice.protocol.plan.outlook import Outlook
 
 
 def print_outlook(outlook: Outlook, as_json: bool) -> None:

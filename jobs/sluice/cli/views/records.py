@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+from typing import TYPE_CHECKING
 
-from sluice.progress.quarantined_records import Record
+if TYPE_CHECKING:
+    from sluice.progress.quarantined_records import Record
 
 _SHOWN = 80
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from sluice.cli.output import print_json, print_table
 from sluice.offsets.origin import Origin
 from sluice.offsets.resets import CursorMove, Reset
-from sluice.operations.reset.preview import AffectedRows, Preview
-from sluice.operations.reset.skip_rules import Skip
+
+if TYPE_CHECKING:
+    from sluice.operations.reset.preview import AffectedRows, Preview
+    from sluice.operations.reset.skip_rules import Skip
 
 _COLUMNS = ("partition", "cursor", "new cursor", "read again", "skipped")
 _NOTHING = "Nothing was changed: --execute --reason … does it"

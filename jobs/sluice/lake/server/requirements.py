@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 
 from sluice.errors import SettingsError
 
-# Read when the server's JVM starts: no client can add them.
+EXTENSIONS_KEY, DELTA = "spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension"
+# Read when a JVM starts: no client can add them.
 STATIC = {
-    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    EXTENSIONS_KEY: DELTA,
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
 # The sources that a batch needs, and what brings them.

@@ -108,8 +108,8 @@ def _finish_if_possible(resources: PipelineResources, origin: Origin) -> Reset |
 
 def finish_reset(resources: PipelineResources, origin: Origin) -> Reset | None:
     """Complete a reset that was intended and interrupted; None where there is none."""
-    pending = resources.offsets.snapshot().resets().newest
-    if pending is None or pending.done:
+    pending = resources.offsets.snapshot().resets().interrupted
+    if pending is None:
         return None
     log.warning("%s: finishing the reset to generation %d", pending.pipeline, pending.generation)
     if resources.data.snapshot().closed(pending.closes[0]):

@@ -114,8 +114,8 @@ def _plan_around(resources: PipelineResources, found: Skip, origin: Origin) -> P
 
     def around(lane: LaneState) -> Plan:
         next_number = (lane.sequence, lane.history.planned + 1)
-        resetting = lane.resets.newest is not None and not lane.resets.newest.done
-        if resetting or lane.unfinished or next_number != (first.sequence, first.number):
+        busy = lane.resets.interrupted or lane.unfinished
+        if busy or next_number != (first.sequence, first.number):
             raise _PlanChanged
         return next_plan(resources, lane, resources.kafka.state(resources.spec), found.skips)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 
 from tenacity import (
     Retrying,
@@ -16,7 +17,7 @@ from sluice.errors import CommitConflict, CommitFailed, OffsetsDamaged, SluiceEr
 from sluice.failpoints import reach
 from sluice.lake.port import BatchAttempt, Lake, Undecodable
 from sluice.offsets.batches import Batch, BatchReference, BatchSequence
-from sluice.offsets.quantities import format_ranges
+from sluice.offsets.quantities import format_count, format_ranges
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.progress.sequence_end import SequenceEnd, batch_end
@@ -24,6 +25,7 @@ from sluice.progress.unaltered import check_data_table
 from sluice.protocol.ingest.budget import require_within_budget
 from sluice.protocol.ingest.reading import prepare_reading
 from sluice.protocol.plan.log_changes import require_same_topics
+from sluice.tables.batch_commits import BatchCommit
 
 log = logging.getLogger(__name__)
 
@@ -128,7 +130,7 @@ def _land_once(
         log.info("%s: committed meanwhile, nothing to do", batch)
         return undecodable_before
     _require_next(batch, last)
-    reading = prepare_reading(resources, forward, batch)
+    reading, began = prepare_reading(resources, forward, batch), time.monotonic()
     log.info("%s: reading %d offsets: %s", batch, batch.span, format_ranges(reading.ranges))
     try:
         undecodable = _write_batch(resources, reading, lake, undecodable_before)
@@ -142,12 +144,8 @@ def _land_once(
                 raise _ConflictedAttempt(
                     f"{batch}: not committed: {problem}. Run again."
                 ) from problem
-            raise SparkFailed(
-                f"{batch}: not committed. Spark, reading from broker {resources.client.bootstrap},"
-                f" stopped: {_short_message(problem)}. Run again; if it stops at the same batch"
-                ' each time: docs/operations.md, "A record that stops the line".'
-            ) from problem
-        if not _committed_by_another(resources, reading):
+            raise _stopped(resources, batch, problem) from problem
+        if _own_commit(resources, reading):
             log.warning("%s: committed although Spark reported: %s", batch, _short_message(problem))
         return undecodable_before
     if _last_committed(resources, batch) < batch.number:
@@ -155,9 +153,18 @@ def _land_once(
             f"{batch}: Spark reported success, but the data table's log does not hold the batch."
             " Run again."
         )
-    if not _committed_by_another(resources, reading):
-        log.info("%s: committed", batch)
+    if commit := _own_commit(resources, reading):
+        rows, seconds = format_count(commit.rows, "row"), time.monotonic() - began
+        log.info("%s: committed, %s in %.1f s", batch, rows, seconds)
     return undecodable
+
+
+def _stopped(resources: PipelineResources, batch: Batch, problem: Exception) -> SparkFailed:
+    return SparkFailed(
+        f"{batch}: not committed. Spark, reading from broker {resources.client.bootstrap},"
+        f" stopped: {_short_message(problem)}. Run again; if it stops at the same batch"
+        ' each time: docs/operations.md, "A record that stops the line".'
+    )
 
 
 def _last_committed(resources: PipelineResources, batch: Batch) -> int:
@@ -184,17 +191,17 @@ def _require_next(batch: Batch, last: int) -> None:
         )
 
 
-def _committed_by_another(resources: PipelineResources, reading: BatchAttempt) -> bool:
-    """Whether another attempt committed the batch; logs it."""
+def _own_commit(resources: PipelineResources, reading: BatchAttempt) -> BatchCommit | None:
+    """The batch's commit, unless another attempt made it; logs that."""
     landed = resources.data.snapshot().commit_of(reading.batch)
-    if landed is None or landed.attempt == reading.attempt:
-        return False
-    log.warning(
-        "%s: superseded by version %d of the data table, which another attempt committed",
-        reading,
-        landed.version,
-    )
-    return True
+    if landed is not None and landed.attempt != reading.attempt:
+        log.warning(
+            "%s: superseded by version %d of the data table, which another attempt committed",
+            reading,
+            landed.version,
+        )
+        return None
+    return landed
 
 
 def _write_batch(

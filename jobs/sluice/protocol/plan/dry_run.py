@@ -101,9 +101,8 @@ def _sampled_sizes(
 
 def interrupted_reset(resets: Resets) -> Iterator[str]:
     """A note about a reset that the next run finishes first."""
-    pending = resets.newest
-    if pending is not None and not pending.done:
-        named = f"the reset to generation {pending.generation}"
+    if resets.interrupted:
+        named = f"the reset to generation {resets.interrupted.generation}"
         yield f"{named} was interrupted: the next run finishes it first"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,11 +11,13 @@ from sluice.cli.caller import open_named
 from sluice.cli.output import arguments, print_json, print_table
 from sluice.cli.views.records import document_of, excerpt
 from sluice.offsets.quarantined import QuarantinedRecord
-from sluice.operations.quarantine.error_groups import ErrorGroup
-from sluice.operations.quarantine.listing import QuarantineListing
-from sluice.progress.quarantined_records import Record
 
-Samples = Mapping[QuarantinedRecord, Record]
+if TYPE_CHECKING:
+    from sluice.operations.quarantine.error_groups import ErrorGroup
+    from sluice.operations.quarantine.listing import QuarantineListing
+    from sluice.progress.quarantined_records import Record
+
+    Samples = Mapping[QuarantinedRecord, Record]
 
 
 @click.command("list")

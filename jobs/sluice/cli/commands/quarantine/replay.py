@@ -16,7 +16,6 @@ from sluice.cli.options import (
 )
 from sluice.cli.output import arguments
 from sluice.cli.runner import read_again
-from sluice.operations.backfill.selection import quarantined_records
 
 
 @click.command()
@@ -40,5 +39,7 @@ def replay(
     Records that are decodable now enter the table, and leave the quarantine with the same commit;
     the others stay. Records in between are read as well, and replace their own rows.
     """
+    from sluice.operations.backfill.selection import quarantined_records
+
     choice = chosen_records(reason_like, batch, positions, everything)
     read_again(pipeline, quarantined_records(choice), dry_run, bring_back_erased, as_json)

@@ -1,0 +1,24 @@
+"""Our own classes in Spark's JVM, and the settings that name them: they are read when it starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sluice.lake.server.requirements import DELTA, EXTENSIONS_KEY
+
+# `make setup` compiles the classes in jobs/jvm into it.
+JAR = "sluice.jar"
+LOG_STORE_KEY, LOG_STORE = "spark.delta.logStore.file.impl", "sluice.LinkLogStore"
+_RECORDS_READ = "sluice.RecordsRead"
+
+
+def own_classes_conf(jars: Path) -> dict[str, str]:
+    """The settings, if our jar is among these."""
+    if not (jars / JAR).is_file():
+        return {}
+    return {
+        LOG_STORE_KEY: LOG_STORE,
+        EXTENSIONS_KEY: f"{DELTA},{_RECORDS_READ}",
+        # Tasks tell with it how much they have read; Spark's default is 10 s.
+        "spark.executor.heartbeatInterval": "2s",
+    }
