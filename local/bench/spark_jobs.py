@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from sluice.lake.session import server_conf, spark_conf
+from sluice.lake.own_classes import LOG_STORE_KEY
+from sluice.lake.server.requirements import STATIC
+from sluice.lake.session import server_conf, session_conf, spark_conf
 from sluice.spec.pipeline_spec import PipelineSpec
 
 from local.bench.contender import Contender
@@ -19,24 +21,25 @@ from local.embedded.airflow_processes import ROOT
 
 Settings = Callable[[], Mapping[str, str]]
 _HERE = Path(__file__).parent
-# Without these there is no Delta and no Kafka in Spark.
-_NEEDED = ("spark.driver.extraClassPath", "spark.sql.extensions", "spark.sql.catalog.spark_catalog")
+_JARS = "spark.driver.extraClassPath"
 _ANY = {"version": 1, "pipeline": "any", "table": "any", "topics": ["any"]}
 
 
 def as_users_run_it() -> Mapping[str, str]:
     """Spark's defaults, and what Delta needs."""
-    return {key: text for key, text in server_conf().items() if key in _NEEDED}
+    return {_JARS: server_conf()[_JARS], **STATIC}
 
 
 def with_our_jvm() -> Mapping[str, str]:
-    """All that our JVMs are started with; nothing of our sessions."""
-    return server_conf()
+    """All that our JVMs are started with, but our own classes; nothing of our sessions."""
+    ours = {key: text for key, text in server_conf().items() if key != LOG_STORE_KEY}
+    return {**ours, **STATIC}
 
 
 def with_all_ours() -> Mapping[str, str]:
-    """The JVM's settings and the session's: the whole configuration of a pipeline."""
-    return spark_conf(PipelineSpec.model_validate({**_ANY, "format": {"type": "raw"}}))
+    """The JVM's settings and the session's: a pipeline's configuration without our classes."""
+    spec = PipelineSpec.model_validate({**_ANY, "format": {"type": "raw"}})
+    return {**with_our_jvm(), **session_conf(spec)}
 
 
 @dataclass
