@@ -10,7 +10,7 @@ AT_ONCE := --dist loadfile --no-loadscope-reorder -n
 # These have their own targets.
 APART := tests/airflow/scenarios tests/faults tests/mutations
 
-.PHONY: help setup demo up down test test-fast test-airflow test-faults test-mutations soak check format bench bench-scale lock clean
+.PHONY: help setup demo up down test test-fast test-airflow test-faults test-mutations soak check format bench bench-airflow bench-scale lock clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,8 +56,11 @@ format: setup  ## Format the sources, and fix what the linter can
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-bench: setup  ## Compare ingest with a plain Spark read and Delta append
-	@$(BIN)/python -m local.bench
+bench: setup  ## Sluice beside plain Spark, availableNow and the raw limit: about an hour (docs/performance.md)
+	@$(BIN)/python -m local.bench --json build/bench.json
+
+bench-airflow: setup  ## DAG runs on a warm Spark server: one, without news, 100 at once
+	@$(BIN)/python -m local.bench.dag_runs --json build/bench_airflow.json
 
 bench-scale: setup  ## What a step costs on large tables: a year of batches, 10,000 partitions, 1,000 pipelines
 	@$(BIN)/python -m local.bench.scale

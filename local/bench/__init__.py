@@ -1,1 +1,1 @@
-"""The benchmarks: ingest against a plain job, and a long offsets table."""
+"""The benchmarks: Sluice beside Spark alone, DAG runs in Airflow, and steps on large tables."""

@@ -1,4 +1,4 @@
-"""The benchmark's yardstick: a plain fixed-range read and Delta append, with Spark's defaults.
+"""A plain batch job: a read of a fixed range, and an append to Delta.
 
     spark-submit local/bench/plain_job.py BOOTSTRAP TOPIC ENDS TABLE [SCHEMA]
 
@@ -10,8 +10,18 @@ from __future__ import annotations
 import json
 import sys
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+
+ENVELOPE = ("topic", "partition", "offset", "timestamp", "key", "headers")
+
+
+def rows_of(records: DataFrame, schema: str | None) -> DataFrame:
+    """The rows to store: the decoded fields, or the value, and the envelope."""
+    if schema is None:
+        return records.select("value", *ENVELOPE)
+    value = F.from_json(F.col("value").cast("string"), schema)
+    return records.select(value.alias("value"), *ENVELOPE).select("value.*", *ENVELOPE)
 
 
 def main(bootstrap: str, topic: str, ends: str, table: str, schema: str | None = None) -> None:
@@ -27,13 +37,7 @@ def main(bootstrap: str, topic: str, ends: str, table: str, schema: str | None =
         .option("includeHeaders", "true")
         .load()
     )
-    envelope = ("topic", "partition", "offset", "timestamp", "key", "headers")
-    if schema is None:
-        rows = records.select("value", *envelope)
-    else:
-        value = F.from_json(F.col("value").cast("string"), schema)
-        rows = records.select(value.alias("value"), *envelope).select("value.*", *envelope)
-    rows.write.format("delta").mode("append").save(table)
+    rows_of(records, schema).write.format("delta").mode("append").save(table)
     spark.stop()
 
 

@@ -20,10 +20,10 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from local.bench.__main__ import empty
 from local.bench.scale.build import build
 from local.bench.scale.steps import Cost
 from local.bench.scale.world import World, new_topic, produce
+from local.bench.world import empty
 from local.embedded.airflow_processes import ROOT
 from local.embedded.broker import Broker
 

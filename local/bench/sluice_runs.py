@@ -1,0 +1,89 @@
+"""The contenders of the command line: `sluice run`, cold, on a warm server, and without news."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+from deltalake import DeltaTable
+
+from local.bench.contender import Contender
+from local.bench.records import produce
+from local.bench.whole_processes import seconds_of
+from local.bench.world import PARTITIONS, OurPipeline, require_rows
+from local.embedded.spark_server import SparkServer
+
+
+@dataclass
+class ColdRun(Contender):
+    """`sluice run`, which starts a Spark of its own."""
+
+    def seconds(self) -> float:
+        """A whole process, into an empty warehouse."""
+        ours = self.world.pipeline(self.name, self.world.topic)
+        seconds = run(ours)
+        require_rows(ours.table, self.world.records)
+        return seconds
+
+
+@dataclass
+class WarmRun(Contender):
+    """`sluice run` of one pipeline that gets as many new records each turn, on a server.
+
+    That is how a warm server is used: the pipeline, its table and its session are there already.
+    """
+
+    server: SparkServer
+    _landed: int = field(default=0, init=False)
+    _ours: OurPipeline = field(init=False)
+
+    @property
+    def topic(self) -> str:
+        """Its topic: the records are those of the others, once more each turn."""
+        return f"{self.world.topic}_warm"
+
+    def prepare(self) -> None:
+        """The first batch creates the table and warms the session; it is not measured."""
+        self._ours = self.world.pipeline(self.name, self.topic)
+        self.world.new_topic(self.topic)
+        self._land()
+
+    def seconds(self) -> float:
+        """A whole process, which lands the news."""
+        produce(self.world.bootstrap, self.topic, PARTITIONS, self.world.records)
+        return self._land()
+
+    def _land(self) -> float:
+        self._landed += self.world.records
+        seconds = run(self._ours, self.server.connection)
+        require_rows(self._ours.table, self._landed)
+        return seconds
+
+
+@dataclass
+class NothingNew(Contender):
+    """`sluice run` of a pipeline that has read everything."""
+
+    _ours: OurPipeline = field(init=False)
+
+    def prepare(self) -> None:
+        """Land everything."""
+        self._ours = self.world.pipeline(self.name, self.world.topic)
+        run(self._ours)
+
+    def seconds(self) -> float:
+        """A whole process, which finds nothing and changes nothing."""
+        before = DeltaTable(self._ours.table).version()
+        seconds = run(self._ours)
+        if DeltaTable(self._ours.table).version() != before:
+            raise click.ClickException(f"{self._ours.table}: changed, although nothing was new")
+        require_rows(self._ours.table, self.world.records)
+        return seconds
+
+
+def run(ours: OurPipeline, spark: str | None = None) -> float:
+    """Seconds of `sluice run` as a whole process, with this connection `spark_default`."""
+    command = [str(Path(sys.executable).with_name("sluice")), "run", ours.name]
+    return seconds_of([command], ours.environment(spark), ours.log)

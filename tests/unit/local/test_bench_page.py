@@ -1,0 +1,38 @@
+"""The page of figures: tables come from what a bench has written, and nothing else changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import pytest
+
+from local.bench.contenders import ENTRIES
+from local.bench.figures import circumstances
+from local.bench.page import PAGE, with_figures
+
+
+def stored(module: str) -> dict[str, Any]:
+    table = {"title": "10 records", "lines": [["contender", "s"], ["plain", "1.5"]]}
+    return {"made": circumstances(module, ["--records", "10"]), "tables": [table]}
+
+
+@pytest.mark.parametrize("module", ["local.bench", "local.bench.dag_runs"])
+def test_the_tables_of_a_bench_replace_those_that_were_there(module: str) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    once = with_figures(page, stored(module))
+    assert "**10 records**\n\n| contender | s |\n| --- | --- |\n| plain | 1.5 |" in once
+    assert f"Made by `python -m {module} --records 10`" in once
+    assert with_figures(once, stored(module)) == once
+    assert once.partition(f"<!-- begin of {module} -->")[0] in page
+    assert once.partition(f"<!-- end of {module} -->")[2] in page
+
+
+def test_a_page_without_a_place_for_them_is_refused() -> None:
+    with pytest.raises(click.ClickException, match="expected a place"):
+        with_figures("# Performance\n", stored("local.bench"))
+
+
+def test_the_page_says_what_every_contender_runs() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert [name for name in ENTRIES if f"`{name}`" not in page] == []
