@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from sluice.lake.decoding.decode import DECODED
-from sluice.lake.decoding.strict_json import ERROR
+from sluice.lake.decoding.strict_json import ERROR, UNSURE
 from sluice.lake.port import BatchAttempt
 from sluice.offsets.batches import Batch
 from sluice.spec.formats import Format
@@ -26,11 +26,11 @@ QUARANTINE_COLUMNS = (
 )
 
 
-def data_rows(decoded: DataFrame, form: Format, reading: BatchAttempt) -> DataFrame:
+def data_rows(decoded: DataFrame, form: Format, reading: BatchAttempt, exact: bool) -> DataFrame:
     """All records as rows of the data table; the pass fails at the first undecodable one."""
-    refuse = F.raise_error(
-        F.concat_ws(" ", F.lit(UNDECODABLE), _coordinates(), F.lit("-"), _error())
-    )
+    # Mentioned once, the quick error lets Spark's optimizer do without the decoded struct.
+    reason = _error() if exact else F.lit(UNSURE)
+    refuse = F.raise_error(F.concat_ws(" ", F.lit(UNDECODABLE), _coordinates(), F.lit("-"), reason))
     checked = F.when(_error().isNull(), F.lit(str(reading))).otherwise(refuse)
     return _data(decoded, form, reading, checked)
 

@@ -73,7 +73,7 @@ class SparkLake:
         records = self._read(reading)
         try:
             decoded = self._decode(records, exact=exact)
-            self._commit(reading, records, data_rows(decoded, self._spec.format, reading))
+            self._commit(reading, records, data_rows(decoded, self._spec.format, reading, exact))
         except Exception as problem:
             found = _FIRST_UNDECODABLE.search(str(problem))
             if found:

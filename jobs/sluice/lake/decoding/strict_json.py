@@ -29,7 +29,7 @@ VALUE = "value"
 ERROR = "_error"
 MAX_NESTING = 1_000
 
-_UNSURE = "to be read exactly"
+UNSURE = "to be read exactly"
 _NOT_UTF8 = "not strict UTF-8"
 _LONE_SURROGATE = "a lone surrogate escape"
 _NOT_AN_OBJECT = "not one JSON object"
@@ -54,7 +54,8 @@ class StrictJson:
         self._fields = fields
         self._nonce = nonce
         self._unit = timestamp_unit
-        self._alone, self._parsed = F.col(f"_{nonce}_alone"), F.col(f"_{nonce}_parsed")
+        self._alone_name, self._parsed_name = f"_{nonce}_alone", f"_{nonce}_parsed"
+        self._alone, self._parsed = F.col(self._alone_name), F.col(self._parsed_name)
         self._names = [f"_{nonce}_{place}" for place, _ in enumerate(fields)]
         self._options = {
             "mode": "PERMISSIVE",
@@ -73,14 +74,14 @@ class StrictJson:
         """
         if not vouches_for(self._fields):
             return records.withColumn(into, self._exact_alone)
-        decoded = self._either if exact else self._quick
         # Each step uses the one before many times, so Spark keeps them apart: one parse a record.
+        decoded = self._either if exact else self._natively(self._unsure)
         return (
-            records.withColumn(f"_{self._nonce}_alone", self._is_alone)
-            .withColumn(f"_{self._nonce}_parsed", self._parse)
+            records.withColumn(self._alone_name, self._is_alone)
+            .withColumn(self._parsed_name, self._parse)
             .withColumns(self._values)
             .withColumn(into, decoded)
-            .drop(f"_{self._nonce}_alone", f"_{self._nonce}_parsed", *self._names)
+            .drop(self._alone_name, self._parsed_name, *self._names)
         )
 
     @cached_property
@@ -89,8 +90,8 @@ class StrictJson:
 
         Splitting by one character is by far the cheapest scan, and it spoils invalid UTF-8.
         """
-        until_brace = F.get(F.split(self._text, "}", 2), F.lit(0))
-        return F.concat(until_brace, F.lit("}")) == self._text
+        parts = F.split(self._text, "}", 2)
+        return self._text.startswith(F.get(parts, F.lit(0))) & (F.get(parts, F.lit(1)) == "")
 
     @cached_property
     def _parse(self) -> Column:
@@ -125,9 +126,8 @@ class StrictJson:
         return native_value(parsed, field.dataType, self._unit)
 
     @cached_property
-    def _quick(self) -> Column:
-        unsure = F.when(self._raw.isNotNull() & self._doubtful, F.lit(_UNSURE))
-        return self._natively(unsure)
+    def _unsure(self) -> Column:
+        return F.when(self._raw.isNotNull() & self._doubtful, F.lit(UNSURE))
 
     @cached_property
     def _either(self) -> Column:
