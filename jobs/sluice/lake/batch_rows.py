@@ -5,8 +5,8 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from sluice.lake.decoding.decode import DECODED, decode
-from sluice.lake.decoding.strict_json import ERROR
+from sluice.lake.decoding.decode import DECODED
+from sluice.lake.decoding.strict_json import ERROR, UNSURE
 from sluice.lake.port import BatchAttempt
 from sluice.offsets.batches import Batch
 from sluice.spec.formats import Format
@@ -26,24 +26,23 @@ QUARANTINE_COLUMNS = (
 )
 
 
-def data_rows(records: DataFrame, form: Format, reading: BatchAttempt, exact: bool) -> DataFrame:
+def data_rows(decoded: DataFrame, form: Format, reading: BatchAttempt, exact: bool) -> DataFrame:
     """All records as rows of the data table; the pass fails at the first undecodable one."""
-    refuse = F.raise_error(
-        F.concat_ws(" ", F.lit(UNDECODABLE), _coordinates(), F.lit("-"), _error())
-    )
+    # Mentioned once, the quick error lets Spark's optimizer do without the decoded struct.
+    reason = _error() if exact else F.lit(UNSURE)
+    refuse = F.raise_error(F.concat_ws(" ", F.lit(UNDECODABLE), _coordinates(), F.lit("-"), reason))
     checked = F.when(_error().isNull(), F.lit(str(reading))).otherwise(refuse)
-    return _data(decode(form, records, exact), form, reading, checked)
+    return _data(decoded, form, reading, checked)
 
 
-def decodable_rows(records: DataFrame, form: Format, reading: BatchAttempt) -> DataFrame:
+def decodable_rows(decoded: DataFrame, form: Format, reading: BatchAttempt) -> DataFrame:
     """The decodable records as rows of the data table; the others are left out."""
-    good = decode(form, records, exact=True).where(_error().isNull())
-    return _data(good, form, reading, F.lit(str(reading)))
+    return _data(decoded.where(_error().isNull()), form, reading, F.lit(str(reading)))
 
 
-def quarantine_rows(records: DataFrame, reading: BatchAttempt) -> DataFrame:
-    """The records that decoding marked as undecodable, as rows of the quarantine table."""
-    return records.where(_error().isNotNull()).select(
+def quarantine_rows(decoded: DataFrame, reading: BatchAttempt) -> DataFrame:
+    """The undecodable records as rows of the quarantine table."""
+    return decoded.where(_error().isNotNull()).select(
         *_envelope(reading.batch),
         "value",
         _error().alias("error"),
@@ -53,9 +52,9 @@ def quarantine_rows(records: DataFrame, reading: BatchAttempt) -> DataFrame:
 
 
 def _data(
-    records: DataFrame, form: Format, reading: BatchAttempt, batch_column: Column
+    decoded: DataFrame, form: Format, reading: BatchAttempt, batch_column: Column
 ) -> DataFrame:
-    return records.select(
+    return decoded.select(
         *(F.col(DECODED)[each.name].alias(each.name) for each in form.columns),
         *_envelope(reading.batch),
         F.col("value").isNull().alias("_tombstone"),

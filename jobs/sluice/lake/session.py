@@ -50,6 +50,8 @@ _LOGGING = Path(__file__).with_name("log4j2.properties")
 _START_CONF = {
     **STATIC,
     "spark.redaction.regex": SECRET,
+    # Python would tell the JVM a source line with every expression: half of the time to build them.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }

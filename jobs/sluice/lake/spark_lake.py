@@ -25,7 +25,7 @@ from sluice.lake.batch_commit import (
     rows_to_keep,
 )
 from sluice.lake.batch_rows import UNDECODABLE, data_rows, decodable_rows, quarantine_rows
-from sluice.lake.decoding.decode import DECODED, decode
+from sluice.lake.decoding.decode import DECODED, decoder
 from sluice.lake.decoding.strict_json import ERROR
 from sluice.lake.kafka_source import read_ranges
 from sluice.lake.port import BatchAttempt, QuarantineResult, Undecodable
@@ -53,6 +53,7 @@ class SparkLake:
         self._spec = spec
         self._data = tables.data(spec.table)
         self._quarantine = tables.quarantine(spec.table)
+        self._decode = decoder(spec.format)
         self._exact_only = False
 
     def prepare(self) -> None:
@@ -76,7 +77,8 @@ class SparkLake:
     def _land(self, reading: BatchAttempt, exact: bool) -> None:
         records = self._read(reading)
         try:
-            self._commit(reading, records, data_rows(records, self._spec.format, reading, exact))
+            decoded = self._decode(records, exact=exact)
+            self._commit(reading, records, data_rows(decoded, self._spec.format, reading, exact))
         except Exception as problem:
             found = _FIRST_UNDECODABLE.search(str(problem))
             if found:
@@ -86,7 +88,8 @@ class SparkLake:
     def land_decodable(self, reading: BatchAttempt) -> None:
         """Commit the batch's decodable records; the others must already be in quarantine."""
         records = self._read(reading)
-        self._commit(reading, records, decodable_rows(records, self._spec.format, reading))
+        decoded = self._decode(records, exact=True)
+        self._commit(reading, records, decodable_rows(decoded, self._spec.format, reading))
 
     def prepare_quarantine(self) -> None:
         """Create the quarantine table unless it exists."""
@@ -95,13 +98,13 @@ class SparkLake:
     def quarantine(self, reading: BatchAttempt) -> QuarantineResult:
         """Make the batch's undecodable records durable, replacing an earlier attempt's."""
         seen = Observation("seen")
-        records = decode(self._spec.format, self._read(reading), exact=True).observe(
+        decoded = self._decode(self._read(reading), exact=True).observe(
             seen,
             F.count(F.lit(1)).alias("records"),
             F.count(F.col(DECODED)[ERROR]).alias("undecodable"),
         )
         with naming_conflicts(), self._telling_pace(reading):
-            replace_quarantined(quarantine_rows(records, reading), self._quarantine, reading)
+            replace_quarantined(quarantine_rows(decoded, reading), self._quarantine, reading)
         counts = seen.get
         return QuarantineResult(
             counts["records"], counts["undecodable"], self._samples(reading.batch)

@@ -15,8 +15,8 @@ from pyspark.sql import types as T
 from sluice.lake.decoding.json_scalars import (
     binary_from_text,
     date_from_text,
+    plain_timestamp,
     timestamp_from_integer,
-    timestamp_from_text,
 )
 
 # Texts that, as numbers, Jackson may have rendered differently from how they were written.
@@ -99,7 +99,7 @@ def native_value(parsed: Column, declared: T.DataType, unit: str | None) -> Colu
             return binary_from_text(parsed)
         case T.TimestampType():
             if unit is None:
-                return timestamp_from_text(parsed)
+                return plain_timestamp(parsed)
             return timestamp_from_integer(parsed, unit)
         case T.ArrayType() if _converts(declared):
             return F.transform(parsed, lambda e: native_value(e, declared.elementType, unit))

@@ -15,9 +15,12 @@ _TIME = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
 _ZONE = r"(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
 DATE_TEXT = rf"\A{_DATE}\z"
 TIMESTAMP_TEXT = rf"\A{_DATE}[Tt ]{_TIME}(?:\.[0-9]+)?{_ZONE}?\z"
-# The usual form, cheap to match; Spark's cast refuses anything that is not a date or time.
-_PLAIN_DATE = r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}"
-_PLAIN_TIMESTAMP = rf"{_PLAIN_DATE}[T ][0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(?:\.[0-9]{{1,6}})?Z?\z"
+# Forms that Spark's cast reads right, and cheap to match; it refuses what is no date or time. Near
+# the first and the last year an offset may lead out of the calendar.
+_PLAIN_TIMESTAMP = (
+    r"\A(?!0000|(?:0001|9999).*[+-]..:..\z)[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]"
+    r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]++)?+(?:Z|[+-](?:0[0-9]|1[0-7]):[0-5][0-9])?\z"
+)
 _TIMESTAMP_PARTS = rf"\A({_DATE})[Tt ]({_TIME})(?:\.([0-9]{{1,6}})[0-9]*+)?+({_ZONE})?\z"
 BASE64_TEXT = r"\A(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?\z"
 _NUMBER_PARTS = r"\A(-?)([0-9]++)(?:\.([0-9]++))?+(?:[eE]([+-]?[0-9]++))?+\z"
@@ -35,13 +38,16 @@ def date_from_text(text: Column) -> Column:
     return F.when(text.rlike(DATE_TEXT) & ~text.startswith("0000"), text.try_cast("date"))
 
 
+def plain_timestamp(text: Column) -> Column:
+    """A date-time in a usual form; null also for some that RFC 3339 allows."""
+    # The session's zone is UTC, and Spark reads a time without a zone faster than with one.
+    return F.when(text.rlike(_PLAIN_TIMESTAMP), F.rtrim(text, F.lit("Z")).try_cast("timestamp"))
+
+
 def timestamp_from_text(text: Column) -> Column:
     """A date-time of RFC 3339, UTC if it names no zone; digits beyond microseconds are cut."""
-    plain = text.rlike(_PLAIN_TIMESTAMP) & ~text.startswith("0000")
-    # The session's zone is UTC, and Spark reads a time without a zone faster than with one.
-    return F.when(plain, F.rtrim(text, F.lit("Z")).try_cast("timestamp")).when(
-        text.rlike(TIMESTAMP_TEXT), _timestamp_from_parts(text)
-    )
+    other = F.when(text.rlike(TIMESTAMP_TEXT), _timestamp_from_parts(text))
+    return F.coalesce(plain_timestamp(text), other)
 
 
 def _timestamp_from_parts(text: Column) -> Column:

@@ -8,7 +8,7 @@ cannot vouch for is read again, exactly: see json_native and json_exact.
 from __future__ import annotations
 
 import re
-from functools import reduce
+from functools import cached_property, reduce
 from operator import or_
 
 from pyspark.sql import Column, DataFrame
@@ -25,10 +25,11 @@ from sluice.lake.decoding.json_native import (
 )
 from sluice.lake.decoding.json_scalars import MICROSECOND_DIGITS, decimal_in_text, let
 
+VALUE = "value"
 ERROR = "_error"
 MAX_NESTING = 1_000
 
-_UNSURE = "to be read exactly"
+UNSURE = "to be read exactly"
 _NOT_UTF8 = "not strict UTF-8"
 _LONE_SURROGATE = "a lone surrogate escape"
 _NOT_AN_OBJECT = "not one JSON object"
@@ -36,49 +37,26 @@ _PAIR = r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _SURROGATE = r"\\u[dD][89a-fA-F]"
 
 
-def decode_json(
-    records: DataFrame,
-    value: str,
-    fields: T.StructType,
-    *,
-    into: str,
-    nonce: str,
-    timestamp_unit: str | None = None,
-    exact: bool = True,
-) -> DataFrame:
-    """Add struct column `into`: the declared fields, and `_error`, null where decodable.
-
-    Without `exact`, records that only the exact reading can judge count as errors: this keeps the
-    exact reading's large expressions, which are slow to compile, out of the usual pass.
+class StrictJson:
+    """The decoding of one schema. Its expressions are built once, and serve every pass.
 
     `nonce` is a name that no record can guess: 16 or more random letters and digits, drawn per
     job. A null value gives nulls throughout. The session needs session.DECODING_CONF.
     """
-    if not re.fullmatch(r"[A-Za-z0-9]{16,}", nonce):
-        raise ValueError("nonce: expected at least 16 letters and digits")
-    if timestamp_unit not in (None, *MICROSECOND_DIGITS):
-        raise ValueError(f"timestamp_unit: expected s, ms or us, found {timestamp_unit!r}")
-    reading = _Reading(F.col(value), fields, nonce, timestamp_unit)
-    if not vouches_for(fields):
-        return records.withColumn(into, reading.unless_null(reading.exact()))
-    alone, wrapped, native = f"_{nonce}_alone", f"_{nonce}_wrapped", f"_{nonce}_native"
-    parsed = F.col(alone), F.col(wrapped)
-    # Each step uses the previous one many times, so they stay apart for Spark: one parse a record.
-    return (
-        records.withColumns({alone: reading.parse_alone(), wrapped: reading.parse_wrapped()})
-        .withColumn(native, reading.native(*parsed))
-        .withColumn(into, reading.decoded(*parsed, F.col(native), exact))
-        .drop(alone, wrapped, native)
-    )
 
-
-class _Reading:
-    def __init__(self, raw: Column, fields: T.StructType, nonce: str, unit: str | None) -> None:
-        self._raw = raw
-        self._text = raw.cast("string")
+    def __init__(self, fields: T.StructType, nonce: str, timestamp_unit: str | None = None) -> None:
+        if not re.fullmatch(r"[A-Za-z0-9]{16,}", nonce):
+            raise ValueError("nonce: expected at least 16 letters and digits")
+        if timestamp_unit not in (None, *MICROSECOND_DIGITS):
+            raise ValueError(f"timestamp_unit: expected s, ms or us, found {timestamp_unit!r}")
+        self._raw = F.col(VALUE)
+        self._text = self._raw.cast("string")
         self._fields = fields
         self._nonce = nonce
-        self._unit = unit
+        self._unit = timestamp_unit
+        self._alone_name, self._parsed_name = f"_{nonce}_alone", f"_{nonce}_parsed"
+        self._alone, self._parsed = F.col(self._alone_name), F.col(self._parsed_name)
+        self._names = [f"_{nonce}_{place}" for place, _ in enumerate(fields)]
         self._options = {
             "mode": "PERMISSIVE",
             "allowSingleQuotes": "false",
@@ -88,69 +66,111 @@ class _Reading:
             "columnNameOfCorruptRecord": nonce,
         }
 
-    def _one_brace(self) -> Column:
-        """A text whose only closing brace is its end: an object parsed from it has no trailer."""
+    def decode(self, records: DataFrame, into: str, exact: bool) -> DataFrame:
+        """Add struct column `into`: the declared fields, and `_error`, null where decodable.
+
+        Without `exact`, records that only the exact reading can judge count as errors, and their
+        fields mean nothing: this keeps the exact reading's large expressions out of the usual pass.
+        """
+        if not vouches_for(self._fields):
+            return records.withColumn(into, self._exact_alone)
+        # Each step uses the one before many times, so Spark keeps them apart: one parse a record.
+        decoded = self._either if exact else self._natively(self._unsure)
+        return (
+            records.withColumn(self._alone_name, self._is_alone)
+            .withColumn(self._parsed_name, self._parse)
+            .withColumns(self._values)
+            .withColumn(into, decoded)
+            .drop(self._alone_name, self._parsed_name, *self._names)
+        )
+
+    @cached_property
+    def _is_alone(self) -> Column:
+        """True for strict UTF-8 whose only closing brace is its end: nothing follows the object.
+
+        Splitting by one character is by far the cheapest scan, and it spoils invalid UTF-8.
+        """
+        parts = F.split(self._text, "}", 2)
+        return self._text.startswith(F.get(parts, F.lit(0))) & (F.get(parts, F.lit(1)) == "")
+
+    @cached_property
+    def _parse(self) -> Column:
+        """Any other text gets one more member at its end, which must be found in the object."""
+        end = f',"{self._closed}":true}}'
         body = F.substring(self._raw, F.lit(1), F.octet_length(self._raw) - 1)
-        return self._text.endswith("}") & ~body.cast("string").contains("}")
+        longer = F.when(
+            self._text.endswith("}"), F.concat(body.cast("string"), F.lit(end))
+        ).otherwise(F.regexp_replace(self._text, r"\}[ \t\r\n]++\z", end))
+        schema = (
+            native_schema(self._fields, self._unit)
+            .add(self._nonce, T.StringType())
+            .add(self._closed, T.BooleanType())
+        )
+        text = F.when(self._alone, self._text).otherwise(longer)
+        return F.from_json(text, schema, self._options)
 
-    def parse_alone(self) -> Column:
-        """The cheap parse; as nothing can follow the object, no wrapping is needed."""
-        schema = native_schema(self._fields, self._unit).add(self._nonce, T.StringType())
-        return F.when(self._one_brace(), F.from_json(self._text, schema, self._options))
+    @property
+    def _closed(self) -> str:
+        return f"{self._nonce}z"
 
-    def parse_wrapped(self) -> Column:
-        schema = native_schema(self._fields, self._unit).add(self._nonce, T.BooleanType())
-        return F.when(~self._one_brace(), self._wrapped(self._text, schema))
+    @cached_property
+    def _values(self) -> dict[str, Column]:
+        """The fields as read natively; `_doubtful` decides whether to believe them."""
+        return dict(zip(self._names, map(self._value, self._fields), strict=True))
 
-    def _wrapped(self, text: Column, schema: T.StructType) -> Column:
-        """Parsed as `[value, {nonce: true}]`: whatever follows the object breaks this form."""
-        array = F.concat(F.lit("["), text, F.lit(f',{{"{self._nonce}":true}}]'))
-        one_more = {**self._options, "maxNestingDepth": str(MAX_NESTING + 1)}
-        return F.from_json(array, T.ArrayType(schema), one_more)
-
-    def _is_one_object(self, wrapped: Column) -> Column:
-        whole = F.get(wrapped, F.lit(0)).isNotNull() & F.get(wrapped, F.lit(1))[self._nonce]
-        return F.coalesce((F.size(wrapped) == 2) & whole, F.lit(False))
-
-    def native(self, alone: Column, wrapped: Column) -> Column:
-        """The fields as parsed natively; `decoded` decides whether to believe them."""
-        values = [self._native_field(_field(alone, wrapped, each), each) for each in self._fields]
-        return F.struct(*values, _no_error().alias(ERROR))
-
-    def _native_field(self, parsed: Column, field: T.StructField) -> Column:
+    def _value(self, field: T.StructField) -> Column:
+        parsed = self._parsed[field.name]
         if isinstance(field.dataType, T.DecimalType):
             found = decimal_in_text(self._text, field.name, field.dataType)
-            return F.when(parsed.isNotNull(), found).alias(field.name)
-        return native_value(parsed, field.dataType, self._unit).alias(field.name)
+            return F.when(parsed.isNotNull(), found)
+        return native_value(parsed, field.dataType, self._unit)
 
-    def decoded(self, alone: Column, wrapped: Column, native: Column, exact: bool) -> Column:
-        otherwise = self.exact() if exact else self._refused(F.lit(_UNSURE))
-        doubts = [self._text_doubt(alone, wrapped), *self._doubts(alone, wrapped, native)]
-        doubtful = reduce(or_, doubts)
-        return self.unless_null(F.when(doubtful, otherwise).otherwise(native))
+    @cached_property
+    def _unsure(self) -> Column:
+        return F.when(self._raw.isNotNull() & self._doubtful, F.lit(UNSURE))
 
-    def unless_null(self, decoded: Column) -> Column:
+    @cached_property
+    def _either(self) -> Column:
+        otherwise = F.when(self._doubtful, self._exact).otherwise(self._natively(_no_error()))
+        return self._unless_null(otherwise)
+
+    @cached_property
+    def _exact_alone(self) -> Column:
+        return self._unless_null(self._exact)
+
+    def _natively(self, error: Column) -> Column:
+        values = [
+            F.col(name).alias(each.name)
+            for name, each in zip(self._names, self._fields, strict=True)
+        ]
+        return F.struct(*values, error.alias(ERROR))
+
+    def _unless_null(self, decoded: Column) -> Column:
         """Marked non-deterministic, or Spark would copy all this into a filter on an error.
 
         A filter pushed below the parse repeats the parse for every mention: dozens of times.
         """
         return F.when(self._raw.isNotNull() & (F.spark_partition_id() >= 0), decoded)
 
-    def _text_doubt(self, alone: Column, wrapped: Column) -> Column:
-        is_alone = alone.isNotNull() & alone[self._nonce].isNull()
-        if needs_plain_text(self._fields):
-            return ~is_alone | self._text.contains("\\") | ~F.is_valid_utf8(self._text)
-        one_object = is_alone | (alone.isNull() & self._is_one_object(wrapped))
-        return ~one_object | self._text.contains("\\u") | ~F.is_valid_utf8(self._text)
-
-    def _doubts(self, alone: Column, wrapped: Column, native: Column) -> list[Column]:
+    @cached_property
+    def _doubtful(self) -> Column:
         doubts = [
-            doubt(_field(alone, wrapped, each), native[each.name], each.dataType, self._text)
-            for each in self._fields
+            doubt(self._parsed[each.name], F.col(name), each.dataType, self._text)
+            for name, each in zip(self._names, self._fields, strict=True)
         ]
-        return [each for each in doubts if each is not None]
+        return reduce(or_, [self._text_doubt(), *(each for each in doubts if each is not None)])
 
-    def exact(self) -> Column:
+    def _text_doubt(self) -> Column:
+        misfit = self._parsed.isNull() | self._parsed[self._nonce].isNotNull()
+        escaped = F.size(F.split(self._text, r"\\", 2)) > 1
+        if needs_plain_text(self._fields):
+            return misfit | ~self._alone | escaped
+        closed = F.coalesce(self._parsed[self._closed], F.lit(False))
+        one_object = self._alone | (closed & F.is_valid_utf8(self._text))
+        return misfit | ~one_object | (escaped & self._text.contains("\\u"))
+
+    @cached_property
+    def _exact(self) -> Column:
         """The slow and complete reading, which also finds the reason."""
         exact = ExactReading(self._nonce, self._options, self._unit)
         schema = texts_of(self._fields).add(self._nonce, T.BooleanType())
@@ -164,6 +184,16 @@ class _Reading:
 
         unclean = self._unclean()
         return F.when(unclean.isNull(), let(parsed, outcome)).otherwise(self._refused(unclean))
+
+    def _wrapped(self, text: Column, schema: T.StructType) -> Column:
+        """Parsed as `[value, {nonce: true}]`: whatever follows the object breaks this form."""
+        array = F.concat(F.lit("["), text, F.lit(f',{{"{self._nonce}":true}}]'))
+        one_more = {**self._options, "maxNestingDepth": str(MAX_NESTING + 1)}
+        return F.from_json(array, T.ArrayType(schema), one_more)
+
+    def _is_one_object(self, wrapped: Column) -> Column:
+        whole = F.get(wrapped, F.lit(0)).isNotNull() & F.get(wrapped, F.lit(1))[self._nonce]
+        return F.coalesce((F.size(wrapped) == 2) & whole, F.lit(False))
 
     def _outcome(self, members: Column, one_object: Column) -> Column:
         misfit = F.coalesce(*[self._misfit(members, each) for each in self._fields], _no_error())
@@ -187,12 +217,6 @@ class _Reading:
         return F.when(~F.is_valid_utf8(self._text), F.lit(_NOT_UTF8)).when(
             lone, F.lit(_LONE_SURROGATE)
         )
-
-
-def _field(alone: Column, wrapped: Column, field: T.StructField) -> Column:
-    """The field as parsed, from whichever parse this record had."""
-    from_wrapped = F.get(wrapped, F.lit(0))[field.name]
-    return F.when(alone.isNotNull(), alone[field.name]).otherwise(from_wrapped)
 
 
 def _no_error() -> Column:
