@@ -150,7 +150,9 @@ def any_doubt(parsed: Column, value: Column, declared: T.StructType, raw: Column
 
 def _maybe_rerendered(text: Column, raw: Column) -> Column:
     # Texts below ":" begin with a digit, a sign, a quote or a space: few reach the costly tests.
-    number = (text < ":") & (text.rlike(_RERENDERED) | ((text == "0") & raw.contains("-0")))
+    # Those are in a CASE, or Spark would share the search of the record and make it every time.
+    zero = F.when(text == "0", raw.contains("-0"))
+    number = F.when(text < ":", text.rlike(_RERENDERED) | zero)
     return number | text.startswith("{") | text.startswith("[")
 
 

@@ -41,7 +41,9 @@ def date_from_text(text: Column) -> Column:
 def plain_timestamp(text: Column) -> Column:
     """A date-time in a usual form; null also for some that RFC 3339 allows."""
     # The session's zone is UTC, and Spark reads a time without a zone faster than with one.
-    return F.when(text.rlike(_PLAIN_TIMESTAMP), F.rtrim(text, F.lit("Z")).try_cast("timestamp"))
+    return F.when(
+        text.rlike(_PLAIN_TIMESTAMP), F.substring_index(text, "Z", 1).try_cast("timestamp")
+    )
 
 
 def timestamp_from_text(text: Column) -> Column:
