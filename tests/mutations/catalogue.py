@@ -96,8 +96,8 @@ MUTATIONS = (
     _mutation(
         "drops what it cannot decode",
         "lake/batch_rows.py",
-        "return records.where(_error().isNotNull()).select(",
-        "return records.where(_error().isNull() & _error().isNotNull()).select(",
+        "return decoded.where(_error().isNotNull()).select(",
+        "return decoded.where(_error().isNull() & _error().isNotNull()).select(",
         "a malformed record",
         1,
     ),

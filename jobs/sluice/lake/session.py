@@ -100,7 +100,7 @@ def server_conf() -> dict[str, str]:
 
 
 def _java_options() -> str:
-    """Settings of the driver's JVM: docs/decisions/0017 has the measurements."""
+    """Settings of the driver's JVM: its log, the collector with the least work, the archive."""
     options = [f"-Dlog4j2.configurationFile=file:{_LOGGING}", "-XX:+UseParallelGC"]
     if CLASS_ARCHIVE.is_file():
         # A JVM that an archive does not fit goes without; it need not say so.
