@@ -21,7 +21,7 @@ setup:  ## Install what is missing: virtual environment and jars (every other ta
 demo: setup  ## Run the pipeline on real data: broker, Airflow, Spark, Delta, and a report
 	@$(BIN)/python -m local.demo
 
-up: setup  ## Start the broker and Airflow in the background; print address and login
+up: setup  ## Start the broker, a Spark server and Airflow in the background; print address and login
 	@$(BIN)/python -m local.stack up
 
 down:  ## Stop what `make up` started

@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from confluent_kafka import Producer
-from sluice.lake.session import CLASS_ARCHIVE
+from sluice.lake.java_options import CLASS_ARCHIVE
 
 from local.embedded.airflow_processes import connections
 from local.embedded.broker import Broker

@@ -148,7 +148,10 @@ main() {
   local venv_inputs jars_inputs archive_inputs
   venv_inputs="$(fingerprint requirements.txt requirements-dev.txt pyproject.toml local/setup.sh) in $PWD"
   jars_inputs="$(fingerprint ivy.xml jobs/jvm/*.scala requirements.txt local/setup.sh) with $(java_command)"
-  if ! current "$JARS_STAMP" "$jars_inputs"; then check_java; fi
+  archive_inputs="$venv_inputs $jars_inputs $("$(java_command)" -version 2>&1 | cksum || true)"
+  if ! current "$JARS_STAMP" "$jars_inputs" || ! current "$ARCHIVE_STAMP" "$archive_inputs"; then
+    check_java
+  fi
   if ! current "$VENV_STAMP" "$venv_inputs"; then
     install_python_packages
     echo "$venv_inputs" >"$VENV_STAMP"
@@ -158,7 +161,6 @@ main() {
     install_classes
     echo "$jars_inputs" >"$JARS_STAMP"
   fi
-  archive_inputs="$jars_inputs $("$(java_command)" -version 2>&1 | cksum)"
   if ! current "$ARCHIVE_STAMP" "$archive_inputs"; then
     install_class_archive "$archive_inputs"
     say "Setup is complete"

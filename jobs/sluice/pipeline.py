@@ -96,12 +96,21 @@ class Pipeline(OperatorCommands):
 
     def land(self, work: BatchReference) -> None:
         """Open Spark, and land the batches that are not committed yet."""
-        with self.open_lake() as lake:
+        with self.open_lake(self.span(work)) as lake:
             self.ingest(work, lake)
 
-    def open_lake(self) -> AbstractContextManager[Lake]:
-        """Spark for `ingest`: started and stopped, or a session of a server. Raises SparkFailed."""
-        return open_lake(self.resources, self.open_spark)
+    def span(self, work: BatchReference) -> int | None:
+        """How many offsets the work's batches have; None where they replace rows."""
+        from sluice.protocol.ingest.outstanding import span_of_work
+
+        return span_of_work(self.resources, work)
+
+    def open_lake(self, offsets: int | None = None) -> AbstractContextManager[Lake]:
+        """Spark for `ingest` of so many offsets: started and stopped, or a session of a server.
+
+        Raises SparkFailed.
+        """
+        return open_lake(self.resources, self.open_spark, offsets)
 
     # 3 settle
 

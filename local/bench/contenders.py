@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from local.bench.contender import Contender
@@ -12,6 +12,7 @@ from local.bench.spark_jobs import (
     AvailableNow,
     Ingest,
     Plain,
+    Settings,
     as_users_run_it,
     with_all_ours,
     with_our_jvm,
@@ -29,15 +30,15 @@ class Entry:
     usual: bool = True
 
 
-def _plain(settings: Callable[[], Mapping[str, str]]) -> Callable[..., Contender]:
+def _plain(settings: Settings) -> Callable[..., Contender]:
     return lambda name, world, _: Plain(name, world, settings)
 
 
-def _plain_raw(settings: Callable[[], Mapping[str, str]]) -> Callable[..., Contender]:
+def _plain_raw(settings: Settings) -> Callable[..., Contender]:
     return lambda name, world, _: Plain(name, world, settings, None)
 
 
-def _available_now(settings: Callable[[], Mapping[str, str]]) -> Callable[..., Contender]:
+def _available_now(settings: Settings) -> Callable[..., Contender]:
     return lambda name, world, _: AvailableNow(name, world, settings)
 
 

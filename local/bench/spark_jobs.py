@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sluice.lake.own_classes import LOG_STORE_KEY
 from sluice.lake.server.requirements import STATIC
-from sluice.lake.session import server_conf, session_conf, spark_conf
+from sluice.lake.session import own_conf, server_conf, session_conf, spark_conf
 from sluice.spec.pipeline_spec import PipelineSpec
 
 from local.bench.contender import Contender
@@ -19,27 +19,28 @@ from local.bench.whole_processes import seconds_of
 from local.bench.world import JSON, plain_environment, require_rows
 from local.embedded.airflow_processes import ROOT
 
-Settings = Callable[[], Mapping[str, str]]
+# By the number of records to read.
+Settings = Callable[[int], Mapping[str, str]]
 _HERE = Path(__file__).parent
 _JARS = "spark.driver.extraClassPath"
 _ANY = {"version": 1, "pipeline": "any", "table": "any", "topics": ["any"]}
 
 
-def as_users_run_it() -> Mapping[str, str]:
+def as_users_run_it(_: int) -> Mapping[str, str]:
     """Spark's defaults, and what Delta needs."""
     return {_JARS: server_conf()[_JARS], **STATIC}
 
 
-def with_our_jvm() -> Mapping[str, str]:
+def with_our_jvm(records: int) -> Mapping[str, str]:
     """All that our JVMs are started with, but our own classes; nothing of our sessions."""
-    ours = {key: text for key, text in server_conf().items() if key != LOG_STORE_KEY}
+    ours = {key: text for key, text in own_conf(records).items() if key != LOG_STORE_KEY}
     return {**ours, **STATIC}
 
 
-def with_all_ours() -> Mapping[str, str]:
+def with_all_ours(records: int) -> Mapping[str, str]:
     """The JVM's settings and the session's: a pipeline's configuration without our classes."""
     spec = PipelineSpec.model_validate({**_ANY, "format": {"type": "raw"}})
-    return {**with_our_jvm(), **session_conf(spec)}
+    return {**with_our_jvm(records), **session_conf(spec)}
 
 
 @dataclass
@@ -55,7 +56,7 @@ class Plain(Contender):
         ends = json.dumps({world.topic: world.ends})
         words = [world.bootstrap, world.topic, ends, str(folder / "table")]
         words += [self.schema] if self.schema else []
-        job = submitted(_HERE / "plain_job.py", self.settings(), words)
+        job = submitted(_HERE / "plain_job.py", self.settings(world.records), words)
         seconds = seconds_of([job], plain_environment(), folder / "said.log")
         require_rows(folder / "table", world.records)
         return seconds
@@ -72,7 +73,7 @@ class AvailableNow(Contender):
         folder, world = self.world.empty_folder(self.name), self.world
         places = [str(folder / "table"), str(folder / "checkpoint")]
         words = [world.bootstrap, world.topic, *places, SCHEMA]
-        job = submitted(_HERE / "stream_job.py", self.settings(), words)
+        job = submitted(_HERE / "stream_job.py", self.settings(world.records), words)
         seconds = seconds_of([job], plain_environment(), folder / "said.log")
         require_rows(folder / "table", world.records)
         return seconds
@@ -90,7 +91,9 @@ class Ingest(Contender):
         pipeline = ours.open()
         reference = pipeline.plan("bench", "bench").as_dict().items()
         words = [text for key, value in reference for text in (f"--{key}", str(value))]
-        job = submitted(ROOT / "jobs" / "ingest.py", spark_conf(pipeline.spec), words)
+        job = submitted(
+            ROOT / "jobs" / "ingest.py", spark_conf(pipeline.spec, self.world.records), words
+        )
         seconds = seconds_of([job], ours.environment(), ours.log)
         require_rows(ours.table, self.world.records)
         return seconds

@@ -68,8 +68,7 @@ class AirflowClient:
             self._sign_in()
             reply = self._send(method, path, **arguments)
         for _ in range(BUSY_TRIES):
-            # The request had no effect: SQLite allows one writer at a time.
-            if reply.status_code != httpx.codes.SERVICE_UNAVAILABLE:
+            if not _is_busy(reply):
                 break
             time.sleep(1)
             reply = self._send(method, path, **arguments)
@@ -233,3 +232,10 @@ def log_line(event: Any) -> str:
     known = ("timestamp", "level", "event")
     rest = " ".join(f"{key}={value}" for key, value in event.items() if key not in known)
     return f"{event.get('timestamp', '')} {event.get('level', '')} {event.get('event', '')} {rest}"
+
+
+def _is_busy(reply: httpx.Response) -> bool:
+    """Whether SQLite, which allows one writer at a time, let the request have no effect."""
+    if reply.status_code == httpx.codes.INTERNAL_SERVER_ERROR:
+        return "Database error" in reply.text
+    return bool(reply.status_code == httpx.codes.SERVICE_UNAVAILABLE)

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import psutil
@@ -153,6 +154,8 @@ def main(grace: str, settled: str, *command: str) -> int:
         kill_all_below()
         if asked or os.getppid() != owner or time.monotonic() - began < float(settled):
             return code if code >= 0 else 128 - code
+        now = f"{datetime.now():%Y-%m-%d %H:%M:%S}"
+        print(f"{now} {command[0]} ended with {code}: it is started again", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
         server.warm(broker.bootstrap)
         os.environ["AIRFLOW_CONN_SPARK_DEFAULT"] = server.connection
 
-It listens on loopback only, to clients that know its token. If it dies it is started again.
+All its ports are on loopback only, and clients must know its token. If it dies it is started again.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ SETTINGS = {
     "spark.master": "local[*]",
     "spark.driver.memory": "2g",
     "spark.connect.grpc.binding.address": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
     # A pipeline that runs once a day finds its session again.
     "spark.connect.session.manager.defaultSessionTimeout": "25h",
     # Frozen for two minutes, a Spark in one JVM would take itself for dead, and never recover.
@@ -69,7 +71,7 @@ class SparkServer:
         self.log = self.folder / "server.log"
         self.port = free_port()
         self.token = _token(self.folder)
-        self._settings = {**_ours(), **SETTINGS, **(settings or {})}
+        self._settings = {**embedded_settings(), **(settings or {})}
         self._environment = {**os.environ, **(environment or {})}
         self._guarded: Guarded | None = None
 
@@ -109,6 +111,9 @@ class SparkServer:
     def start(self) -> Self:
         """Start, and wait until it answers."""
         settings = {**self._settings, "spark.connect.grpc.binding.port": str(self.port)}
+        # One that was killed has left its blocks.
+        scratch = self.folder / "scratch"
+        shutil.rmtree(scratch, ignore_errors=True)
         submit = str(Path(pyspark.__file__).parent / "bin" / "spark-submit")
         pairs = [word for pair in settings.items() for word in ("--conf", "=".join(pair))]
         # The class is Spark's own: there is no application to load.
@@ -118,7 +123,11 @@ class SparkServer:
             self.log,
             settled=SETTLED_SECONDS,
             # The token is in no argument and in no setting that a client could read.
-            env={**self._environment, "SPARK_CONNECT_AUTHENTICATE_TOKEN": self.token},
+            env={
+                **self._environment,
+                "SPARK_CONNECT_AUTHENTICATE_TOKEN": self.token,
+                "SPARK_LOCAL_DIRS": str(scratch),
+            },
             cwd=self.folder,
         )
         try:
@@ -183,11 +192,11 @@ class SparkServer:
         shutil.rmtree(folder)
 
 
-def _ours() -> dict[str, str]:
-    """The product's settings, with the options of a server's JVM."""
+def embedded_settings() -> dict[str, str]:
+    """The product's settings for a server, and those of this one."""
     settings = server_conf()
     key = "spark.driver.extraJavaOptions"
-    return {**settings, key: f"{settings[key]} {JAVA_OPTIONS}"}
+    return {**settings, key: f"{settings[key]} {JAVA_OPTIONS}", **SETTINGS}
 
 
 def _token(folder: Path) -> str:

@@ -317,23 +317,20 @@ def a_record_left_out(trips: Installed) -> Expectations:
     return {"altered": frozenset({faulty})}
 
 
-def spark() -> AbstractContextManager[SparkSession]:
-    """A session where the connection says; the package may be a mutated one."""
-    from sluice.lake.session import open_at
-    from sluice.lake.spark_place import place_in
-    from sluice.spec.pipeline_spec import PipelineSpec
-    from sluice.tables.warehouse import Warehouse
+def spark(trips: Installed) -> AbstractContextManager[SparkSession]:
+    """The pipeline's session, where the connection says; the package may be a mutated one."""
+    from sluice.pipeline import find_pipeline
 
-    named = {"version": 1, "pipeline": "tests", "table": "tests", "topics": ["none"]}
-    spec = PipelineSpec.model_validate({**named, "format": {"type": "raw"}})
-    return open_at(place_in(os.environ), Warehouse("warehouse"))(spec)
+    connection = "AIRFLOW_CONN_SPARK_DEFAULT"
+    found = find_pipeline(trips.name, {**trips.environment, connection: os.environ[connection]})
+    return found.open_spark(found.spec, None)
 
 
 def main(name: str, bootstrap: str, folder: str) -> None:
     topic = f"mutation-{uuid.uuid4().hex[:12]}"
     assert create_topic(bootstrap, topic, 1, {})
     with contextlib.ExitStack() as at_the_end:
-        session = cache(lambda: at_the_end.enter_context(spark()))
+        session = cache(lambda: at_the_end.enter_context(spark(trips)))
         trips = Installed(Path(folder), bootstrap, [topic], session)
         print(json.dumps(found_in(trips, name)), flush=True)
 

@@ -98,7 +98,7 @@ class Installed:
 
     def open(self) -> Pipeline:
         found = find_pipeline(self.name, self.environment)
-        return replace(found, open_spark=lambda spec: contextlib.nullcontext(self.session()))
+        return replace(found, open_spark=lambda *_: contextlib.nullcontext(self.session()))
 
     def plan(self) -> BatchReference:
         return self.open().plan("test", "pytest")

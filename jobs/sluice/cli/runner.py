@@ -69,7 +69,9 @@ class Runner:
 
     def _ingest(self, work: BatchReference) -> None:
         if self._lake is None:
-            self._lake = self._at_the_end.enter_context(self._opened.open_lake())
+            self._lake = self._at_the_end.enter_context(
+                self._opened.open_lake(self._opened.span(work))
+            )
         self._opened.ingest(work, self._lake)
 
     def _settle(self) -> None:

@@ -119,6 +119,7 @@ _LEFT_ALONE = {
     "RESPONSE_ALREADY_RECEIVED": "has forgotten this statement: it was restarted",
     "RETRIES_EXCEEDED": "does not answer any more",
 }
+_WHERE_TO_LOOK = 'if that happens with each try: docs/reliability.md, "A Spark server"'
 _SAID = re.compile(rf"\[({'|'.join(_LEFT_ALONE)})\]")
 
 
@@ -129,7 +130,7 @@ def naming_conflicts() -> Iterator[None]:
         yield
     except Exception as problem:
         if alone := _SAID.search(str(problem)):
-            said = f"{alone[0]} the Spark server {_LEFT_ALONE[alone[1]]}"
+            said = f"{alone[0]} the Spark server {_LEFT_ALONE[alone[1]]}; {_WHERE_TO_LOOK}"
             raise RuntimeError(said) from problem
         found = _CONFLICT.search(str(problem))
         if found:

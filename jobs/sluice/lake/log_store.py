@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
 
 from sluice.lake.own_classes import JAR, LOG_STORE, LOG_STORE_KEY
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 log = logging.getLogger(__name__)
 
 
-def warn_of_overwriting(spark: SparkSession, where: str) -> None:
-    """Log a warning where commits are made by one of Delta's own log stores.
+def warn_of_overwriting(found: str | None, where: str) -> None:
+    """Log a warning where commits are made by one of Delta's own log stores, or by its default.
 
     All of them look whether a local file is there and then write over it. Another class may be
     named: then its author answers for it.
     """
-    found = spark.conf.get(LOG_STORE_KEY, None)
     if found is None or found.startswith("io.delta.storage."):
         log.warning(
             "%s: expected %s=%s, found %s: a commit could overwrite another process's at the same"

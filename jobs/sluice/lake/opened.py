@@ -13,16 +13,18 @@ from sluice.spec.pipeline_spec import PipelineSpec
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-OpenSpark = Callable[[PipelineSpec], AbstractContextManager["SparkSession"]]
-"""Starts Spark for a pipeline, and stops it at the end."""
+OpenSpark = Callable[[PipelineSpec, int | None], AbstractContextManager["SparkSession"]]
+"""Starts Spark for a pipeline that reads so many offsets (None: unknown); stops it at the end."""
 
 
 @contextmanager
-def open_lake(resources: PipelineResources, open_spark: OpenSpark) -> Iterator[Lake]:
-    """The lake that batches land in. Raises SparkFailed."""
+def open_lake(
+    resources: PipelineResources, open_spark: OpenSpark, offsets: int | None
+) -> Iterator[Lake]:
+    """The lake that batches of so many offsets land in. Raises SparkFailed."""
     from sluice.lake.spark_lake import SparkLake
 
-    with open_spark(resources.spec) as spark:
+    with open_spark(resources.spec, offsets) as spark:
         yield SparkLake(spark, resources.client, resources.spec, resources.tables)
 
 
@@ -31,5 +33,5 @@ def open_upkeep(resources: PipelineResources, open_spark: OpenSpark) -> Iterator
     """What removes rows and files. Raises SparkFailed."""
     from sluice.lake.upkeep import SparkUpkeep
 
-    with open_spark(resources.spec) as spark:
+    with open_spark(resources.spec, None) as spark:
         yield SparkUpkeep(spark, resources.tables.quarantine(resources.spec.table))

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sluice.errors import SettingsError, SparkFailed
+from sluice.lake.java_options import options_for, server_options
 from sluice.lake.log_store import warn_of_overwriting
 from sluice.lake.opened import OpenSpark
-from sluice.lake.own_classes import own_classes_conf
+from sluice.lake.own_classes import LOG_STORE_KEY, own_classes_conf
 from sluice.lake.server.requirements import STATIC
 from sluice.lake.spark_place import OwnSpark, SparkPlace, SparkServer
 from sluice.spec.spark_keys import SECRET
@@ -41,13 +42,12 @@ DECODING_CONF = {
 # own.
 _EMBEDDED_JARS = Path(__file__).resolve().parents[3] / "build" / "jars" / "spark"
 
-# From `make setup`, too: local/class_archive.py.
-CLASS_ARCHIVE = _EMBEDDED_JARS.parents[1] / "classes.jsa"
-
-_LOGGING = Path(__file__).with_name("log4j2.properties")
+_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 
 # A JVM reads these when it starts. A Spark Connect server has its own; no client can change them.
 _START_CONF = {
+    # No session has classes of its own: what was compiled for one serves all (decision 17).
+    "spark.sql.artifact.isolation.enabled": "false",
     **STATIC,
     "spark.redaction.regex": SECRET,
     # Python would tell the JVM a source line with every expression: half of the time to build them.
@@ -65,6 +65,9 @@ _SESSION_CONF = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     # The tables' logs are small: one task reads one, not 50 (Delta's Snapshot.scala).
     "spark.databricks.delta.snapshotPartitions": "1",
+    # Plans are small here, and Delta's reading of its own log is most of them: to plan anew after
+    # each of its stages takes longer than it saves (decision 17).
+    "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "4",
     # VACUUM lists folders with this many tasks, however few they are (Delta's VacuumCommand.scala);
     # the default is 10,000 (Spark's performance tuning guide).
@@ -81,31 +84,30 @@ _SESSION_CONF = {
 }
 
 
-def spark_conf(spec: PipelineSpec) -> dict[str, str]:
-    """The Spark configuration of a pipeline; its spec overrides the defaults."""
-    return {**server_conf(), **session_conf(spec)}
+def spark_conf(spec: PipelineSpec, offsets: int | None = None) -> dict[str, str]:
+    """The configuration of a Spark of a pipeline's own; its spec overrides the defaults.
+
+    `offsets` are those that it will read, if that is known.
+    """
+    return {**own_conf(offsets), **session_conf(spec)}
+
+
+def own_conf(offsets: int | None = None) -> dict[str, str]:
+    """What a JVM for one run is started with."""
+    return {**_start_conf(), _JAVA_OPTIONS: " ".join(options_for(offsets))}
 
 
 def server_conf() -> dict[str, str]:
-    """What a JVM must be started with, whether for one pipeline or as a server for all."""
-    jars = {}
-    if _EMBEDDED_JARS.is_dir():
-        path = f"{_EMBEDDED_JARS}/*"
-        jars = {
-            "spark.driver.extraClassPath": path,
-            "spark.executor.extraClassPath": path,
-            **own_classes_conf(_EMBEDDED_JARS),
-        }
-    return {**_START_CONF, "spark.driver.extraJavaOptions": _java_options(), **jars}
+    """What a server for all pipelines is started with."""
+    return {**_start_conf(), _JAVA_OPTIONS: " ".join(server_options())}
 
 
-def _java_options() -> str:
-    """Settings of the driver's JVM: its log, the collector with the least work, the archive."""
-    options = [f"-Dlog4j2.configurationFile=file:{_LOGGING}", "-XX:+UseParallelGC"]
-    if CLASS_ARCHIVE.is_file():
-        # A JVM that an archive does not fit goes without; it need not say so.
-        options += [f"-XX:SharedArchiveFile={CLASS_ARCHIVE}", "-Xshare:auto", "-Xlog:cds*=off"]
-    return " ".join(options)
+def _start_conf() -> dict[str, str]:
+    if not _EMBEDDED_JARS.is_dir():
+        return _START_CONF
+    path = f"{_EMBEDDED_JARS}/*"
+    jars = {"spark.driver.extraClassPath": path, "spark.executor.extraClassPath": path}
+    return {**_START_CONF, **jars, **own_classes_conf(_EMBEDDED_JARS)}
 
 
 def session_conf(spec: PipelineSpec) -> dict[str, str]:
@@ -121,9 +123,11 @@ def open_at(place: SparkPlace, tables: Warehouse) -> OpenSpark:
 
 
 @contextmanager
-def own_session(place: OwnSpark, spec: PipelineSpec) -> Iterator[SparkSession]:
+def own_session(
+    place: OwnSpark, spec: PipelineSpec, offsets: int | None = None
+) -> Iterator[SparkSession]:
     """A session that is started for one pipeline, and stopped at the end."""
-    spark = open_own(place, spec)
+    spark = open_own(place, spec, offsets)
     try:
         yield spark
     finally:
@@ -136,13 +140,15 @@ def owner_of(spec: PipelineSpec, tables: Warehouse) -> str:
 
 
 def _session_there(
-    server: SparkServer, tables: Warehouse, spec: PipelineSpec
+    server: SparkServer, tables: Warehouse, spec: PipelineSpec, _: int | None
 ) -> AbstractContextManager[SparkSession]:
     # Read when pyspark is imported: its expressions are then built for a server.
     os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
     from sluice.lake.server.server_session import server_session
 
-    return server_session(server, owner_of(spec, tables), session_conf(spec))
+    # Planned batches are there.
+    seen = tables.offsets(spec.table)
+    return server_session(server, owner_of(spec, tables), session_conf(spec), seen)
 
 
 def _stop(spark: SparkSession) -> None:
@@ -155,7 +161,7 @@ def _stop(spark: SparkSession) -> None:
         log.warning("Spark had already stopped: %s", problem)
 
 
-def open_own(place: OwnSpark, spec: PipelineSpec) -> SparkSession:
+def open_own(place: OwnSpark, spec: PipelineSpec, offsets: int | None = None) -> SparkSession:
     """The session that spark-submit prepared, or one in a JVM that is started now."""
     from pyspark.sql import SparkSession
 
@@ -167,7 +173,7 @@ def open_own(place: OwnSpark, spec: PipelineSpec) -> SparkSession:
     builder = SparkSession.builder.appName(f"sluice-{spec.pipeline}")
     if place.master:
         builder = builder.master(place.master)
-    for key, value in spark_conf(spec).items():
+    for key, value in spark_conf(spec, offsets).items():
         builder = builder.config(key, value)
     interrupted = signal.getsignal(signal.SIGINT)
     try:
@@ -182,5 +188,5 @@ def open_own(place: OwnSpark, spec: PipelineSpec) -> SparkSession:
         # Spark's own handler (pyspark/core/context.py) asks the JVM to cancel while another call to
         # it is running.
         signal.signal(signal.SIGINT, interrupted)
-    warn_of_overwriting(session, f"{spec.pipeline}: spark")
+    warn_of_overwriting(session.conf.get(LOG_STORE_KEY, None), f"{spec.pipeline}: spark")
     return session

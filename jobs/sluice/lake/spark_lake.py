@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from sluice.broker.client_settings import ClientSettings
 from sluice.errors import SettingsError
 from sluice.failpoints import reach
+from sluice.lake import log_ahead
 from sluice.lake.batch_commit import (
     append_batch,
     is_type_change,
@@ -34,6 +35,7 @@ from sluice.lake.table_creation import create_data_table, create_quarantine_tabl
 from sluice.offsets.batches import Batch
 from sluice.offsets.ranges import span_of
 from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.tables.delta_log import DeltaLog
 from sluice.tables.warehouse import Warehouse
 
 log = logging.getLogger(__name__)
@@ -53,12 +55,15 @@ class SparkLake:
         self._spec = spec
         self._data = tables.data(spec.table)
         self._quarantine = tables.quarantine(spec.table)
+        if DeltaLog(self._data).exists():
+            log_ahead.before_a_commit(spark, self._data)
         self._decode = decoder(spec.format)
         self._exact_only = False
 
     def prepare(self) -> None:
         """Create the data table unless it exists."""
         create_data_table(self._spark, self._data, self._spec)
+        log_ahead.before_a_commit(self._spark, self._data)
 
     def land(self, reading: BatchAttempt) -> None:
         """Commit the batch in one pass if all is decodable; otherwise raises Undecodable.
@@ -128,6 +133,7 @@ class SparkLake:
             require_no_rows(stored, rows, self._data)
             log.info("%s: the table has no rows yet; its columns become the spec's", reading)
             retype_table(rows, self._data, reading, self._spec)
+        log_ahead.after_a_commit(self._spark, self._data)
 
     def _write(self, reading: BatchAttempt, records: DataFrame, rows: DataFrame) -> None:
         if not reading.replaces:

@@ -49,9 +49,17 @@ class DriverOperator(SparkSubmitOperator):
             self._hook.on_kill()
 
     def run_job(
-        self, context: Context, name: str, arguments: list[str], job: Callable[[Pipeline], object]
+        self,
+        context: Context,
+        name: str,
+        arguments: list[str],
+        job: Callable[[Pipeline], object],
+        offsets: int | None = None,
     ) -> None:
-        """Submit the job with these arguments; or, if Spark is a server, do it in this task."""
+        """Submit the job with these arguments; or, if Spark is a server, do it in this task.
+
+        `offsets` are those that it reads, if that is known.
+        """
         from sluice.lake.session import spark_conf
 
         place = spark_place()
@@ -63,7 +71,7 @@ class DriverOperator(SparkSubmitOperator):
             return
         self.name = f"sluice {name}"
         self.application_args = arguments
-        self.conf = {**spark_conf(self.spec)}
+        self.conf = {**spark_conf(self.spec, offsets)}
         super().execute(context)
 
     def _get_hook(self) -> SparkSubmitHook:
@@ -93,14 +101,21 @@ class IngestOperator(DriverOperator):
                 )
             if not work:
                 raise AirflowSkipException(f"{self.spec.pipeline}: nothing new to read")
-            left = pipeline_of(self.spec).outstanding(work)
+            pipeline = pipeline_of(self.spec)
+            left = pipeline.outstanding(work)
             if not left:
                 self.log.info("%s: nothing is left to commit; Spark is not needed", work)
                 return
             # A long backfill takes its turns: no try may last longer than a run of fresh data.
             now = left.first(self.spec.max_batches_per_run)
-            self.run_job(context, str(now), arguments(now), lambda pipeline: pipeline.land(now))
-            if rest := pipeline_of(self.spec).outstanding(left):
+            self.run_job(
+                context,
+                str(now),
+                arguments(now),
+                lambda opened: opened.land(now),
+                pipeline.span(now),
+            )
+            if rest := pipeline.outstanding(left):
                 self.log.info("Fresh data goes first; %s comes after it", rest)
                 raise AirflowRescheduleException(datetime.now(UTC) + TURN)  # type: ignore[no-untyped-call]
 

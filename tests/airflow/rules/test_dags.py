@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 from airflow.sdk import Asset, CronDataIntervalTimetable, TriggerRule
+from airflow.sdk.definitions.context import _AIRFLOW_PARSING_CONTEXT_DAG_ID
 from airflow.sdk.exceptions import ParamValidationError
 from airflow.serialization.serialized_objects import DagSerialization
 from airflow.utils.types import DagRunType
@@ -50,6 +51,14 @@ def test_every_spec_is_a_dag_of_its_name(write_spec, parse):
     bag = parse()
     assert not bag.import_errors
     assert of_specs(bag) == {"flights", "weather", "planes"}
+
+
+def test_a_task_builds_its_own_dag_only(write_spec, parse, monkeypatch):
+    for name in ("flights", "weather"):
+        write_spec(name)
+    # As Airflow does around the parsing in a task (task_runner.py).
+    monkeypatch.setenv(_AIRFLOW_PARSING_CONTEXT_DAG_ID, "weather")
+    assert of_specs(parse()) == {"weather"}
 
 
 def test_a_run_plans_then_ingests_then_settles(flights):

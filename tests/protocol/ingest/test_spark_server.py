@@ -15,9 +15,19 @@ import pytest
 
 from local.embedded.spark_server import SparkServer
 from tests.worlds.pipelines import Installed, Pipelines, Topic, more
-from tests.worlds.processes import JAVA_TUNING
+from tests.worlds.processes import JAVA_TUNING, until
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
+
+# A folder of a container, say. Here nobody has it.
+OPENING_A_SESSION = """
+import os
+os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
+from sluice.lake.server.server_session import server_session
+from sluice.lake.spark_place import place_in
+with server_session(place_in(os.environ), "owner", {}, "/of/this/process/only"):
+    pass
+"""
 
 Start = Callable[..., SparkServer]
 
@@ -34,7 +44,8 @@ def start(tmp_path: Path) -> Iterator[Start]:
                 "spark.master": "local[1]",
                 **{key.replace("__", "."): value for key, value in settings.items()},
             },
-            environment=JAVA_TUNING,
+            # Where it listens is its own affair.
+            environment={key: JAVA_TUNING[key] for key in JAVA_TUNING.keys() - {"SPARK_LOCAL_IP"}},
         )
         running.append(server)
         return server.start()
@@ -59,6 +70,9 @@ def test_batches_land_on_a_server_and_one_that_has_gone_is_named(
         assert done.returncode == 0, done.stderr
         assert "Warning" not in done.stderr
     assert trips.judge().facts.rows == 20
+    listening = [each for each in server.jvm().net_connections() if each.status == "LISTEN"]
+    assert len(listening) > 1
+    assert {each.laddr.ip for each in listening} <= {"127.0.0.1", "::ffff:127.0.0.1"}
 
     more(trips, 10, 20)
     server.kill()
@@ -70,6 +84,30 @@ def test_batches_land_on_a_server_and_one_that_has_gone_is_named(
     assert f"SparkFailed: 127.0.0.1:{server.port} gave no answer" in done.stderr
     assert "Traceback" not in done.stderr
     assert trips.judge(settled=False, caught_up=False).facts.rows == 20
+
+
+def test_a_server_reads_the_log_for_the_next_run(
+    start: Start, topic: Topic, pipeline: Pipelines, tmp_path: Path
+) -> None:
+    events = tmp_path / "events"
+    events.mkdir()
+    server = start(
+        spark__eventLog__enabled="true",
+        spark__eventLog__compress="false",
+        spark__eventLog__dir=str(events),
+    )
+    trips = pipeline(topic())
+    more(trips, 10)
+    done = trips.process("run", **on(server))
+    assert done.returncode == 0, done.stderr
+    state = f"Compute snapshot for version: {trips.version()}"
+
+    def told() -> bool:
+        return any(state in each.read_text() for each in events.rglob("*") if each.is_file())
+
+    # The client has gone.
+    until(told, state)
+    assert trips.judge().facts.rows == 10
 
 
 def refused(trips: Installed, environment: dict[str, str]) -> str:
@@ -95,6 +133,9 @@ def test_an_unfit_server_is_refused_at_once_by_what_it_lacks(
     assert "found another token" in wrong
     assert "hunter2" not in wrong
     assert "found no token" in says(on(server, password=None))
+
+    unseen = trips.alone(OPENING_A_SESSION, **on(server)).stderr
+    assert "expected a server that sees /of/this/process/only, as this process does" in unseen
 
     trips.write_spec(spark={"spark.driver.memory": "3g"})
     assert "spark: spark.driver.memory: expected a setting that a session may change" in says(

@@ -21,6 +21,7 @@ def test_one_plan_is_cut_into_batches_that_tile(topic: Topic, pipeline: Pipeline
     ranges = trips.ranges()
     spans = [sum(end - start for start, end in each.values()) for each in ranges.values()]
     assert (sum(spans), max(spans)) == (22, 10)
+    assert trips.open().span(work) == 22
     assert all(set(each) == {"[0]", "[1]", "[2]"} for each in ranges.values())
     trips.ingest(work)
     trips.settle()

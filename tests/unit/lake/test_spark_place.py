@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import json
-import re
 import socket
 import uuid
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from sluice.errors import SettingsError, SparkFailed, SpecError
+from sluice.errors import SettingsError, SparkFailed
+from sluice.lake.java_options import FEW_OFFSETS
 from sluice.lake.server.channel import ServerChannel
-from sluice.lake.server.requirements import (
-    STATIC,
-    require_session_settings,
-    require_static,
-    require_version,
+from sluice.lake.server.server_session import require_answer
+from sluice.lake.session import (
+    open_at,
+    own_conf,
+    server_conf,
+    session_conf,
+    spark_conf,
 )
-from sluice.lake.server.server_session import require_answer, session_id
-from sluice.lake.session import open_at, owner_of, server_conf, session_conf, spark_conf
 from sluice.lake.spark_place import OWN_SPARK, OwnSpark, SparkServer, place_of
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.tables.warehouse import Warehouse
 
 NAMED = {"version": 1, "pipeline": "trips", "table": "trips", "topics": ["none"]}
+OPTIONS = "spark.driver.extraJavaOptions"
 SPEC = PipelineSpec.model_validate({**NAMED, "format": {"type": "raw"}})
 
 
@@ -144,51 +145,13 @@ def test_a_session_on_a_server_is_given_nothing_that_belongs_to_the_servers_star
     spec = SPEC.model_copy(update={"spark": {"spark.sql.shuffle.partitions": "7"}})
     here, there = spark_conf(spec), session_conf(spec)
     assert here["spark.sql.shuffle.partitions"] == there["spark.sql.shuffle.partitions"] == "7"
-    assert here == {**server_conf(), **there}
+    assert here == {**own_conf(), **there}
     assert {key.split(".")[1] for key in there} == {"sql", "databricks"}
     assert not there.keys() & server_conf().keys()
 
 
-def test_what_a_server_must_be_started_with_is_what_ours_is_started_with() -> None:
-    require_static("ours", server_conf())
-    for key in STATIC:
-        with pytest.raises(SettingsError, match=f"{key}: expected .*, found nothing"):
-            require_static("theirs", {k: v for k, v in server_conf().items() if k != key})
-    more = {**server_conf(), "spark.sql.extensions": "a.B, io.delta.sql.DeltaSparkSessionExtension"}
-    require_static("theirs", more)
-
-
-def test_a_server_of_another_version_is_refused() -> None:
-    require_version("theirs", "4.0.4", "4.0.4")
-    with pytest.raises(SettingsError, match=r"expected Spark 4\.0\.4 .*, found Spark 4\.1\.0"):
-        require_version("theirs", "4.0.4", "4.1.0")
-
-
-def test_a_session_is_one_pipelines_own_and_the_same_in_every_process() -> None:
-    conf = {"a": "1", "b": "2"}
-    same = session_id("trips", conf, 0)
-    assert same == session_id("trips", dict(reversed(conf.items())), 0)
-    others = [("other", conf, 0), ("trips", {**conf, "b": "3"}, 0), ("trips", conf, 1)]
-    assert len({same, *(session_id(*each) for each in others)}) == 4
-    renamed = SPEC.model_copy(update={"pipeline": "other"})
-    owners = [owner_of(SPEC, Warehouse(root)) for root in ("/data", "/test")]
-    assert len({*owners, owner_of(renamed, Warehouse("/data"))}) == 3
-
-
-@pytest.mark.parametrize(
-    "key", ["spark.kafka.consumer.cache.capacity", "spark.delta.logStore.s3a.impl", "spark.jars"]
-)
-def test_a_setting_that_a_session_would_take_and_ignore_is_refused(key: str) -> None:
-    """Spark refuses only keys that it knows itself."""
-    require_session_settings("theirs", session_conf(SPEC))
-    with pytest.raises(SpecError, match=rf"spark: {re.escape(key)}: expected a setting that a"):
-        require_session_settings("theirs", {**session_conf(SPEC), key: "1"})
-
-
-@pytest.mark.parametrize("value", ["hunter2", r"a\"hunter2\\", r"-----BEGIN\nhunter2\n"])
-def test_what_the_kafka_connection_says_is_hidden_where_a_server_shows_its_statements(
-    value: str,
-) -> None:
-    shown = f'options {{\n  key: "kafka.ssl.key.password"\n  value: "{value}"\n}}\nkey: "assign"'
-    hidden = re.sub(session_conf(SPEC)["spark.sql.redaction.string.regex"], "…", shown)
-    assert hidden == 'options {\n  …\n}\nkey: "assign"'
+def test_a_jvm_for_few_offsets_compiles_less_and_a_server_as_hotspot_would() -> None:
+    few, many = (spark_conf(SPEC, offsets)[OPTIONS] for offsets in (FEW_OFFSETS, FEW_OFFSETS + 1))
+    assert few == f"{server_conf()[OPTIONS]} -XX:TieredStopAtLevel=1"
+    assert many.startswith(f"{server_conf()[OPTIONS]} -XX:Tier4")
+    assert spark_conf(SPEC)[OPTIONS] == many

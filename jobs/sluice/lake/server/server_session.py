@@ -25,6 +25,7 @@ from pyspark.sql.connect.session import SparkSession as ServerSession
 
 from sluice.errors import SettingsError, SluiceError, SparkFailed
 from sluice.lake.log_store import warn_of_overwriting
+from sluice.lake.own_classes import LOG_STORE_KEY
 from sluice.lake.server.channel import ServerChannel
 from sluice.lake.server.requirements import (
     SOURCES,
@@ -50,14 +51,15 @@ _NAMES = uuid.UUID("8f0a5c3e-7f0e-4c7b-9a53-1d2c50a7f6d1")
 
 @contextmanager
 def server_session(
-    server: SparkServer, owner: str, conf: Mapping[str, str]
+    server: SparkServer, owner: str, conf: Mapping[str, str], seen: str
 ) -> Iterator[SparkSession]:
     """The owner's session, configured; whatever still runs of this block ends with it.
 
-    `owner` tells whose session it is: a pipeline and its table. Raises SparkFailed, SettingsError,
-    or SpecError for a setting that a session cannot have.
+    `owner` tells whose session it is: a pipeline and its table; `seen` is a folder that the server
+    must see, as this process does. Raises SparkFailed, SettingsError, or SpecError for a setting
+    that a session cannot have.
     """
-    session = _opened(server, owner, conf)
+    session = _opened(server, owner, conf, seen)
     session.client.set_retry_policies([_AT_WORK])
     with Statements(session).ending_with_the_process() as statements:
         try:
@@ -68,7 +70,7 @@ def server_session(
         statements.close()
 
 
-def _opened(server: SparkServer, owner: str, conf: Mapping[str, str]) -> ServerSession:
+def _opened(server: SparkServer, owner: str, conf: Mapping[str, str], seen: str) -> ServerSession:
     """The owner's first session that is not closed: one that stood idle is, for good."""
     require_session_settings(server.address, conf)
     require_answer(server)
@@ -77,7 +79,7 @@ def _opened(server: SparkServer, owner: str, conf: Mapping[str, str]) -> ServerS
         session.release_session_on_close = False
         session.client.set_retry_policies([_AT_START])
         try:
-            _configure(session, server.address, conf)
+            _configure(session, server.address, conf, seen)
             return session
         except Exception as problem:
             session.stop()
@@ -104,12 +106,18 @@ def require_answer(server: SparkServer, seconds: float = _ANSWER_SECONDS) -> Non
             grpc.channel_ready_future(channel).result(timeout=seconds)
         except grpc.FutureTimeoutError:
             raise SparkFailed(
-                f"{server.address} gave no answer within {seconds:g} s. Start the Spark Connect"
-                " server, or correct the connection spark_default; then run again"
+                f"{server.address} gave no answer within {seconds:g} s{_over_tls(server)}. Start"
+                " the Spark Connect server, or correct the connection spark_default; then run again"
             ) from None
 
 
-def _configure(session: ServerSession, address: str, conf: Mapping[str, str]) -> None:
+def _over_tls(server: SparkServer) -> str:
+    """Spark's server has no TLS of its own (4.0): without a proxy it is silent."""
+    without = '{"use_ssl": false} in the extra of spark_default asks without'
+    return f", asked with TLS, for which it needs a proxy ({without})" if server.tls else ""
+
+
+def _configure(session: ServerSession, address: str, conf: Mapping[str, str], seen: str) -> None:
     """Bring the session to these settings, on a server that has what is needed."""
     found = session.conf.getAll
     if found.get(_CHECKED) != pyspark.__version__:
@@ -117,8 +125,9 @@ def _configure(session: ServerSession, address: str, conf: Mapping[str, str]) ->
         require_static(address, found)
         for source in SOURCES:
             _require_source(session, address, source)
-        # Before the spec's settings arrive: the server takes no log store from them.
-        warn_of_overwriting(cast(SparkSession, session), address)
+        _require_same_disk(session, address, seen)
+    # The server takes no log store from a spec's settings.
+    warn_of_overwriting(found.get(LOG_STORE_KEY), address)
     for key, value in conf.items():
         if found.get(key) != value:
             _set(session, address, key, value)
@@ -144,6 +153,19 @@ def _require_source(session: ServerSession, address: str, source: str) -> None:
             raise missing_source(address, source) from None
 
 
+def _require_same_disk(session: ServerSession, address: str, seen: str) -> None:
+    """Raises SettingsError if the server does not see a folder that this process sees."""
+    try:
+        session.read.format("binaryFile").load(seen).schema  # noqa: B018
+    except Exception as problem:
+        if "PATH_NOT_FOUND" in str(problem) or "Permission denied" in str(problem):
+            raise SettingsError(
+                f"{address}: expected a server that sees {seen}, as this process does, found one"
+                " that does not. Run it on this host, with the same disks, as the same user."
+            ) from None
+        raise
+
+
 def _meaning(server: SparkServer, problem: Exception) -> SluiceError:
     """What a failed start means to the reader; a token is never repeated."""
     if isinstance(problem, SluiceError):
@@ -153,8 +175,8 @@ def _meaning(server: SparkServer, problem: Exception) -> SluiceError:
     if status == grpc.StatusCode.UNAUTHENTICATED or "UNAUTHENTICATED" in str(problem):
         token = "another token" if server.token else "no token"
         return SettingsError(
-            f"{server.address}: expected the token with which the server was started"
-            f" (spark.connect.authenticate.token), found {token}. Correct the password of the"
-            " connection spark_default."
+            f"{server.address}: expected the token with which the server was started (its"
+            f" environment's SPARK_CONNECT_AUTHENTICATE_TOKEN), found {token}. Correct the password"
+            " of the connection spark_default."
         )
     return SparkFailed(f"{server.address}: Spark gave no session: {said}. Its log has the cause")

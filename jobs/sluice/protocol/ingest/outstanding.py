@@ -1,4 +1,4 @@
-"""Outstanding batches: what is left to land of a run's work."""
+"""Outstanding batches: what is left to land of a run's work, and how much that is."""
 
 from __future__ import annotations
 
@@ -10,6 +10,18 @@ from sluice.progress.resources import PipelineResources
 from sluice.progress.sequence_end import sequence_end
 
 log = logging.getLogger(__name__)
+
+
+def span_of_work(resources: PipelineResources, work: BatchReference) -> int | None:
+    """How many offsets the planned batches of the work have.
+
+    None where one of them replaces rows: whole files of the table are then read as well.
+    """
+    first, last = work.batches[0], work.batches[-1]
+    planned = resources.offsets.snapshot().batches(work.sequence, first, last=last)
+    if any(each.mode == "replace" for each in planned):
+        return None
+    return sum(each.span for each in planned)
 
 
 def outstanding(resources: PipelineResources, work: BatchReference) -> BatchReference:

@@ -1,0 +1,37 @@
+"""Java options: how the driver's JVM logs, collects garbage, loads classes and compiles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+# From `make setup`: local/class_archive.py.
+CLASS_ARCHIVE = Path(__file__).resolve().parents[3] / "build" / "classes.jsa"
+
+_LOGGING = Path(__file__).with_name("log4j2.properties")
+
+# So few that a JVM is busier with compiling than with reading them.
+FEW_OFFSETS = 50_000
+# HotSpot's first compiler only: it compiles at a third of the cost, code that runs a third as fast.
+_FOR_FEW = ("-XX:TieredStopAtLevel=1",)
+# Its second compiler is called ten times later than by default (5000, 600, 15000, 40000).
+_FOR_MANY = (
+    "-XX:Tier4InvocationThreshold=50000",
+    "-XX:Tier4MinInvocationThreshold=6000",
+    "-XX:Tier4CompileThreshold=150000",
+    "-XX:Tier4BackEdgeThreshold=400000",
+)
+
+
+def server_options() -> tuple[str, ...]:
+    """For a JVM that lives long: its log, the collector with the least work, the archive."""
+    options = (f"-Dlog4j2.configurationFile=file:{_LOGGING}", "-XX:+UseParallelGC")
+    if not CLASS_ARCHIVE.is_file():
+        return options
+    # A JVM that an archive does not fit goes without; it need not say so.
+    return (*options, f"-XX:SharedArchiveFile={CLASS_ARCHIVE}", "-Xshare:auto", "-Xlog:cds*=off")
+
+
+def options_for(offsets: int | None) -> tuple[str, ...]:
+    """For a JVM of one run, which reads so many offsets, or an unknown number (decision 17)."""
+    few = offsets is not None and offsets <= FEW_OFFSETS
+    return (*server_options(), *(_FOR_FEW if few else _FOR_MANY))
