@@ -19,13 +19,12 @@ from tests.worlds.processes import JAVA_TUNING, until
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
-# A folder of a container, say. Here nobody has it.
 OPENING_A_SESSION = """
 import os
 os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
 from sluice.lake.server.server_session import server_session
 from sluice.lake.spark_place import place_in
-with server_session(place_in(os.environ), "owner", {}, "/of/this/process/only"):
+with server_session(place_in(os.environ), "owner", {}, os.environ["SEEN"]):
     pass
 """
 
@@ -134,8 +133,13 @@ def test_an_unfit_server_is_refused_at_once_by_what_it_lacks(
     assert "hunter2" not in wrong
     assert "found no token" in says(on(server, password=None))
 
-    unseen = trips.alone(OPENING_A_SESSION, **on(server)).stderr
+    # A folder of a container, say. Here nobody has it.
+    unseen = trips.alone(OPENING_A_SESSION, SEEN="/of/this/process/only", **on(server)).stderr
     assert "expected a server that sees /of/this/process/only, as this process does" in unseen
+    odd = trips.folder / "{2026}[11]*"
+    odd.mkdir()
+    seen = trips.alone(OPENING_A_SESSION, SEEN=str(odd), **on(server))
+    assert seen.returncode == 0, seen.stderr
 
     trips.write_spec(spark={"spark.driver.memory": "3g"})
     assert "spark: spark.driver.memory: expected a setting that a session may change" in says(

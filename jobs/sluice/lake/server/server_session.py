@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -47,6 +48,8 @@ _AT_WORK = DefaultPolicy(max_retries=6, max_backoff=10_000)
 # Set in a session once its server was found to have what is needed.
 _CHECKED = "spark.sluice.checked"
 _NAMES = uuid.UUID("8f0a5c3e-7f0e-4c7b-9a53-1d2c50a7f6d1")
+# With one of these a path is a pattern to Spark (SparkHadoopUtil.isGlobPath).
+_OF_PATTERNS = re.compile(r"[{}\[\]*?\\]")
 
 
 @contextmanager
@@ -155,8 +158,9 @@ def _require_source(session: ServerSession, address: str, source: str) -> None:
 
 def _require_same_disk(session: ServerSession, address: str, seen: str) -> None:
     """Raises SettingsError if the server does not see a folder that this process sees."""
+    path = _OF_PATTERNS.sub(r"\\\g<0>", seen)
     try:
-        session.read.format("binaryFile").load(seen).schema  # noqa: B018
+        session.read.format("binaryFile").load(path).schema  # noqa: B018
     except Exception as problem:
         if "PATH_NOT_FOUND" in str(problem) or "Permission denied" in str(problem):
             raise SettingsError(
