@@ -25,6 +25,8 @@ QUICK_PARSING = {
     "min_file_process_interval": "10",
     "parsing_processes": "1",
 }
+# The next task of a run is found when the one before it has ended, not up to a second later.
+QUICK_SCHEDULING = {"scheduler_idle_sleep_time": "0.2"}
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,7 @@ def configuration(home: Path, root: Path, port: int, known: Secrets) -> dict[str
         "api": {**address, "workers": "1", "secret_key": known.session},
         "api_auth": {"jwt_secret": known.jwt},
         "logging": {"base_log_folder": str(home / "logs")},
+        "scheduler": QUICK_SCHEDULING,
         "dag_processor": QUICK_PARSING,
         # How long a killed task's orphan may block its supervisor by keeping a pipe open.
         "workers": {"socket_cleanup_timeout": "10"},
