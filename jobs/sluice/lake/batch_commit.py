@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+from pyspark.sql import functions as F
 
 from sluice.errors import CommitConflict, SpecError
 from sluice.lake.port import BatchAttempt
@@ -26,14 +27,28 @@ def append_batch(rows: DataFrame, uri: str, reading: BatchAttempt) -> None:
     _commit_of(reading, rows).mode("append").option("mergeSchema", "true").save(uri)
 
 
-def retype_table(rows: DataFrame, uri: str, reading: BatchAttempt, spec: PipelineSpec) -> None:
-    """The same for a table without rows, which takes these rows' types."""
-    writer = _commit_of(reading, rows).mode("overwrite").option("overwriteSchema", "true")
+def retype_table(
+    stored: DataFrame, rows: DataFrame, uri: str, reading: BatchAttempt, spec: PipelineSpec
+) -> None:
+    """The same for a table without rows, which takes these rows' types.
+
+    `stored` is the table. If another batch has landed in it meanwhile, the write fails: it reads
+    the table as its transaction does, and what lands after that is a conflict to Delta.
+    """
+    checked = rows.crossJoin(F.broadcast(_nothing_but_proof_of_no_rows(stored)))
+    writer = _commit_of(reading, checked).mode("overwrite").option("overwriteSchema", "true")
     if spec.partition_by:
         writer = writer.partitionBy(*spec.partition_by)
     if spec.cluster_by:
         writer = writer.clusterBy(*spec.cluster_by)
     writer.save(uri)
+
+
+def _nothing_but_proof_of_no_rows(stored: DataFrame) -> DataFrame:
+    """One row without columns; whoever reads it fails if the table has rows."""
+    counted = stored.agg(F.count(F.lit(1)).alias("rows"))
+    landed = F.raise_error(F.lit(_ROWS_LANDED))
+    return counted.where(F.when(counted["rows"] == 0, F.lit(True)).otherwise(landed)).select()
 
 
 def replace_batch(rows: DataFrame, uri: str, reading: BatchAttempt) -> None:
@@ -109,6 +124,7 @@ def rows_to_keep(
     return stored.join(again, ["_topic", "_partition", "_offset"], "left_anti")
 
 
+_ROWS_LANDED = "SLUICE-ROWS-LANDED"
 # The error conditions of Delta's DeltaConcurrentModificationException and its subclasses.
 _CONFLICT = re.compile(r"\[(DELTA_(?:CONCURRENT_\w+|METADATA_CHANGED|PROTOCOL_CHANGED))[\w.]*\]")
 
@@ -132,6 +148,8 @@ def naming_conflicts() -> Iterator[None]:
         if alone := _SAID.search(str(problem)):
             said = f"{alone[0]} the Spark server {_LEFT_ALONE[alone[1]]}; {_WHERE_TO_LOOK}"
             raise RuntimeError(said) from problem
+        if _ROWS_LANDED in str(problem):
+            raise CommitConflict("another batch gave the table its columns") from problem
         found = _CONFLICT.search(str(problem))
         if found:
             raise CommitConflict(f"another commit came in between ({found[1]})") from problem

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 
 # From `make setup`: local/class_archive.py.
 CLASS_ARCHIVE = Path(__file__).resolve().parents[3] / "build" / "classes.jsa"
 
 _LOGGING = Path(__file__).with_name("log4j2.properties")
+
+# A JVM that is given two collectors does not start, and these give it one where it runs.
+_OTHERS = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS")
+_COLLECTOR = re.compile(r"-XX:\+Use\w+GC\b")
 
 # So few that a JVM is busier with compiling than with reading them.
 FEW_OFFSETS = 50_000
@@ -24,7 +30,9 @@ _FOR_MANY = (
 
 def server_options() -> tuple[str, ...]:
     """For a JVM that lives long: its log, the collector with the least work, the archive."""
-    options = (f"-Dlog4j2.configurationFile=file:{_LOGGING}", "-XX:+UseParallelGC")
+    named = any(_COLLECTOR.search(os.environ.get(each, "")) for each in _OTHERS)
+    collector = () if named else ("-XX:+UseParallelGC",)
+    options = (f"-Dlog4j2.configurationFile=file:{_LOGGING}", *collector)
     if not CLASS_ARCHIVE.is_file():
         return options
     # A JVM that an archive does not fit goes without; it need not say so.

@@ -29,13 +29,19 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Decoding depends on these, so a spec cannot change them. No part of a record that does not fit
-# its schema is kept (SPARK-41248), and "" is not a number (migration guide, 2.4 to 3.0).
-DECODING_CONF = {
+# What lands depends on these, so neither a spec nor a server can change them. No part of a record
+# that does not fit its schema is kept (SPARK-41248), and "" is not a number (migration guide, 2.4
+# to 3.0).
+EXACT_CONF = {
     "spark.sql.json.enablePartialResults": "false",
     "spark.sql.legacy.json.allowEmptyString.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
+    # A text cast to the other kind loses the offset that it names.
+    "spark.sql.timestampType": "TIMESTAMP_LTZ",
+    # A replacement rewrites files: one that was passed over would lose its other rows.
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
 }
 
 # From `make setup`: the jars that Spark needs for Kafka and Delta, and our own. A cluster has its
@@ -112,7 +118,7 @@ def _start_conf() -> dict[str, str]:
 
 def session_conf(spec: PipelineSpec) -> dict[str, str]:
     """The part that a session on a server receives, including all of the spec's."""
-    return {**_SESSION_CONF, **spec.spark, **DECODING_CONF}
+    return {**_SESSION_CONF, **spec.spark, **EXACT_CONF}
 
 
 def open_at(place: SparkPlace, tables: Warehouse) -> OpenSpark:

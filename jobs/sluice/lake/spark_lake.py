@@ -129,10 +129,11 @@ class SparkLake:
         except AnalysisException as problem:
             if not is_type_change(problem):
                 raise
-            stored = self._spark.read.format("delta").load(self._data)
-            require_no_rows(stored, rows, self._data)
-            log.info("%s: the table has no rows yet; its columns become the spec's", reading)
-            retype_table(rows, self._data, reading, self._spec)
+            with naming_conflicts():
+                stored = self._spark.read.format("delta").load(self._data)
+                require_no_rows(stored, rows, self._data)
+                log.info("%s: the table has no rows yet; its columns become the spec's", reading)
+                retype_table(stored, rows, self._data, reading, self._spec)
         log_ahead.after_a_commit(self._spark, self._data)
 
     def _write(self, reading: BatchAttempt, records: DataFrame, rows: DataFrame) -> None:

@@ -62,13 +62,16 @@ def adopt_orphans() -> None:
 
 @contextmanager
 def watching_parent(end: Callable[[], None], pause: float = 1.0) -> Iterator[None]:
-    """Call `end` if this process's parent, a task's supervisor, dies while the block runs."""
+    """Call `end` if this process's parent, a task's supervisor, dies while the block runs.
+
+    It is called again after each pause until the block ends: not everything hears it at once.
+    """
     parent, over = os.getppid(), threading.Event()
 
     def watch() -> None:
         while not over.wait(pause):
             if os.getppid() != parent:
-                return end()
+                end()
 
     threading.Thread(target=watch, name="parent-watch", daemon=True).start()
     try:

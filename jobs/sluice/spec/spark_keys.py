@@ -49,8 +49,8 @@ _ALLOWED = re.compile(
         for each in ALLOWED
     )
 )
-# These decide what Spark hides of a configuration.
-_REDACTION = "spark.sql.redaction."
+# What Spark hides of a configuration, and the transaction ids that say which batches are committed.
+_NOT_A_SPECS = ("spark.sql.redaction.", "spark.databricks.delta.write.txn")
 # The same words in Python and Java. Azure's account keys end in `.key.<account>.<domain>`.
 SECRET = (
     "(?i)secret|passw|passphrase|token|jaas|credential|private|account|truststore|keystore"
@@ -72,7 +72,7 @@ def looks_secret(key: str) -> bool:
 
 def refusal_of(key: str, value: str) -> str:
     """Why a spec may not set a key, without the value; empty if it may."""
-    if not _ALLOWED.fullmatch(key) or key.startswith(_REDACTION):
+    if not _ALLOWED.fullmatch(key) or key.startswith(_NOT_A_SPECS):
         why = "not among the keys that a spec may set"
     elif looks_secret(key):
         why = "its name looks like a secret's"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from deltalake import DeltaTable
 from sluice.errors import SpecError, TooManyQuarantined
+from sluice.lake import spark_lake
+from sluice.operations.backfill.selection import offset_ranges
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import end, numbered, produce, send, transactional
@@ -147,6 +150,32 @@ def test_a_wrong_schema_fails_as_a_whole_and_goes_on_when_it_is_mended(
     assert metadata.configuration["sluice.pipeline"] == trips.name
     facts = trips.judge().facts
     assert (facts.rows, facts.quarantined) == (20, 0)
+
+
+def test_two_batches_that_give_an_empty_table_its_columns_do_not_remove_each_others_rows(
+    topic: Topic, pipeline: Pipelines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trips = pipeline(topic(), format=NUMBERS, quarantine={"max_ratio": 1.0})
+    values = [b'{"id": "A%d"}' % n for n in range(20)]
+    produce(trips.bootstrap, trips.topics[0], values[:10])
+    trips.run()
+    assert (trips.rows(), len(aside(trips))) == ([], 10)
+    produce(trips.bootstrap, trips.topics[0], values[10:])
+    trips.write_spec(format={"type": "json", "schema": "id STRING"})
+    fresh = trips.plan()
+    again = trips.open().backfill(offset_ranges([f"{trips.topics[0]}[0] [0, 10)"]), "test", "test")
+    look = spark_lake.require_no_rows
+
+    def another_lands_after_the_look(*given: Any) -> None:
+        look(*given)
+        monkeypatch.undo()
+        trips.ingest(again.work)
+
+    monkeypatch.setattr(spark_lake, "require_no_rows", another_lands_after_the_look)
+    trips.ingest(fresh)
+    trips.settle()
+    assert {row["id"] for row in trips.rows()} == {f"A{n}" for n in range(20)}
+    assert trips.judge().facts.rows == 20
 
 
 def test_a_type_that_changes_under_stored_rows_is_refused(

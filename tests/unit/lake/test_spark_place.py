@@ -150,6 +150,22 @@ def test_a_session_on_a_server_is_given_nothing_that_belongs_to_the_servers_star
     assert not there.keys() & server_conf().keys()
 
 
+def test_what_lands_does_not_depend_on_a_specs_settings() -> None:
+    keys = ("spark.sql.timestampType", "spark.sql.files.ignoreCorruptFiles")
+    given = {"spark": dict(zip(keys, ("TIMESTAMP_NTZ", "true"), strict=True))}
+    ours = session_conf(SPEC.model_copy(update=given))
+    assert [ours[key] for key in keys] == ["TIMESTAMP_LTZ", "false"]
+
+
+@pytest.mark.parametrize("variable", ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"])
+def test_a_collector_that_the_environment_names_is_left_alone(
+    variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "-XX:+UseParallelGC" in spark_conf(SPEC)[OPTIONS]
+    monkeypatch.setenv(variable, "-Xss4m -XX:+UseG1GC")
+    assert "GC" not in spark_conf(SPEC)[OPTIONS]
+
+
 def test_a_jvm_for_few_offsets_compiles_less_and_a_server_as_hotspot_would() -> None:
     few, many = (spark_conf(SPEC, offsets)[OPTIONS] for offsets in (FEW_OFFSETS, FEW_OFFSETS + 1))
     assert few == f"{server_conf()[OPTIONS]} -XX:TieredStopAtLevel=1"

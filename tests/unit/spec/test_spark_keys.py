@@ -25,6 +25,8 @@ NEVER_LISTED = (
     "spark.authenticate.secret",
     "spark.redaction.regex",
     "spark.sql.redaction.options.regex",
+    "spark.databricks.delta.write.txnAppId",
+    "spark.databricks.delta.write.txnVersion",
     "spark.submit.deployMode",
     "sql.shuffle.partitions",
     "Spark.sql.shuffle.partitions",

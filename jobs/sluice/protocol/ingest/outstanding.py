@@ -17,6 +17,8 @@ def span_of_work(resources: PipelineResources, work: BatchReference) -> int | No
 
     None where one of them replaces rows: whole files of the table are then read as well.
     """
+    if not work:
+        return 0
     first, last = work.batches[0], work.batches[-1]
     planned = resources.offsets.snapshot().batches(work.sequence, first, last=last)
     if any(each.mode == "replace" for each in planned):
