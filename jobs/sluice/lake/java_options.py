@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 # From `make setup`: local/class_archive.py.
@@ -28,9 +28,9 @@ _FOR_MANY = (
 )
 
 
-def server_options() -> tuple[str, ...]:
+def server_options(environment: Mapping[str, str]) -> tuple[str, ...]:
     """For a JVM that lives long: its log, the collector with the least work, the archive."""
-    named = any(_COLLECTOR.search(os.environ.get(each, "")) for each in _OTHERS)
+    named = any(_COLLECTOR.search(environment.get(each, "")) for each in _OTHERS)
     collector = () if named else ("-XX:+UseParallelGC",)
     options = (f"-Dlog4j2.configurationFile=file:{_LOGGING}", *collector)
     if not CLASS_ARCHIVE.is_file():
@@ -39,7 +39,7 @@ def server_options() -> tuple[str, ...]:
     return (*options, f"-XX:SharedArchiveFile={CLASS_ARCHIVE}", "-Xshare:auto", "-Xlog:cds*=off")
 
 
-def options_for(offsets: int | None) -> tuple[str, ...]:
+def options_for(offsets: int | None, environment: Mapping[str, str]) -> tuple[str, ...]:
     """For a JVM of one run, which reads so many offsets, or an unknown number (decision 17)."""
     few = offsets is not None and offsets <= FEW_OFFSETS
-    return (*server_options(), *(_FOR_FEW if few else _FOR_MANY))
+    return (*server_options(environment), *(_FOR_FEW if few else _FOR_MANY))

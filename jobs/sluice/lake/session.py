@@ -100,12 +100,12 @@ def spark_conf(spec: PipelineSpec, offsets: int | None = None) -> dict[str, str]
 
 def own_conf(offsets: int | None = None) -> dict[str, str]:
     """What a JVM for one run is started with."""
-    return {**_start_conf(), _JAVA_OPTIONS: " ".join(options_for(offsets))}
+    return {**_start_conf(), _JAVA_OPTIONS: " ".join(options_for(offsets, os.environ))}
 
 
 def server_conf() -> dict[str, str]:
     """What a server for all pipelines is started with."""
-    return {**_start_conf(), _JAVA_OPTIONS: " ".join(server_options())}
+    return {**_start_conf(), _JAVA_OPTIONS: " ".join(server_options(os.environ))}
 
 
 def _start_conf() -> dict[str, str]:
