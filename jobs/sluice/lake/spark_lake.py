@@ -123,13 +123,12 @@ class SparkLake:
         return telling_pace(self._spark, str(reading), span_of(reading.ranges))
 
     def _commit(self, reading: BatchAttempt, records: DataFrame, rows: DataFrame) -> None:
-        try:
-            with naming_conflicts(), self._telling_pace(reading):
+        with naming_conflicts(), self._telling_pace(reading):
+            try:
                 self._write(reading, records, rows)
-        except AnalysisException as problem:
-            if not is_type_change(problem):
-                raise
-            with naming_conflicts():
+            except AnalysisException as problem:
+                if not is_type_change(problem):
+                    raise
                 stored = self._spark.read.format("delta").load(self._data)
                 require_no_rows(stored, rows, self._data)
                 log.info("%s: the table has no rows yet; its columns become the spec's", reading)

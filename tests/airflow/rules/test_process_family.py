@@ -25,22 +25,15 @@ with watching_parent(end, pause=0.05):
 PARENT = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', {child!r}]).wait()"
 
 
-def appears(path: Path) -> bool:
-    deadline = time.monotonic() + 10
-    while not path.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return path.exists()
-
-
 def test_the_end_comes_when_the_supervisor_is_killed_and_not_before(tmp_path):
     started, ended = tmp_path / "started", tmp_path / "ended"
     child = CHILD.format(jobs=str(JOBS), started=str(started), ended=str(ended))
     supervisor = subprocess.Popen([sys.executable, "-c", PARENT.format(child=child)])
-    assert appears(started)
+    until(started.exists, "the child", seconds=10)
     time.sleep(0.3)
     assert not ended.exists()
     supervisor.kill()
     supervisor.wait()
-    assert appears(ended)
+    until(ended.exists, "the end", seconds=10)
     # Whoever does not hear it at once is told again.
-    until(lambda: ended.read_text().count("ended") > 1, "a second call")
+    until(lambda: ended.read_text().count("ended") > 1, "a second call", seconds=10)
