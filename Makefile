@@ -8,9 +8,9 @@ PYTEST := $(BIN)/pytest --durations=30
 # workers leave a quarter of two cores idle.
 AT_ONCE := --dist loadfile --no-loadscope-reorder -n
 # These have their own targets.
-APART := tests/airflow/scenarios tests/faults tests/mutations
+APART := tests/airflow/scenarios tests/faults tests/mutations tests/production
 
-.PHONY: help setup demo up down test test-fast test-airflow test-faults test-mutations soak check format bench bench-airflow bench-scale lock clean
+.PHONY: help setup demo up down test test-fast test-airflow test-faults test-mutations test-production soak check format bench bench-airflow bench-scale lock clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,7 +27,7 @@ up: setup  ## Start the broker, a Spark server and Airflow in the background; pr
 down:  ## Stop what `make up` started
 	@if [ -x $(BIN)/python ]; then $(BIN)/python -m local.stack down; fi
 
-test: setup  ## All tests except the Airflow scenarios, the faults and the mutations
+test: setup  ## All tests except the Airflow scenarios, faults, mutations and the production shape
 	$(PYTEST) $(AT_ONCE) 3 $(addprefix --ignore ,$(APART))
 
 test-fast: setup  ## The quick tests only: values and DAG rules
@@ -42,6 +42,11 @@ test-faults: setup  ## Exactness under faults: killed, frozen, doubled processes
 
 test-mutations: setup  ## Break the protocol on purpose: the oracle must turn red
 	$(PYTEST) -n 2 tests/mutations
+
+SHAPE ?=
+test-production: setup  ## Compose, Postgres, Spark cluster, S3, secured Kafka; SHAPE=kafka: some
+	@local/servers.sh
+	$(PYTEST) $(AT_ONCE) 2 $(if $(SHAPE),-k '$(SHAPE)') tests/production
 
 MINUTES ?= 10
 soak: setup  ## A pipeline under random faults for MINUTES=10; SEED=7 repeats one
@@ -66,8 +71,8 @@ bench-scale: setup  ## What a step costs on large tables: a year of batches, 10,
 	@$(BIN)/python -m local.bench.scale
 
 lock: setup  ## Compile requirements*.in into requirements*.txt
-	$(BIN)/uv pip compile --quiet --python-version 3.11 requirements.in -o requirements.txt
-	$(BIN)/uv pip compile --quiet --python-version 3.11 requirements-dev.in -o requirements-dev.txt
+	$(BIN)/uv pip compile --quiet --generate-hashes --python-version 3.11 requirements.in -o requirements.txt
+	$(BIN)/uv pip compile --quiet --generate-hashes --python-version 3.11 requirements-dev.in -o requirements-dev.txt
 
 clean: down  ## Remove what the targets created: .venv, build, caches
 	rm -rf .venv build .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-UV_VERSION=$(sed -n 's/^uv==//p' requirements-dev.txt)
+UV_VERSION=$(sed -n 's/^uv==\([^ ]*\).*/\1/p' requirements-dev.txt)
 VENV_STAMP=.venv/.setup-stamp
 VENV_UNFINISHED=.venv/.setup-unfinished
 JARS_STAMP=build/jars/.setup-stamp
@@ -96,13 +96,15 @@ install_python_packages() {
   adopt_pip_settings
   if [[ $(.venv/bin/uv --version 2>/dev/null) != "uv $UV_VERSION"* ]]; then
     say "Installer: uv $UV_VERSION"
-    .venv/bin/python -m pip install --quiet "uv==$UV_VERSION"
+    sed -n '/^uv==/,/^ *# via/p' requirements-dev.txt >build/uv.txt
+    .venv/bin/python -m pip install --quiet --require-hashes -r build/uv.txt
   fi
   say "Python packages: $(grep -c '^[a-z0-9].*==' requirements.txt) of the lock, and those of development (about 1 GB unpacked)"
   touch "$VENV_UNFINISHED"
-  # Steps, and on a terminal progress bars, but not the list of what was installed.
+  # The locks hold a hash of each file: another one is refused. Shown are the steps, and on a
+  # terminal progress bars, but not the list of what was installed.
   .venv/bin/uv pip install --python .venv/bin/python \
-    -r requirements.txt -r requirements-dev.txt \
+    --require-hashes -r requirements.txt -r requirements-dev.txt \
     2> >(sed -u '/^ [+~-] /d' >&2)
   .venv/bin/uv pip install --python .venv/bin/python --quiet --no-deps -e .
   rm "$VENV_UNFINISHED"
@@ -145,6 +147,7 @@ install_class_archive() {
 }
 
 main() {
+  mkdir -p build
   local venv_inputs jars_inputs archive_inputs
   venv_inputs="$(fingerprint requirements.txt requirements-dev.txt pyproject.toml local/setup.sh) in $PWD"
   jars_inputs="$(fingerprint ivy.xml jobs/jvm/*.scala requirements.txt local/setup.sh) with $(java_command)"

@@ -1,0 +1,1 @@
+"""The production shape: real servers, as a team runs them, on this machine's loopback."""
