@@ -10,13 +10,16 @@ AT_ONCE := --dist loadfile --no-loadscope-reorder -n
 # These have their own targets.
 APART := tests/airflow/scenarios tests/faults tests/mutations tests/production
 
-.PHONY: help setup demo up down test test-fast test-airflow test-faults test-mutations test-production soak check format bench bench-airflow bench-scale lock clean
+.PHONY: help setup s3 demo up down test test-fast test-airflow test-faults test-mutations test-production soak check format bench bench-airflow bench-scale lock clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup:  ## Install what is missing: virtual environment and jars (every other target calls it)
 	@local/setup.sh
+
+s3:  ## Install what Spark needs for a warehouse on S3 as well (61 MB)
+	@local/setup.sh s3
 
 demo: setup  ## Run the pipeline on real data: broker, Airflow, Spark, Delta, and a report
 	@$(BIN)/python -m local.demo
@@ -44,7 +47,7 @@ test-mutations: setup  ## Break the protocol on purpose: the oracle must turn re
 	$(PYTEST) -n 2 tests/mutations
 
 SHAPE ?=
-test-production: setup  ## Compose, Postgres, Spark cluster, S3, secured Kafka; SHAPE=kafka: some
+test-production: s3  ## Compose, Postgres, Spark cluster, S3, secured Kafka; SHAPE=kafka: some
 	@local/servers.sh
 	$(PYTEST) $(AT_ONCE) 2 $(if $(SHAPE),-k '$(SHAPE)') tests/production
 

@@ -2,7 +2,7 @@
 
     spark-submit jobs/ingest.py --pipeline flights --lane forward --generation 1 --batches 42..43
 
-The Kafka connection comes from the environment (`AIRFLOW_CONN_<ID>`), never from the arguments.
+Connections come from the environment (`AIRFLOW_CONN_<ID>`, `AWS_*`), never from the arguments.
 Exit code 1: failed, a retry may help; 3: failed, and an operator must decide.
 """
 
@@ -14,6 +14,7 @@ import click
 from sluice.lake.job_errors import reporting_errors
 from sluice.offsets.batches import BatchReference
 from sluice.pipeline import find_pipeline
+from sluice.tables.s3_access import reach_warehouse
 
 
 @click.command(help=__doc__)
@@ -24,6 +25,7 @@ from sluice.pipeline import find_pipeline
 def main(pipeline: str, lane: str, generation: int, batches: str) -> None:
     """Land the batches; the environment and the offsets table supply the rest."""
     with reporting_errors("sluice.ingest"):
+        reach_warehouse(os.environ)
         work = BatchReference.from_dict(
             {"pipeline": pipeline, "lane": lane, "generation": generation, "batches": batches}
         )

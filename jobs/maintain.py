@@ -2,7 +2,7 @@
 
     spark-submit jobs/maintain.py --pipeline flights --run-id … --actor …
 
-The Kafka connection comes from the environment (`AIRFLOW_CONN_<ID>`), never from the arguments.
+Connections come from the environment (`AIRFLOW_CONN_<ID>`, `AWS_*`), never from the arguments.
 Exit code 1: failed, a retry may help; 3: failed, and an operator must decide.
 """
 
@@ -14,6 +14,7 @@ import os
 import click
 from sluice.lake.job_errors import reporting_errors
 from sluice.pipeline import find_pipeline
+from sluice.tables.s3_access import reach_warehouse
 
 log = logging.getLogger("sluice.maintain")
 
@@ -25,6 +26,7 @@ log = logging.getLogger("sluice.maintain")
 def main(pipeline: str, run_id: str, actor: str) -> None:
     """Maintain the pipeline's tables; the environment supplies the rest."""
     with reporting_errors("sluice.maintain"):
+        reach_warehouse(os.environ)
         done = find_pipeline(pipeline, os.environ).maintain(run_id, actor)
         for line in done.summary:
             log.info("%s: %s", pipeline, line)

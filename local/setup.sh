@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Setup: everything the project needs, in .venv/ and build/, once. `make` calls it before each target.
+# `local/setup.sh s3` also fetches what a warehouse on an object store needs.
 # It does only what its inputs require, and continues where an earlier call was interrupted.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -7,7 +8,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 UV_VERSION=$(sed -n 's/^uv==\([^ ]*\).*/\1/p' requirements-dev.txt)
 VENV_STAMP=.venv/.setup-stamp
 VENV_UNFINISHED=.venv/.setup-unfinished
+SPARK_JARS=.venv/lib/python3.11/site-packages/pyspark/jars
 JARS_STAMP=build/jars/.setup-stamp
+S3_STAMP=build/jars/.s3-stamp
 ARCHIVE_STAMP=build/.classes-stamp
 
 say() { printf '\033[1m==>\033[0m %s\n' "$*"; }
@@ -113,27 +116,25 @@ install_python_packages() {
     >/dev/null || true
 }
 
-install_jars() {
-  local jars=.venv/lib/python3.11/site-packages/pyspark/jars settings=()
+install_jars() { # install_jars CONFIGURATION: those of ivy.xml, and no others, into build/jars/CONFIGURATION
+  local settings=()
   if [[ -n ${IVY_SETTINGS:-} ]]; then settings=(-settings "$IVY_SETTINGS"); fi
-  say "JVM artifacts of ivy.xml (about 70 MB) into build/jars"
+  say "JVM artifacts of ivy.xml into build/jars/$1"
   mkdir -p build/jars
-  if ! "$(java_command)" -jar "$jars"/ivy-*.jar ${settings[@]+"${settings[@]}"} -ivy ivy.xml \
-    -confs spark broker -types jar bundle -cache build/ivy -sync \
-    -retrieve 'build/jars/[conf]/[artifact]-[revision].[ext]' >build/ivy.log 2>&1; then
+  if ! "$(java_command)" -jar "$SPARK_JARS"/ivy-*.jar ${settings[@]+"${settings[@]}"} -ivy ivy.xml \
+    -confs "$1" -types jar bundle -cache build/ivy -sync \
+    -retrieve "build/jars/$1/[artifact]-[revision].[ext]" >build/ivy.log 2>&1; then
     tail -30 build/ivy.log >&2
     fail "the JVM artifacts could not be fetched" "see above, and build/ivy.log" \
       "all dependencies of ivy.xml" "repair the network and repeat; IVY_SETTINGS=FILE names a mirror"
   fi
-  say "$(ls build/jars/spark | wc -l | tr -d ' ') jars for Spark, $(ls build/jars/broker | wc -l | tr -d ' ') for the broker"
+  say "build/jars/$1: $(ls "build/jars/$1" | wc -l | tr -d ' ') jars"
 }
 
 # The Scala compiler is among Spark's jars, so that no JDK is needed.
-install_classes() {
-  local jars=.venv/lib/python3.11/site-packages/pyspark/jars
-  say "Sluice's own class for Delta's logs (jobs/jvm) into build/jars/spark"
-  "$(java_command)" -cp "$jars/*" scala.tools.nsc.Main -usejavacp -classpath 'build/jars/spark/*' \
-    -d build/jars/spark/sluice.jar jobs/jvm/*.scala
+install_classes() { # install_classes SOURCES JAR CLASSPATH
+  say "Sluice's own classes of $1 into $2"
+  "$(java_command)" -cp "$SPARK_JARS/*" scala.tools.nsc.Main -usejavacp -classpath "$3" -d "$2" "$1"/*.scala
 }
 
 # Without it all works, and starts more slowly.
@@ -148,9 +149,10 @@ install_class_archive() {
 
 main() {
   mkdir -p build
-  local venv_inputs jars_inputs archive_inputs
+  local venv_inputs jars_inputs archive_inputs s3_inputs
   venv_inputs="$(fingerprint requirements.txt requirements-dev.txt pyproject.toml local/setup.sh) in $PWD"
   jars_inputs="$(fingerprint ivy.xml jobs/jvm/*.scala requirements.txt local/setup.sh) with $(java_command)"
+  s3_inputs="$jars_inputs $(fingerprint jobs/jvm/s3/*.scala)"
   archive_inputs="$venv_inputs $jars_inputs $("$(java_command)" -version 2>&1 | cksum || true)"
   if ! current "$JARS_STAMP" "$jars_inputs" || ! current "$ARCHIVE_STAMP" "$archive_inputs"; then
     check_java
@@ -160,14 +162,20 @@ main() {
     echo "$venv_inputs" >"$VENV_STAMP"
   fi
   if ! current "$JARS_STAMP" "$jars_inputs"; then
-    install_jars
-    install_classes
+    install_jars spark
+    install_jars broker
+    install_classes jobs/jvm build/jars/spark/sluice.jar 'build/jars/spark/*'
     echo "$jars_inputs" >"$JARS_STAMP"
   fi
   if ! current "$ARCHIVE_STAMP" "$archive_inputs"; then
     install_class_archive "$archive_inputs"
     say "Setup is complete"
   fi
+  if [[ ${1:-} == s3 ]] && ! current "$S3_STAMP" "$s3_inputs"; then
+    install_jars s3
+    install_classes jobs/jvm/s3 build/jars/s3/sluice-s3.jar 'build/jars/s3/*:build/jars/spark/*'
+    echo "$s3_inputs" >"$S3_STAMP"
+  fi
 }
 
-main
+main "$@"

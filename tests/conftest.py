@@ -43,14 +43,14 @@ def spark(nothing_left_behind: None) -> Iterator[SparkSession]:
     from sluice.lake.session import open_own
     from sluice.lake.spark_place import OwnSpark
     from sluice.spec.pipeline_spec import PipelineSpec
+    from sluice.tables.warehouse import Warehouse
 
     tuning = pytest.MonkeyPatch()
     for key, value in JAVA_TUNING.items():
         tuning.setenv(key, value)
     named = {"version": 1, "pipeline": "tests", "table": "tests", "topics": ["none"]}
-    session = open_own(
-        OwnSpark(), PipelineSpec.model_validate({**named, "format": {"type": "raw"}})
-    )
+    spec = PipelineSpec.model_validate({**named, "format": {"type": "raw"}})
+    session = open_own(OwnSpark(), Warehouse("/"), spec)
     tuning.undo()
     yield session
     gateway = SparkContext._gateway

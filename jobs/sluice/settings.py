@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 from urllib.request import url2pathname
 
 from sluice.errors import SettingsError
@@ -19,14 +19,14 @@ from sluice.errors import SettingsError
 class Settings:
     """Where the tables and the pipeline specs are.
 
-    Raises SettingsError for a warehouse that is not a path.
+    Raises SettingsError for a warehouse that is neither a path nor in an S3 bucket.
     """
 
     warehouse: str
     pipelines: Path
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "warehouse", _path_of(self.warehouse))
+        object.__setattr__(self, "warehouse", _root_of(self.warehouse))
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:
@@ -38,10 +38,12 @@ class Settings:
 
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):/", re.IGNORECASE)
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+S3_SCHEME = "s3a"
 
 
-def _path_of(warehouse: str) -> str:
-    """The path itself, or that of a `file:` URI; another URI is refused.
+def _root_of(warehouse: str) -> str:
+    """A path, that of a `file:` URI, or `s3a://bucket/…`; another URI is refused.
 
     A URI may hold a key: no error repeats more than its scheme.
     """
@@ -51,19 +53,22 @@ def _path_of(warehouse: str) -> str:
     scheme, place = found[1].lower(), urlsplit(warehouse)
     if scheme == "file" and place.netloc in ("", "localhost"):
         return url2pathname(place.path)
+    if scheme in ("s3", S3_SCHEME):
+        return _in_bucket(scheme, place)
     raise SettingsError(
-        f"SLUICE_WAREHOUSE: expected a path on this host, found {scheme}://…: {_why_not(scheme)}."
-        " Choose a path on a local disk."
+        f"SLUICE_WAREHOUSE: expected a path on this host, or s3a://bucket/…, found {scheme}://…:"
+        " no test shows yet that the commits of Spark and delta-rs exclude each other there."
+        " Choose one of these."
     )
 
 
-def _why_not(scheme: str) -> str:
-    if scheme in ("s3", "s3a", "s3n"):
-        return (
-            "Delta has no log store for S3 that `spark.delta.logStore.s3a.impl` could name and"
-            " whose commit never overwrites another's"
+def _in_bucket(scheme: str, place: SplitResult) -> str:
+    if not _BUCKET.fullmatch(place.netloc) or place.query or place.fragment:
+        raise SettingsError(
+            f"SLUICE_WAREHOUSE: expected s3a://bucket/folder, found {scheme}:// with another form."
+            " Keys belong in the Airflow connection sluice_warehouse."
         )
-    return "no test shows yet that the commits of Spark and delta-rs exclude each other there"
+    return f"{S3_SCHEME}://{place.netloc}{place.path.rstrip('/')}"
 
 
 _KAFKA = '{"conn_type": "kafka", "extra": {"bootstrap.servers": "…"}}'

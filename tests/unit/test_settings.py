@@ -40,8 +40,6 @@ def test_a_file_uri_is_its_path(warehouse: str, path: str) -> None:
 @pytest.mark.parametrize(
     ("warehouse", "found"),
     [
-        ("s3://lake/x", "s3://…: Delta has no log store .* `spark.delta.logStore.s3a.impl`"),
-        ("S3A://key:hunter2@lake/x", "s3a://…: Delta has no log store .* never overwrites"),
         ("gs://hunter2/x", "gs://…: no test shows yet"),
         ("abfss://hunter2@account.example/x", "abfss://…: no test shows yet"),
         ("hdfs:///hunter2", "hdfs://…: no test shows yet"),
@@ -51,8 +49,30 @@ def test_a_file_uri_is_its_path(warehouse: str, path: str) -> None:
 def test_a_warehouse_where_commits_could_overwrite_each_other_is_refused(
     warehouse: str, found: str
 ) -> None:
-    expected = f"SLUICE_WAREHOUSE: expected a path on this host, found {found}"
+    expected = f"SLUICE_WAREHOUSE: expected a path on this host, or s3a://bucket/…, found {found}"
     with pytest.raises(SettingsError, match=expected) as refused:
+        Settings.from_environment({"SLUICE_WAREHOUSE": warehouse})
+    assert "hunter2" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("warehouse", "uri"),
+    [
+        ("s3a://lake", "s3a://lake"),
+        ("s3://lake/warehouse/", "s3a://lake/warehouse"),
+        ("S3A://my-lake.eu/a/b", "s3a://my-lake.eu/a/b"),
+    ],
+)
+def test_a_bucket_has_one_name_for_all(warehouse: str, uri: str) -> None:
+    assert Settings.from_environment({"SLUICE_WAREHOUSE": warehouse}).warehouse == uri
+
+
+@pytest.mark.parametrize(
+    "warehouse",
+    ["S3A://key:hunter2@lake/x", "s3:///hunter2", "s3://hunter2_/x", "s3://b/x?hunter2"],
+)
+def test_a_bucket_in_another_form_is_refused(warehouse: str) -> None:
+    with pytest.raises(SettingsError, match="expected s3a://bucket/folder") as refused:
         Settings.from_environment({"SLUICE_WAREHOUSE": warehouse})
     assert "hunter2" not in str(refused.value)
 

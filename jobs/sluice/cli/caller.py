@@ -17,7 +17,9 @@ def open_named(pipeline: str) -> Pipeline:
     """The pipeline of that name. Raises SpecError or SettingsError."""
     # It loads Kafka's and Delta's clients, which help and wrong usage do without.
     from sluice.pipeline import find_pipeline
+    from sluice.tables.s3_access import reach_warehouse
 
+    reach_warehouse(os.environ)
     return find_pipeline(pipeline, os.environ)
 
 

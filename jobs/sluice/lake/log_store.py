@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
+from sluice.lake import s3_conf
 from sluice.lake.own_classes import JAR, LOG_STORE, LOG_STORE_KEY
+from sluice.tables.warehouse import is_on_s3
 
 log = logging.getLogger(__name__)
 
 
-def warn_of_overwriting(found: str | None, where: str) -> None:
+def check_log_store(setting: Callable[[str], str | None], where: str, uri: str) -> None:
+    """Warn where commits to a table at a path could overwrite each other.
+
+    Raises SettingsError where commits to S3 could: there many hosts write.
+    """
+    if is_on_s3(uri):
+        s3_conf.require_exclusive(setting(s3_conf.LOG_STORE_KEY), where)
+    else:
+        _warn_of_overwriting(setting(LOG_STORE_KEY), where)
+
+
+def _warn_of_overwriting(found: str | None, where: str) -> None:
     """Log a warning where commits are made by one of Delta's own log stores, or by its default.
 
     All of them look whether a local file is there and then write over it. Another class may be

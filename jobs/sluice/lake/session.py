@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 from sluice.errors import SettingsError, SparkFailed
 from sluice.lake.java_options import options_for, server_options
-from sluice.lake.log_store import warn_of_overwriting
+from sluice.lake.log_store import check_log_store
 from sluice.lake.opened import OpenSpark
-from sluice.lake.own_classes import LOG_STORE_KEY, own_classes_conf
+from sluice.lake.own_classes import own_classes_conf
+from sluice.lake.s3_conf import s3_conf
 from sluice.lake.server.requirements import STATIC
 from sluice.lake.spark_place import OwnSpark, SparkPlace, SparkServer
 from sluice.spec.spark_keys import SECRET
@@ -44,9 +45,9 @@ EXACT_CONF = {
     "spark.sql.files.ignoreMissingFiles": "false",
 }
 
-# From `make setup`: the jars that Spark needs for Kafka and Delta, and our own. A cluster has its
-# own.
-_EMBEDDED_JARS = Path(__file__).resolve().parents[3] / "build" / "jars" / "spark"
+# The jars that Spark needs for Kafka and Delta, and our own (`make setup`); those for a warehouse on
+# S3 (`make s3`). A cluster has its own.
+_JARS = Path(__file__).resolve().parents[3] / "build" / "jars"
 
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 
@@ -90,30 +91,35 @@ _SESSION_CONF = {
 }
 
 
-def spark_conf(spec: PipelineSpec, offsets: int | None = None) -> dict[str, str]:
+def spark_conf(
+    spec: PipelineSpec, offsets: int | None = None, *, on_s3: bool = False
+) -> dict[str, str]:
     """The configuration of a Spark of a pipeline's own; its spec overrides the defaults.
 
-    `offsets` are those that it will read, if that is known.
+    `offsets` are those that it will read, if that is known; `on_s3`: the warehouse is there.
     """
-    return {**own_conf(offsets), **session_conf(spec)}
+    return {**own_conf(offsets, on_s3=on_s3), **session_conf(spec)}
 
 
-def own_conf(offsets: int | None = None) -> dict[str, str]:
+def own_conf(offsets: int | None = None, *, on_s3: bool = False) -> dict[str, str]:
     """What a JVM for one run is started with."""
-    return {**_start_conf(), _JAVA_OPTIONS: " ".join(options_for(offsets, os.environ))}
+    return {**_start_conf(on_s3), _JAVA_OPTIONS: " ".join(options_for(offsets, os.environ))}
 
 
-def server_conf() -> dict[str, str]:
+def server_conf(*, on_s3: bool = False) -> dict[str, str]:
     """What a server for all pipelines is started with."""
-    return {**_start_conf(), _JAVA_OPTIONS: " ".join(server_options(os.environ))}
+    return {**_start_conf(on_s3), _JAVA_OPTIONS: " ".join(server_options(os.environ))}
 
 
-def _start_conf() -> dict[str, str]:
-    if not _EMBEDDED_JARS.is_dir():
-        return _START_CONF
-    path = f"{_EMBEDDED_JARS}/*"
+def _start_conf(on_s3: bool) -> dict[str, str]:
+    there = s3_conf(os.environ) if on_s3 else {}
+    if not (_JARS / "spark").is_dir():
+        return {**_START_CONF, **there}
+    # Its Hadoop must come before that of Spark's own jars.
+    folders = ("s3", "spark") if on_s3 and (_JARS / "s3").is_dir() else ("spark",)
+    path = ":".join(f"{_JARS / each}/*" for each in folders)
     jars = {"spark.driver.extraClassPath": path, "spark.executor.extraClassPath": path}
-    return {**_START_CONF, **jars, **own_classes_conf(_EMBEDDED_JARS)}
+    return {**_START_CONF, **jars, **own_classes_conf(_JARS / "spark"), **there}
 
 
 def session_conf(spec: PipelineSpec) -> dict[str, str]:
@@ -124,16 +130,16 @@ def session_conf(spec: PipelineSpec) -> dict[str, str]:
 def open_at(place: SparkPlace, tables: Warehouse) -> OpenSpark:
     """How Spark is opened at a place, for a pipeline of the warehouse. Raises SparkFailed."""
     if isinstance(place, OwnSpark):
-        return partial(own_session, place)
+        return partial(own_session, place, tables)
     return partial(_session_there, place, tables)
 
 
 @contextmanager
 def own_session(
-    place: OwnSpark, spec: PipelineSpec, offsets: int | None = None
+    place: OwnSpark, tables: Warehouse, spec: PipelineSpec, offsets: int | None = None
 ) -> Iterator[SparkSession]:
     """A session that is started for one pipeline, and stopped at the end."""
-    spark = open_own(place, spec, offsets)
+    spark = open_own(place, tables, spec, offsets)
     try:
         yield spark
     finally:
@@ -167,7 +173,9 @@ def _stop(spark: SparkSession) -> None:
         log.warning("Spark had already stopped: %s", problem)
 
 
-def open_own(place: OwnSpark, spec: PipelineSpec, offsets: int | None = None) -> SparkSession:
+def open_own(
+    place: OwnSpark, tables: Warehouse, spec: PipelineSpec, offsets: int | None = None
+) -> SparkSession:
     """The session that spark-submit prepared, or one in a JVM that is started now."""
     from pyspark.sql import SparkSession
 
@@ -179,7 +187,7 @@ def open_own(place: OwnSpark, spec: PipelineSpec, offsets: int | None = None) ->
     builder = SparkSession.builder.appName(f"sluice-{spec.pipeline}")
     if place.master:
         builder = builder.master(place.master)
-    for key, value in spark_conf(spec, offsets).items():
+    for key, value in spark_conf(spec, offsets, on_s3=tables.on_s3).items():
         builder = builder.config(key, value)
     interrupted = signal.getsignal(signal.SIGINT)
     try:
@@ -194,5 +202,5 @@ def open_own(place: OwnSpark, spec: PipelineSpec, offsets: int | None = None) ->
         # Spark's own handler (pyspark/core/context.py) asks the JVM to cancel while another call to
         # it is running.
         signal.signal(signal.SIGINT, interrupted)
-    warn_of_overwriting(session.conf.get(LOG_STORE_KEY, None), f"{spec.pipeline}: spark")
+    check_log_store(lambda key: session.conf.get(key, None), f"{spec.pipeline}: spark", tables.root)
     return session

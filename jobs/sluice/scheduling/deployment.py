@@ -17,6 +17,9 @@ from sluice.errors import SettingsError
 from sluice.lake.spark_place import CONNECTION, OWN_SPARK, SparkPlace, place_of
 from sluice.settings import Settings
 from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.tables.s3_access import CONNECTION as S3_CONNECTION
+from sluice.tables.s3_access import use_connection
+from sluice.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from sluice.pipeline import Pipeline
@@ -28,8 +31,23 @@ PROJECT = Path(conf.get_mandatory_value("core", "plugins_folder")).resolve().par
 def project_settings(environment: Mapping[str, str] = os.environ) -> Settings:
     """The settings; relative paths start at the project, wherever Airflow was started."""
     settings = Settings.from_environment(environment)
-    warehouse = str(PROJECT / settings.warehouse)
+    warehouse = settings.warehouse
+    if not Warehouse(warehouse).on_s3:
+        warehouse = str(PROJECT / warehouse)
     return replace(settings, warehouse=warehouse, pipelines=PROJECT / settings.pipelines)
+
+
+def reached_settings() -> Settings:
+    """The same, for what opens tables: this process can then reach those on an object store."""
+    settings = project_settings()
+    if Warehouse(settings.warehouse).on_s3:
+        try:
+            found = json.loads(Connection.get(S3_CONNECTION).as_json())
+        except AirflowNotFoundException:
+            # The identity of the machine then.
+            found = None
+        use_connection(found, os.environ)
+    return settings
 
 
 def connection(conn_id: str) -> Connection:
@@ -48,7 +66,7 @@ def pipeline_of(spec: PipelineSpec, place: SparkPlace = OWN_SPARK) -> Pipeline:
     # Imported here, not at the top: it loads deltalake and confluent_kafka.
     from sluice.pipeline import open_pipeline
 
-    return open_pipeline(spec, project_settings(), connection(spec.kafka).extra_dejson, place)
+    return open_pipeline(spec, reached_settings(), connection(spec.kafka).extra_dejson, place)
 
 
 def spark_place() -> SparkPlace:

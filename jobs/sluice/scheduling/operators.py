@@ -15,12 +15,19 @@ from airflow.sdk.exceptions import AirflowRescheduleException, AirflowSkipExcept
 
 from sluice.lake.spark_place import CONNECTION, SparkServer
 from sluice.offsets.batches import BatchReference
-from sluice.scheduling.deployment import PROJECT, connection, pipeline_of, spark_place
+from sluice.scheduling.deployment import (
+    PROJECT,
+    connection,
+    pipeline_of,
+    reached_settings,
+    spark_place,
+)
 from sluice.scheduling.hooks import DriverHook, driver_environment, mask_secrets
 from sluice.scheduling.process_family import watching_parent
 from sluice.scheduling.run_params import PIPELINES, require_known_params
 from sluice.scheduling.tasks import actor_of, failing_for_good, planned_work
 from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
@@ -71,7 +78,8 @@ class DriverOperator(SparkSubmitOperator):
             return
         self.name = f"sluice {name}"
         self.application_args = arguments
-        self.conf = {**spark_conf(self.spec, offsets)}
+        on_s3 = Warehouse(reached_settings().warehouse).on_s3
+        self.conf = {**spark_conf(self.spec, offsets, on_s3=on_s3)}
         super().execute(context)
 
     def _get_hook(self) -> SparkSubmitHook:

@@ -58,8 +58,9 @@ def actor_of(dag_run: Any) -> str:
 
 def data_table(spec: PipelineSpec) -> Asset:
     """The pipeline's data table, as an asset that other DAGs can wait for."""
-    path = Warehouse(project_settings().warehouse).data(spec.table)
-    return Asset(Path(path).as_uri())
+    tables = Warehouse(project_settings().warehouse)
+    uri = tables.data(spec.table)
+    return Asset(uri if tables.on_s3 else Path(uri).as_uri())
 
 
 def plan_with(spec: PipelineSpec) -> Callable[..., dict[str, Any]]:

@@ -21,12 +21,13 @@ from sluice.offsets.row_offsets import Offsets
 from sluice.tables.commits import written_files
 from sluice.tables.coordinates import Landing, StoredCoordinates, group_coordinates
 from sluice.tables.data_files import Condition, files_named, read_files
+from sluice.tables.error_text import first_line
 from sluice.tables.features import unwritable_features
 from sluice.tables.fence import FENCE, Fencing
 from sluice.tables.log_end import LogEnd
 from sluice.tables.log_snapshot import LogSnapshot
 from sluice.tables.ownership import require_owner
-from sluice.tables.refusals import UNREADABLE, first_line, reading
+from sluice.tables.refusals import UNREADABLE, reading
 from sluice.tables.rows import removed_rows, rows_where
 from sluice.tables.scoped_rows import count_by_place, rows_in
 from sluice.tables.stored_rows import StoredRows, stored_rows

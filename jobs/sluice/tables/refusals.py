@@ -16,7 +16,9 @@ from sluice.errors import (
     OffsetsDamaged,
     TableRefused,
 )
+from sluice.tables.error_text import first_line
 from sluice.tables.features import unwritable_features
+from sluice.tables.put_if_absent import require_put_if_absent
 
 UNREADABLE = (TableRefused, OSError, DeltaError, pa.ArrowException)
 """What reading a table's files raises where they are gone, damaged, or of an unknown feature."""
@@ -56,7 +58,11 @@ def reading_offsets(uri: str, pipeline: str) -> Iterator[None]:
 
 @contextmanager
 def storing(uri: str) -> Iterator[None]:
-    """Change a table. Raises CommitFailed where its store refuses."""
+    """Change a table. Raises CommitFailed where its store refuses.
+
+    Raises SettingsError on an object store where one commit could overwrite another.
+    """
+    require_put_if_absent(uri)
     try:
         yield
     except (DeltaError, OSError) as problem:
@@ -99,11 +105,6 @@ def _failed(based_on: DeltaTable, problem: Exception, app_ids: Iterable[str] | N
     if moved:
         return CommitConflict(f"{uri}: {first_line(problem)}")
     return CommitFailed(f"{uri}: {first_line(problem)}. Nothing was written; run again.")
-
-
-def first_line(problem: Exception) -> str:
-    """An error without the backtrace of delta-rs."""
-    return str(problem).partition("\n")[0].removesuffix(".")
 
 
 def _moved(then: DeltaTable, now: DeltaTable, app_id: str) -> bool:

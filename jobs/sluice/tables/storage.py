@@ -74,8 +74,11 @@ def clear_leftovers(uri: str) -> None:
     """Remove the empty folders at a local path, and files that a dead log store left half written.
 
     Spark takes any non-empty folder for the table and would never create it. Nothing that belongs
-    to a table is removed; a process that is just creating one tries again.
+    to a table is removed; a process that is just creating one tries again. An object store has no
+    folders.
     """
+    if "://" in uri:
+        return
     for unfinished in Path(uri).glob("_delta_log/.*.tmp*"):
         unfinished.unlink(missing_ok=True)
     for folder, _, _ in os.walk(uri, topdown=False):

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from sluice.settings import S3_SCHEME
+
 
 @dataclass(frozen=True)
 class Warehouse:
-    """The root below which all tables live: a local path."""
+    """The root below which all tables live: a local path, or `s3a://bucket/…`."""
 
     root: str
 
@@ -29,6 +31,18 @@ class Warehouse:
         """Where version 1 had one offsets table for all pipelines."""
         return self._below("_sluice/offsets")
 
+    @property
+    def on_s3(self) -> bool:
+        """Whether the tables are on an object store."""
+        return is_on_s3(self.root)
+
     def _below(self, name: str) -> str:
+        if self.on_s3:
+            return f"{self.root}/{name}"
         # Spark resolves a relative path in its own working directory: return only absolute ones.
         return str(Path(self.root).resolve() / name)
+
+
+def is_on_s3(uri: str) -> bool:
+    """Whether a table's URI is in an S3 bucket."""
+    return uri.startswith(f"{S3_SCHEME}://")

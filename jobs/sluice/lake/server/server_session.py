@@ -25,8 +25,7 @@ from pyspark.sql.connect.client.retries import DefaultPolicy
 from pyspark.sql.connect.session import SparkSession as ServerSession
 
 from sluice.errors import SettingsError, SluiceError, SparkFailed
-from sluice.lake.log_store import warn_of_overwriting
-from sluice.lake.own_classes import LOG_STORE_KEY
+from sluice.lake.log_store import check_log_store
 from sluice.lake.server.channel import ServerChannel
 from sluice.lake.server.requirements import (
     SOURCES,
@@ -130,7 +129,7 @@ def _configure(session: ServerSession, address: str, conf: Mapping[str, str], se
             _require_source(session, address, source)
         _require_same_disk(session, address, seen)
     # The server takes no log store from a spec's settings.
-    warn_of_overwriting(found.get(LOG_STORE_KEY), address)
+    check_log_store(found.get, address, seen)
     for key, value in conf.items():
         if found.get(key) != value:
             _set(session, address, key, value)
@@ -165,7 +164,8 @@ def _require_same_disk(session: ServerSession, address: str, seen: str) -> None:
         if "PATH_NOT_FOUND" in str(problem) or "Permission denied" in str(problem):
             raise SettingsError(
                 f"{address}: expected a server that sees {seen}, as this process does, found one"
-                " that does not. Run it on this host, with the same disks, as the same user."
+                " that does not. Run it on this host, with the same disks, as the same user; for a"
+                " bucket, start it with the same endpoint and keys."
             ) from None
         raise
 

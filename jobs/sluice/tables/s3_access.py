@@ -1,0 +1,119 @@
+"""S3 access: how a warehouse in a bucket is reached, as one Airflow connection says it.
+
+It becomes the variables of AWS' own clients, in the environment of the process. There delta-rs,
+Spark and the probe find them alike, and no argument, plan or table ever holds a key. Without the
+connection these variables, or the machine's identity, are used as they are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, MutableMapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from sluice.errors import SettingsError
+from sluice.settings import find_connection
+
+CONNECTION = "sluice_warehouse"
+_EXAMPLE = (
+    '{"conn_type": "aws", "login": "ACCESS_KEY_ID", "password": "…",'
+    ' "extra": {"region_name": "eu-central-1"}}'
+)
+ENDPOINT, REGION = "AWS_ENDPOINT_URL", "AWS_REGION"
+VIRTUAL_HOST = "AWS_VIRTUAL_HOSTED_STYLE_REQUEST"
+# Keys of the extra, as Airflow's Amazon provider names them, and their variables.
+_EXTRA = {
+    "endpoint_url": ENDPOINT,
+    "region_name": REGION,
+    "aws_session_token": "AWS_SESSION_TOKEN",
+}
+_ADDRESSING = "addressing_style"
+_IDENTITY = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+# With one of these delta-rs commits in another way than by a conditional PUT.
+_UNSAFE = ("AWS_S3_ALLOW_UNSAFE_RENAME", "AWS_S3_LOCKING_PROVIDER", "AWS_CONDITIONAL_PUT")
+
+
+def reach_warehouse(environment: MutableMapping[str, str]) -> None:
+    """Bring the environment to what `AIRFLOW_CONN_SLUICE_WAREHOUSE` in it says.
+
+    Raises SettingsError, which repeats no secret.
+    """
+    use_connection(find_connection(CONNECTION, environment, _EXAMPLE), environment)
+
+
+def use_connection(
+    connection: Mapping[str, Any] | None, environment: MutableMapping[str, str]
+) -> None:
+    """Bring the environment to what a connection in Airflow's JSON form says; None: as it is.
+
+    Raises SettingsError, which repeats no secret.
+    """
+    for name in _UNSAFE:
+        if environment.get(name):
+            raise SettingsError(
+                f"{name}: expected it unset, found a value: with it, commits to S3 could overwrite"
+                " each other. Unset it."
+            )
+    if connection is not None:
+        variables = variables_of(connection)
+        # Another identity's session token would not fit these keys.
+        if any(name in variables for name in _IDENTITY):
+            for name in _IDENTITY:
+                environment.pop(name, None)
+        environment.update(variables)
+    endpoint = environment.get(ENDPOINT, "")
+    if endpoint.startswith("http://"):
+        environment["AWS_ALLOW_HTTP"] = "true"
+    # AWS' own default for its buckets; other servers seldom have a host name for each.
+    environment.setdefault(VIRTUAL_HOST, "false" if endpoint else "true")
+    environment.setdefault(REGION, environment.get("AWS_DEFAULT_REGION", "us-east-1"))
+
+
+def variables_of(connection: Mapping[str, Any]) -> dict[str, str]:
+    """The variables that a connection stands for. Raises SettingsError, which repeats no secret."""
+    if connection.get("conn_type") != "aws":
+        raise _unusable("conn_type", "`aws`", repr(connection.get("conn_type")))
+    key, secret = connection.get("login"), connection.get("password")
+    if bool(key) != bool(secret):
+        raise _unusable(
+            "login, password", "both, or none for the machine's identity", "one of them"
+        )
+    found = {_IDENTITY[0]: str(key), _IDENTITY[1]: str(secret)} if key else {}
+    extra = _extra(connection)
+    for name, value in extra.items():
+        if name in _EXTRA and value:
+            found[_EXTRA[name]] = str(value)
+    if (style := extra.get(_ADDRESSING)) not in (None, "path", "virtual"):
+        raise _unusable(f"extra.{_ADDRESSING}", "`path` or `virtual`", repr(style))
+    if style:
+        found[VIRTUAL_HOST] = str(style == "virtual").lower()
+    _require_url(found.get(ENDPOINT, ""))
+    return found
+
+
+def _extra(connection: Mapping[str, Any]) -> Mapping[str, Any]:
+    extra = connection.get("extra") or {}
+    try:
+        extra = json.loads(extra) if isinstance(extra, str) else extra
+    except ValueError:
+        extra = None
+    if not isinstance(extra, Mapping):
+        raise _unusable("extra", "a JSON object", "another form")
+    allowed = (*_EXTRA, _ADDRESSING)
+    if unknown := sorted({*extra} - {*allowed}):
+        raise _unusable("extra", f"only {', '.join(allowed)}", ", ".join(unknown))
+    return extra
+
+
+def _require_url(endpoint: str) -> None:
+    place = urlsplit(endpoint)
+    if endpoint and (place.scheme not in ("http", "https") or "@" in place.netloc):
+        raise _unusable("extra.endpoint_url", "https://host[:port]", "another form")
+
+
+def _unusable(key: str, expected: str, found: str) -> SettingsError:
+    return SettingsError(
+        f"connection {CONNECTION}: {key}: expected {expected}, found {found}. Correct it under"
+        f" Admin → Connections, or in AIRFLOW_CONN_{CONNECTION.upper()}."
+    )
