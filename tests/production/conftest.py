@@ -1,1 +1,83 @@
 """The production shape: real servers, as a team runs them, on this machine's loopback."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+
+import pytest
+from sluice.lake.s3_conf import s3_conf
+from sluice.lake.session import server_conf
+
+from local.embedded.broker import Broker
+from local.embedded.spark_server import SparkServer
+from tests.production.worlds.answers import Answers
+from tests.production.worlds.bucket_pipelines import InBucket, reached
+from tests.production.worlds.gateway import Gateway, Network
+from tests.worlds.pipelines import no_spark
+from tests.worlds.processes import JAVA_TUNING
+
+
+@pytest.fixture(scope="session")
+def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
+    """One S3 server for all tests. A test that stops servers starts its own."""
+    with Gateway(tmp_path_factory.mktemp("s3")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def answers(gateway: Gateway, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Answers]:
+    """A proxy in front of that server; between two tests it is honest."""
+    with Answers(tmp_path_factory.mktemp("answers"), gateway.port) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def network(answers: Answers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Network]:
+    """The way to that proxy, which can be slow, cut or down."""
+    with Network(tmp_path_factory.mktemp("network"), answers.port) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def s3_server(
+    gateway: Gateway, network: Network, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SparkServer]:
+    """A warm Spark server that reaches the bucket over that network."""
+    folder = tmp_path_factory.mktemp("spark")
+    found = {"AIRFLOW_CONN_SLUICE_WAREHOUSE": gateway.connection(network.listens)}
+    variables = reached(found)
+    settings = {**server_conf(on_s3=True), **s3_conf(variables), "spark.master": "local[2]"}
+    with SparkServer(folder, settings=settings, environment={**JAVA_TUNING, **variables}) as server:
+        yield server
+
+
+@pytest.fixture
+def in_bucket(
+    broker: Broker,
+    gateway: Gateway,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Callable[..., InBucket]]:
+    """`in_bucket(topic, …, port=…, **keys)` is a pipeline whose warehouse is in the bucket.
+
+    Asked for through a proxy's port where one is given; this process reaches it the same way.
+    """
+    made: list[InBucket] = []
+
+    def install(*topics: str, port: int | None = None, **keys: object) -> InBucket:
+        # A prefix of its own in the bucket.
+        folder = tmp_path_factory.mktemp("p")
+        made.append(
+            InBucket(folder, broker.bootstrap, list(topics), no_spark, gateway=gateway, port=port)
+        )
+        made[-1].write_spec(**keys)
+        for name in [name for name in os.environ if name.startswith("AWS_")]:
+            monkeypatch.delenv(name)
+        for name, text in reached(made[-1].environment).items():
+            monkeypatch.setenv(name, text)
+        return made[-1]
+
+    yield install
+    for run in (run for one in made for run in one.runs):
+        run.clear_away()

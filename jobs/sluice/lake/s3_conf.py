@@ -19,7 +19,7 @@ _BOUNDED = {
     "retry.interval": "200ms",
     "retry.throttle.limit": "5",
     "retry.throttle.interval": "200ms",
-    "connection.establish.timeout": "5s",
+    "connection.establish.timeout": "15s",
     "connection.timeout": "30s",
 }
 

@@ -45,8 +45,8 @@ EXACT_CONF = {
     "spark.sql.files.ignoreMissingFiles": "false",
 }
 
-# The jars that Spark needs for Kafka and Delta, and our own (`make setup`); those for a warehouse on
-# S3 (`make s3`). A cluster has its own.
+# The jars that Spark needs for Kafka and Delta, and our own (`make setup`), and those for S3 (`make
+# s3`). A cluster has its own.
 _JARS = Path(__file__).resolve().parents[3] / "build" / "jars"
 
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from deltalake import DeltaTable
-from deltalake.exceptions import DeltaError, TableNotFoundError
+from deltalake.exceptions import DeltaError
 
 from sluice.offsets.batch_sizes import BatchSizes
 from sluice.offsets.batches import Batch, PlannedRange
@@ -151,7 +151,7 @@ def batch_sizes(uri: str) -> BatchSizes | None:
     """Rows, bytes and files of the newest batches; None where there is no basis for an estimate."""
     try:
         commits = DeltaTable(uri).history(limit=_NEWEST)
-    except (TableNotFoundError, DeltaError, OSError):
+    except (DeltaError, OSError):
         return None
     found = BatchSizes(0, 0, 0, 0)
     for commit in filter(batch_of, commits):

@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
-from deltalake.fs import DeltaStorageHandler
 from pyarrow.fs import FileSelector, PyFileSystem
 
 from sluice.errors import SettingsError
 from sluice.tables.foreign_commits import RESTORE, TRANSACTION_RETENTION, UNKNOWN, TableCommit
+from sluice.tables.table_files import files_in, open_table
 
 # Most lines of a commit; not needed here.
 _ADD = b'{"add":'
@@ -25,7 +25,7 @@ def commits_after(table: DeltaTable, version: int) -> list[TableCommit]:
     """The commits above a version, oldest first, without those that log cleanup removed."""
     if version >= table.version():
         return []
-    files, found = PyFileSystem(DeltaStorageHandler(table.table_uri)), []
+    files, found = files_in(table.table_uri), []
     for number in range(table.version(), version, -1):
         # Log cleanup removes the oldest: below a missing one there are no others.
         if (actions := _read(files, number)) is None:
@@ -40,7 +40,7 @@ def commit_infos(table: DeltaTable) -> Iterator[tuple[int, Mapping[str, Any]]]:
     Not from DeltaTable.history(): that lists the commits that storage holds by now, and counts
     their versions down from the version of the handle (delta-rs 1.6).
     """
-    files = PyFileSystem(DeltaStorageHandler(table.table_uri))
+    files = files_in(table.table_uri)
     for version in range(table.version(), -1, -1):
         actions = _read(files, version)
         if actions is None:
@@ -53,7 +53,7 @@ def written_files(table: DeltaTable, version: int) -> list[str]:
 
     A file that it adds with a deletion vector was there before, and only lost rows.
     """
-    lines = _lines(PyFileSystem(DeltaStorageHandler(table.table_uri)), version) or []
+    lines = _lines(files_in(table.table_uri), version) or []
     added = (json.loads(line)["add"] for line in lines if line.startswith(_ADD))
     return [each["path"] for each in added if not each.get("deletionVector")]
 
@@ -102,7 +102,7 @@ def _restored(table: DeltaTable, version: int, parameters: dict[str, Any]) -> in
 
 
 def _files(table: DeltaTable, version: int) -> set[str]:
-    return set(DeltaTable(table.table_uri, version=version).file_uris())
+    return set(open_table(table.table_uri, version).file_uris())
 
 
 # A checkpoint of one file or of several parts (Delta's PROTOCOL.md, Checkpoints).
@@ -154,7 +154,7 @@ def _names(table: DeltaTable) -> set[str]:
 
 def _checkpoint(table: DeltaTable) -> tuple[int, set[str]]:
     """The version of the newest complete checkpoint, and its ids; -1 where there is none."""
-    files = PyFileSystem(DeltaStorageHandler(table.table_uri))
+    files = files_in(table.table_uri)
     there: dict[int, dict[str, int]] = {}
     for each in files.get_file_info(FileSelector("_delta_log")):
         if (found := _CHECKPOINT.fullmatch(each.base_name)) and int(found[1]) <= table.version():

@@ -15,11 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
-from deltalake.fs import DeltaStorageHandler
 from pyarrow.fs import FileType, PyFileSystem
 
 from sluice.errors import TableRefused
 from sluice.tables.arrow_datasets import dataset as pads
+from sluice.tables.table_files import answered, files_in
 
 Condition = tuple[str, str, Any]
 """Column, operator, value: delta-rs and pyarrow share this form."""
@@ -61,8 +61,9 @@ def files_of(table: DeltaTable, wanted: Sequence[Condition] = ()) -> list[DataFi
     Raises TableRefused where the table has a feature that is not known here.
     """
     _require_readable(table)
-    uris = table.file_uris(file_pruning_predicate=list(wanted) or None)
-    kept = _kept_rows(table, {_name(uri) for uri in uris})
+    with answered(table.table_uri):
+        uris = table.file_uris(file_pruning_predicate=list(wanted) or None)
+        kept = _kept_rows(table, {_name(uri) for uri in uris})
     return [DataFile(_below(table, uri), kept.get(_name(uri))) for uri in uris]
 
 
@@ -73,7 +74,7 @@ def files_named(paths: Iterable[str]) -> list[DataFile]:
 
 def require_files(table: DeltaTable) -> None:
     """Raises FileNotFoundError for a file that the log names and the storage does not have."""
-    folder = PyFileSystem(DeltaStorageHandler(table.table_uri))
+    folder = files_in(table.table_uri)
     named = [unquote(each) for each in pa.table(table.get_add_actions())["path"].to_pylist()]
     for each in folder.get_file_info(named):
         if each.type is FileType.NotFound:
@@ -119,7 +120,7 @@ class _FileReader:
     def __init__(
         self, table: DeltaTable, columns: Sequence[str], wanted: Sequence[Condition]
     ) -> None:
-        self._folder = PyFileSystem(DeltaStorageHandler(table.table_uri))
+        self._folder = files_in(table.table_uri)
         fields = _fields(table, {*columns, *(name for name, _, _ in wanted)})
         physical = {name: _physical_name(each) for name, each in fields.items()}
         self._columns = {name: pads.field(physical[name]) for name in columns}
@@ -228,4 +229,4 @@ def _is_absolute(path: str) -> bool:
 
 def _elsewhere(path: str) -> tuple[PyFileSystem, list[str]]:
     folder, _, name = path.rpartition("/")
-    return PyFileSystem(DeltaStorageHandler(folder)), [name]
+    return files_in(folder), [name]

@@ -31,6 +31,7 @@ from sluice.tables.refusals import UNREADABLE, reading
 from sluice.tables.rows import removed_rows, rows_where
 from sluice.tables.scoped_rows import count_by_place, rows_in
 from sluice.tables.stored_rows import StoredRows, stored_rows
+from sluice.tables.table_files import answered
 
 log = logging.getLogger(__name__)
 
@@ -78,7 +79,8 @@ class DeltaSnapshot(LogSnapshot):
         if self._table is None:
             return 0
         self._require_owner(sequence.pipeline)
-        return self._table.transaction_version(sequence.app_id) or 0
+        with answered(self.uri):
+            return self._table.transaction_version(sequence.app_id) or 0
 
     def closed(self, sequence: BatchSequence) -> bool:
         """Whether a reset's fence stands, so that no batch of the sequence can land any more."""

@@ -9,6 +9,7 @@ from deltalake import CommitProperties, DeltaTable, Transaction
 
 from sluice.offsets.batches import BatchSequence
 from sluice.tables.refusals import committing
+from sluice.tables.table_files import answered
 
 # The highest version of a transaction id (PROTOCOL.md, Transaction Identifiers). Delta's Spark
 # writer silently skips a txnVersion that is not above the recorded one (its hasBeenExecuted).
@@ -28,7 +29,8 @@ class Fencing:
 
     def last(self, sequence: BatchSequence) -> int:
         """The sequence's last batch at this version; FENCE where it is already closed."""
-        return self._table.transaction_version(sequence.app_id) or 0
+        with answered(self._table.table_uri):
+            return self._table.transaction_version(sequence.app_id) or 0
 
     def close(self, sequences: Iterable[BatchSequence]) -> None:
         """Close the sequences in one empty commit.

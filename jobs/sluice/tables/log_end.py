@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from deltalake import DeltaTable
-from deltalake.fs import DeltaStorageHandler
 from pyarrow.fs import FileInfo, FileType, PyFileSystem
+
+from sluice.errors import CommitUnknown
+from sluice.tables.table_files import files_in
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class LogEnd:
     @classmethod
     def of(cls, table: DeltaTable) -> LogEnd:
         """The end of a table's log, as it was just opened."""
-        files = PyFileSystem(DeltaStorageHandler(table.table_uri))
+        files = files_in(table.table_uri)
         (newest,) = files.get_file_info([_commit(table.version())])
         return cls(files, table.version(), _identity(newest))
 
@@ -35,7 +37,7 @@ class LogEnd:
             newest, following = self.files.get_file_info(
                 [_commit(self.version), _commit(self.version + 1)]
             )
-        except OSError:
+        except CommitUnknown:
             return False
         there = newest.type == FileType.File and _identity(newest) == self.identity
         return there and bool(following.type == FileType.NotFound)

@@ -27,7 +27,8 @@ class OffsetsTable:
 
     def exists(self) -> bool:
         """Whether there is a table now."""
-        return DeltaTable.is_deltatable(self.uri)
+        with reading(self.uri):
+            return DeltaTable.is_deltatable(self.uri)
 
     def beside_version_1(self) -> OffsetsTable:
         """The same table, also where version 1's is still in use: for what builds this one."""

@@ -20,7 +20,7 @@ from sluice.tables.error_text import first_line
 from sluice.tables.features import unwritable_features
 from sluice.tables.put_if_absent import require_put_if_absent
 
-UNREADABLE = (TableRefused, OSError, DeltaError, pa.ArrowException)
+UNREADABLE = (TableRefused, FileNotFoundError, DeltaError, pa.ArrowException)
 """What reading a table's files raises where they are gone, damaged, or of an unknown feature."""
 
 

@@ -12,12 +12,10 @@ from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
-from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
-from deltalake.fs import DeltaStorageHandler
-from pyarrow.fs import PyFileSystem
 
 from sluice.offsets.ranges import OffsetRange
+from sluice.tables.table_files import files_in, open_table
 
 _REMOVE = b'{"remove":'
 
@@ -53,7 +51,7 @@ def removed_files(uri: str, version: int) -> list[RemovedFile]:
 
 
 def _removed_paths(uri: str, version: int) -> list[str]:
-    files = PyFileSystem(DeltaStorageHandler(uri))
+    files = files_in(uri)
     with files.open_input_stream(f"_delta_log/{version:020d}.json") as stream:
         lines = [line for line in stream.read().splitlines() if line.startswith(_REMOVE)]
     return [unquote(json.loads(line)["remove"]["path"]) for line in lines]
@@ -62,8 +60,8 @@ def _removed_paths(uri: str, version: int) -> list[str]:
 def _files_before(uri: str, version: int) -> Mapping[str, Mapping[str, Any]]:
     """The statistics of the files before a version; none where the log has lost that version."""
     try:
-        actions = DeltaTable(uri, version=version - 1).get_add_actions(flatten=True)
-    except (DeltaError, OSError):
+        actions = open_table(uri, version - 1).get_add_actions(flatten=True)
+    except (DeltaError, FileNotFoundError):
         return {}
     return {unquote(each["path"]): each for each in pa.table(actions).to_pylist()}
 

@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from deltalake import DeltaTable
-from deltalake.fs import DeltaStorageHandler
-from pyarrow.fs import FileType, PyFileSystem
+from pyarrow.fs import FileType
 
 from sluice.errors import SettingsError
 from sluice.settings import LONGEST_RUN
+from sluice.tables.table_files import files_in, open_table
 
 PROPERTY = "delta.deletedFileRetentionDuration"
 DEFAULT = timedelta(days=7)
@@ -51,7 +50,7 @@ def _parsed(table: str, written: str) -> timedelta:
 
 def retention_of(uri: str) -> timedelta:
     """The table's retention. Raises SettingsError where it is too short."""
-    return retention(uri, DeltaTable(uri).metadata().configuration.get(PROPERTY))
+    return retention(uri, open_table(uri).metadata().configuration.get(PROPERTY))
 
 
 def older_than(uri: str, versions: Iterable[int], moment: datetime) -> frozenset[int]:
@@ -59,7 +58,7 @@ def older_than(uri: str, versions: Iterable[int], moment: datetime) -> frozenset
     wanted = sorted(set(versions))
     if not wanted:
         return frozenset()
-    files = PyFileSystem(DeltaStorageHandler(DeltaTable(uri).table_uri))
+    files = files_in(uri)
     found = files.get_file_info([f"_delta_log/{version:020d}.json" for version in wanted])
     return frozenset(
         version

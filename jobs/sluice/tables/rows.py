@@ -9,6 +9,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from sluice.tables.data_files import Condition, files_of, read_files
+from sluice.tables.table_files import open_table
 
 
 def rows_where(
@@ -26,7 +27,7 @@ def removed_rows(
     None where the version's log or the previous version's files are gone: cleaned up or vacuumed.
     """
     try:
-        before, after = (DeltaTable(uri, version=each) for each in (version - 1, version))
+        before, after = (open_table(uri, each) for each in (version - 1, version))
         old, new = {*files_of(before)}, {*files_of(after)}
         # A file whose deletion vector has changed is in both, and differs.
         removed, added = (

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from deltalake.exceptions import DeltaError
-from deltalake.fs import DeltaStorageHandler
-from pyarrow.fs import FileSelector, PyFileSystem
+from pyarrow.fs import FileSelector
 
 from sluice.errors import CommitConflict, SettingsError
+from sluice.tables.table_files import files_in
 
 
 class Folder:
@@ -20,7 +20,7 @@ class Folder:
     def __init__(self, uri: str) -> None:
         self._uri = uri
         try:
-            self._files = PyFileSystem(DeltaStorageHandler(uri))
+            self._files = files_in(uri)
         except (DeltaError, OSError) as problem:
             raise SettingsError(
                 f"{uri}: expected a folder that can be read, found none: {problem}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,8 +36,9 @@ class InBucket(Installed):
             "AIRFLOW_CONN_SLUICE_WAREHOUSE": connection,
         }
 
-    def variables(self) -> dict[str, str]:
-        """What a process of the pipeline has in its environment to reach the bucket."""
-        found = dict(self.environment)
-        reach_warehouse(found)
-        return {name: text for name, text in found.items() if name.startswith("AWS_")}
+
+def reached(environment: Mapping[str, str]) -> dict[str, str]:
+    """What a process has in its environment with which AWS' clients reach the warehouse."""
+    found = dict(environment)
+    reach_warehouse(found)
+    return {name: text for name, text in found.items() if name.startswith("AWS_")}

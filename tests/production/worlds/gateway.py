@@ -1,6 +1,6 @@
-"""A gateway: a real S3 server over a folder, and a proxy in front of it that misbehaves on demand.
+"""A gateway: a real S3 server over a folder, and a network in front of it that fails on demand.
 
-    with Gateway(folder) as gateway, Faults(folder, gateway.port) as faults: …
+    with Gateway(folder) as gateway, Network(folder, gateway.port) as network: …
 
 What the server keeps as objects are files in its folder: the oracle reads the tables there.
 """
@@ -28,12 +28,12 @@ PROGRAMS = ROOT / "build" / "bin"
 
 
 class Server:
-    """A program of `local/servers.sh`, running on a port of its own."""
+    """A program that runs on a port of its own."""
 
-    def __init__(self, folder: Path, name: str) -> None:
+    def __init__(self, folder: Path, program: Path) -> None:
         self.folder = folder
         self.port = free_port()
-        self._program = PROGRAMS / name
+        self._program = program
         self._process: subprocess.Popen[bytes] | None = None
 
     def command(self) -> list[str]:
@@ -81,7 +81,7 @@ class Gateway(Server):
     """An S3 server with one bucket and one account."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder, "versitygw")
+        super().__init__(folder, PROGRAMS / "versitygw")
         self.objects = folder / "objects"
         self.key, self.secret = "sluice-tests", secrets.token_urlsafe(24)
         (self.objects / BUCKET).mkdir(parents=True)
@@ -99,11 +99,11 @@ class Gateway(Server):
         return json.dumps({**whole, **changes})
 
 
-class Faults(Server):
-    """A proxy in front of a server, which is honest until told otherwise."""
+class Network(Server):
+    """A network in front of a server, which is well until told otherwise."""
 
     def __init__(self, folder: Path, upstream: int) -> None:
-        super().__init__(folder, "toxiproxy")
+        super().__init__(folder, PROGRAMS / "toxiproxy")
         self.listens = free_port()
         self._upstream = upstream
 

@@ -1,0 +1,89 @@
+"""Table files: what lies in a table's folder, and the table itself, opened.
+
+A file that is gone and a store that does not answer are two things: FileNotFoundError is the one,
+CommitUnknown the other. delta-rs raises an OSError for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+from deltalake import DeltaTable
+from deltalake.fs import DeltaStorageHandler
+from pyarrow.fs import FileInfo, FileSelector, PyFileSystem
+
+from sluice.errors import CommitUnknown
+from sluice.tables.error_text import first_line
+
+
+def files_in(uri: str) -> PyFileSystem:
+    """The files of a table, or below another folder. They raise CommitUnknown, once they are read.
+
+    Raises OSError or DeltaError for what is no folder.
+    """
+    return PyFileSystem(_Files(uri))
+
+
+def open_table(uri: str, version: int | None = None) -> DeltaTable:
+    """A table, now or at a version. Raises CommitUnknown, or delta-rs' own DeltaError."""
+    with answered(uri):
+        return DeltaTable(uri, version=version)
+
+
+class _Files(DeltaStorageHandler):
+    """delta-rs' files; an object store that does not answer is named."""
+
+    def __init__(self, uri: str) -> None:
+        super().__init__(uri)
+        self._uri = uri
+
+    def get_file_info(self, paths: list[str]) -> list[FileInfo]:
+        """As of any Arrow file system."""
+        with answered(self._uri):
+            return super().get_file_info(paths)
+
+    def get_file_info_selector(self, selector: FileSelector) -> list[FileInfo]:
+        """As of any Arrow file system."""
+        with answered(self._uri):
+            return super().get_file_info_selector(selector)
+
+    def open_input_file(self, path: str) -> pa.PythonFile:
+        """As of any Arrow file system."""
+        with answered(self._uri):
+            return pa.PythonFile(_Content(self._uri, self._handler.open_input_file(path)))
+
+    open_input_stream = open_input_file
+
+
+class _Content:
+    """The content of a file, which is asked for while it is read."""
+
+    def __init__(self, uri: str, content: Any) -> None:
+        self._uri = uri
+        self._content = content
+
+    def read(self, *count: int) -> bytes:
+        """The next bytes."""
+        with answered(self._uri):
+            found: bytes = self._content.read(*count)
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._content, name)
+
+
+@contextmanager
+def answered(uri: str) -> Iterator[None]:
+    """Ask for something of a table. Raises CommitUnknown where its store does not answer."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except OSError as problem:
+        raise CommitUnknown(
+            f"{uri}: its files cannot be read: {first_line(problem)}. Run again when the store"
+            " answers."
+        ) from problem

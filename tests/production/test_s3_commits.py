@@ -1,0 +1,86 @@
+"""Commits to a bucket: two JVMs and delta-rs on one table; the fence against a commit in flight."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable
+from sluice.lake.s3_conf import LOG_STORE, s3_conf
+
+from tests.faults.commit_race import Commit, commits, raced, racers
+from tests.faults.striking import CLASS_PATH, JARS
+from tests.production.worlds.answers import COMMIT, Answers
+from tests.production.worlds.bucket_pipelines import InBucket
+from tests.worlds.processes import until
+from tests.worlds.records import numbered, produce
+
+pytestmark = [pytest.mark.integration, pytest.mark.spark]
+
+VERSIONS = 300
+
+
+def test_two_jvms_and_delta_rs_overwrite_no_commit_of_another(
+    in_bucket: Callable[..., InBucket], tmp_path: Path
+) -> None:
+    acknowledged, met, there = race(in_bucket("none"), tmp_path, LOG_STORE)
+    assert met, "no two commits met"
+    assert len(there) >= VERSIONS
+    assert acknowledged == there
+
+
+def test_deltas_own_log_store_loses_commits_in_the_same_race(
+    in_bucket: Callable[..., InBucket], tmp_path: Path
+) -> None:
+    """So the race is one, and the class above is needed."""
+    acknowledged, _, there = race(
+        in_bucket("none"), tmp_path, "io.delta.storage.S3SingleDriverLogStore"
+    )
+    assert acknowledged - there, "nothing was lost: is Delta's own store safe by now?"
+
+
+def race(trips: InBucket, folder: Path, store: str) -> tuple[set[Commit], int, set[Commit]]:
+    """What was acknowledged, how often a version was taken, and what the log holds."""
+    table = DeltaTable.create(f"{trips.uri}/race", pa.schema([("id", pa.int64())]))
+    properties = "".join(
+        f"<property><name>{key.removeprefix('spark.hadoop.')}</name><value>{text}</value></property>"
+        for key, text in s3_conf(os.environ).items()
+        if key.startswith("spark.hadoop.")
+    )
+    (folder / "core-site.xml").write_text(f"<configuration>{properties}</configuration>")
+    jars = f"{JARS.with_name('s3')}/*:{CLASS_PATH}"
+    made = racers(f"{trips.uri}/race/_delta_log", folder, VERSIONS, store, jars)
+    acknowledged, met = raced(made, table, VERSIONS)
+    return acknowledged, met, set(commits(trips.warehouse / "race" / "_delta_log"))
+
+
+def test_a_batch_in_flight_does_not_overwrite_the_fence(
+    in_bucket: Callable[..., InBucket],
+    topic: Callable[..., str],
+    answers: Answers,
+) -> None:
+    trips = in_bucket(topic(), port=answers.port)
+    produce(trips.bootstrap, trips.topics[0], numbered(100))
+    done = trips.process("run")
+    assert done.returncode == 0, done.stderr
+    produce(trips.bootstrap, trips.topics[0], numbered(50, 100))
+    with answers.to("PUT", rf"/{trips.name}{COMMIT}", times=1, held=True):
+        run = trips.start("run")
+        until(answers.met, "a commit", 120)
+        # The rule is used up: the fence is not held.
+        words = ("--shift-by", "-10", "--reason", "a test", "--execute")
+        reset = trips.sluice("reset", *words)
+        assert reset.returncode == 0, reset.stdout + reset.stderr
+        answers.honest()
+        ended = run.end()
+    assert "superseded by a reset" in ended.stderr, ended.stderr
+    commits = answers.asked("PUT", f"{trips.name}/_delta_log/0")
+    assert {each["if_none_match"] for each in commits} == {"*"}
+    again = trips.process("run")
+    assert again.returncode == 0, again.stderr
+    closed = [each["closed_at"] for each in trips.offsets("reset_done")]
+    assert closed == [1, 0]
+    trips.judge()

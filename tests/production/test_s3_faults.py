@@ -1,0 +1,173 @@
+"""An S3 server that is down, slow, cut off or wrong: a run ends, and the next one is exact."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from sluice.errors import CommitUnknown
+
+from local.embedded.spark_server import SparkServer
+from tests.production.worlds.answers import COMMIT, DATA_FILE, Answers
+from tests.production.worlds.bucket_pipelines import InBucket
+from tests.production.worlds.gateway import Gateway, Network
+from tests.worlds.records import numbered, produce
+
+pytestmark = [pytest.mark.integration, pytest.mark.spark]
+
+DATA = "/trips"
+OFFSETS = "/trips__offsets"
+# What a run gets over by itself: a request, its rule, and what it is about.
+GOT_OVER = [
+    ("a file is written at the third try", f"{DATA}/.*{DATA_FILE}", {"answer": 503, "times": 2}),
+    ("a file's connection is cut", f"{DATA}/.*{DATA_FILE}", {"times": 1}),
+    ("a commit is written at the third try", f"{DATA}{COMMIT}", {"answer": 503, "times": 2}),
+    ("a commit meets another PUT", f"{DATA}{COMMIT}", {"answer": 409, "times": 1}),
+    ("a commit meets what has failed since", f"{DATA}{COMMIT}", {"answer": 412, "times": 1}),
+    ("a commit's answer is lost", f"{DATA}{COMMIT}", {"landed": True, "times": 1}),
+    (
+        "a commit landed and the answer is an error",
+        f"{DATA}{COMMIT}",
+        {"landed": True, "answer": 500, "times": 1},
+    ),
+    ("a plan's answer is lost", f"{OFFSETS}{COMMIT}", {"landed": True, "times": 1}),
+    ("a plan meets another PUT", f"{OFFSETS}{COMMIT}", {"answer": 409, "times": 1}),
+]
+
+
+@pytest.fixture
+def trips(
+    in_bucket: Callable[..., InBucket],
+    topic: Callable[..., str],
+    network: Network,
+    s3_server: SparkServer,
+) -> InBucket:
+    """A pipeline with a landed batch and ten more records, on the network that fails."""
+    made = in_bucket(topic(), port=network.listens)
+    made.server = s3_server
+    more(made, 0)
+    done = made.process("run")
+    assert done.returncode == 0, done.stderr
+    more(made, 10)
+    return made
+
+
+def more(trips: InBucket, first: int) -> None:
+    produce(trips.bootstrap, trips.topics[0], numbered(10, first))
+
+
+def exact(trips: InBucket) -> None:
+    """The next run catches up; each of both batches is in one commit."""
+    done = trips.process("run")
+    assert done.returncode == 0, done.stderr
+    assert (trips.version(), trips.judge().facts.rows) == (2, 20)
+
+
+@pytest.mark.parametrize(("_", "path", "rule"), GOT_OVER, ids=[each[0] for each in GOT_OVER])
+def test_a_run_gets_over_what_passes(
+    trips: InBucket, answers: Answers, _: str, path: str, rule: dict[str, int | bool]
+) -> None:
+    with answers.to("PUT", path, **rule):
+        done = trips.process("run")
+        assert answers.met()
+    assert done.returncode == 0, done.stderr
+    exact(trips)
+
+
+@pytest.mark.parametrize("path", [f"{OFFSETS}{COMMIT}", f"{DATA}{COMMIT}"], ids=["plan", "commit"])
+@pytest.mark.parametrize("answer", [503, 412], ids=str)
+def test_a_run_that_cannot_commit_ends_and_says_so(
+    trips: InBucket, answers: Answers, path: str, answer: int
+) -> None:
+    with answers.to("PUT", path, answer=answer):
+        done = trips.process("run")
+    assert done.returncode == 1
+    assert "again" in done.stderr
+    assert "a fault in Sluice" not in done.stderr, done.stderr
+    exact(trips)
+
+
+def test_a_slow_network_only_takes_longer(trips: InBucket, network: Network) -> None:
+    with network.toxic("latency", latency=150):
+        exact(trips)
+
+
+@pytest.mark.parametrize("step", ["plan", "run"])
+def test_an_endpoint_that_is_down_is_named(trips: InBucket, network: Network, step: str) -> None:
+    with network.down():
+        done = trips.process(step)
+    assert done.returncode == 1
+    assert f"127.0.0.1:{network.listens}" in done.stderr
+    assert "again" in done.stderr
+    exact(trips)
+
+
+def test_a_receipt_whose_answers_are_lost_is_written_once(
+    trips: InBucket, answers: Answers
+) -> None:
+    planned = trips.process("run", SLUICE_TEST="1", SLUICE_FAILPOINT="before receipt: raise")
+    assert planned.returncode == 1, planned.stderr
+    with answers.to("PUT", f"{OFFSETS}{COMMIT}", landed=True, answer=500):
+        trips.process("run")
+    exact(trips)
+
+
+def test_a_fence_whose_answer_is_lost_is_believed_once_it_is_read_back(
+    trips: InBucket, answers: Answers
+) -> None:
+    words = ("--shift-by", "-5", "--reason", "a test", "--execute")
+    with answers.to("PUT", f"{DATA}{COMMIT}", landed=True, answer=500, times=1):
+        reset = trips.process("reset", *words)
+        assert answers.met()
+    assert reset.returncode == 0, reset.stderr
+    done = trips.process("run")
+    assert done.returncode == 0, done.stderr
+    assert trips.judge().facts.rows == 20
+
+
+def test_files_that_cannot_be_read_now_are_not_taken_for_gone(
+    trips: InBucket, answers: Answers
+) -> None:
+    landed = trips.open().resources.data.snapshot()
+    (batch,) = landed.logged_batches()
+    with (
+        answers.to("GET", f"{DATA}/.*{DATA_FILE}", answer=403),
+        pytest.raises(CommitUnknown, match=r"its files cannot be read: .*403"),
+    ):
+        landed.landing(batch.batch)
+    exact(trips)
+
+
+KEYS = [
+    ("a wrong secret", {"password": "canary-of-a-secret"}, "SignatureDoesNotMatch"),
+    ("an unknown key", {"login": "nobody"}, "404|403|InvalidAccessKeyId"),
+]
+
+
+@pytest.mark.parametrize(("_", "changes", "said"), KEYS, ids=[each[0] for each in KEYS])
+def test_credentials_that_are_refused_are_named_and_not_repeated(
+    trips: InBucket, gateway: Gateway, _: str, changes: dict[str, str], said: str
+) -> None:
+    done = trips.process(
+        "plan", AIRFLOW_CONN_SLUICE_WAREHOUSE=gateway.connection(trips.port, **changes)
+    )
+    assert done.returncode == 1
+    assert any(each in done.stderr for each in said.split("|")), done.stderr
+    assert "canary-of-a-secret" not in done.stderr + done.stdout
+    exact(trips)
+
+
+def test_a_bucket_that_is_missing_is_named(trips: InBucket) -> None:
+    done = trips.process("run", SLUICE_WAREHOUSE="s3a://nowhere-to-be-found/x")
+    assert done.returncode == 1
+    assert "NoSuchBucket" in done.stderr
+    assert "nowhere-to-be-found" in done.stderr
+    exact(trips)
+
+
+def test_a_store_that_ignores_the_condition_is_refused(trips: InBucket, answers: Answers) -> None:
+    with answers.to("PUT", "/_sluice/put_if_absent/", answer=200):
+        done = trips.process("run")
+    assert done.returncode == 1
+    assert "honours `If-None-Match: *`, found one that overwrites" in done.stderr
+    exact(trips)
