@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from sluice.errors import CommitUnknown
+from sluice.offsets.batches import BatchSequence
 
 from local.embedded.spark_server import SparkServer
 from tests.production.worlds.answers import COMMIT, DATA_FILE, Answers
@@ -128,13 +129,15 @@ def test_a_fence_whose_answer_is_lost_is_believed_once_it_is_read_back(
 def test_files_that_cannot_be_read_now_are_not_taken_for_gone(
     trips: InBucket, answers: Answers
 ) -> None:
-    landed = trips.open().resources.data.snapshot()
-    (batch,) = landed.logged_batches()
+    resources = trips.open().resources
+    forward = BatchSequence(trips.name, "forward", 1)
+    (batch,) = resources.offsets.snapshot().batches(forward, last=1)
+    landed = resources.data.snapshot()
     with (
         answers.to("GET", f"{DATA}/.*{DATA_FILE}", answer=403),
         pytest.raises(CommitUnknown, match=r"its files cannot be read: .*403"),
     ):
-        landed.landing(batch.batch)
+        landed.landing(batch)
     exact(trips)
 
 

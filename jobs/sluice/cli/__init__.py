@@ -63,7 +63,7 @@ class Commands(click.Group):
 def command_line(verbose: bool) -> None:
     """Kafka topics into Delta Lake in exact batches.
 
-    Settings: SLUICE_WAREHOUSE (a folder on a local disk), SLUICE_PIPELINES (the folder of specs)
+    Settings: SLUICE_WAREHOUSE (a local folder, or s3a://…), SLUICE_PIPELINES (the folder of specs)
     and AIRFLOW_CONN_<ID>, a Kafka connection in Airflow's JSON form.
     """
     level = logging.INFO if verbose else logging.WARNING

@@ -1,0 +1,40 @@
+"""Spark's settings for a bucket: how it is reached, what commits there, and no key."""
+
+from __future__ import annotations
+
+import pytest
+from sluice.errors import SettingsError
+from sluice.lake.log_store import check_log_store
+from sluice.lake.s3_conf import LOG_STORE, LOG_STORE_KEY, s3_conf
+
+REACHED = {
+    "AWS_ACCESS_KEY_ID": "canary-of-a-key",
+    "AWS_SECRET_ACCESS_KEY": "canary-of-a-secret",
+    "AWS_ENDPOINT_URL": "http://127.0.0.1:7070",
+    "AWS_REGION": "eu-central-1",
+    "AWS_VIRTUAL_HOSTED_STYLE_REQUEST": "false",
+}
+
+
+def test_spark_asks_the_same_server_in_the_same_way() -> None:
+    found = s3_conf(REACHED)
+    assert found["spark.hadoop.fs.s3a.endpoint"] == "http://127.0.0.1:7070"
+    assert found["spark.hadoop.fs.s3a.endpoint.region"] == "eu-central-1"
+    assert found["spark.hadoop.fs.s3a.path.style.access"] == "true"
+    assert not [text for text in found.values() if "canary" in text]
+
+
+def test_on_aws_spark_finds_the_endpoint_itself() -> None:
+    found = s3_conf({"AWS_VIRTUAL_HOSTED_STYLE_REQUEST": "true"})
+    assert "spark.hadoop.fs.s3a.endpoint" not in found
+    assert found["spark.hadoop.fs.s3a.path.style.access"] == "false"
+
+
+@pytest.mark.parametrize("found", [None, "io.delta.storage.S3SingleDriverLogStore"])
+def test_another_log_store_is_refused_in_a_bucket(found: str | None) -> None:
+    with pytest.raises(SettingsError, match=f"expected {LOG_STORE_KEY}={LOG_STORE}, found"):
+        check_log_store({LOG_STORE_KEY: found}.get, "spark:15002", "s3a://lake/flights")
+
+
+def test_ours_is_taken_in_a_bucket() -> None:
+    check_log_store({LOG_STORE_KEY: LOG_STORE}.get, "spark:15002", "s3a://lake/flights")

@@ -1,0 +1,21 @@
+"""An error of delta-rs in one line, with what an object store has answered."""
+
+from __future__ import annotations
+
+from sluice.tables.error_text import first_line
+
+
+def test_a_backtrace_is_left_out() -> None:
+    assert first_line(OSError("Not a table.\nstack: 1\nstack: 2")) == "Not a table"
+
+
+def test_what_the_store_has_answered_is_told() -> None:
+    found = OSError(
+        "Generic S3 error\n\t\x1b[31m↳\x1b[0m Error performing GET http://s3/lake in 1ms"
+        " - Server returned non-2xx status code\n\t \x1b[31m↳\x1b[0m 403 Forbidden\n\t  \x1b[31m↳"
+        '\x1b[0m <?xml version="1.0"?>\n<Error><Code>AccessDenied</Code></Error>'
+    )
+    assert first_line(found) == (
+        "Generic S3 error: Error performing GET http://s3/lake in 1ms"
+        " - Server returned non-2xx status code: 403 Forbidden: AccessDenied"
+    )

@@ -1,0 +1,84 @@
+"""The connection of a bucket becomes the variables of AWS' own clients; nothing secret is told."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from sluice.errors import SettingsError
+from sluice.tables.s3_access import reach_warehouse, use_connection, variables_of
+
+SECRET = "canary-of-a-secret"
+KEYS = {"login": "me", "password": SECRET}
+
+
+def aws(**fields: Any) -> dict[str, Any]:
+    return {"conn_type": "aws", **fields}
+
+
+def test_keys_region_endpoint_and_style_become_variables() -> None:
+    extra = {
+        "endpoint_url": "https://s3.example",
+        "region_name": "eu-central-1",
+        "aws_session_token": "t",
+        "addressing_style": "virtual",
+    }
+    assert variables_of(aws(**KEYS, extra=json.dumps(extra))) == {
+        "AWS_ACCESS_KEY_ID": "me",
+        "AWS_SECRET_ACCESS_KEY": SECRET,
+        "AWS_SESSION_TOKEN": "t",
+        "AWS_ENDPOINT_URL": "https://s3.example",
+        "AWS_REGION": "eu-central-1",
+        "AWS_VIRTUAL_HOSTED_STYLE_REQUEST": "true",
+    }
+
+
+def test_without_a_connection_the_environment_stays_what_it_is() -> None:
+    environment = {"AWS_ACCESS_KEY_ID": "theirs", "AWS_DEFAULT_REGION": "us-west-2"}
+    reach_warehouse(environment)
+    assert environment["AWS_ACCESS_KEY_ID"] == "theirs"
+    assert environment["AWS_REGION"] == "us-west-2"
+    assert environment["AWS_VIRTUAL_HOSTED_STYLE_REQUEST"] == "true"
+
+
+def test_keys_of_the_connection_do_not_meet_another_identitys_token() -> None:
+    environment = {"AWS_ACCESS_KEY_ID": "theirs", "AWS_SESSION_TOKEN": "theirs"}
+    use_connection(aws(**KEYS), environment)
+    assert environment["AWS_ACCESS_KEY_ID"] == "me"
+    assert "AWS_SESSION_TOKEN" not in environment
+
+
+def test_an_endpoint_of_ones_own_is_asked_by_path_and_without_tls_only_if_it_says_so() -> None:
+    environment: dict[str, str] = {}
+    use_connection(aws(extra={"endpoint_url": "http://127.0.0.1:7070"}), environment)
+    assert environment["AWS_VIRTUAL_HOSTED_STYLE_REQUEST"] == "false"
+    assert environment["AWS_ALLOW_HTTP"] == "true"
+    secure: dict[str, str] = {}
+    use_connection(aws(extra={"endpoint_url": "https://s3.example"}), secure)
+    assert "AWS_ALLOW_HTTP" not in secure
+
+
+@pytest.mark.parametrize(
+    ("connection", "said"),
+    [
+        ({"conn_type": "s3", **KEYS}, "conn_type: expected `aws`, found 's3'"),
+        (aws(password=SECRET), "login, password: expected both"),
+        (aws(extra={"region": "x", "key": SECRET}), "found key, region"),
+        (aws(extra={"addressing_style": "auto"}), "expected `path` or `virtual`, found 'auto'"),
+        (aws(extra={"endpoint_url": f"https://me:{SECRET}@s3.example"}), "https://host"),
+        (aws(extra={"endpoint_url": "s3.example"}), "https://host"),
+        (aws(extra=f"{{{SECRET}"), "extra: expected a JSON object"),
+    ],
+)
+def test_a_connection_that_cannot_be_used_is_refused(connection: dict[str, Any], said: str) -> None:
+    with pytest.raises(SettingsError, match="connection sluice_warehouse: ") as refused:
+        variables_of(connection)
+    assert said in str(refused.value)
+    assert SECRET not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["AWS_S3_ALLOW_UNSAFE_RENAME", "AWS_S3_LOCKING_PROVIDER"])
+def test_another_way_of_committing_is_refused(name: str) -> None:
+    with pytest.raises(SettingsError, match=f"{name}: expected it unset"):
+        reach_warehouse({name: "true"})
