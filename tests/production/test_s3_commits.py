@@ -77,7 +77,7 @@ def test_a_batch_in_flight_does_not_overwrite_the_fence(
         answers.honest()
         ended = run.end()
     assert "superseded by a reset" in ended.stderr, ended.stderr
-    commits = answers.asked("PUT", f"{trips.name}/_delta_log/0")
+    commits = answers.asked("PUT", f"{trips.name}{COMMIT}")
     assert {each["if_none_match"] for each in commits} == {"*"}
     again = trips.process("run")
     assert again.returncode == 0, again.stderr

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sluice.errors import SettingsError
 from sluice.lake.server.requirements import DELTA, EXTENSIONS_KEY
 
 # `make setup` compiles the classes in jobs/jvm into it.
 JAR = "sluice.jar"
 LOG_STORE_KEY, LOG_STORE = "spark.delta.logStore.file.impl", "sluice.LinkLogStore"
 _RECORDS_READ = "sluice.RecordsRead"
+
+
+def class_path(jars: Path, on_s3: bool) -> str:
+    """What a JVM needs besides Spark's own jars. Raises SettingsError if those for S3 are missing."""
+    if on_s3 and not (jars / "s3").is_dir():
+        raise SettingsError(
+            f"{jars / 's3'}: expected the jars for a warehouse on S3, found no such folder. Run"
+            " `make s3` once."
+        )
+    # Its Hadoop must come before that of Spark's own jars.
+    folders = ("s3", "spark") if on_s3 else ("spark",)
+    return ":".join(f"{jars / each}/*" for each in folders)
 
 
 def own_classes_conf(jars: Path) -> dict[str, str]:

@@ -16,7 +16,7 @@ from sluice.errors import SettingsError, SparkFailed
 from sluice.lake.java_options import options_for, server_options
 from sluice.lake.log_store import check_log_store
 from sluice.lake.opened import OpenSpark
-from sluice.lake.own_classes import own_classes_conf
+from sluice.lake.own_classes import class_path, own_classes_conf
 from sluice.lake.s3_conf import s3_conf
 from sluice.lake.server.requirements import STATIC
 from sluice.lake.spark_place import OwnSpark, SparkPlace, SparkServer
@@ -115,9 +115,7 @@ def _start_conf(on_s3: bool) -> dict[str, str]:
     there = s3_conf(os.environ) if on_s3 else {}
     if not (_JARS / "spark").is_dir():
         return {**_START_CONF, **there}
-    # Its Hadoop must come before that of Spark's own jars.
-    folders = ("s3", "spark") if on_s3 and (_JARS / "s3").is_dir() else ("spark",)
-    path = ":".join(f"{_JARS / each}/*" for each in folders)
+    path = class_path(_JARS, on_s3)
     jars = {"spark.driver.extraClassPath": path, "spark.executor.extraClassPath": path}
     return {**_START_CONF, **jars, **own_classes_conf(_JARS / "spark"), **there}
 

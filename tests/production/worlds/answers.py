@@ -5,6 +5,7 @@ with Answers(folder, gateway.port) as answers, answers.to("PUT", COMMIT, answer=
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -52,7 +53,9 @@ class Answers(Server):
     def asked(self, method: str, path: str) -> list[dict[str, Any]]:
         """The requests like that, so far."""
         found: list[dict[str, Any]] = self._get("asked")
-        return [each for each in found if each["method"] == method and path in each["path"]]
+        return [
+            each for each in found if each["method"] == method and re.search(path, each["path"])
+        ]
 
     def _tell(self, rule: dict[str, Any] | None) -> None:
         httpx.put(f"http://127.0.0.1:{self.port}/-/rules", json=rule).raise_for_status()
