@@ -14,7 +14,7 @@ _RECORDS_READ = "sluice.RecordsRead"
 
 
 def class_path(jars: Path, on_s3: bool) -> str:
-    """What a JVM needs besides Spark's own jars. Raises SettingsError if those for S3 are missing."""
+    """What a JVM needs besides Spark's own jars. Raises SettingsError if S3's are missing."""
     if on_s3 and not (jars / "s3").is_dir():
         raise SettingsError(
             f"{jars / 's3'}: expected the jars for a warehouse on S3, found no such folder. Run"
