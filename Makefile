@@ -10,7 +10,7 @@ AT_ONCE := --dist loadfile --no-loadscope-reorder -n
 # These have their own targets.
 APART := tests/airflow/scenarios tests/faults tests/mutations tests/production
 
-.PHONY: help setup s3 demo up down test test-fast test-airflow test-faults test-mutations test-production soak check format bench bench-airflow bench-scale lock clean
+.PHONY: help setup s3 demo up down test test-fast test-airflow test-faults test-mutations test-production soak check format bench bench-airflow bench-scale lock sbom clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,9 +73,14 @@ bench-airflow: setup  ## DAG runs on a warm Spark server: one, without news, 100
 bench-scale: setup  ## What a step costs on large tables: a year of batches, 10,000 partitions, 1,000 pipelines
 	@$(BIN)/python -m local.bench.scale
 
-lock: setup  ## Compile requirements*.in into requirements*.txt
+lock: setup  ## Compile requirements*.in into requirements*.txt, list the jars' checksums
 	$(BIN)/uv pip compile --quiet --generate-hashes --python-version 3.11 requirements.in -o requirements.txt
 	$(BIN)/uv pip compile --quiet --generate-hashes --python-version 3.11 requirements-dev.in -o requirements-dev.txt
+	$(BIN)/uv pip compile --quiet --generate-hashes --python-version 3.11 requirements-sbom.in -o requirements-sbom.txt
+	@local/setup.sh checksums
+
+sbom: s3  ## The bill of materials (CycloneDX) in build/sbom.json, and docs/licences.md
+	@local/sbom.sh
 
 clean: down  ## Remove what the targets created: .venv, build, caches
 	rm -rf .venv build .mypy_cache .pytest_cache .ruff_cache .hypothesis

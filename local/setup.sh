@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Setup: everything the project needs, in .venv/ and build/, once. `make` calls it before each target.
-# `local/setup.sh s3` also fetches what a warehouse on an object store needs.
+# `local/setup.sh s3` also fetches what a warehouse on S3 needs; `local/setup.sh checksums` fetches all
+# jars to list their checksums.
 # It does only what its inputs require, and continues where an earlier call was interrupted.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -128,6 +129,8 @@ install_jars() { # install_jars CONFIGURATION: those of ivy.xml, and no others, 
     fail "the JVM artifacts could not be fetched" "see above, and build/ivy.log" \
       "all dependencies of ivy.xml" "repair the network and repeat; IVY_SETTINGS=FILE names a mirror"
   fi
+  # What is fetched to be listed cannot be compared with the list.
+  [[ -n ${LISTING:-} ]] || .venv/bin/python -m local.jar_checksums verify "$1" || exit 1
   say "build/jars/$1: $(ls "build/jars/$1" | wc -l | tr -d ' ') jars"
 }
 
@@ -151,7 +154,7 @@ main() {
   mkdir -p build
   local venv_inputs jars_inputs archive_inputs s3_inputs
   venv_inputs="$(fingerprint requirements.txt requirements-dev.txt pyproject.toml local/setup.sh) in $PWD"
-  jars_inputs="$(fingerprint ivy.xml jobs/jvm/*.scala requirements.txt local/setup.sh) with $(java_command)"
+  jars_inputs="$(fingerprint ivy.xml jars.sha256 jobs/jvm/*.scala requirements.txt local/setup.sh) with $(java_command)"
   s3_inputs="$jars_inputs $(fingerprint jobs/jvm/s3/*.scala)"
   archive_inputs="$venv_inputs $jars_inputs $("$(java_command)" -version 2>&1 | cksum || true)"
   if ! current "$JARS_STAMP" "$jars_inputs" || ! current "$ARCHIVE_STAMP" "$archive_inputs"; then
@@ -178,4 +181,10 @@ main() {
   fi
 }
 
-main "$@"
+if [[ ${1:-} == checksums ]]; then
+  rm -f "$JARS_STAMP" "$S3_STAMP"
+  for each in spark broker s3; do LISTING=1 install_jars "$each"; done
+  .venv/bin/python -m local.jar_checksums renew
+else
+  main "$@"
+fi
