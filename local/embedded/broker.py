@@ -4,7 +4,8 @@
         producer = Producer({"bootstrap.servers": broker.bootstrap})
 
 Its data, configuration and logs live in the folder; a broker started on the same folder keeps the
-same topics and ports.
+same topics and ports. `listeners` are further ones, by name, each with its port; `properties` are
+those of its JVM.
 """
 
 from __future__ import annotations
@@ -79,6 +80,8 @@ class Broker:
         folder: Path | str,
         *,
         settings: Mapping[str, str] | None = None,
+        listeners: Mapping[str, int] | None = None,
+        properties: Mapping[str, str] | None = None,
         heap: str = "512m",
         jars: Path = JARS,
     ) -> None:
@@ -86,6 +89,8 @@ class Broker:
         self.properties = self.folder / "server.properties"
         self.log = self.folder / "broker.log"
         self._settings = {**SETTINGS, **(settings or {})}
+        self._listeners = listeners or {}
+        self._java_properties = [f"-D{key}={value}" for key, value in (properties or {}).items()]
         self._heap = heap
         self._jars = jars
         self._guarded: Guarded | None = None
@@ -153,10 +158,11 @@ class Broker:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.port, self._controller_port = free_port(), free_port()
         endpoints = f"PLAINTEXT://{self.bootstrap},CONTROLLER://127.0.0.1:{self._controller_port}"
+        more = "".join(f",{name}://127.0.0.1:{port}" for name, port in self._listeners.items())
         settings = {
             **self._settings,
-            "listeners": endpoints,
-            "advertised.listeners": endpoints,
+            "listeners": endpoints + more,
+            "advertised.listeners": endpoints + more,
             "controller.quorum.bootstrap.servers": f"127.0.0.1:{self._controller_port}",
             "log.dirs": str(self.folder / "data"),
         }
@@ -184,7 +190,7 @@ class Broker:
             "-Xshare:auto",
         ]
         logging = f"-Dlog4j2.configurationFile={self.folder / 'log4j2.properties'}"
-        return [java, *tuning, logging, "-cp", str(self._jars / "*")]
+        return [java, *tuning, *self._java_properties, logging, "-cp", str(self._jars / "*")]
 
     def _wait(self) -> None:
         deadline = time.monotonic() + START_SECONDS
@@ -220,6 +226,6 @@ def stored_ports(properties: Path) -> tuple[int, int] | None:
         return None
     for line in properties.read_text(encoding="utf-8").splitlines():
         if line.startswith("listeners="):
-            broker, controller = (int(part.rsplit(":", 1)[1]) for part in line.split(","))
+            broker, controller, *_ = (int(part.rsplit(":", 1)[1]) for part in line.split(","))
             return broker, controller
     return None
