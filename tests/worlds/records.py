@@ -130,7 +130,7 @@ def add_partitions(bootstrap: str, topic: str, total: int) -> None:
 
 
 def _asked(bootstrap: str) -> Asked:
-    return Asked("kafka_default", bootstrap, Refusals(), lambda: None)
+    return Asked(settings_for(bootstrap), Refusals(), lambda: None)
 
 
 def group_positions(bootstrap: str, group: str, topic: str, partitions: int = 1) -> list[int]:

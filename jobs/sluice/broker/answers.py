@@ -18,6 +18,7 @@ from tenacity import (
     wait_random_exponential,
 )
 
+from sluice.broker.client_settings import ClientSettings
 from sluice.errors import BrokerUnavailable, SettingsError
 
 log = logging.getLogger(__name__)
@@ -55,7 +56,7 @@ class Refusals:
 
     def __call__(self, error: KafkaError) -> None:
         """Take note of an error (`error_cb`)."""
-        if error.code() in (KafkaError._AUTHENTICATION, KafkaError._SSL):
+        if error.code() in (KafkaError._AUTHENTICATION, KafkaError._SSL, KafkaError._TRANSPORT):
             self.last = error
 
     @property
@@ -63,15 +64,19 @@ class Refusals:
         """Whether the login or a certificate was refused: to try again would not help."""
         if self.last is None:
             return False
-        return self.last.code() == KafkaError._AUTHENTICATION or "certif" in self.last.str()
+        # The broker's own alert is told as an error of transport.
+        return self.last.code() == KafkaError._AUTHENTICATION or "certificate" in self.last.str()
+
+    def forget(self) -> None:
+        """Forget it: an answer has come since."""
+        self.last = None
 
 
 @dataclass(frozen=True)
 class Asked:
     """Whom a request is sent to. `poll` has the client tell what it says of its connections."""
 
-    connection: str
-    address: str
+    client: ClientSettings
     refusals: Refusals
     poll: Callable[[], object]
 
@@ -107,7 +112,7 @@ def _answer(asked: Asked, question: Callable[[], Any]) -> Any:
         return answer
     while True:
         try:
-            return answer.result(_STEP_S)
+            found = answer.result(_STEP_S)
         except TimeoutError:
             waited = time.monotonic() - began
             asked.poll()
@@ -115,6 +120,9 @@ def _answer(asked: Asked, question: Callable[[], Any]) -> Any:
                 raise KafkaException(asked.refusals.last) from None
             if waited > TIMEOUT_S + 5:
                 raise
+        else:
+            asked.refusals.forget()
+            return found
 
 
 def _lacks_coordinator(problem: BaseException) -> bool:
@@ -124,24 +132,19 @@ def _lacks_coordinator(problem: BaseException) -> bool:
 def _meant(asked: Asked, error: KafkaError, needs: str) -> BrokerUnavailable | SettingsError:
     if error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
         return NoSuchTopic(
-            f"broker {asked.address}: a topic was deleted while its state was read."
+            f"broker {asked.client.bootstrap}: a topic was deleted while its state was read."
             " Nothing was changed; run again."
         )
     if error.code() in _FORBIDDEN:
-        return SettingsError(
-            f"broker {asked.address}: {error.str().rstrip('.')}: the user of connection"
-            f" {asked.connection} needs {needs}. docs/security.md lists all rights."
-        )
+        return asked.client.lacking(needs)
     refused = asked.refusals.last
     if refused is not None and asked.refusals.lasting:
-        return SettingsError(
-            f"broker {asked.address}: refused connection {asked.connection}: {refused.str()}."
-            " Nothing was changed; correct its login or certificates."
-        )
+        return asked.client.unwelcome(refused.str())
     return _unavailable(asked, (refused or error).str())
 
 
 def _unavailable(asked: Asked, why: str) -> BrokerUnavailable:
     return BrokerUnavailable(
-        f"broker {asked.address}: {why}. Nothing was changed; run again when the broker answers."
+        f"broker {asked.client.bootstrap}: {why}. Nothing was changed; run again when the broker"
+        " answers."
     )

@@ -105,6 +105,20 @@ class ClientSettings:
         """The bootstrap address, for messages."""
         return self.settings["bootstrap.servers"]
 
+    def lacking(self, needs: str) -> SettingsError:
+        """The refusal of a user without a right, such as READ on topic orders."""
+        return SettingsError(
+            f"broker {self.bootstrap}: the user of connection {self.connection} needs {needs}."
+            " Nothing was changed; docs/security.md lists all rights."
+        )
+
+    def unwelcome(self, why: str) -> SettingsError:
+        """The refusal of a login or of a certificate, by whichever side."""
+        return SettingsError(
+            f"broker {self.bootstrap}: connection {self.connection} is refused: {why}. Nothing was"
+            " changed; correct its login or certificates."
+        )
+
     def librdkafka(self) -> dict[str, Any]:
         """The configuration of a confluent_kafka client."""
         return dict(self.settings)

@@ -50,8 +50,7 @@ class KafkaCluster:
             raise SettingsError(
                 f"connection {client.connection}: {problem.args[0].str()}. Correct its extra."
             ) from None
-        poll = partial(self._admin.poll, 0)
-        self._asked = Asked(client.connection, client.bootstrap, refusals, poll)
+        self._asked = Asked(client, refusals, partial(self._admin.poll, 0))
 
     def state(self, selection: TopicSelection) -> KafkaState:
         """The current logs of the selected topics; missing topics are left out."""

@@ -15,10 +15,10 @@ import urllib.request
 from collections.abc import Mapping
 
 from aiokafka.abc import AbstractTokenProvider
+from aiokafka.errors import AuthenticationFailedError
 
 from sluice.broker.java_settings import extensions
 from sluice.broker.pem_files import pem_text
-from sluice.errors import SettingsError
 
 _TIMEOUT_S = 10.0
 
@@ -35,7 +35,7 @@ class TokenEndpoint(AbstractTokenProvider):  # type: ignore[misc]
         self._authorities = pem_text(settings, "https.ca")
 
     async def token(self) -> str:
-        """A new token. Raises SettingsError when it is refused, OSError when nobody answers."""
+        """A new token. Raises AuthenticationFailedError, or OSError when nobody answers."""
         return await asyncio.to_thread(self._fetch)
 
     def extensions(self) -> Mapping[str, str]:
@@ -57,12 +57,18 @@ class TokenEndpoint(AbstractTokenProvider):  # type: ignore[misc]
             with urllib.request.urlopen(request, timeout=_TIMEOUT_S, context=context) as answer:
                 return str(json.load(answer)["access_token"])
         except urllib.error.HTTPError as refused:
-            raise SettingsError(
-                f"token endpoint {self._url}: refused a token: {refused.code} {refused.reason}."
-                " Correct sasl.oauthbearer.client.id, .client.secret or .scope."
+            refused.close()
+            raise AuthenticationFailedError(
+                f"token endpoint {self._url}: refused a token: {refused.code} {refused.reason}"
+            ) from None
+        except urllib.error.URLError as problem:
+            if not isinstance(problem.reason, ssl.SSLCertVerificationError):
+                raise
+            raise AuthenticationFailedError(
+                f"token endpoint {self._url}: its certificate is refused: {problem.reason}"
             ) from None
         except (ValueError, KeyError):
-            raise SettingsError(
+            raise AuthenticationFailedError(
                 f"token endpoint {self._url}: expected a JSON object with access_token, found"
-                " something else. Correct sasl.oauthbearer.token.endpoint.url."
+                " something else"
             ) from None

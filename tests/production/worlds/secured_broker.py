@@ -28,7 +28,8 @@ from local.embedded.broker import Broker
 from local.embedded.ports import free_port
 from tests.production.worlds.authority import Authority
 from tests.production.worlds.token_server import TokenServer
-from tests.worlds.records import admin
+from tests.worlds.pipelines import Installed
+from tests.worlds.records import admin, end, numbered, produce, send, transactional
 
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "MTLS", "MTLS in files")
 _SECURITY = "org.apache.kafka.common.security"
@@ -109,6 +110,11 @@ class SecuredBroker:
             extra[f"{of}.location"] = str(place)
         return extra
 
+    def admits(self, trips: Installed, mechanism: str) -> None:
+        """Let a pipeline log in, with the rights that docs/security.md lists."""
+        trips.bootstrap, trips.kafka = self.bootstrap, self.connection(mechanism)
+        self.allow(self.user(mechanism), *rights(trips))
+
     def allow(self, user: str, *rights: Right) -> None:
         """Give a user rights."""
         asked = [_binding(user, *each) for each in rights]
@@ -136,6 +142,26 @@ class SecuredBroker:
         done.result(15)
         self.passwords[mechanism] = password
         self.secrets.append(password)
+
+
+def rights(trips: Installed) -> list[Right]:
+    """What docs/security.md lists."""
+    (topic,) = trips.topics
+    return [
+        (ResourceType.TOPIC, topic, AclOperation.READ),
+        (ResourceType.TOPIC, topic, AclOperation.DESCRIBE_CONFIGS),
+        (ResourceType.GROUP, trips.group, AclOperation.READ),
+    ]
+
+
+def produce_with_gaps(trips: Installed) -> None:
+    """Twenty records in two partitions, and an aborted transaction of five with its marker."""
+    (topic,) = trips.topics
+    produce(trips.bootstrap, topic, numbered(10))
+    producer = transactional(trips.bootstrap)
+    send(producer, topic, numbered(5, 10), 1)
+    end(trips.bootstrap, topic, producer, commit=False, partitions=2)
+    produce(trips.bootstrap, topic, numbered(10, 20), 1)
 
 
 def _binding(user: str, kind: ResourceType, name: str, operation: AclOperation) -> AclBinding:

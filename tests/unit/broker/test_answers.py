@@ -9,6 +9,7 @@ from concurrent.futures import Future
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 from sluice.broker.answers import Asked, NoSuchTopic, Refusals, ask
+from sluice.broker.client_settings import ClientSettings
 from sluice.errors import BrokerUnavailable, SettingsError, SluiceError
 
 NO_COORDINATOR = [
@@ -16,7 +17,8 @@ NO_COORDINATOR = [
     KafkaError.COORDINATOR_NOT_AVAILABLE,
     KafkaError.NOT_COORDINATOR,
 ]
-ASKED = Asked("kafka_default", "b:1", Refusals(), lambda: None)
+CLIENT = ClientSettings("kafka_default", {"bootstrap.servers": "b:1"})
+ASKED = Asked(CLIENT, Refusals(), lambda: None)
 NEEDED = r"the user of connection kafka_default needs READ on topic orders\."
 
 
@@ -77,7 +79,7 @@ def test_all_else_is_told_at_once(code: int, kind: type[SluiceError], text: str)
 def refused(code: int, why: str, waiting: bool = True) -> type[SluiceError]:
     """How a question ends that gets no answer, as the client cannot connect."""
     refusals = Refusals()
-    asked = Asked("kafka_default", "b:1", refusals, lambda: refusals(KafkaError(code, why)))
+    asked = Asked(CLIENT, refusals, lambda: refusals(KafkaError(code, why)))
     question = Future[str] if waiting else failing(KafkaError._TIMED_OUT, 1)[0]
     with pytest.raises(SluiceError, match=f"broker b:1: .*{why}") as told:
         ask(asked, question)
@@ -90,6 +92,7 @@ def refused(code: int, why: str, waiting: bool = True) -> type[SluiceError]:
     [
         (KafkaError._AUTHENTICATION, "invalid credentials"),
         (KafkaError._SSL, "certificate verify failed"),
+        (KafkaError._TRANSPORT, "tls alert certificate unknown"),
     ],
 )
 def test_a_refused_connection_is_not_tried_again(code: int, why: str, waiting: bool) -> None:
@@ -98,3 +101,13 @@ def test_a_refused_connection_is_not_tried_again(code: int, why: str, waiting: b
 
 def test_a_handshake_that_breaks_off_may_succeed_the_next_time() -> None:
     assert refused(KafkaError._SSL, "Disconnected", waiting=False) is BrokerUnavailable
+
+
+def test_a_refusal_that_an_answer_came_after_is_no_reason() -> None:
+    refusals, done = Refusals(), Future[str]()
+    refusals(KafkaError(KafkaError._AUTHENTICATION, "invalid credentials"))
+    done.set_result("done")
+    asked = Asked(CLIENT, refusals, lambda: None)
+    assert ask(asked, lambda: done) == "done"
+    with pytest.raises(BrokerUnavailable):
+        ask(asked, failing(KafkaError._TIMED_OUT, 1)[0])
