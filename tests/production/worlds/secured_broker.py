@@ -23,6 +23,7 @@ from confluent_kafka.admin import (
     ScramMechanism,
     UserScramCredentialUpsertion,
 )
+from sluice.broker.pem_files import unlocked
 
 from local.embedded.broker import Broker
 from local.embedded.ports import free_port
@@ -91,7 +92,8 @@ class SecuredBroker:
         password = f"canary-{uuid.uuid4().hex}"
         identity = self.authority.client("mtls", password, valid_for)
         # A line of a key says as much as all of it.
-        self.secrets += [password, *identity.key.splitlines()[1:-1][:1]]
+        keys = identity.key, unlocked(identity.key, password)
+        self.secrets += [password, *(each.splitlines()[1] for each in keys)]
         texts = {
             "ssl.ca": self.authority.certificate,
             "ssl.certificate": identity.certificate,
