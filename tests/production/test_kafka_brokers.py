@@ -88,13 +88,12 @@ def test_records_that_an_unclean_election_loses_are_not_passed_over(
     brokers.brokers[2].kill()
     brokers.brokers[3].start()
     brokers.led_by(topic, 3)
-    with pytest.raises(ResetNeeded, match=rf"{topic}\[0\]: ") as refused:
+    with pytest.raises(ResetNeeded, match=rf"{topic}\[0\]: expected an end .* 15, found .* 10"):
         trips.plan()
-    assert "15" in str(refused.value)
-    assert len(trips.rows()) == 15
-    # Grown again over what was read: the fingerprint tells.
+    assert trips.judge(truth=truth, group=None).facts.rows == 15
+    # Grown again over what was read, the log has another record before the cursor.
     produce(brokers.bootstrap, topic, numbered(10, 100))
-    with pytest.raises(ResetNeeded, match=rf"{topic}\[0\]: "):
+    with pytest.raises(ResetNeeded, match=rf"{topic}\[0\]: expected"):
         trips.plan()
     reset = trips.sluice("reset", "--to-earliest", "--execute", "--reason", "unclean election")
     assert reset.returncode == 0, reset.stderr
@@ -102,7 +101,6 @@ def test_records_that_an_unclean_election_loses_are_not_passed_over(
     values = sorted(json.loads(row["value"])["id"] for row in trips.rows())
     assert values == [*range(10), *range(100, 110)]
     assert trips.judge().facts.rows == 20
-    assert truth.partitions
 
 
 def test_the_replica_in_the_clients_rack_is_asked(brokers: Brokers, spark: SparkSession) -> None:

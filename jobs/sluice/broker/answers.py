@@ -140,7 +140,7 @@ def _meant(asked: Asked, error: KafkaError, needs: str) -> BrokerUnavailable | S
     refused = asked.refusals.last
     if refused is not None and asked.refusals.lasting:
         return asked.client.unwelcome(refused.str())
-    return _unavailable(asked, (refused or error).str())
+    return _unavailable(asked, f"{error.str()}; {refused.str()}" if refused else error.str())
 
 
 def _unavailable(asked: Asked, why: str) -> BrokerUnavailable:

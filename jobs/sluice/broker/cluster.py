@@ -12,15 +12,26 @@ from typing import Any, Protocol
 from confluent_kafka import IsolationLevel, KafkaException, TopicCollection
 from confluent_kafka import TopicPartition as WirePartition
 from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec, ResourceType
+from tenacity import (
+    Retrying,
+    before_sleep_log,
+    retry_if_exception_type,
+    retry_if_not_exception_type,
+    stop_after_delay,
+    wait_fixed,
+)
 
 from sluice.broker.answers import TIMEOUT_S, Asked, NoSuchTopic, Refusals, ask
 from sluice.broker.client_settings import ClientSettings
 from sluice.broker.group_offsets import commit_group_offsets, read_group_offsets
-from sluice.errors import SettingsError
+from sluice.broker.topic_ids import require_topic_id
+from sluice.errors import BrokerUnavailable, SettingsError
 from sluice.offsets.partition_log import KafkaState, PartitionLog, Retention
 from sluice.offsets.ranges import TopicPartition
 
 log = logging.getLogger(__name__)
+
+_PAUSE_S = 0.5
 
 
 class TopicSelection(Protocol):
@@ -53,7 +64,21 @@ class KafkaCluster:
         self._asked = Asked(client, refusals, partial(self._admin.poll, 0))
 
     def state(self, selection: TopicSelection) -> KafkaState:
-        """The current logs of the selected topics; missing topics are left out."""
+        """The current logs of the selected topics; missing topics are left out.
+
+        A request that fails at once, as when a leader has just died, is repeated for 15 s.
+        """
+        again = Retrying(
+            retry=retry_if_exception_type(BrokerUnavailable)
+            & retry_if_not_exception_type(NoSuchTopic),
+            wait=wait_fixed(_PAUSE_S),
+            stop=stop_after_delay(TIMEOUT_S),
+            before_sleep=before_sleep_log(log, logging.INFO),
+            reraise=True,
+        )
+        return again(self._state, selection)
+
+    def _state(self, selection: TopicSelection) -> KafkaState:
         cluster = self._start(lambda: self._admin.describe_cluster(request_timeout=TIMEOUT_S))
         topic_ids = self._topics(self._selected(selection))
         partitions = [
@@ -213,17 +238,3 @@ def _retention(settings: Mapping[str, str]) -> Retention:
 
 def _itself(future: Future[Any]) -> Future[Any]:
     return future
-
-
-def require_topic_id(topic: str, reported: str) -> str:
-    """A topic's id as Kafka writes it. Raises SettingsError for a broker that reports none."""
-    # librdkafka writes the id in plain base64, Kafka in the URL-safe form (KIP-516).
-    found = reported.rstrip("=").replace("+", "-").replace("/", "_")
-    if not found.strip("A"):
-        raise SettingsError(
-            f"{topic}: expected a topic id, found none: the broker reports no topic ids (KIP-516),"
-            " and without them a topic created anew cannot be told from the old one. Upgrade the"
-            " cluster to Kafka 2.8 or later, with inter.broker.protocol.version 2.8 or later:"
-            " existing topics get their ids then."
-        )
-    return found

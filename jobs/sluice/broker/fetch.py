@@ -203,7 +203,8 @@ class RawConnection:
         how = {name: each for name, each in self._arguments.items() if name != "bootstrap_servers"}
         try:
             for host, port, _ in client.hosts:
-                (await create_conn(host, port, **how)).close()
+                with contextlib.suppress(errors.KafkaConnectionError, ConnectionError):
+                    (await create_conn(host, port, **how)).close()
         finally:
             # TLS says goodbye in an exchange of its own, for which a loop that ends does not wait.
             await asyncio.sleep(_GOODBYE_SECONDS)
