@@ -125,7 +125,8 @@ _ABOUT = """\
 # Licences
 
 What Sluice installs, with the licence that each part states of itself. `make sbom` writes this
-page, and `build/sbom.json` (CycloneDX) with checksums. Sluice itself is under the Apache License 2.0.
+page, and `build/sbom.json` (CycloneDX) with checksums. Sluice itself is under the Apache License
+2.0.
 
 Most are permissive. LGPL parts (psycopg2) are used as separate libraries, unchanged, and can be
 exchanged; MPL parts are used unchanged as well; text-unidecode may be used under the Artistic

@@ -4,7 +4,8 @@
         producer = Producer({"bootstrap.servers": broker.bootstrap})
 
 Its data, configuration and logs live in the folder; a broker started on the same folder keeps the
-same topics and ports.
+same topics and ports. `listeners` are further ones, by name, each with its port; `properties` are
+those of its JVM; `joins` is the broker whose controller it obeys, if it has none of its own.
 """
 
 from __future__ import annotations
@@ -79,6 +80,9 @@ class Broker:
         folder: Path | str,
         *,
         settings: Mapping[str, str] | None = None,
+        listeners: Mapping[str, int] | None = None,
+        properties: Mapping[str, str] | None = None,
+        joins: Broker | None = None,
         heap: str = "512m",
         jars: Path = JARS,
     ) -> None:
@@ -86,10 +90,14 @@ class Broker:
         self.properties = self.folder / "server.properties"
         self.log = self.folder / "broker.log"
         self._settings = {**SETTINGS, **(settings or {})}
+        self._listeners = listeners or {}
+        self._java_properties = [f"-D{key}={value}" for key, value in (properties or {}).items()]
         self._heap = heap
         self._jars = jars
         self._guarded: Guarded | None = None
-        self.port, self._controller_port = stored_ports(self.properties) or (0, 0)
+        self._joins = joins
+        self._cluster_id = joins._cluster_id if joins else new_cluster_id()
+        self.port, self._controller_port = stored_port(self.properties), 0
 
     def __enter__(self) -> Self:
         return self.start()
@@ -151,21 +159,26 @@ class Broker:
 
     def _format(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.port, self._controller_port = free_port(), free_port()
-        endpoints = f"PLAINTEXT://{self.bootstrap},CONTROLLER://127.0.0.1:{self._controller_port}"
+        self.port = free_port()
+        self._controller_port = self._joins._controller_port if self._joins else free_port()
+        quorum = f"127.0.0.1:{self._controller_port}"
+        ports = {"PLAINTEXT": self.port, **self._listeners}
+        own = "" if self._joins else f",CONTROLLER://{quorum}"
+        endpoints = ",".join(f"{name}://127.0.0.1:{port}" for name, port in ports.items()) + own
         settings = {
             **self._settings,
+            **({"process.roles": "broker"} if self._joins else {}),
             "listeners": endpoints,
             "advertised.listeners": endpoints,
-            "controller.quorum.bootstrap.servers": f"127.0.0.1:{self._controller_port}",
+            "controller.quorum.bootstrap.servers": quorum,
             "log.dirs": str(self.folder / "data"),
         }
         lines = (f"{key}={value}\n" for key, value in settings.items())
         self.properties.write_text("".join(lines), encoding="utf-8")
         logging = LOGGING.format(log=self.log)
         (self.folder / "log4j2.properties").write_text(logging, encoding="utf-8")
-        tool = ["kafka.tools.StorageTool", "format", "--standalone"]
-        cluster = [f"--cluster-id={new_cluster_id()}", "--config", str(self.properties)]
+        tool = ["kafka.tools.StorageTool", "format", *([] if self._joins else ["--standalone"])]
+        cluster = [f"--cluster-id={self._cluster_id}", "--config", str(self.properties)]
         done = subprocess.run(
             [*self._java(), *tool, *cluster], capture_output=True, text=True, check=False
         )
@@ -184,7 +197,7 @@ class Broker:
             "-Xshare:auto",
         ]
         logging = f"-Dlog4j2.configurationFile={self.folder / 'log4j2.properties'}"
-        return [java, *tuning, logging, "-cp", str(self._jars / "*")]
+        return [java, *tuning, *self._java_properties, logging, "-cp", str(self._jars / "*")]
 
     def _wait(self) -> None:
         deadline = time.monotonic() + START_SECONDS
@@ -214,12 +227,11 @@ def new_cluster_id() -> str:
     return base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
 
 
-def stored_ports(properties: Path) -> tuple[int, int] | None:
-    """The ports of a folder that is already formatted: clients and the quorum know them."""
+def stored_port(properties: Path) -> int:
+    """The port of a folder that is already formatted: clients know it. 0 where it is not."""
     if not properties.exists():
-        return None
+        return 0
     for line in properties.read_text(encoding="utf-8").splitlines():
-        if line.startswith("listeners="):
-            broker, controller = (int(part.rsplit(":", 1)[1]) for part in line.split(","))
-            return broker, controller
-    return None
+        if line.startswith("listeners=PLAINTEXT://"):
+            return int(line.split(",")[0].rsplit(":", 1)[1])
+    return 0

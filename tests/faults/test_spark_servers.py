@@ -11,11 +11,12 @@ import re
 import signal
 import threading
 import urllib.request
-import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from pyspark.errors import PySparkException
 from pyspark.sql.connect import functions as F
 from pyspark.sql.connect.observation import Observation
@@ -251,9 +252,12 @@ def test_a_server_that_forgets_what_it_was_told_to_keep_is_refused(
 
 
 def test_secrets_are_nowhere_to_be_read(trips: Installed, server: SparkServer, pages: str) -> None:
-    """Kafka ignores this one without TLS, but it travels to Spark as every other does."""
-    secret = f"canary-{uuid.uuid4().hex}"
-    kafka = {"bootstrap.servers": trips.bootstrap, "ssl.key.password": secret}
+    """Kafka ignores this key without TLS, but it travels to Spark as every other secret does."""
+    form = Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
+    key = ec.generate_private_key(ec.SECP256R1()).private_bytes(*form).decode()
+    secret = key.splitlines()[1]
+    certified = {"ssl.key.pem": key, "ssl.certificate.pem": "CERT"}
+    kafka = {"bootstrap.servers": trips.bootstrap, **certified}
     connection = json.dumps({"conn_type": "kafka", "extra": kafka})
     run = hanging(trips, AIRFLOW_CONN_KAFKA_DEFAULT=connection)
     # A page cuts a long statement short: this one shows its options.

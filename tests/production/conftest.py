@@ -14,6 +14,7 @@ from local.embedded.spark_server import SparkServer
 from tests.production.worlds.answers import Answers
 from tests.production.worlds.bucket_pipelines import InBucket, reached
 from tests.production.worlds.gateway import Gateway, Network
+from tests.production.worlds.secured_broker import SecuredBroker, secured_broker
 from tests.worlds.pipelines import no_spark
 from tests.worlds.processes import JAVA_TUNING
 
@@ -81,3 +82,10 @@ def in_bucket(
     yield install
     for run in (run for one in made for run in one.runs):
         run.clear_away()
+
+
+@pytest.fixture(scope="session")
+def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
+    """One broker with all its ways to log in, and users that have no rights yet."""
+    with secured_broker(tmp_path_factory.mktemp("secured")) as running:
+        yield running

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -181,6 +181,7 @@ def deployed(
     folder: Path,
     specs: Mapping[str, Mapping[str, object]],
     *,
+    broker: Broker | None = None,
     partitions: int = 2,
     topic: Mapping[str, str] | None = None,
     settings: Mapping[str, Mapping[str, str]] | None = None,
@@ -189,13 +190,14 @@ def deployed(
 ) -> Iterator[dict[str, Deployment]]:
     """An Airflow with these pipelines (name → further keys of the spec), all paused.
 
-    `topic` is the configuration of each pipeline's topic.
+    `topic` is the configuration of each pipeline's topic. Without a broker they have one of their
+    own.
     `policies` are Airflow's cluster policies: what a deployment may change in every DAG.
     """
     (folder / "pipelines").mkdir()
     (folder / "home" / "config").mkdir(parents=True)
     (folder / "home" / "config" / "airflow_local_settings.py").write_text(policies)
-    with Broker(folder / "broker") as broker:
+    with nullcontext(broker) if broker else Broker(folder / "broker") as broker:
         for name, keys in specs.items():
             assert create_topic(broker.bootstrap, name, partitions, topic or {})
             write_spec(folder / "pipelines" / f"{name}.yaml", name, **keys)

@@ -38,6 +38,7 @@ def no_spark() -> SparkSession:
 class Installed:
     """One pipeline with its own folder. `session` returns the tests' one Spark session.
 
+    `kafka` is what its connection says besides, or instead of, the address that the tests use.
     Its own processes start a Spark each, or use the server.
     """
 
@@ -47,6 +48,7 @@ class Installed:
     session: Callable[[], SparkSession]
     name: str = "trips"
     server: SparkServer | None = None
+    kafka: dict[str, str] = field(default_factory=dict)
     keys: dict[str, Any] = field(default_factory=dict)
     runs: list[Run] = field(default_factory=list)
 
@@ -68,7 +70,8 @@ class Installed:
 
     @property
     def environment(self) -> dict[str, str]:
-        connection = {"conn_type": "kafka", "extra": {"bootstrap.servers": self.bootstrap}}
+        extra = {"bootstrap.servers": self.bootstrap, **self.kafka}
+        connection = {"conn_type": "kafka", "extra": extra}
         return {
             "SLUICE_WAREHOUSE": str(self.warehouse),
             "SLUICE_PIPELINES": str(self.spec_file.parent),

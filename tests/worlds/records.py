@@ -13,7 +13,7 @@ from aiokafka import AIOKafkaProducer
 from confluent_kafka import Consumer, IsolationLevel, Producer
 from confluent_kafka import TopicPartition as WirePartition
 from confluent_kafka.admin import AdminClient, NewPartitions, OffsetSpec
-from sluice.broker.answers import ask
+from sluice.broker.answers import Asked, Refusals, ask
 from sluice.broker.client_settings import ClientSettings
 
 READ_COMMITTED, READ_UNCOMMITTED = IsolationLevel.READ_COMMITTED, IsolationLevel.READ_UNCOMMITTED
@@ -129,13 +129,17 @@ def add_partitions(bootstrap: str, topic: str, total: int) -> None:
     client.create_partitions(asked, operation_timeout=15)[topic].result(20)
 
 
+def _asked(bootstrap: str) -> Asked:
+    return Asked(settings_for(bootstrap), Refusals(), lambda: None)
+
+
 def group_positions(bootstrap: str, group: str, topic: str, partitions: int = 1) -> list[int]:
     """The committed offsets of a consumer group; -1001 if there is none."""
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group, "log_level": 0})
     try:
         asked = [WirePartition(topic, number) for number in range(partitions)]
         # A new broker has no coordinator until it has made its offsets topic.
-        answers = ask(bootstrap, lambda: consumer.committed(asked, timeout=15))
+        answers = ask(_asked(bootstrap), lambda: consumer.committed(asked, timeout=15))
         return [found.offset for found in answers]
     finally:
         consumer.close()
@@ -146,6 +150,6 @@ def set_group(bootstrap: str, group: str, topic: str, offset: int) -> None:
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group, "log_level": 0})
     try:
         wanted = [WirePartition(topic, 0, offset)]
-        ask(bootstrap, lambda: consumer.commit(offsets=wanted, asynchronous=False))
+        ask(_asked(bootstrap), lambda: consumer.commit(offsets=wanted, asynchronous=False))
     finally:
         consumer.close()

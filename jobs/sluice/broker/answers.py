@@ -1,10 +1,12 @@
-"""Broker answers: wait for one within a time limit; a refusal says the next move."""
+"""Broker answers: wait for one within a time limit; a refusal says what it lacks."""
 
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
@@ -16,6 +18,7 @@ from tenacity import (
     wait_random_exponential,
 )
 
+from sluice.broker.client_settings import ClientSettings
 from sluice.errors import BrokerUnavailable, SettingsError
 
 log = logging.getLogger(__name__)
@@ -24,7 +27,6 @@ TIMEOUT_S = 15.0
 _FORBIDDEN = (
     KafkaError.CLUSTER_AUTHORIZATION_FAILED,
     KafkaError.GROUP_AUTHORIZATION_FAILED,
-    KafkaError.SASL_AUTHENTICATION_FAILED,
     KafkaError.TOPIC_AUTHORIZATION_FAILED,
 )
 # The group's coordinator is being elected or is still loading the group's offsets: retriable (Kafka
@@ -37,15 +39,56 @@ _NO_COORDINATOR = (
 )
 
 
+# How long an answer may still come, once a connection was refused: another broker may give it.
+_REFUSED_S = 2.0
+_STEP_S = 0.2
+
+
 class NoSuchTopic(BrokerUnavailable):
     """The broker does not know the topic, or no longer knows it; the next request will show."""
 
 
-def ask(address: str, question: Callable[[], Any], seconds: float = TIMEOUT_S) -> Any:
+class Refusals:
+    """What librdkafka says of connections that it cannot make, and goes on to try without end."""
+
+    def __init__(self) -> None:
+        self.last: KafkaError | None = None
+
+    def __call__(self, error: KafkaError) -> None:
+        """Take note of an error (`error_cb`)."""
+        if error.code() in (KafkaError._AUTHENTICATION, KafkaError._SSL, KafkaError._TRANSPORT):
+            self.last = error
+
+    @property
+    def lasting(self) -> bool:
+        """Whether the login or a certificate was refused: to try again would not help."""
+        if self.last is None:
+            return False
+        # The broker's own alert is told as an error of transport.
+        return self.last.code() == KafkaError._AUTHENTICATION or "certificate" in self.last.str()
+
+    def forget(self) -> None:
+        """Forget it: an answer has come since."""
+        self.last = None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Whom a request is sent to. `poll` has the client tell what it says of its connections."""
+
+    client: ClientSettings
+    refusals: Refusals
+    poll: Callable[[], object]
+
+
+def ask(
+    asked: Asked, question: Callable[[], Any], needs: str = "", seconds: float = TIMEOUT_S
+) -> Any:
     """The answer, or the future's result. Retries for `seconds` while a group has no coordinator.
 
-    Raises BrokerUnavailable, which names the address, when no answer comes in time; NoSuchTopic;
-    SettingsError when the connection's user is not authorized.
+    `needs` are the rights that the request needs, such as READ on group sluice-trips. Raises
+    BrokerUnavailable, which names the address, when no answer comes in time; NoSuchTopic;
+    SettingsError when the connection is refused, or its user has not these rights.
     """
     again = Retrying(
         retry=retry_if_exception(_lacks_coordinator),
@@ -55,37 +98,53 @@ def ask(address: str, question: Callable[[], Any], seconds: float = TIMEOUT_S) -
         reraise=True,
     )
     try:
-        return again(_answer, question)
+        return again(_answer, asked, question)
     except KafkaException as problem:
-        raise _meant(address, problem.args[0]) from problem
+        asked.poll()
+        raise _meant(asked, problem.args[0], needs) from problem
     except TimeoutError as problem:
-        raise _unavailable(address, "no answer") from problem
+        raise _unavailable(asked, "no answer") from problem
 
 
-def _answer(question: Callable[[], Any]) -> Any:
-    answer = question()
-    return answer.result(TIMEOUT_S + 5) if isinstance(answer, Future) else answer
+def _answer(asked: Asked, question: Callable[[], Any]) -> Any:
+    answer, began = question(), time.monotonic()
+    if not isinstance(answer, Future):
+        return answer
+    while True:
+        try:
+            found = answer.result(_STEP_S)
+        except TimeoutError:
+            waited = time.monotonic() - began
+            asked.poll()
+            if waited > _REFUSED_S and asked.refusals.lasting:
+                raise KafkaException(asked.refusals.last) from None
+            if waited > TIMEOUT_S + 5:
+                raise
+        else:
+            asked.refusals.forget()
+            return found
 
 
 def _lacks_coordinator(problem: BaseException) -> bool:
     return isinstance(problem, KafkaException) and problem.args[0].code() in _NO_COORDINATOR
 
 
-def _meant(address: str, error: KafkaError) -> BrokerUnavailable | SettingsError:
+def _meant(asked: Asked, error: KafkaError, needs: str) -> BrokerUnavailable | SettingsError:
     if error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
         return NoSuchTopic(
-            f"broker {address}: a topic was deleted while its state was read."
+            f"broker {asked.client.bootstrap}: a topic was deleted while its state was read."
             " Nothing was changed; run again."
         )
     if error.code() in _FORBIDDEN:
-        return SettingsError(
-            f"broker {address}: {error.str()}. The connection's user needs Describe,"
-            " DescribeConfigs and Read on the topics, and Read on the consumer group."
-        )
-    return _unavailable(address, error.str())
+        return asked.client.lacking(needs)
+    refused = asked.refusals.last
+    if refused is not None and asked.refusals.lasting:
+        return asked.client.unwelcome(refused.str())
+    return _unavailable(asked, f"{error.str()}; {refused.str()}" if refused else error.str())
 
 
-def _unavailable(address: str, why: str) -> BrokerUnavailable:
+def _unavailable(asked: Asked, why: str) -> BrokerUnavailable:
     return BrokerUnavailable(
-        f"broker {address}: {why}. Nothing was changed; run again when the broker answers."
+        f"broker {asked.client.bootstrap}: {why}. Nothing was changed; run again when the broker"
+        " answers."
     )

@@ -6,32 +6,51 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sluice.broker.java_settings import java_settings
 from sluice.broker.tls_context import tls_context
+from sluice.broker.token_endpoint import TokenEndpoint
 from sluice.errors import SettingsError
 
-# The keys a connection may have, in librdkafka's names (its CONFIGURATION.md), each with its name
-# in the Java client (Kafka's documentation, "Consumer Configs"). None: it goes into the JAAS line.
-_JAVA_NAMES: Mapping[str, str | None] = {
-    "bootstrap.servers": "bootstrap.servers",
-    "client.id": "client.id",
-    "client.rack": "client.rack",
-    "security.protocol": "security.protocol",
-    "sasl.mechanism": "sasl.mechanism",
-    "sasl.mechanisms": "sasl.mechanism",
-    "sasl.username": None,
-    "sasl.password": None,
-    "ssl.ca.location": "ssl.truststore.location",
-    "ssl.ca.pem": "ssl.truststore.certificates",
-    "ssl.certificate.pem": "ssl.keystore.certificate.chain",
-    "ssl.key.pem": "ssl.keystore.key",
-    "ssl.key.password": "ssl.key.password",
-    "ssl.endpoint.identification.algorithm": "ssl.endpoint.identification.algorithm",
-    "socket.timeout.ms": "request.timeout.ms",
-}
-_LOGIN_MODULES = {
-    "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",
-    "SCRAM-SHA-256": "org.apache.kafka.common.security.scram.ScramLoginModule",
-    "SCRAM-SHA-512": "org.apache.kafka.common.security.scram.ScramLoginModule",
+# The keys a connection may have, in librdkafka's names (its CONFIGURATION.md). Each of them means
+# the same to all three clients, or to the one that has such a thing (docs/security.md).
+_KEYS = (
+    "bootstrap.servers",
+    "client.id",
+    "client.rack",
+    "security.protocol",
+    "sasl.mechanism",
+    "sasl.mechanisms",
+    "sasl.username",
+    "sasl.password",
+    "sasl.oauthbearer.method",
+    "sasl.oauthbearer.client.id",
+    "sasl.oauthbearer.client.secret",
+    "sasl.oauthbearer.scope",
+    "sasl.oauthbearer.extensions",
+    "sasl.oauthbearer.token.endpoint.url",
+    "https.ca.location",
+    "https.ca.pem",
+    "ssl.ca.location",
+    "ssl.ca.pem",
+    "ssl.certificate.location",
+    "ssl.certificate.pem",
+    "ssl.key.location",
+    "ssl.key.pem",
+    "ssl.key.password",
+    "ssl.endpoint.identification.algorithm",
+    "socket.timeout.ms",
+)
+# Each mechanism with the keys that it needs.
+_PASSWORD = ("sasl.username", "sasl.password")
+_LOGINS = {
+    "PLAIN": _PASSWORD,
+    "SCRAM-SHA-256": _PASSWORD,
+    "SCRAM-SHA-512": _PASSWORD,
+    "OAUTHBEARER": (
+        "sasl.oauthbearer.client.id",
+        "sasl.oauthbearer.client.secret",
+        "sasl.oauthbearer.token.endpoint.url",
+    ),
 }
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 # The limit of a single request, so that a leader is asked again before the whole time is over.
@@ -56,15 +75,15 @@ class ClientSettings:
             {
                 key: str(value)
                 for key, value in extra.items()
-                if value is not None or key not in _JAVA_NAMES
+                if value is not None or key not in _KEYS
             },
         )
 
     def __post_init__(self) -> None:
-        unknown = sorted(set(self.settings) - set(_JAVA_NAMES))
+        unknown = sorted(set(self.settings) - set(_KEYS))
         if unknown:
             raise self._refused(
-                f"extra: {', '.join(unknown)} not allowed. Allowed: {', '.join(_JAVA_NAMES)}"
+                f"extra: {', '.join(unknown)} not allowed. Allowed: {', '.join(_KEYS)}"
             )
         if not self.settings.get("bootstrap.servers"):
             raise self._refused("extra: bootstrap.servers is missing")
@@ -72,6 +91,11 @@ class ClientSettings:
             raise self._refused(
                 f"security.protocol: expected one of {', '.join(_PROTOCOLS)},"
                 f" found {self._protocol!r}"
+            )
+        if self._has("ssl.certificate") != self._has("ssl.key"):
+            raise self._refused(
+                "extra: expected ssl.certificate.pem (or .location) and ssl.key.pem (or .location)"
+                " together, found one of them"
             )
         if any("sasl" in text.lower() for text in (*self.settings, self._protocol)):
             self._check_login()
@@ -81,25 +105,30 @@ class ClientSettings:
         """The bootstrap address, for messages."""
         return self.settings["bootstrap.servers"]
 
+    def lacking(self, needs: str) -> SettingsError:
+        """The refusal of a user without a right, such as READ on topic orders."""
+        return SettingsError(
+            f"broker {self.bootstrap}: the user of connection {self.connection} needs {needs}."
+            " Nothing was changed; docs/security.md lists all rights."
+        )
+
+    def unwelcome(self, why: str) -> SettingsError:
+        """The refusal of a login or of a certificate, by whichever side."""
+        return SettingsError(
+            f"broker {self.bootstrap}: connection {self.connection} is refused: {why}. Nothing was"
+            " changed; correct its login or certificates."
+        )
+
     def librdkafka(self) -> dict[str, Any]:
         """The configuration of a confluent_kafka client."""
         return dict(self.settings)
 
     def java(self) -> dict[str, str]:
-        """The configuration of a Java client, such as the one in Spark's Kafka source."""
-        named = {_JAVA_NAMES[key]: value for key, value in self.settings.items()}
-        java = {name: value for name, value in named.items() if name}
-        if self._mechanism:
-            java |= {"sasl.mechanism": self._mechanism, "sasl.jaas.config": self._jaas()}
-        # librdkafka has none; Java an empty text (Kafka's documentation, Host Name Verification).
-        if java.get("ssl.endpoint.identification.algorithm") == "none":
-            java["ssl.endpoint.identification.algorithm"] = ""
-        # Java reads PEM since Kafka 2.7 (KIP-651).
-        if "ssl.truststore.location" in java or "ssl.truststore.certificates" in java:
-            java["ssl.truststore.type"] = "PEM"
-        if "ssl.keystore.key" in java:
-            java["ssl.keystore.type"] = "PEM"
-        return java
+        """The configuration of a Java client, such as the one in Spark's Kafka source.
+
+        Raises SettingsError for a certificate or a key that it cannot use.
+        """
+        return java_settings(self.settings, self._mechanism)
 
     def aiokafka(self, timeout: float) -> dict[str, Any]:
         """The arguments of an aiokafka client; one request waits `timeout` seconds, at most 10.
@@ -115,13 +144,19 @@ class ClientSettings:
         }
         if self._protocol.endswith("SSL"):
             arguments["ssl_context"] = tls_context(self.settings)
-        if self._protocol.startswith("SASL"):
+        if self._mechanism == "OAUTHBEARER":
+            provider = TokenEndpoint(self.settings)
+            arguments |= {"sasl_mechanism": self._mechanism, "sasl_oauth_token_provider": provider}
+        elif self._mechanism:
             arguments |= {
                 "sasl_mechanism": self._mechanism,
                 "sasl_plain_username": self.settings["sasl.username"],
                 "sasl_plain_password": self.settings["sasl.password"],
             }
         return arguments
+
+    def _has(self, of: str) -> bool:
+        return f"{of}.pem" in self.settings or f"{of}.location" in self.settings
 
     @property
     def _mechanism(self) -> str:
@@ -139,23 +174,18 @@ class ClientSettings:
                 f"security.protocol: found {found!r}"
                 " with sasl settings; allowed: SASL_PLAINTEXT, SASL_SSL"
             )
-        if self._mechanism not in _LOGIN_MODULES:
+        if self._mechanism not in _LOGINS:
             raise self._refused(
                 f"sasl.mechanism: found {self._mechanism or 'nothing'!r};"
-                f" allowed: {', '.join(_LOGIN_MODULES)}"
+                f" allowed: {', '.join(_LOGINS)}"
             )
-        for key in ("sasl.username", "sasl.password"):
+        for key in _LOGINS[self._mechanism]:
             if not self.settings.get(key):
                 raise self._refused(f"extra: {key} is missing")
-
-    def _jaas(self) -> str:
-        def quoted(key: str) -> str:
-            text = self.settings[key].replace("\\", "\\\\").replace('"', '\\"')
-            return f'"{text}"'
-
-        user, password = quoted("sasl.username"), quoted("sasl.password")
-        module = _LOGIN_MODULES[self._mechanism]
-        return f"{module} required username={user} password={password};"
+        # librdkafka's default makes unsigned tokens, which are for development only.
+        method = self.settings.get("sasl.oauthbearer.method")
+        if self._mechanism == "OAUTHBEARER" and method != "oidc":
+            raise self._refused(f"sasl.oauthbearer.method: expected 'oidc', found {method!r}")
 
     def _refused(self, why: str) -> SettingsError:
         return SettingsError(f"connection {self.connection}: {why}")

@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Protocol
 
-from confluent_kafka import Consumer, IsolationLevel, KafkaException, TopicCollection
+from confluent_kafka import IsolationLevel, KafkaException, TopicCollection
 from confluent_kafka import TopicPartition as WirePartition
 from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec, ResourceType
+from tenacity import (
+    Retrying,
+    before_sleep_log,
+    retry_if_exception_type,
+    retry_if_not_exception_type,
+    stop_after_delay,
+    wait_fixed,
+)
 
-from sluice.broker.answers import TIMEOUT_S, NoSuchTopic, ask
+from sluice.broker.answers import TIMEOUT_S, Asked, NoSuchTopic, Refusals, ask
 from sluice.broker.client_settings import ClientSettings
-from sluice.errors import SettingsError
+from sluice.broker.group_offsets import commit_group_offsets, read_group_offsets
+from sluice.broker.topic_ids import require_topic_id
+from sluice.errors import BrokerUnavailable, SettingsError
 from sluice.offsets.partition_log import KafkaState, PartitionLog, Retention
 from sluice.offsets.ranges import TopicPartition
 
 log = logging.getLogger(__name__)
+
+_PAUSE_S = 0.5
 
 
 class TopicSelection(Protocol):
@@ -38,20 +49,36 @@ class KafkaCluster:
     """Admin requests to one cluster, and the mirror of the cursor in a consumer group.
 
     Every method raises BrokerUnavailable, which names the broker, when no answer comes in time, and
-    SettingsError when the connection's user is not authorized.
+    SettingsError when the connection is refused, or its user has not the rights.
     """
 
     def __init__(self, client: ClientSettings) -> None:
         self._client = client
+        refusals = Refusals()
         try:
-            self._admin = AdminClient(client.librdkafka(), logger=log)
+            self._admin = AdminClient({**client.librdkafka(), "error_cb": refusals}, logger=log)
         except KafkaException as problem:
             raise SettingsError(
                 f"connection {client.connection}: {problem.args[0].str()}. Correct its extra."
             ) from None
+        self._asked = Asked(client, refusals, partial(self._admin.poll, 0))
 
     def state(self, selection: TopicSelection) -> KafkaState:
-        """The current logs of the selected topics; missing topics are left out."""
+        """The current logs of the selected topics; missing topics are left out.
+
+        A request that fails at once, as when a leader has just died, is repeated for 15 s.
+        """
+        again = Retrying(
+            retry=retry_if_exception_type(BrokerUnavailable)
+            & retry_if_not_exception_type(NoSuchTopic),
+            wait=wait_fixed(_PAUSE_S),
+            stop=stop_after_delay(TIMEOUT_S),
+            before_sleep=before_sleep_log(log, logging.INFO),
+            reraise=True,
+        )
+        return again(self._state, selection)
+
+    def _state(self, selection: TopicSelection) -> KafkaState:
         cluster = self._start(lambda: self._admin.describe_cluster(request_timeout=TIMEOUT_S))
         topic_ids = self._topics(self._selected(selection))
         partitions = [
@@ -93,41 +120,19 @@ class KafkaCluster:
         self, group: str, partitions: list[TopicPartition]
     ) -> Mapping[TopicPartition, int | None]:
         """The committed offsets of a consumer group; None where there is none."""
-        wanted = [WirePartition(each.topic, each.partition) for each in partitions]
-        # Not the admin client's list_consumer_group_offsets: librdkafka ends the process by a
-        # null pointer when the broker answers "not coordinator" there (librdkafka issue 5040).
-        with self._consumer(group) as consumer:
-            answer = self._ask(lambda: _without_errors(consumer.committed(wanted, TIMEOUT_S)))
-        found = {TopicPartition(e.topic, e.partition): e.offset for e in answer}
-        return {e: found[e] if found.get(e, -1) >= 0 else None for e in partitions}
+        found = read_group_offsets(self._client, group, partitions)
+        return {each: found.get(each) for each in partitions}
 
     def mirror(self, group: str, cursor: Mapping[TopicPartition, int]) -> None:
         """Commit the cursor as a consumer group's offsets, except where a log is gone."""
         there = self._topics(sorted({each.topic for each in cursor}))
-        offsets = [
-            WirePartition(each.topic, each.partition, end)
+        offsets = {
+            each: end
             for each, end in cursor.items()
             if each.topic in there and each.partition in there[each.topic][1]
-        ]
-        if not offsets:
-            return
-        with self._consumer(group) as consumer:
-            self._ask(lambda: _without_errors(consumer.commit(offsets=offsets, asynchronous=False)))
-
-    @contextmanager
-    def _consumer(self, group: str) -> Iterator[Consumer]:
-        own = {
-            "group.id": group,
-            "enable.auto.commit": False,
-            # Else it waits for an open transaction that commits the group's offsets (KIP-447).
-            "isolation.level": "read_uncommitted",
-            "reconnect.backoff.ms": 20,  # Half of it passes before the coordinator is sought again.
         }
-        consumer = Consumer({**self._client.librdkafka(), **own}, logger=log)
-        try:
-            yield consumer
-        finally:
-            consumer.close()
+        if offsets:
+            commit_group_offsets(self._client, group, offsets)
 
     def compacts(self, topic: str) -> bool:
         """Whether the topic's cleanup policy compacts."""
@@ -151,7 +156,12 @@ class KafkaCluster:
         futures = self._ask(
             lambda: self._admin.describe_configs(resources, request_timeout=TIMEOUT_S)
         )
-        answers = {each.name: self._ask(partial(_itself, futures[each])) for each in resources}
+        answers = {
+            each.name: self._ask(
+                partial(_itself, futures[each]), f"DESCRIBE_CONFIGS on topic {each.name}"
+            )
+            for each in resources
+        }
         return {
             topic: {name: entry.value for name, entry in answer.items()}
             for topic, answer in answers.items()
@@ -170,7 +180,7 @@ class KafkaCluster:
         found = {}
         for topic, future in futures.items():
             try:
-                answer = self._ask(partial(_itself, future))
+                answer = self._ask(partial(_itself, future), f"DESCRIBE on topic {topic}")
             except NoSuchTopic:
                 continue
             topic_id = require_topic_id(topic, str(answer.topic_id))
@@ -205,7 +215,9 @@ class KafkaCluster:
         self, futures: Mapping[WirePartition, Future[Any]]
     ) -> dict[TopicPartition, Any]:
         return {
-            TopicPartition(each.topic, each.partition): self._ask(partial(_itself, future))
+            TopicPartition(each.topic, each.partition): self._ask(
+                partial(_itself, future), f"DESCRIBE on topic {each.topic}"
+            )
             for each, future in futures.items()
         }
 
@@ -213,8 +225,8 @@ class KafkaCluster:
         """Send a request; its answer is one future or several, which nothing waits for."""
         return self._ask(lambda: (request(),))[0]
 
-    def _ask(self, question: Callable[[], Any]) -> Any:
-        return ask(self._client.bootstrap, question)
+    def _ask(self, question: Callable[[], Any], needs: str = "") -> Any:
+        return ask(self._asked, question, needs)
 
 
 def _retention(settings: Mapping[str, str]) -> Retention:
@@ -226,25 +238,3 @@ def _retention(settings: Mapping[str, str]) -> Retention:
 
 def _itself(future: Future[Any]) -> Future[Any]:
     return future
-
-
-def _without_errors(answer: list[WirePartition]) -> list[WirePartition]:
-    """A group's answer. Raises KafkaException for a single partition's error, too."""
-    for each in answer:
-        if each.error is not None:
-            raise KafkaException(each.error)
-    return answer
-
-
-def require_topic_id(topic: str, reported: str) -> str:
-    """A topic's id as Kafka writes it. Raises SettingsError for a broker that reports none."""
-    # librdkafka writes the id in plain base64, Kafka in the URL-safe form (KIP-516).
-    found = reported.rstrip("=").replace("+", "-").replace("/", "_")
-    if not found.strip("A"):
-        raise SettingsError(
-            f"{topic}: expected a topic id, found none: the broker reports no topic ids (KIP-516),"
-            " and without them a topic created anew cannot be told from the old one. Upgrade the"
-            " cluster to Kafka 2.8 or later, with inter.broker.protocol.version 2.8 or later:"
-            " existing topics get their ids then."
-        )
-    return found

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ssl
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from aiokafka import errors
 from aiokafka.client import AIOKafkaClient
+from aiokafka.conn import create_conn
 from aiokafka.protocol.fetch import FetchRequest
 from aiokafka.protocol.metadata import MetadataRequest
 from aiokafka.protocol.offset import OffsetRequest
@@ -23,7 +25,7 @@ from tenacity import (
 )
 
 from sluice.broker.client_settings import ClientSettings
-from sluice.errors import BrokerUnavailable, SettingsError
+from sluice.errors import BrokerUnavailable
 from sluice.offsets.ranges import TopicPartition
 
 _T = TypeVar("_T")
@@ -32,8 +34,10 @@ READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 EARLIEST, LATEST = -2, -1
 _FETCH_WAIT_MS = 500
 _PAUSE_SECONDS = 0.25
+_GOODBYE_SECONDS = 0.1
 
 _NOT_PASSING = (
+    ssl.SSLCertVerificationError,
     errors.AuthenticationFailedError,
     errors.ClusterAuthorizationFailedError,
     errors.IncompatibleBrokerVersion,
@@ -70,8 +74,8 @@ class RawConnection:
     """
 
     def __init__(self, client: ClientSettings, timeout: float) -> None:
+        self._settings = client
         self._arguments = client.aiokafka(timeout)
-        self.addresses = client.bootstrap
         self._timeout = timeout
         self._client: Any = None
         self._leaders: dict[TopicPartition, int] = {}
@@ -92,13 +96,10 @@ class RawConnection:
             async with asyncio.timeout(self._timeout):
                 return await again(step, *given)
         except _NOT_PASSING as error:
-            raise SettingsError(
-                f"{what}: {self.addresses} refused to show the raw log: {error}."
-                " Correct the connection or the user's rights"
-            ) from error
+            raise self._settings.unwelcome(f"{what}: the raw log is not shown: {error}") from error
         except TimeoutError:
             raise BrokerUnavailable(
-                f"{what}: the raw log could not be read from {self.addresses} within"
+                f"{what}: the raw log could not be read from {self._settings.bootstrap} within"
                 f" {self._timeout:g} s; last answer: {repr(cause) if cause else 'none'}. Nothing"
                 " was changed; try again"
             ) from cause
@@ -109,7 +110,7 @@ class RawConnection:
         """The batches from the one holding `start` on: about `size` bytes, at least one batch."""
         request = [(partition.topic, [(partition.partition, start, size)])]
         question = FetchRequest(_FETCH_WAIT_MS, 1, size, isolation, request)
-        answer = await self._ask(partition, question)
+        answer = await self._ask(partition, question, "READ")
         _, _, _, stable, log_start, aborted, *replica, records = answer
         # The preferred read replica, where there is one (KIP-392).
         if replica and replica[0] >= 0:
@@ -147,7 +148,8 @@ class RawConnection:
     async def offset(self, partition: TopicPartition, position: int) -> int:
         """Where the log begins, or where it ends for a read_committed reader."""
         request = [(partition.topic, [(partition.partition, position)])]
-        answer = await self._ask(partition, OffsetRequest(-1, READ_COMMITTED, request))
+        question = OffsetRequest(-1, READ_COMMITTED, request)
+        answer = await self._ask(partition, question, "DESCRIBE")
         return int(answer[3])
 
     async def close(self) -> None:
@@ -155,12 +157,12 @@ class RawConnection:
         if self._client is not None:
             await self._client.close()
 
-    async def _ask(self, partition: TopicPartition, request: Any) -> Sequence[Any]:
+    async def _ask(self, partition: TopicPartition, request: Any, right: str) -> Sequence[Any]:
         client = await self._connected()
         leader = await self._leader(client, partition)
         ((_, found),) = await self._sent(client, leader, request, [partition])
         with self._led_by_another([partition]):
-            _raise_for(found[1])
+            self._raise_for(found[1], f"{right} on topic {partition.topic}")
         return found
 
     async def _sent(
@@ -169,7 +171,7 @@ class RawConnection:
         """The leader's answer for each of the partitions, with its topic."""
         with self._led_by_another(partitions):
             answer = await client.send(leader, request)
-            _raise_for(getattr(answer, "error_code", 0))
+            self._raise_for(getattr(answer, "error_code", 0))
         if not answer.topics:
             raise AskAgain(f"throttled for {answer.throttle_time_ms} ms")
         return [(topic, each) for topic, found in answer.topics for each in found]
@@ -188,9 +190,24 @@ class RawConnection:
         async with self._one_at_a_time:
             if self._client is None:
                 client = AIOKafkaClient(**self._arguments)
-                await client.bootstrap()
+                try:
+                    await client.bootstrap()
+                except errors.KafkaConnectionError:
+                    await self._refuse(client)
+                    raise
                 self._client = client
         return self._client
+
+    async def _refuse(self, client: Any) -> None:
+        """Raise what keeps a connection from being made, which a client only logs."""
+        how = {name: each for name, each in self._arguments.items() if name != "bootstrap_servers"}
+        try:
+            for host, port, _ in client.hosts:
+                with contextlib.suppress(errors.KafkaConnectionError, ConnectionError):
+                    (await create_conn(host, port, **how)).close()
+        finally:
+            # TLS says goodbye in an exchange of its own, for which a loop that ends does not wait.
+            await asyncio.sleep(_GOODBYE_SECONDS)
 
     async def _leader(self, client: Any, partition: TopicPartition) -> int:
         async with self._one_at_a_time:
@@ -207,13 +224,14 @@ class RawConnection:
         answer = await client.send(client.get_random_node(), question)
         client.cluster.update_metadata(answer)
         for code, *_ in answer.topics:
-            _raise_for(code)
+            self._raise_for(code, f"DESCRIBE on topic {topic}")
         for number in client.cluster.partitions_for_topic(topic) or ():
             leader = client.cluster.leader_for_partition(Address(topic, number))
             if leader is not None and leader >= 0:
                 self._leaders[TopicPartition(topic, number)] = int(leader)
 
-
-def _raise_for(code: int) -> None:
-    if code:
-        raise errors.for_code(code)()
+    def _raise_for(self, code: int, needs: str = "") -> None:
+        if needs and code == errors.TopicAuthorizationFailedError.errno:
+            raise self._settings.lacking(needs)
+        if code:
+            raise errors.for_code(code)()

@@ -29,7 +29,7 @@ _FETCH_WAIT_MS = 20
 ReadOffsets = Callable[[OffsetRange], Iterator[list[int]]]
 """Reads the offsets in a range that hold a committed record, ascending, in chunks.
 
-Raises BrokerUnavailable when nothing comes for 15 s.
+Raises BrokerUnavailable when nothing comes for 15 s, SettingsError when the user may not read it.
 """
 
 
@@ -57,6 +57,8 @@ def _read_offsets(
                 f"{partition} [{reached}, {wanted.end}): broker {client.bootstrap}"
                 f" sent nothing for {_TIMEOUT_S:g} s. Run again when it answers."
             )
+        if any(_is_forbidden(each) for each in messages):
+            raise client.lacking(f"READ on topic {partition.topic}")
         found = [each.offset() for each in messages if each.error() is None]
         if found:
             yield [offset for offset in found if offset < wanted.end]
@@ -142,6 +144,11 @@ def _moment(milliseconds: int) -> datetime | None:
     except (ValueError, OverflowError):
         return None
     return moment + timedelta(milliseconds=milliseconds % 1000) if milliseconds >= 0 else None
+
+
+def _is_forbidden(message: Any) -> bool:
+    error = message.error()
+    return error is not None and error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED
 
 
 def _at_the_end(message: Any) -> bool:

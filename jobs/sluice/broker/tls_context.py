@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from sluice.broker.pem_files import pem_text
 from sluice.errors import SettingsError
 
 
@@ -21,8 +22,9 @@ def tls_context(settings: Mapping[str, str]) -> ssl.SSLContext:
             capath=place if folder else None,
             cadata=settings.get("ssl.ca.pem"),
         )
-        if "ssl.certificate.pem" in settings and "ssl.key.pem" in settings:
-            _load_certificate(context, settings)
+        certificate, private = pem_text(settings, "ssl.certificate"), pem_text(settings, "ssl.key")
+        if certificate and private:
+            _load_certificate(context, certificate, private, settings.get("ssl.key.password"))
     except (OSError, ValueError) as error:
         raise SettingsError(f"ssl.*.location, ssl.*.pem: not usable: {error}") from error
     if settings.get("ssl.endpoint.identification.algorithm") == "none":
@@ -30,10 +32,12 @@ def tls_context(settings: Mapping[str, str]) -> ssl.SSLContext:
     return context
 
 
-def _load_certificate(context: ssl.SSLContext, settings: Mapping[str, str]) -> None:
-    certificate, private = settings["ssl.certificate.pem"], settings["ssl.key.pem"]
+def _load_certificate(
+    context: ssl.SSLContext, certificate: str, private: str, password: str | None
+) -> None:
     with _path_to(certificate) as chain, _path_to(private) as key:
-        context.load_cert_chain(chain, key, settings.get("ssl.key.password"))
+        # Without a password it would be asked for on the terminal.
+        context.load_cert_chain(chain, key, password or "")
 
 
 @contextmanager

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 from sluice.broker.client_settings import ClientSettings
@@ -19,12 +27,30 @@ LOGIN = {
     "sasl.username": "alice",
     "sasl.password": "hunter2",
 }
+KEY = ec.generate_private_key(ec.SECP256R1())
+
+
+def written(form: PrivateFormat, password: str | None = None) -> str:
+    """The private key in PEM."""
+    lock = BestAvailableEncryption(password.encode()) if password else NoEncryption()
+    return KEY.private_bytes(Encoding.PEM, form, lock).decode()
+
+
 TLS = {
     "security.protocol": "SSL",
     "ssl.ca.pem": "CA",
     "ssl.certificate.pem": "CERT",
-    "ssl.key.pem": "KEY",
+    "ssl.key.pem": written(PrivateFormat.PKCS8, "hunter2"),
     "ssl.key.password": "hunter2",
+}
+OAUTH = {
+    **BROKER,
+    "security.protocol": "SASL_SSL",
+    "sasl.mechanism": "OAUTHBEARER",
+    "sasl.oauthbearer.method": "oidc",
+    "sasl.oauthbearer.client.id": "alice",
+    "sasl.oauthbearer.client.secret": "hunter2",
+    "sasl.oauthbearer.token.endpoint.url": "https://login/token",
 }
 
 
@@ -54,13 +80,45 @@ def test_certificates_are_pem_for_java() -> None:
         "ssl.truststore.certificates": "CA",
         "ssl.truststore.type": "PEM",
         "ssl.keystore.certificate.chain": "CERT",
-        "ssl.keystore.key": "KEY",
+        "ssl.keystore.key": written(PrivateFormat.PKCS8),
         "ssl.keystore.type": "PEM",
-        "ssl.key.password": "hunter2",
     }
-    located = client({**BROKER, "ssl.ca.location": "/etc/ca.pem"}).java()
-    assert located["ssl.truststore.location"] == "/etc/ca.pem"
-    assert located["ssl.truststore.type"] == "PEM"
+
+
+def test_a_file_is_read_where_the_task_runs(tmp_path: Path) -> None:
+    """An executor has no such file."""
+    inline = {key: text for key, text in TLS.items() if key.endswith("pem")}
+    located = {key.replace("pem", "location"): str(tmp_path / key) for key in inline}
+    for key, text in inline.items():
+        (tmp_path / key).write_text(text)
+    located["ssl.key.password"] = inline["ssl.key.password"] = "hunter2"
+    assert client({**BROKER, **located}).java() == client({**BROKER, **inline}).java()
+
+
+@pytest.mark.parametrize("key", ["ssl.ca.location", "ssl.key.location"])
+def test_a_file_that_is_not_there_is_named(key: str, tmp_path: Path) -> None:
+    place = tmp_path / "none.pem"
+    extra = {**BROKER, "ssl.certificate.pem": "CERT", "ssl.key.pem": "KEY", key: str(place)}
+    extra.pop(key.replace("location", "pem"), None)
+    with pytest.raises(SettingsError) as refused:
+        client(extra).java()
+    assert str(refused.value) == (
+        f"{key}: expected a PEM file, found {place}: No such file or directory. Put the file where"
+        f" the task runs, or its text into {key.replace('location', 'pem')}."
+    )
+
+
+def test_a_key_in_another_form_becomes_one_that_java_can_read() -> None:
+    old = {**TLS, "ssl.key.pem": written(PrivateFormat.TraditionalOpenSSL)}
+    found = client({**BROKER, **old, "ssl.key.password": None})
+    assert found.java()["ssl.keystore.key"] == written(PrivateFormat.PKCS8)
+
+
+@pytest.mark.parametrize("change", [{"ssl.key.password": "other"}, {"ssl.key.pem": "hunter2"}])
+def test_a_key_that_stays_locked_is_refused(change: dict[str, str]) -> None:
+    with pytest.raises(SettingsError, match=r"ssl\.key\.password") as refused:
+        client({**BROKER, **TLS, **change}).java()
+    assert "hunter2" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -80,6 +138,24 @@ def test_a_login_is_written_as_javas_jaas(key: str, mechanism: str, module: str)
         "security.protocol": "SASL_SSL",
         "sasl.mechanism": mechanism,
         "sasl.jaas.config": f'{module} required username="alice" password="hunter2";',
+    }
+
+
+def test_a_token_login_is_written_as_javas_jaas() -> None:
+    more = {"sasl.oauthbearer.scope": "kafka", "sasl.oauthbearer.extensions": "pool=a, cluster=b"}
+    found = client({**OAUTH, **more, "https.ca.pem": "A\nB"}).java()
+    assert found == {
+        **BROKER,
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.login.callback.handler.class": "sluice.TokenLogin",
+        "sasl.oauthbearer.token.endpoint.url": "https://login/token",
+        "sasl.jaas.config": (
+            "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required"
+            ' clientId="alice" clientSecret="hunter2" scope="kafka" extension_pool="a"'
+            ' extension_cluster="b" ssl.truststore.type="PEM"'
+            ' ssl.truststore.certificates="A\\nB";'
+        ),
     }
 
 
@@ -119,6 +195,12 @@ def test_a_password_cannot_leave_its_quotes(password: str) -> None:
         ({**LOGIN, "sasl.username": ""}, "sasl.username is missing"),
         ({k: v for k, v in LOGIN.items() if k != "sasl.password"}, "sasl.password is missing"),
         ({**LOGIN, "sasl.password": None}, "sasl.password is missing"),
+        (
+            {**BROKER, "ssl.certificate.pem": "CERT", "ssl.key.password": "hunter2"},
+            "ssl.key.pem (or .location) together, found one of them",
+        ),
+        ({**OAUTH, "sasl.oauthbearer.method": None}, "method: expected 'oidc', found None"),
+        ({**OAUTH, "sasl.oauthbearer.client.secret": ""}, "client.secret is missing"),
         ({**BROKER, "security.protocol": "TLS"}, "expected one of PLAINTEXT, SSL, SASL_PLAINTEXT"),
     ],
     ids=lambda value: str(value)[:60],

@@ -19,7 +19,7 @@ SASL = {
     "security.protocol": "sasl_plaintext",
     "sasl.mechanisms": "scram-sha-512",
     "sasl.username": "reader",
-    "sasl.password": "secret",
+    "sasl.password": "hunter2",
 }
 
 
@@ -42,7 +42,7 @@ def test_names_and_passwords_are_handed_on() -> None:
     assert arguments["security_protocol"] == "SASL_PLAINTEXT"
     assert arguments["sasl_mechanism"] == "SCRAM-SHA-512"
     assert arguments["sasl_plain_username"] == "reader"
-    assert arguments["sasl_plain_password"] == "secret"
+    assert arguments["sasl_plain_password"] == "hunter2"
 
 
 def test_tls_is_verified_unless_told_otherwise() -> None:
@@ -74,7 +74,7 @@ def test_what_cannot_be_translated_is_refused_by_key(
     with pytest.raises(SettingsError) as refused:
         client_arguments(SASL | change, 2)
     assert named in str(refused.value)
-    assert "secret" not in str(refused.value)
+    assert "hunter2" not in str(refused.value)
 
 
 def test_a_missing_certificate_is_refused(tmp_path: Path) -> None:

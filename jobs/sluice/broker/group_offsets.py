@@ -1,0 +1,89 @@
+"""Group offsets: what a consumer group has committed. Read and committed without joining it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+
+from confluent_kafka import Consumer, KafkaError, KafkaException
+from confluent_kafka import TopicPartition as WirePartition
+
+from sluice.broker.answers import TIMEOUT_S, Asked, Refusals, ask
+from sluice.broker.client_settings import ClientSettings
+from sluice.offsets.ranges import TopicPartition
+
+log = logging.getLogger(__name__)
+
+_Ask = Callable[[Callable[[], list[WirePartition]]], list[WirePartition]]
+
+
+# Each wait for the group's coordinator, after which the client is asked why there is none.
+_STEP_S = 1.0
+
+
+def read_group_offsets(
+    client: ClientSettings, group: str, partitions: Iterable[TopicPartition]
+) -> Mapping[TopicPartition, int]:
+    """The committed offsets of a consumer group, where it has any. Raises as `ask` does."""
+    wanted = [WirePartition(each.topic, each.partition) for each in partitions]
+    with _asking(client, group) as (consumer, ask_group):
+        answer = ask_group(lambda: _committed(consumer, wanted))
+    return {TopicPartition(e.topic, e.partition): e.offset for e in answer if e.offset >= 0}
+
+
+def commit_group_offsets(
+    client: ClientSettings, group: str, offsets: Mapping[TopicPartition, int]
+) -> None:
+    """Commit offsets for a consumer group. Raises as `ask` does."""
+    wanted = [WirePartition(each.topic, each.partition, end) for each, end in offsets.items()]
+    with _asking(client, group) as (consumer, ask_group):
+        # A commit would wait without end for a coordinator that the user may not know.
+        ask_group(lambda: _committed(consumer, wanted[:1]))
+        ask_group(lambda: _checked(consumer.commit(offsets=wanted, asynchronous=False)))
+
+
+@contextmanager
+def _asking(client: ClientSettings, group: str) -> Iterator[tuple[Consumer, _Ask]]:
+    refusals = Refusals()
+    own = {
+        "group.id": group,
+        "enable.auto.commit": False,
+        # Else it waits for an open transaction that commits the group's offsets (KIP-447).
+        "isolation.level": "read_uncommitted",
+        "reconnect.backoff.ms": 20,  # Half of it passes before the coordinator is sought again.
+        "error_cb": refusals,
+    }
+    consumer = Consumer({**client.librdkafka(), **own}, logger=log)
+    asked = Asked(client, refusals, lambda: consumer.poll(0))
+    needs = f"READ on group {group} and on its topics"
+    try:
+        yield consumer, lambda question: ask(asked, question, needs)
+    finally:
+        consumer.close()
+
+
+def _committed(consumer: Consumer, wanted: list[WirePartition]) -> list[WirePartition]:
+    """The group's offsets. Not the admin client's list_consumer_group_offsets: librdkafka ends the
+    process by a null pointer when the broker answers "not coordinator" there (its issue 5040).
+    """
+    until = time.monotonic() + TIMEOUT_S
+    while True:
+        try:
+            return _checked(consumer.committed(wanted, _STEP_S))
+        except KafkaException as problem:
+            # Only a poll tells that the user may not know the coordinator.
+            told = consumer.poll(0)
+            if told is not None and told.error() is not None:
+                raise KafkaException(told.error()) from None
+            if problem.args[0].code() != KafkaError._TIMED_OUT or time.monotonic() > until:
+                raise
+
+
+def _checked(answer: list[WirePartition]) -> list[WirePartition]:
+    """A group's answer. Raises KafkaException for a single partition's error, too."""
+    for each in answer:
+        if each.error is not None:
+            raise KafkaException(each.error)
+    return answer

@@ -1,0 +1,52 @@
+"""PEM texts: certificates and keys that a connection holds itself, or names by file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+
+from sluice.errors import SettingsError
+
+
+def pem_text(settings: Mapping[str, str], of: str) -> str | None:
+    """The text in `<of>.pem`, or in the file that `<of>.location` names; None without either.
+
+    Raises SettingsError for a file that cannot be read; it names the key and the file.
+    """
+    if f"{of}.pem" in settings:
+        return settings[f"{of}.pem"]
+    place = settings.get(f"{of}.location")
+    if place is None:
+        return None
+    try:
+        return Path(place).read_text(encoding="utf-8")
+    except (OSError, ValueError) as problem:
+        why = problem.strerror if isinstance(problem, OSError) else "not a text in UTF-8"
+        raise SettingsError(
+            f"{of}.location: expected a PEM file, found {place}: {why}. Put the file where the"
+            f" task runs, or its text into {of}.pem."
+        ) from problem
+
+
+def unlocked(key: str, password: str | None) -> str:
+    """The private key as Java reads it: PKCS #8, without a password.
+
+    It knows only such locks as openssl made before version 3. Raises SettingsError.
+    """
+    try:
+        found = load_pem_private_key(key.encode(), password.encode() if password else None)
+    except (ValueError, TypeError, UnsupportedAlgorithm) as problem:
+        # Its text may quote the key.
+        raise SettingsError(
+            "ssl.key.pem, ssl.key.location: not a private key in PEM, or not the key's password in"
+            f" ssl.key.password ({type(problem).__name__})"
+        ) from None
+    return found.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
