@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import psutil
 import pytest
@@ -33,7 +34,7 @@ def watching(secured: SecuredBroker, clean: set[int]) -> Iterator[set[str]]:
     over = threading.Event()
 
     def look() -> None:
-        while not over.wait(0.1):
+        while not over.wait(0.5):
             seen.update(_shown(secured.secrets, clean))
 
     watcher = threading.Thread(target=look)
@@ -61,13 +62,18 @@ def _shown(secrets: list[str], clean: set[int]) -> Iterator[str]:
             yield f"secret in the environment of {process.name()}"
 
 
+def logs_in(events: Path) -> list[Path]:
+    """A run's event log is a file, or a folder of them."""
+    return [each for each in events.rglob("*") if each.is_file()]
+
+
 @pytest.mark.parametrize("mechanism", ["SCRAM-SHA-512", "OAUTHBEARER", "MTLS in files"])
 def test_a_run_on_a_cluster_shows_no_secret(
     mechanism: str, secured: SecuredBroker, cluster: Standalone, pipeline: Pipelines
 ) -> None:
     events = cluster.folder / "events"
     events.mkdir(exist_ok=True)
-    conf = {"enabled": "true", "dir": events.as_uri()}
+    conf = {"enabled": "true", "dir": events.as_uri(), "compress": "false"}
     spark = {f"spark.eventLog.{key}": value for key, value in conf.items()}
     trips = pipeline(
         topic_factory(secured.broker)(2), spark={**spark, "spark.executor.memory": "512m"}
@@ -75,10 +81,14 @@ def test_a_run_on_a_cluster_shows_no_secret(
     secured.admits(trips, mechanism)
     produce_with_gaps(trips)
     with watching(secured, cluster.pids) as seen:
-        done = trips.process("run", AIRFLOW_CONN_SPARK_DEFAULT=cluster.connection)
+        run = trips.start("run", AIRFLOW_CONN_SPARK_DEFAULT=cluster.connection)
+        # The driver has them in its environment: who looks there finds them.
+        told = set(_shown(secured.secrets, {run.process.pid}))
+        done = run.end()
     assert done.returncode == 0, done.stderr
     assert seen == {"an executor"}
-    assert list(events.iterdir())
+    assert any(each.startswith("secret in the environment") for each in told)
+    assert any("SparkListenerSQLExecutionStart" in each.read_text() for each in logs_in(events))
     for secret in [*secured.secrets, *secured.tokens.given]:
         assert secret not in done.stdout
         no_secret(secret, trips.folder, cluster.folder)

@@ -37,8 +37,6 @@ _NO_COORDINATOR = (
     KafkaError.COORDINATOR_NOT_AVAILABLE,
     KafkaError.NOT_COORDINATOR,
 )
-
-
 # How long an answer may still come, once a connection was refused: another broker may give it.
 _REFUSED_S = 2.0
 _STEP_S = 0.2

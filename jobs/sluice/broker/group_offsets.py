@@ -28,7 +28,7 @@ def read_group_offsets(
 ) -> Mapping[TopicPartition, int]:
     """The committed offsets of a consumer group, where it has any. Raises as `ask` does."""
     wanted = [WirePartition(each.topic, each.partition) for each in partitions]
-    with _asking(client, group) as (consumer, ask_group):
+    with _asking(client, group, "DESCRIBE") as (consumer, ask_group):
         answer = ask_group(lambda: _committed(consumer, wanted))
     return {TopicPartition(e.topic, e.partition): e.offset for e in answer if e.offset >= 0}
 
@@ -38,14 +38,14 @@ def commit_group_offsets(
 ) -> None:
     """Commit offsets for a consumer group. Raises as `ask` does."""
     wanted = [WirePartition(each.topic, each.partition, end) for each, end in offsets.items()]
-    with _asking(client, group) as (consumer, ask_group):
+    with _asking(client, group, "READ") as (consumer, ask_group):
         # A commit would wait without end for a coordinator that the user may not know.
         ask_group(lambda: _committed(consumer, wanted[:1]))
         ask_group(lambda: _checked(consumer.commit(offsets=wanted, asynchronous=False)))
 
 
 @contextmanager
-def _asking(client: ClientSettings, group: str) -> Iterator[tuple[Consumer, _Ask]]:
+def _asking(client: ClientSettings, group: str, right: str) -> Iterator[tuple[Consumer, _Ask]]:
     refusals = Refusals()
     own = {
         "group.id": group,
@@ -57,7 +57,7 @@ def _asking(client: ClientSettings, group: str) -> Iterator[tuple[Consumer, _Ask
     }
     consumer = Consumer({**client.librdkafka(), **own}, logger=log)
     asked = Asked(client, refusals, lambda: consumer.poll(0))
-    needs = f"READ on group {group} and on its topics"
+    needs = f"{right} on group {group} and on its topics"
     try:
         yield consumer, lambda question: ask(asked, question, needs)
     finally:
