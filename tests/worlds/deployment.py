@@ -186,6 +186,7 @@ def deployed(
     settings: Mapping[str, Mapping[str, str]] | None = None,
     policies: str = "",
     environment: Mapping[str, str] | None = None,
+    schedulers: int = 1,
 ) -> Iterator[dict[str, Deployment]]:
     """An Airflow with these pipelines (name → further keys of the spec), all paused.
 
@@ -209,6 +210,7 @@ def deployed(
                 **(environment or {}),
             },
             settings=settings,
+            schedulers=schedulers,
         )
         with airflow:
             for name in specs:
