@@ -170,4 +170,5 @@ main() {
   fi
 }
 
-main
+# A step alone: local/setup.sh install_jars
+"${@:-main}"
