@@ -35,11 +35,17 @@ class Postgres:
     """A server on a loopback port; a second start on the same data keeps address and databases."""
 
     def __init__(
-        self, *, user: str = USER, password: str = PASSWORD, database: str = DATABASE
+        self,
+        *,
+        user: str = USER,
+        password: str = PASSWORD,
+        database: str = DATABASE,
+        port: int | None = None,
     ) -> None:
+        """`port`: None chooses a free one."""
         # Not below the caller's folder: pytest's are closed to other users.
         self.folder = Path(mkdtemp(prefix="sluice-postgres-"))
-        self.port = free_port()
+        self.port = port or free_port()
         self.log = self.folder / "postgres.log"
         self._user, self._password, self._database = user, password, database
         self._guarded: Guarded | None = None
@@ -50,7 +56,7 @@ class Postgres:
             self.start()
             self._create()
         except BaseException:
-            self.__exit__(None, None, None)
+            self.close()
             raise
         return self
 
@@ -60,6 +66,10 @@ class Postgres:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the server, and remove its data."""
         self.crash()
         shutil.rmtree(self.folder)
 
