@@ -10,7 +10,7 @@ AT_ONCE := --dist loadfile --no-loadscope-reorder -n
 # These have their own targets.
 APART := tests/airflow/scenarios tests/faults tests/mutations tests/production
 
-.PHONY: help setup s3 demo up down test test-fast test-airflow test-faults test-mutations test-production soak check format bench bench-airflow bench-scale lock sbom clean
+.PHONY: help setup s3 demo up down test test-fast test-airflow test-faults test-mutations test-production env compose-check soak check format bench bench-airflow bench-scale lock sbom clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,13 @@ SHAPE ?=
 test-production: s3  ## Compose, Postgres, Spark cluster, S3, secured Kafka; SHAPE=kafka: some
 	@local/servers.sh
 	$(PYTEST) $(AT_ONCE) 2 $(if $(SHAPE),-k '$(SHAPE)') tests/production
+
+env: setup  ## Write random secrets for docker-compose.yml into .env, unless it is there
+	@$(BIN)/python -m local.secrets_file
+
+compose-check: setup  ## Check docker-compose.yml, on every profile, with and without .env
+	@local/servers.sh docker-compose
+	$(PYTEST) tests/production/test_compose_file.py
 
 MINUTES ?= 10
 soak: setup  ## A pipeline under random faults for MINUTES=10; SEED=7 repeats one

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Setup: everything the project needs, in .venv/ and build/, once. `make` calls it before each target.
-# `local/setup.sh s3` also fetches what a warehouse on S3 needs; `local/setup.sh checksums` fetches all
-# jars to list their checksums.
+# `local/setup.sh s3` also fetches what a warehouse on S3 needs; `… jars` does nothing but the jars,
+# all of them (the image's build), and `… checksums` fetches them to list their checksums.
 # It does only what its inputs require, and continues where an earlier call was interrupted.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -140,6 +140,17 @@ install_classes() { # install_classes SOURCES JAR CLASSPATH
   "$(java_command)" -cp "$SPARK_JARS/*" scala.tools.nsc.Main -usejavacp -classpath "$3" -d "$2" "$1"/*.scala
 }
 
+jars_of_spark() {
+  install_jars spark
+  install_jars broker
+  install_classes jobs/jvm build/jars/spark/sluice.jar 'build/jars/spark/*'
+}
+
+jars_of_s3() {
+  install_jars s3
+  install_classes jobs/jvm/s3 build/jars/s3/sluice-s3.jar 'build/jars/s3/*:build/jars/spark/*'
+}
+
 # Without it all works, and starts more slowly.
 install_class_archive() {
   say "Archive of Spark's classes, with which its JVM starts faster, into build/classes.jsa (about a minute)"
@@ -165,9 +176,7 @@ main() {
     echo "$venv_inputs" >"$VENV_STAMP"
   fi
   if ! current "$JARS_STAMP" "$jars_inputs"; then
-    install_jars spark
-    install_jars broker
-    install_classes jobs/jvm build/jars/spark/sluice.jar 'build/jars/spark/*'
+    jars_of_spark
     echo "$jars_inputs" >"$JARS_STAMP"
   fi
   if ! current "$ARCHIVE_STAMP" "$archive_inputs"; then
@@ -175,16 +184,20 @@ main() {
     say "Setup is complete"
   fi
   if [[ ${1:-} == s3 ]] && ! current "$S3_STAMP" "$s3_inputs"; then
-    install_jars s3
-    install_classes jobs/jvm/s3 build/jars/s3/sluice-s3.jar 'build/jars/s3/*:build/jars/spark/*'
+    jars_of_s3
     echo "$s3_inputs" >"$S3_STAMP"
   fi
 }
 
-if [[ ${1:-} == checksums ]]; then
-  rm -f "$JARS_STAMP" "$S3_STAMP"
-  for each in spark broker s3; do LISTING=1 install_jars "$each"; done
-  .venv/bin/python -m local.jar_checksums renew
-else
-  main "$@"
-fi
+case ${1:-} in
+  checksums)
+    rm -f "$JARS_STAMP" "$S3_STAMP"
+    for each in spark broker s3; do LISTING=1 install_jars "$each"; done
+    .venv/bin/python -m local.jar_checksums renew
+    ;;
+  jars)
+    jars_of_spark
+    jars_of_s3
+    ;;
+  *) main "$@" ;;
+esac

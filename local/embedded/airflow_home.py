@@ -70,7 +70,10 @@ def prepare_home(
     known, port = Secrets.of(home), stored_port(home) or free_port()
     write_private(home / "passwords.json", json.dumps({USER: known.password}))
     write_configuration(home, configuration(home, root, port, known), overrides)
-    migrate(home, root / "build" / "airflow", environment)
+    if "sql_alchemy_conn" in overrides.get("database", {}):
+        migrate(environment)
+    else:
+        migrate_sqlite(home, root / "build" / "airflow", environment)
     return Login(f"http://127.0.0.1:{port}", USER, known.password)
 
 
@@ -120,19 +123,24 @@ def stored_port(home: Path) -> int | None:
     return port if port is not None and is_free(port) else None
 
 
-def migrate(home: Path, cache: Path, environment: Mapping[str, str]) -> None:
+def migrate(environment: Mapping[str, str]) -> None:
+    """Make the database what this version of Airflow expects; an empty one gets its tables."""
+    command = [sys.executable, "-P", "-m", "airflow", "db", "migrate"]
+    done = subprocess.run(
+        command, env=dict(environment), capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise RuntimeError(f"`airflow db migrate` failed: {done.stdout}{done.stderr}")
+
+
+def migrate_sqlite(home: Path, cache: Path, environment: Mapping[str, str]) -> None:
     """Migrate once: the empty database is the same for every home of one Airflow version."""
     database = home / "airflow.db"
     if database.exists():
         return
     template = cache / f"{importlib.metadata.version('apache-airflow-core')}.db"
     if not template.exists():
-        command = [sys.executable, "-m", "airflow", "db", "migrate"]
-        done = subprocess.run(
-            command, env=dict(environment), capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            raise RuntimeError(f"`airflow db migrate` failed: {done.stdout}{done.stderr}")
+        migrate(environment)
         cache.mkdir(parents=True, exist_ok=True)
         copy(database, template)
     else:

@@ -4,8 +4,9 @@
         run = airflow.client.trigger("flights")
         airflow.client.wait_for_run(run, timeout=300)
 
-SQLite and LocalExecutor, as real as on a server. (`airflow standalone` would leave children behind
-when it is stopped.) A second start on the same folder keeps its runs and its login.
+SQLite (if the settings name no other database) and LocalExecutor, as real as on a server. (`airflow
+standalone` would leave children behind when it is stopped.) A second start on the same folder keeps
+its runs and its login.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ class Airflow:
         pipelines: Path | str = ROOT / "dags" / "pipelines",
         environment: Mapping[str, str | None] | None = None,
         settings: Mapping[str, Mapping[str, str]] | None = None,
+        schedulers: int = 1,
     ) -> None:
         """`environment` (None: not set) and `settings` (section → key → value) override our own."""
         self.folder = Path(folder).resolve()
@@ -64,6 +66,9 @@ class Airflow:
         }
         self._environment = {key: text for key, text in whole.items() if text is not None}
         self._settings = settings or {}
+        self._commands = PROCESSES | {
+            f"scheduler-{number}": PROCESSES["scheduler"] for number in range(2, schedulers + 1)
+        }
         self._guarded: dict[str, Guarded] = {}
         self._login: Login | None = None
         self._client: AirflowClient | None = None
@@ -97,20 +102,24 @@ class Airflow:
 
     @property
     def pids(self) -> list[int]:
-        """The guards of the four processes, as long as they run."""
+        """The guards of its processes, as long as they run."""
         return [guarded.process.pid for guarded in self._guarded.values() if guarded.running]
 
+    @property
+    def schedulers(self) -> list[Guarded]:
+        return [guarded for name, guarded in self._guarded.items() if "scheduler" in name]
+
     def family(self) -> list[psutil.Process]:
-        """All processes: the four, their workers, tasks, and Spark's JVMs."""
+        """All processes: its own, their workers, tasks, and Spark's JVMs."""
         return [member for guarded in self._guarded.values() for member in guarded.family()]
 
     def start(self) -> Self:
-        """Start the four processes, and wait until each reports that it is healthy."""
+        """Start the processes, and wait until each kind reports that it is healthy."""
         self.folder.mkdir(parents=True, exist_ok=True)
         environment = self.environment()
         self._login = prepare_home(self.folder, ROOT, environment, self._settings)
         try:
-            for name, arguments in PROCESSES.items():
+            for name, arguments in self._commands.items():
                 log = self._log(name)
                 command = [sys.executable, "-P", "-m", "airflow", *arguments]
                 # With SQLite, a backfill that cannot be created can crash the scheduler.
@@ -128,7 +137,7 @@ class Airflow:
         return self
 
     def stop(self) -> None:
-        """Stop the four and all that they started; returns when none of it is left."""
+        """Stop the processes and all that they started; returns when none of it is left."""
         if self._client is not None:
             self._client.close()
             self._client = None
@@ -139,7 +148,7 @@ class Airflow:
         self._guarded.clear()
 
     def environment(self) -> dict[str, str]:
-        """The four processes' environment: the caller's without Airflow's own, plus ours."""
+        """The processes' environment: the caller's without Airflow's own, plus ours."""
         theirs = {key: value for key, value in os.environ.items() if not key.startswith("AIRFLOW")}
         binaries = Path(sys.executable).parent
         packages = Path(psutil.__file__).parents[1]

@@ -187,6 +187,7 @@ def deployed(
     settings: Mapping[str, Mapping[str, str]] | None = None,
     policies: str = "",
     environment: Mapping[str, str] | None = None,
+    schedulers: int = 1,
 ) -> Iterator[dict[str, Deployment]]:
     """An Airflow with these pipelines (name → further keys of the spec), all paused.
 
@@ -211,6 +212,7 @@ def deployed(
                 **(environment or {}),
             },
             settings=settings,
+            schedulers=schedulers,
         )
         with airflow:
             for name in specs:

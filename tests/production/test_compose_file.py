@@ -1,0 +1,164 @@
+"""docker-compose.yml: what Docker Compose makes of it, and what every service of it must have."""
+
+from __future__ import annotations
+
+import re
+import stat
+from pathlib import Path
+
+import pytest
+
+from local.embedded.airflow_processes import ROOT
+from local.secrets_file import MAKERS, write
+from tests.production.worlds.compose_file import (
+    EVERY_PROFILE,
+    FILE,
+    Service,
+    compose,
+    services,
+)
+
+PROFILES = ("registry", "s3")
+DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8")
+# Its entry point writes into its own folders, and no tmpfs there would hold what it expects.
+WRITE_TO_THEMSELVES = {"kafka", "registry"}
+
+
+@pytest.fixture(scope="module")
+def secrets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("compose") / ".env"
+    assert write(file)
+    return file
+
+
+@pytest.fixture(scope="module")
+def whole(secrets: Path) -> dict[str, Service]:
+    return services(secrets, EVERY_PROFILE)
+
+
+def test_every_profile_is_a_valid_file(secrets: Path, whole: dict[str, Service]) -> None:
+    known = services(secrets).keys()
+    added = {profile: services(secrets, profile).keys() - known for profile in PROFILES}
+    assert added == {"registry": {"registry"}, "s3": {"s3", "s3-bucket"}}
+    assert whole.keys() == known | {"registry", "s3", "s3-bucket"}
+    assert {each for service in whole.values() for each in service.keys.get("profiles", [])} == {
+        *PROFILES
+    }
+
+
+def test_the_secrets_are_those_that_make_env_writes() -> None:
+    named = re.findall(r"\$\{(\w+)([^}]*)\}", FILE.read_text("utf-8"))
+    assert {name for name, _ in named} == set(MAKERS)
+    assert {default for _, default in named} == {":?run `make env`"}
+
+
+@pytest.mark.parametrize("missing", MAKERS)
+def test_without_a_secret_nothing_starts_and_its_name_is_told(
+    missing: str, secrets: Path, tmp_path: Path
+) -> None:
+    lines = secrets.read_text("utf-8").splitlines()
+    (tmp_path / ".env").write_text("\n".join(x for x in lines if not x.startswith(missing)))
+    done = compose("--profile", EVERY_PROFILE, "config", "--quiet", secrets=tmp_path / ".env")
+    assert done.returncode != 0
+    assert f"{missing} is missing a value: run `make env`" in done.stderr
+
+
+def test_without_any_secret_the_message_says_what_to_do() -> None:
+    done = compose("config", "--quiet", secrets=None)
+    assert done.returncode != 0
+    assert re.search(r"required variable \w+ is missing a value: run `make env`", done.stderr)
+
+
+def test_secrets_are_private_random_and_never_overwritten(secrets: Path, tmp_path: Path) -> None:
+    before = secrets.read_text("utf-8")
+    assert stat.S_IMODE(secrets.stat().st_mode) == 0o600
+    assert not write(secrets)
+    assert secrets.read_text("utf-8") == before
+    assert write(tmp_path / ".env")
+    assert not set(before.splitlines()) & set((tmp_path / ".env").read_text("utf-8").splitlines())
+
+
+def test_every_service_is_restricted(whole: dict[str, Service]) -> None:
+    for name, service in whole.items():
+        keys = service.keys
+        assert keys["cap_drop"] == ["ALL"], name
+        assert keys["security_opt"] == ["no-new-privileges:true"], name
+        assert keys.get("read_only", False) == (name not in WRITE_TO_THEMSELVES), name
+        assert {"mem_limit", "cpus", "pids_limit"} <= keys.keys(), name
+        assert "privileged" not in keys, name
+
+
+def test_every_service_tells_its_health_or_ends_by_itself(whole: dict[str, Service]) -> None:
+    waits = [each.needs for each in whole.values()]
+    for name, service in whole.items():
+        conditions = {each[name] for each in waits if name in each}
+        if service.check:
+            assert conditions <= {"service_healthy"}, name
+        else:
+            assert conditions == {"service_completed_successfully"}, name
+            assert service.keys["restart"] == "no", name
+
+
+def test_ports_are_published_on_loopback_only(whole: dict[str, Service]) -> None:
+    published = [port for each in whole.values() for port in each.keys.get("ports", [])]
+    assert published
+    assert {port["host_ip"] for port in published} == {"127.0.0.1"}
+    numbers = [port["published"] for port in published]
+    assert len(numbers) == len(set(numbers))
+
+
+def test_every_image_is_pinned_and_ours_is_one(whole: dict[str, Service]) -> None:
+    images = {each.keys["image"] for each in whole.values()}
+    for image in images | set(re.findall(r"^FROM (\S+:\S+)", DOCKERFILE, re.MULTILINE)):
+        assert re.search(r":v?\d+\.\d+\.\d+|:\d+\.\d+-", image), image
+    assert [image for image in images if image.startswith("sluice:")] == ["sluice:0.1.0"]
+
+
+def test_kafka_and_the_gateway_are_the_versions_that_are_tested(whole: dict[str, Service]) -> None:
+    (kafka,) = re.findall(r'name="kafka_2\.13" rev="([\d.]+)"', (ROOT / "ivy.xml").read_text())
+    (gateway,) = re.findall(r"versitygw@(v[\d.]+)", (ROOT / "local" / "servers.sh").read_text())
+    assert whole["kafka"].keys["image"] == f"apache/kafka:{kafka}"
+    assert whole["s3"].keys["image"] == f"versity/versitygw:{gateway}"
+
+
+def test_all_that_read_or_write_tables_have_one_warehouse(whole: dict[str, Service]) -> None:
+    settings = {
+        name: each.environment["SLUICE_WAREHOUSE"]
+        for name, each in whole.items()
+        if "SLUICE_WAREHOUSE" in each.environment
+    }
+    assert len(set(settings.values())) == 1
+    for name, place in settings.items():
+        mounted = (place, "warehouse") in whole[name].mounts
+        assert mounted == (name != "spark-master"), name
+
+
+def test_the_two_schedulers_and_the_two_workers_differ_in_their_names_only(
+    whole: dict[str, Service],
+) -> None:
+    for kind in ("airflow-scheduler", "spark-worker"):
+        renamed = str(whole[f"{kind}-1"].keys).replace(f"{kind}-1", f"{kind}-2")
+        assert renamed == str(whole[f"{kind}-2"].keys)
+
+
+def test_no_secret_is_in_a_command(whole: dict[str, Service], secrets: Path) -> None:
+    values = [line.split("=", 1)[1] for line in secrets.read_text("utf-8").splitlines()]
+    for name, service in whole.items():
+        said = " ".join([*service.command, *service.check])
+        assert not any(value in said for value in values), name
+
+
+def test_the_image_downloads_nothing_when_it_runs_and_is_not_roots(
+    whole: dict[str, Service],
+) -> None:
+    assert not any("--packages" in word for each in whole.values() for word in each.command)
+    assert "--require-hashes" in DOCKERFILE
+    assert re.findall(r"^USER (\S+)", DOCKERFILE, re.MULTILINE) == ["sluice"]
+
+
+def test_what_the_image_copies_is_there_and_not_ignored() -> None:
+    kept = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
+    copied = re.findall(r"^COPY (?!--from)(.+) \S+$", DOCKERFILE, re.MULTILINE)
+    for path in (path for line in copied for path in line.split()):
+        assert (ROOT / path).exists(), path
+        assert f"!{path}" in kept or f"!{path.split('/')[0]}" in kept, path

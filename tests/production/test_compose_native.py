@@ -1,0 +1,86 @@
+"""docker-compose.yml, its commands run here: flights land while its parts are killed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import psutil
+import pytest
+import yaml
+from deltalake import DeltaTable
+
+from local.demo.flights import Record, create_flights_topic, produce, records
+from local.embedded.airflow_client import AirflowClient
+from local.embedded.airflow_processes import ROOT
+from tests.oracle import assert_exact
+from tests.production.worlds.native_compose import NativeCompose
+from tests.worlds.deployment import RUN_SECONDS
+from tests.worlds.processes import until
+
+pytestmark = [pytest.mark.integration, pytest.mark.airflow]
+
+FLIGHTS = 50_000
+SPEC = yaml.safe_load((ROOT / "dags" / "pipelines" / "flights.yaml").read_text("utf-8"))
+SCHEDULERS = ("airflow-scheduler-1", "airflow-scheduler-2")
+
+
+@pytest.fixture(scope="module")
+def flights() -> list[Record]:
+    return records()[:FLIGHTS]
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NativeCompose]:
+    with NativeCompose(tmp_path_factory.mktemp("compose")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def client(stack: NativeCompose) -> Iterator[AirflowClient]:
+    client = stack.client()
+    client.wait_for_dag("flights")
+    create_flights_topic(stack.bootstrap)
+    yield client
+    client.close()
+
+
+def assert_landed(stack: NativeCompose, flights: int) -> None:
+    table = stack.warehouse / "flights"
+    assert DeltaTable(str(table)).to_pyarrow_dataset().count_rows() == flights
+    where = (stack.bootstrap, stack.warehouse, "flights", "flights", ["flights"])
+    form = {"fmt": "json", "schema": SPEC["format"]["schema"], "decode_at_most": 2_000}
+    assert_exact(*where, **form, group=SPEC["consumer_group"])
+
+
+def test_a_worker_killed_in_mid_write_costs_no_record(
+    stack: NativeCompose, client: AirflowClient, flights: list[Record]
+) -> None:
+    half = flights[: FLIGHTS // 2]
+    produce(stack.bootstrap, half)
+    client.unpause("flights")
+    run = until(lambda: client.runs("flights"), "a scheduled run", RUN_SECONDS)[0]
+    table = stack.warehouse / "flights"
+    until(lambda: list(table.rglob("*.parquet")), "a data file", RUN_SECONDS, pause=0.01)
+    committed = DeltaTable(str(table)).file_uris() if DeltaTable.is_deltatable(str(table)) else []
+    stack.guarded("spark-worker-1").kill()
+    assert committed == [], "the worker was killed before the commit"
+    assert client.wait_for_run(run, RUN_SECONDS).state == "success", client.tasks(run)
+    assert_landed(stack, len(half))
+    stack.start("spark-worker-1")
+    until(lambda: stack.healthy("spark-worker-1"), "the worker, started again")
+
+
+def test_a_scheduler_killed_in_mid_run_is_replaced_by_the_other(
+    stack: NativeCompose, client: AirflowClient, flights: list[Record]
+) -> None:
+    produce(stack.bootstrap, flights[FLIGHTS // 2 :])
+    run = client.trigger("flights")
+    client.wait_for_task(run, "ingest", "running", RUN_SECONDS)
+    task = until(
+        lambda: client.request("GET", f"{run.path}/taskInstances/ingest")["pid"], "the task"
+    )
+    above = {parent.pid for parent in psutil.Process(task).parents()}
+    (busy,) = [name for name in SCHEDULERS if stack.guarded(name).process.pid in above]
+    stack.guarded(busy).kill()
+    assert client.wait_for_run(run, RUN_SECONDS).state == "success", client.tasks(run)
+    assert_landed(stack, FLIGHTS)

@@ -1,0 +1,147 @@
+"""docker-compose.yml without Docker: its commands, environments, health checks and order, here.
+
+Only what is in the images of others is done in their stead: PostgreSQL's and Kafka's start.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from local.embedded.airflow_client import AirflowClient
+from local.embedded.guard import Guarded
+from local.secrets_file import write
+from tests.production.worlds import kafka_image
+from tests.production.worlds.compose_file import Service, services
+from tests.production.worlds.postgres import BINARIES, Postgres
+from tests.production.worlds.translation import LOOPBACK, Translation
+from tests.worlds.processes import JAVA_TUNING
+
+START_SECONDS = 360
+# A container has nothing else of its host's environment; tests find what they left by the last.
+OF_THE_HOST = ("HOME", "JAVA_HOME", "SLUICE_TEST_SESSION")
+
+
+class NativeCompose:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._secrets = folder / ".env"
+        write(self._secrets)
+        self.services = services(self._secrets)
+        self._translation = Translation.of(self.services, folder)
+        login = self.services["postgres"].environment
+        self._postgres = Postgres(
+            user=login["POSTGRES_USER"],
+            password=login["POSTGRES_PASSWORD"],
+            database=login["POSTGRES_DB"],
+            port=self.port("postgres", 5432),
+        )
+        self._guarded: dict[str, Guarded] = {}
+        self._healthy: set[str] = set()
+
+    def __enter__(self) -> Self:
+        try:
+            self._start_all()
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for guarded in self._guarded.values():
+            guarded.kill()
+        self._postgres.close()
+
+    def port(self, name: str, port: int) -> int:
+        """Where a service's port is on this machine."""
+        return self._translation.ports[name, str(port)]
+
+    @property
+    def bootstrap(self) -> str:
+        """Kafka as the host sees it."""
+        return f"{LOOPBACK}:{self.port('kafka', 9094)}"
+
+    @property
+    def warehouse(self) -> Path:
+        return self._translation.folder / "volumes" / "warehouse"
+
+    def secret(self, name: str) -> str:
+        lines = self._secrets.read_text("utf-8").splitlines()
+        return dict(line.split("=", 1) for line in lines)[name]
+
+    def client(self) -> AirflowClient:
+        url = f"http://{LOOPBACK}:{self.port('airflow-api-server', 8080)}"
+        return AirflowClient(url, "admin", self.secret("AIRFLOW_PASSWORD"))
+
+    def guarded(self, name: str) -> Guarded:
+        return self._guarded[name]
+
+    def start(self, name: str) -> None:
+        """Start a service as its container would start, or start again after its end."""
+        service = self.services[name]
+        environment = self._environment(service)
+        for target, source in service.mounts:
+            self._translation.place(service, target, source).mkdir(parents=True, exist_ok=True)
+        if name == "postgres":
+            self._postgres.__enter__()
+        elif name == "kafka":
+            self._guarded[name] = kafka_image.start(environment, self.folder / name)
+        else:
+            where = self._translation.text(service, service.keys["working_dir"])
+            self._guarded[name] = Guarded.start(
+                self._translation.command(service, service.command),
+                self.folder / "logs" / f"{name}.log",
+                env=environment,
+                cwd=Path(where) if Path(where).is_dir() else self.folder,
+            )
+
+    def healthy(self, name: str) -> bool:
+        """What the health check of the file says."""
+        service = self.services[name]
+        ended = name in self._guarded and not self._guarded[name].running
+        assert not ended, f"{name} has ended; see {self.folder / 'logs'}"
+        if name == "kafka":
+            return kafka_image.serves(self.bootstrap)
+        check = self._translation.command(service, service.check)
+        environment = self._environment(service)
+        done = subprocess.run(check, env=environment, capture_output=True, check=False)
+        return done.returncode == 0
+
+    def _environment(self, service: Service) -> dict[str, str]:
+        ours = {name: os.environ[name] for name in OF_THE_HOST if name in os.environ}
+        folders = [str(Path(sys.executable).parent), str(BINARIES), os.environ["PATH"]]
+        image = {"PATH": os.pathsep.join(folders), **JAVA_TUNING}
+        return {**ours, **image, **self._translation.environment(service)}
+
+    def _start_all(self) -> None:
+        """Each service as soon as what it waits for is there."""
+        waiting, deadline = set(self.services), time.monotonic() + START_SECONDS
+        while waiting or self._healthy != set(self.services):
+            for name in sorted(waiting):
+                if self._healthy >= self.services[name].needs.keys():
+                    self.start(name)
+                    waiting.remove(name)
+            for name in sorted(set(self.services) - waiting - self._healthy):
+                if self._done(name) if self._ends(name) else self.healthy(name):
+                    self._healthy.add(name)
+            late = set(self.services) - self._healthy
+            assert time.monotonic() < deadline, f"not healthy: {late}; see {self.folder / 'logs'}"
+
+    def _ends(self, name: str) -> bool:
+        waits = [each.needs.get(name) for each in self.services.values()]
+        return "service_completed_successfully" in waits
+
+    def _done(self, name: str) -> bool:
+        code = self._guarded[name].process.poll()
+        assert code in (None, 0), f"{name} ended with {code}; see {self.folder / 'logs'}"
+        return code == 0
