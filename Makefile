@@ -47,8 +47,9 @@ test-mutations: setup  ## Break the protocol on purpose: the oracle must turn re
 	$(PYTEST) -n 2 tests/mutations
 
 SHAPE ?=
+SERVERS ?= versitygw toxiproxy docker-compose
 test-production: s3  ## Compose, Postgres, Spark cluster, S3, secured Kafka; SHAPE=kafka: some
-	@local/servers.sh
+	@local/servers.sh $(SERVERS)
 	$(PYTEST) $(AT_ONCE) 2 $(if $(SHAPE),-k '$(SHAPE)') tests/production
 
 env: setup  ## Write random secrets for docker-compose.yml into .env, unless it is there

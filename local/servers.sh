@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # The servers that the tests of the production shape need beside the broker, Airflow and Spark,
-# built once from their sources into build/bin: local/servers.sh [NAME...]; without a name, all.
+# built once from their sources into build/bin: local/servers.sh [NAME...].
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 BIN=$PWD/build/bin
-NAMES=(versitygw toxiproxy docker-compose)
 
 fail() { # fail WHAT FOUND EXPECTED NEXT
   printf '\nservers: %s\n  found:    %s\n  expected: %s\n  do this:  %s\n\n' "$@" >&2
@@ -17,7 +16,7 @@ module_of() { # the Go package of a server; the Go tool verifies its sums
     versitygw) echo github.com/versity/versitygw/cmd/versitygw@v1.8.0 ;;
     toxiproxy) echo github.com/Shopify/toxiproxy/v2/cmd/server@v2.5.0 ;;
     docker-compose) echo github.com/docker/compose/v2/cmd@v2.40.3 ;;
-    *) fail "no such server" "$1" "one of: ${NAMES[*]}" "correct the name" ;;
+    *) fail "no such server" "$1" "versitygw, toxiproxy or docker-compose" "correct the name" ;;
   esac
 }
 
@@ -42,7 +41,7 @@ build() { # build NAME PACKAGE@VERSION
 
 main() {
   local name module
-  for name in "${@:-${NAMES[@]}}"; do
+  for name; do
     module=$(module_of "$name")
     if [[ -x $BIN/$name && $(cat "$BIN/.$name" 2>/dev/null) == "$module" ]]; then continue; fi
     command -v go >/dev/null || fail "Go is missing" "no 'go' on PATH" "Go 1.24 or newer" \
