@@ -23,6 +23,7 @@ from tests.production.worlds.translation import LOOPBACK, Translation
 from tests.worlds.processes import JAVA_TUNING
 
 START_SECONDS = 360
+PAUSE_SECONDS = 0.3
 # A container has nothing else of its host's environment; tests find what they left by the last.
 OF_THE_HOST = ("HOME", "JAVA_HOME", "SLUICE_TEST_SESSION")
 
@@ -93,7 +94,7 @@ class NativeCompose:
         for target, source in service.mounts:
             self._translation.place(service, target, source).mkdir(parents=True, exist_ok=True)
         if name == "postgres":
-            self._postgres.__enter__()
+            self._postgres.open()
         elif name == "kafka":
             self._guarded[name] = kafka_image.start(environment, self.folder / name)
         else:
@@ -134,6 +135,7 @@ class NativeCompose:
             for name in sorted(set(self.services) - waiting - self._healthy):
                 if self._done(name) if self._ends(name) else self.healthy(name):
                     self._healthy.add(name)
+            time.sleep(PAUSE_SECONDS)
             late = set(self.services) - self._healthy
             assert time.monotonic() < deadline, f"not healthy: {late}; see {self.folder / 'logs'}"
 

@@ -51,6 +51,10 @@ class Postgres:
         self._guarded: Guarded | None = None
 
     def __enter__(self) -> Self:
+        return self.open()
+
+    def open(self) -> Self:
+        """Make a server with an empty database, and start it."""
         try:
             self._initialise()
             self.start()
@@ -71,7 +75,7 @@ class Postgres:
     def close(self) -> None:
         """End the server, and remove its data."""
         self.crash()
-        shutil.rmtree(self.folder)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     @property
     def address(self) -> str:
