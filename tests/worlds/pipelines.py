@@ -38,7 +38,8 @@ def no_spark() -> SparkSession:
 class Installed:
     """One pipeline with its own folder. `session` returns the tests' one Spark session.
 
-    Its own processes start a Spark each, or use the server.
+    Its own processes start a Spark each, or use the server; `given` is further environment of
+    theirs.
     """
 
     folder: Path
@@ -47,6 +48,7 @@ class Installed:
     session: Callable[[], SparkSession]
     name: str = "trips"
     server: SparkServer | None = None
+    given: dict[str, str] = field(default_factory=dict)
     keys: dict[str, Any] = field(default_factory=dict)
     runs: list[Run] = field(default_factory=list)
 
@@ -75,6 +77,7 @@ class Installed:
             "AIRFLOW_CONN_KAFKA_DEFAULT": json.dumps(connection),
             **({"AIRFLOW_CONN_SPARK_DEFAULT": self.server.connection} if self.server else {}),
             **JAVA_TUNING,
+            **self.given,
         }
 
     def write_spec(self, **keys: Any) -> None:
