@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.oracle import no_secret
@@ -99,7 +100,7 @@ def test_a_worker_killed_in_mid_write_leaves_its_tasks_to_the_other(
     kafka = {"bootstrap.servers": trips.bootstrap, "ssl.key.password": secret}
     connection = json.dumps({"conn_type": "kafka", "extra": kafka})
     run = frozen_before_it_reads(trips, cluster, AIRFLOW_CONN_KAFKA_DEFAULT=connection)
-    nobody_is_told(secret, cluster)
+    nobody_is_told(secret, cluster.executors())
     victim = cluster.workers[0]
     for each in cluster.executors_of(victim):
         each.suspend()
@@ -113,9 +114,9 @@ def test_a_worker_killed_in_mid_write_leaves_its_tasks_to_the_other(
     no_secret(secret, cluster.folder)
 
 
-def nobody_is_told(secret: str, cluster: SparkCluster) -> None:
-    """No process of the cluster has the secret in its arguments or environment."""
-    for each in cluster.processes():
+def nobody_is_told(secret: str, executors: list[psutil.Process]) -> None:
+    """No executor has the secret in its arguments or environment."""
+    for each in executors:
         for told in ("cmdline", "environ"):
             assert secret.encode() not in Path(f"/proc/{each.pid}/{told}").read_bytes()
 

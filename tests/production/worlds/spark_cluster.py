@@ -100,10 +100,6 @@ class SparkCluster:
         """The executors that a worker has started."""
         return [each for each in worker.family() if _is_executor(each)]
 
-    def processes(self) -> list[psutil.Process]:
-        """Master, workers and executors."""
-        return [each for one in (*self.workers, self.master) if one for each in one.family()]
-
     def stop(self) -> None:
         """Kill all of it."""
         for each in (*self.workers, *filter(None, [self.master])):
