@@ -15,8 +15,12 @@ from tests.production.worlds.answers import Answers
 from tests.production.worlds.bucket_pipelines import InBucket, reached
 from tests.production.worlds.gateway import Gateway, Network
 from tests.production.worlds.secured_broker import SecuredBroker, secured_broker
-from tests.worlds.pipelines import no_spark
+from tests.production.worlds.spark_cluster import SparkCluster, spark_cluster
+from tests.worlds.pipelines import Installed, no_spark
 from tests.worlds.processes import JAVA_TUNING
+
+FORM = {"type": "json", "schema": "id BIGINT"}
+SMALL = {"spark.executor.memory": "512m"}
 
 
 @pytest.fixture(scope="session")
@@ -89,3 +93,32 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]
     """One broker with all its ways to log in, and users that have no rights yet."""
     with secured_broker(tmp_path_factory.mktemp("secured")) as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def cluster_of_the_file(
+    nothing_left_behind: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SparkCluster]:
+    with spark_cluster(tmp_path_factory.mktemp("cluster")) as running:
+        yield running
+
+
+@pytest.fixture
+def cluster(cluster_of_the_file: SparkCluster) -> SparkCluster:
+    """A standalone Spark cluster of two workers, whatever the tests before have done to it."""
+    return cluster_of_the_file.start()
+
+
+@pytest.fixture
+def on_cluster(
+    cluster: SparkCluster, topic: Callable[..., str], pipeline: Callable[..., Installed]
+) -> Callable[..., Installed]:
+    """`on_cluster(**spark)` makes a pipeline of two partitions, whose runs use the cluster."""
+
+    def make(**spark: str) -> Installed:
+        settings = {**SMALL, **spark}
+        made = pipeline(topic(2), format=FORM, quarantine={"max_ratio": 0.2}, spark=settings)
+        made.given["AIRFLOW_CONN_SPARK_DEFAULT"] = cluster.connection
+        return made
+
+    return make

@@ -79,6 +79,7 @@ PURE_MODULES = (
     "progress.evidence",
     "lake.port",
     "lake.predicate",
+    "lake.worker_errors",
     "lake.server.requirements",
     "protocol.plan.cutting",
     "protocol.plan.fingerprints",

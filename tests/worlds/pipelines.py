@@ -39,7 +39,8 @@ class Installed:
     """One pipeline with its own folder. `session` returns the tests' one Spark session.
 
     `kafka` is what its connection says besides, or instead of, the address that the tests use.
-    Its own processes start a Spark each, or use the server.
+    Its own processes start a Spark each, or use the server; `given` is further environment of
+    theirs.
     """
 
     folder: Path
@@ -49,6 +50,7 @@ class Installed:
     name: str = "trips"
     server: SparkServer | None = None
     kafka: dict[str, str] = field(default_factory=dict)
+    given: dict[str, str] = field(default_factory=dict)
     keys: dict[str, Any] = field(default_factory=dict)
     runs: list[Run] = field(default_factory=list)
 
@@ -78,6 +80,7 @@ class Installed:
             "AIRFLOW_CONN_KAFKA_DEFAULT": json.dumps(connection),
             **({"AIRFLOW_CONN_SPARK_DEFAULT": self.server.connection} if self.server else {}),
             **JAVA_TUNING,
+            **self.given,
         }
 
     def write_spec(self, **keys: Any) -> None:

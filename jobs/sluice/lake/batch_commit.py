@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from sluice.errors import CommitConflict, SpecError
 from sluice.lake.port import BatchAttempt
 from sluice.lake.predicate import rows_in_ranges
+from sluice.lake.worker_errors import lack_of_workers
 from sluice.offsets.ranges import span_of
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.tables.batch_commits import batch_metadata
@@ -141,13 +142,15 @@ _SAID = re.compile(rf"\[({'|'.join(_LEFT_ALONE)})\]")
 
 @contextmanager
 def naming_conflicts() -> Iterator[None]:
-    """Turn Delta's refusal into CommitConflict; name a lost server; leave all else as it is."""
+    """Turn Delta's refusal into CommitConflict; name a lost server, and what a worker lacks."""
     try:
         yield
     except Exception as problem:
         if alone := _SAID.search(str(problem)):
             said = f"{alone[0]} the Spark server {_LEFT_ALONE[alone[1]]}; {_WHERE_TO_LOOK}"
             raise RuntimeError(said) from problem
+        if lack := lack_of_workers(str(problem)):
+            raise RuntimeError(f"[WORKERS] {lack}") from problem
         if _ROWS_LANDED in str(problem):
             raise CommitConflict("another batch gave the table its columns") from problem
         found = _CONFLICT.search(str(problem))

@@ -10,7 +10,7 @@ from sluice.lake.server.requirements import DELTA, EXTENSIONS_KEY
 # `make setup` compiles the classes in jobs/jvm into it.
 JAR = "sluice.jar"
 LOG_STORE_KEY, LOG_STORE = "spark.delta.logStore.file.impl", "sluice.LinkLogStore"
-_RECORDS_READ = "sluice.RecordsRead"
+_EXTENSIONS = ("sluice.RecordsRead", "sluice.StarvedJobs")
 
 
 def class_path(jars: Path, on_s3: bool) -> str:
@@ -31,7 +31,7 @@ def own_classes_conf(jars: Path) -> dict[str, str]:
         return {}
     return {
         LOG_STORE_KEY: LOG_STORE,
-        EXTENSIONS_KEY: f"{DELTA},{_RECORDS_READ}",
+        EXTENSIONS_KEY: ",".join((DELTA, *_EXTENSIONS)),
         # Tasks tell with it how much they have read; Spark's default is 10 s.
         "spark.executor.heartbeatInterval": "2s",
     }

@@ -20,7 +20,7 @@ from sluice.lake.own_classes import class_path, own_classes_conf
 from sluice.lake.s3_conf import s3_conf
 from sluice.lake.server.requirements import STATIC
 from sluice.lake.spark_place import OwnSpark, SparkPlace, SparkServer
-from sluice.spec.spark_keys import SECRET
+from sluice.spec.spark_keys import EXACT_CONF, SECRET
 from sluice.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -29,21 +29,6 @@ if TYPE_CHECKING:
     from sluice.spec.pipeline_spec import PipelineSpec
 
 log = logging.getLogger(__name__)
-
-# What lands depends on these, so neither a spec nor a server can change them. No part of a record
-# that does not fit its schema is kept (SPARK-41248), and "" is not a number (migration guide, 2.4
-# to 3.0).
-EXACT_CONF = {
-    "spark.sql.json.enablePartialResults": "false",
-    "spark.sql.legacy.json.allowEmptyString.enabled": "false",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.ansi.enabled": "true",
-    # A text cast to the other kind loses the offset that it names.
-    "spark.sql.timestampType": "TIMESTAMP_LTZ",
-    # A replacement rewrites files: one that was passed over would lose its other rows.
-    "spark.sql.files.ignoreCorruptFiles": "false",
-    "spark.sql.files.ignoreMissingFiles": "false",
-}
 
 # The jars that Spark needs for Kafka and Delta, and our own (`make setup`), and those for S3 (`make
 # s3`). A cluster has its own.

@@ -85,6 +85,15 @@ def cluster_mode_refused(connection: str) -> SettingsError:
     )
 
 
+def kubernetes_missing(connection: str) -> SettingsError:
+    """The refusal of a k8s:// master where Airflow's provider for Spark cannot use one."""
+    return SettingsError(
+        f"{connection}: host: found k8s://, for which Airflow needs the package"
+        " apache-airflow-providers-cncf-kubernetes, found none. Install it beside"
+        " apache-airflow-providers-apache-spark: docs/spark-clusters.md"
+    )
+
+
 def _server(connection: Mapping[str, Any]) -> SparkServer:
     host = str(connection.get("host") or "").removeprefix("sc://").rstrip("/")
     name, _, behind = host.rpartition(":") if host.count(":") == 1 else (host, "", "")

@@ -14,7 +14,7 @@ from airflow.sdk.log import mask_secret
 
 from sluice.errors import SparkFailed
 from sluice.lake.job_errors import REFUSED, reported_error
-from sluice.lake.spark_place import cluster_mode_refused
+from sluice.lake.spark_place import cluster_mode_refused, kubernetes_missing
 from sluice.scheduling.deployment import PROJECT, project_settings
 from sluice.scheduling.process_family import die_with_parent, end_family, watching_parent
 from sluice.spec.spark_keys import looks_secret
@@ -33,7 +33,13 @@ class DriverHook(SparkSubmitHook):
     """spark-submit in client mode, with its own environment and a readable error at its end."""
 
     def __init__(self, *, environment: Mapping[str, str], **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+        try:
+            super().__init__(**kwargs)
+        except NameError as missing:
+            # The provider leaves this name out where the package is not installed.
+            if missing.name != "kube_client":
+                raise
+            raise kubernetes_missing(str(kwargs["conn_id"])) from None
         self._environment = dict(environment)
         self._reported: str | None = None
         self._ended = False

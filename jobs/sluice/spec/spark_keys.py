@@ -9,6 +9,21 @@ from __future__ import annotations
 
 import re
 
+# What lands depends on these, so neither a spec nor a server can change them. No part of a record
+# that does not fit its schema is kept (SPARK-41248), and "" is not a number (migration guide, 2.4
+# to 3.0).
+EXACT_CONF = {
+    "spark.sql.json.enablePartialResults": "false",
+    "spark.sql.legacy.json.allowEmptyString.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    # A text cast to the other kind loses the offset that it names.
+    "spark.sql.timestampType": "TIMESTAMP_LTZ",
+    # A replacement rewrites files: one that was passed over would lose its other rows.
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+}
+
 # `x.*` stands for every key below x.
 ALLOWED = (
     "spark.broadcast.*",
@@ -72,6 +87,8 @@ def looks_secret(key: str) -> bool:
 
 def refusal_of(key: str, value: str) -> str:
     """Why a spec may not set a key, without the value; empty if it may."""
+    if key in EXACT_CONF:
+        return f"what lands depends on it, so it is always {EXACT_CONF[key]}; remove it"
     if not _ALLOWED.fullmatch(key) or key.startswith(_NOT_A_SPECS):
         why = "not among the keys that a spec may set"
     elif looks_secret(key):

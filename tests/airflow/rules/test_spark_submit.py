@@ -55,8 +55,8 @@ class FakeTaskInstance:
 def spark(monkeypatch):
     """The Spark connection, in the mode that the test asks for."""
 
-    def define(**extra):
-        value = {"conn_type": "spark", "host": "local[1]", "extra": extra}
+    def define(host="local[1]", port=None, **extra):
+        value = {"conn_type": "spark", "host": host, "port": port, "extra": extra}
         monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(value))
 
     define()
@@ -130,6 +130,31 @@ def test_the_driver_gets_one_connection_and_none_of_airflows_settings(specs, mon
     assert json.loads(given["AIRFLOW_CONN_KAFKA_DEFAULT"])["extra"]["sasl.password"] == SECRET
     assert given["SLUICE_PIPELINES"] == str(specs)
     assert given["PYTHONPATH"].split(os.pathsep)[0].endswith("/jobs")
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "extra", "told"),
+    [
+        ("spark://master", 7077, {}, "--master spark://master:7077 "),
+        ("yarn", None, {"queue": "etl"}, "--master yarn --queue etl "),
+    ],
+)
+def test_the_connection_names_the_cluster_and_no_secret_goes_there(
+    submit, spark, tmp_path, host, port, extra, told
+):
+    command = tmp_path / "command"
+    spark(host, port, **extra, **{"deploy-mode": "client"})
+    submit(f'echo "$0 $@" > {command}').submit("ingest.py")
+    said = command.read_text(encoding="utf-8")
+    assert all(word in said for word in told.split(" --")), said
+    assert "--deploy-mode client" in said
+    assert SECRET not in said
+
+
+def test_kubernetes_without_its_package_is_refused_by_name(submit, spark):
+    spark("k8s://https://api", 6443, namespace="etl")
+    with pytest.raises(SettingsError, match="apache-airflow-providers-cncf-kubernetes, found none"):
+        submit("exit 0", conn_id="spark_default")
 
 
 def test_cluster_mode_is_refused(submit, spark):

@@ -6,7 +6,7 @@ import re
 
 import pytest
 from sluice.lake.session import spark_conf
-from sluice.spec.spark_keys import ALLOWED, SECRET, looks_secret, refusal_of
+from sluice.spec.spark_keys import ALLOWED, EXACT_CONF, SECRET, looks_secret, refusal_of
 
 from tests.unit.builders import spec
 
@@ -101,3 +101,9 @@ def test_spark_reads_the_same_words_as_python() -> None:
     assert not re.search(r"\(\?P|\(\?#|\\[AZ]", SECRET)
     assert spark_conf(spec())["spark.redaction.regex"] == SECRET
     assert looks_secret("SASL.PASSWORD")
+
+
+@pytest.mark.parametrize("key", EXACT_CONF)
+def test_what_decides_how_records_land_is_refused_by_name(key: str) -> None:
+    with pytest.raises(ValueError, match=rf"found {re.escape(key)}: .* always {EXACT_CONF[key]}"):
+        spec(spark={key: "LEGACY"})

@@ -41,7 +41,7 @@ class StrictJson:
     """The decoding of one schema. Its expressions are built once, and serve every pass.
 
     `nonce` is a name that no record can guess: 16 or more random letters and digits, drawn per
-    job. A null value gives nulls throughout. The session needs session.EXACT_CONF.
+    job. A null value gives nulls throughout. The session needs spark_keys.EXACT_CONF.
     """
 
     def __init__(self, fields: T.StructType, nonce: str, timestamp_unit: str | None = None) -> None:
