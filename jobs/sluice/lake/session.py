@@ -178,8 +178,10 @@ def open_own(
     except Exception as problem:
         # The exception's type depends on how far the JVM had started.
         reason = str(problem).strip() or repr(problem)
+        where = f" on {place.master}" if place.master else ""
         raise SparkFailed(
-            f"{spec.pipeline}: Spark did not start: {reason.splitlines()[0]}. Its log has the cause"
+            f"{spec.pipeline}: Spark did not start{where}: {reason.splitlines()[0]}."
+            " Its log has the cause"
         ) from problem
     if threading.current_thread() is threading.main_thread():
         # Spark's own handler (pyspark/core/context.py) asks the JVM to cancel while another call to

@@ -62,6 +62,16 @@ def require_version(server: str, expected: str, found: str) -> None:
         )
 
 
+def require_delta(server: str, expected: str, found: str) -> None:
+    """Raises SettingsError where the server has another version of Delta than the one tested."""
+    if found != expected:
+        raise SettingsError(
+            f"{server}: expected Delta {expected} as installed here, found Delta {found}. Put"
+            f" delta-spark_4.0_2.13 {expected}, with what it depends on, on the server's class"
+            " path instead, and restart it."
+        )
+
+
 def missing_source(server: str, source: str) -> SettingsError:
     """The refusal of a server that cannot read or write a source."""
     return SettingsError(

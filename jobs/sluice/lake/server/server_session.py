@@ -15,6 +15,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import cast
 
 import grpc
@@ -31,6 +32,7 @@ from sluice.lake.server.requirements import (
     SOURCES,
     fixed_at_start,
     missing_source,
+    require_delta,
     require_session_settings,
     require_static,
     require_version,
@@ -128,6 +130,7 @@ def _configure(session: ServerSession, address: str, conf: Mapping[str, str], se
         for source in SOURCES:
             _require_source(session, address, source)
         _require_same_disk(session, address, seen)
+        require_delta(address, version("delta-spark"), _delta_of(session))
     # The server takes no log store from a spec's settings.
     check_log_store(found.get, address, seen)
     for key, value in conf.items():
@@ -153,6 +156,12 @@ def _require_source(session: ServerSession, address: str, source: str) -> None:
         # Kafka's absence has a text of its own (QueryCompilationErrors.scala).
         if "DATA_SOURCE_NOT_FOUND" in str(problem) or "Failed to find data source" in str(problem):
             raise missing_source(address, source) from None
+
+
+def _delta_of(session: ServerSession) -> str:
+    """The version that Delta's own code on the server names."""
+    ((found,),) = session.sql("SELECT reflect('io.delta.package', 'VERSION')").collect()
+    return str(found)
 
 
 def _require_same_disk(session: ServerSession, address: str, seen: str) -> None:
