@@ -13,16 +13,10 @@ import pytest
 from tests.conftest import topic_factory
 from tests.oracle import no_secret
 from tests.production.worlds.secured_broker import SecuredBroker, produce_with_gaps
-from tests.production.worlds.standalone import Standalone, standalone
+from tests.production.worlds.spark_cluster import SparkCluster
 from tests.worlds.pipelines import Pipelines, more
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standalone]:
-    with standalone(tmp_path_factory.mktemp("spark")) as running:
-        yield running
 
 
 @contextmanager
@@ -69,7 +63,7 @@ def logs_in(events: Path) -> list[Path]:
 
 @pytest.mark.parametrize("mechanism", ["SCRAM-SHA-512", "OAUTHBEARER", "MTLS in files"])
 def test_a_run_on_a_cluster_shows_no_secret(
-    mechanism: str, secured: SecuredBroker, cluster: Standalone, pipeline: Pipelines
+    mechanism: str, secured: SecuredBroker, cluster: SparkCluster, pipeline: Pipelines
 ) -> None:
     events = cluster.folder / "events"
     events.mkdir(exist_ok=True)
@@ -80,7 +74,8 @@ def test_a_run_on_a_cluster_shows_no_secret(
     )
     secured.admits(trips, mechanism)
     produce_with_gaps(trips)
-    with watching(secured, cluster.pids) as seen:
+    workers = {each.process.pid for each in cluster.workers}
+    with watching(secured, workers) as seen:
         run = trips.start("run", AIRFLOW_CONN_SPARK_DEFAULT=cluster.connection)
         # The driver has them in its environment: who looks there finds them.
         told = set(_shown(secured.secrets, {run.process.pid}))
@@ -96,7 +91,7 @@ def test_a_run_on_a_cluster_shows_no_secret(
 
 
 def test_what_is_refused_shows_no_secret(
-    secured: SecuredBroker, cluster: Standalone, pipeline: Pipelines
+    secured: SecuredBroker, cluster: SparkCluster, pipeline: Pipelines
 ) -> None:
     """The password is changed after planning: all who tell of it do so without it."""
     trips = pipeline(topic_factory(secured.broker)())
