@@ -70,7 +70,8 @@ bench-airflow: setup  ## DAG runs on a warm Spark server: one, without news, 100
 bench-scale: setup  ## What a step costs on large tables: a year of batches, 10,000 partitions, 1,000 pipelines
 	@$(BIN)/python -m local.bench.scale
 
-lock: setup  ## Compile requirements*.in into requirements*.txt
+lock:  ## Compile requirements*.in into requirements*.txt; jars.sha256 follows ivy.xml
+	@local/setup.sh renew
 	$(BIN)/uv pip compile --quiet --generate-hashes --python-version 3.11 requirements.in -o requirements.txt
 	$(BIN)/uv pip compile --quiet --generate-hashes --python-version 3.11 requirements-dev.in -o requirements-dev.txt
 

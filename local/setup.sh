@@ -113,7 +113,7 @@ install_python_packages() {
     >/dev/null || true
 }
 
-install_jars() {
+fetch_jars() {
   local jars=.venv/lib/python3.11/site-packages/pyspark/jars settings=()
   if [[ -n ${IVY_SETTINGS:-} ]]; then settings=(-settings "$IVY_SETTINGS"); fi
   say "JVM artifacts of ivy.xml (about 70 MB) into build/jars"
@@ -126,6 +126,12 @@ install_jars() {
       "all dependencies of ivy.xml" "repair the network and repeat; IVY_SETTINGS=FILE names a mirror"
   fi
   say "$(ls build/jars/spark | wc -l | tr -d ' ') jars for Spark, $(ls build/jars/broker | wc -l | tr -d ' ') for the broker"
+}
+
+check_jars() { # check_jars [renew]: compare with jars.sha256, or write it anew
+  .venv/bin/python -m local.jar_checksums "$@" && return
+  fail "the JVM artifacts were refused" "the files above, in build/jars" \
+    "those of jars.sha256" "see above; nothing of them has run"
 }
 
 # The Scala compiler is among Spark's jars, so that no JDK is needed.
@@ -150,7 +156,7 @@ main() {
   mkdir -p build
   local venv_inputs jars_inputs archive_inputs
   venv_inputs="$(fingerprint requirements.txt requirements-dev.txt pyproject.toml local/setup.sh) in $PWD"
-  jars_inputs="$(fingerprint ivy.xml jobs/jvm/*.scala requirements.txt local/setup.sh) with $(java_command)"
+  jars_inputs="$(fingerprint ivy.xml jars.sha256 local/jar_checksums.py jobs/jvm/*.scala requirements.txt local/setup.sh) with $(java_command)"
   archive_inputs="$venv_inputs $jars_inputs $("$(java_command)" -version 2>&1 | cksum || true)"
   if ! current "$JARS_STAMP" "$jars_inputs" || ! current "$ARCHIVE_STAMP" "$archive_inputs"; then
     check_java
@@ -160,7 +166,8 @@ main() {
     echo "$venv_inputs" >"$VENV_STAMP"
   fi
   if ! current "$JARS_STAMP" "$jars_inputs"; then
-    install_jars
+    fetch_jars
+    check_jars "$@"
     install_classes
     echo "$jars_inputs" >"$JARS_STAMP"
   fi
@@ -170,4 +177,5 @@ main() {
   fi
 }
 
-main
+# `setup.sh renew` is for `make lock`: what it changes in jars.sha256 is reviewed like code.
+main "$@"
