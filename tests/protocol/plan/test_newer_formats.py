@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from deltalake import DeltaTable, write_deltalake
+from deltalake import CommitProperties, DeltaTable, write_deltalake
+from sluice.errors import NewerFormat
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic, landed, more
 
@@ -17,7 +19,6 @@ COMMANDS = [
     "run",
     "history",
     "verify",
-    "maintain",
     "recover",
     "recover --execute --reason because",
     "reset --to-earliest",
@@ -58,3 +59,29 @@ def test_a_newer_row_stops_every_command(trips: Installed) -> None:
         ):
             assert text in done.stderr, (command, done.stderr)
     assert sorted(trips.warehouse.rglob("*")) == before
+
+
+def test_a_newer_commit_is_not_taken_for_another_writers(trips: Installed) -> None:
+    """The offsets table is lost, and what is left to recover from is a newer Sluice's."""
+    told = {"version": 3, "app_id": "sluice:trips:forward:1", "number": 2, "batch": "forward-1-2"}
+    properties = CommitProperties(custom_metadata={"userMetadata": json.dumps({"sluice": told})})
+    table = DeltaTable(trips.data)
+    table.create_write_transaction([], "append", table.schema(), commit_properties=properties)
+    offsets = trips.warehouse / "trips__offsets"
+    offsets.rename(trips.folder / "aside")
+    done = trips.sluice("recover", "--execute", "--reason", "lost")
+    assert done.returncode == 1, done.stdout
+    assert "commit of forward-1-2: userMetadata.sluice.version: expected 2" in done.stderr
+    assert not offsets.exists()
+
+
+def test_a_newer_row_of_any_event_counts_until_the_older_copy_is_back(trips: Installed) -> None:
+    offsets = trips.warehouse / "trips__offsets"
+    newer = offsets / "_delta_log" / f"{DeltaTable(offsets).version() + 1:020d}.json"
+    for event in ("planned", "committed", "loss", "reset_intended", "reset_done", "of_tomorrow"):
+        append_newer(trips, event, generation=7)
+        with pytest.raises(NewerFormat, match=f"trips__offsets: {event}"):
+            trips.plan()
+        newer.unlink()
+    trips.run()
+    assert trips.judge().facts.rows == 20
