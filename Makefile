@@ -10,7 +10,7 @@ AT_ONCE := --dist loadfile --no-loadscope-reorder -n
 # These have their own targets.
 APART := tests/airflow/scenarios tests/faults tests/mutations tests/production
 
-.PHONY: help setup demo up down test test-fast test-airflow test-faults test-mutations test-production soak check format bench bench-airflow bench-scale lock clean
+.PHONY: help setup demo up down test test-fast test-airflow test-faults test-mutations test-production soak check format bench bench-airflow bench-scale lock sbom clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,6 +74,9 @@ lock:  ## Compile requirements*.in into requirements*.txt; jars.sha256 follows i
 	@local/setup.sh renew
 	$(BIN)/uv pip compile --quiet --generate-hashes --python-version 3.11 requirements.in -o requirements.txt
 	$(BIN)/uv pip compile --quiet --generate-hashes --python-version 3.11 requirements-dev.in -o requirements-dev.txt
+
+sbom: setup  ## Write build/sbom.json (CycloneDX) and docs/licences.md
+	@$(BIN)/python -m local.sbom
 
 clean: down  ## Remove what the targets created: .venv, build, caches
 	rm -rf .venv build .mypy_cache .pytest_cache .ruff_cache .hypothesis
