@@ -14,6 +14,7 @@ SluiceError
 ├── BackfillClosed       request the backfill again: a reset closed it before it was complete
 ├── PreviewOutdated      preview again: the plan is no longer the one shown
 ├── ResetNeeded          request a reset: the topic is not the log that was read
+├── NewerFormat          use the newer Sluice: it has written to the tables
 ├── OffsetsDamaged       restore the offsets table or recover it: rows of it are missing
 └── TableRefused         restore the table or request a reset: it is not as Sluice left it
 """
@@ -91,6 +92,10 @@ class ResetNeeded(SluiceError):
 
 class TableRefused(SluiceError):
     """The table's log contradicts what Sluice recorded about it."""
+
+
+class NewerFormat(SluiceError):
+    """A newer Sluice wrote what was found; no command of this one may judge it or replace it."""
 
 
 class OffsetsDamaged(SluiceError):

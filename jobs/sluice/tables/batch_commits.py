@@ -14,6 +14,7 @@ from deltalake.exceptions import DeltaError
 from sluice.offsets.batch_sizes import BatchSizes
 from sluice.offsets.batches import Batch, PlannedRange
 from sluice.offsets.ranges import OffsetRange, TopicPartition
+from sluice.tables.refusals import newer_format
 
 _VERSION = 2
 _UNKNOWN = "-"
@@ -104,12 +105,16 @@ def _fingerprinted(commit: Mapping[str, Any]) -> Iterator[tuple[OffsetRange, str
 
 
 def _sluice(commit: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What Sluice wrote into a commit; empty where it is another's. Raises NewerFormat."""
     try:
         found = json.loads(commit.get("userMetadata") or "")["sluice"]
     except (ValueError, KeyError, TypeError):
         return {}
-    ours = isinstance(found, dict) and found.get("version") == _VERSION
-    return found if ours else {}
+    version = found.get("version") if isinstance(found, dict) else None
+    if isinstance(version, int) and version > _VERSION:
+        where = f"data table: commit of {found.get('batch')}"
+        raise newer_format(where, "userMetadata.sluice.version", _VERSION, version)
+    return found if version == _VERSION else {}
 
 
 @dataclass(frozen=True)

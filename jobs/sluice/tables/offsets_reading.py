@@ -15,8 +15,8 @@ from sluice.offsets.resets import Resets
 from sluice.tables.data_files import Condition, require_files
 from sluice.tables.offsets_columns import OffsetsColumns, read_rows
 from sluice.tables.offsets_rows import read_batches, read_losses, read_receipts
-from sluice.tables.offsets_schema import BEGUN_ANEW
-from sluice.tables.refusals import reading_offsets
+from sluice.tables.offsets_schema import BEGUN_ANEW, FORMAT_VERSION
+from sluice.tables.refusals import newer_format, reading_offsets
 from sluice.tables.reset_rows import DONE, INTENDED, read_resets
 
 
@@ -44,6 +44,18 @@ class OffsetsReading:
         """Whether it tells of no plan and no reset; so does a table that is not there."""
         first = BatchSequence(self._pipeline, "forward", 1)
         return not self.planned(first) and not self._newest(self._resets_app_id)
+
+    def require_known_format(self) -> None:
+        """Raises NewerFormat where any row, of whatever event, is of a newer Sluice.
+
+        Statistics skip the files of all others. Every write to any table is planned here first:
+        so the older Sluice stops before it reads what a newer one has written.
+        """
+        for row in self._read([("format_version", ">", FORMAT_VERSION)])[:1]:
+            assert self._table is not None
+            uri = self._table.table_uri.rstrip("/")
+            where = f"{uri}: {row['event']} {row['batch'] or ''}".rstrip()
+            raise newer_format(where, "format_version", FORMAT_VERSION, row["format_version"])
 
     def require_whole(self) -> None:
         """Raises OffsetsDamaged unless every file is there that the table's log names."""

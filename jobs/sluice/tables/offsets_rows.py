@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from sluice.errors import TableRefused
 from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
 from sluice.offsets.loss_causes import format_cause, parse_cause
 from sluice.offsets.losses import Loss
@@ -14,8 +13,9 @@ from sluice.offsets.plan import Plan
 from sluice.offsets.quarantined import Drop
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.receipts import GapCount, PartitionCount, Receipt
+from sluice.tables.offsets_schema import FORMAT_VERSION
+from sluice.tables.refusals import newer_format
 
-FORMAT_VERSION = 2
 Row = dict[str, Any]
 
 
@@ -80,10 +80,8 @@ def _by_number(rows: Iterable[Mapping[str, Any]]) -> dict[int, list[Mapping[str,
     by_number: dict[int, list[Mapping[str, Any]]] = {}
     for row in rows:
         if row["format_version"] != FORMAT_VERSION:
-            raise TableRefused(
-                f"offsets table: {row['batch']}: format_version: expected {FORMAT_VERSION}, found"
-                f" {row['format_version']}. A newer Sluice wrote it: use that one."
-            )
+            where, found = f"offsets table: {row['batch']}", row["format_version"]
+            raise newer_format(where, "format_version", FORMAT_VERSION, found)
         by_number.setdefault(row["batch_id"], []).append(row)
     return by_number
 

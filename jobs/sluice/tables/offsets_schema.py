@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+FORMAT_VERSION = 2
 # The table property with the decision to begin once more.
 BEGUN_ANEW = "sluice.begunAnew"
 

@@ -38,7 +38,7 @@ class OffsetsTable:
         """The current table, for reading; empty when there is none yet.
 
         Raises TableRefused where it is another pipeline's, or version 1's is still in use;
-        CommitUnknown where its log is unreadable.
+        NewerFormat where a newer Sluice wrote to it; CommitUnknown where its log is unreadable.
         """
         if self._seen is not None and self._seen[0].stands():
             return self._seen[1]
@@ -49,8 +49,10 @@ class OffsetsTable:
             return OffsetsSnapshot(self._pipeline, None)
         table, end = found
         require_owner(self.uri, table, self._pipeline)
-        self._seen = end, OffsetsSnapshot(self._pipeline, table)
-        return self._seen[1]
+        snapshot = OffsetsSnapshot(self._pipeline, table)
+        snapshot.require_known_format()
+        self._seen = end, snapshot
+        return snapshot
 
     def begin_anew(self, decision: str) -> None:
         """Create the table of a pipeline that begins once more, by somebody's decision."""

@@ -13,6 +13,7 @@ from sluice.errors import (
     CommitConflict,
     CommitFailed,
     CommitUnknown,
+    NewerFormat,
     OffsetsDamaged,
     TableRefused,
 )
@@ -22,6 +23,14 @@ from sluice.tables.put_if_absent import require_put_if_absent
 
 UNREADABLE = (TableRefused, FileNotFoundError, DeltaError, pa.ArrowException)
 """What reading a table's files raises where they are gone, damaged, or of an unknown feature."""
+
+
+def newer_format(where: str, key: str, expected: int, found: int) -> NewerFormat:
+    """The refusal of a stored format above the one that is known."""
+    return NewerFormat(
+        f"{where}: {key}: expected {expected} or less, found {found}. A newer Sluice has written"
+        " here: use that one. Nothing was changed."
+    )
 
 
 @contextmanager

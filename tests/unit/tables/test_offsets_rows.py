@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sluice.errors import TableRefused
+from sluice.errors import NewerFormat
 from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
 from sluice.offsets.loss_causes import parse_cause
 from sluice.offsets.losses import Loss
@@ -177,5 +177,5 @@ def test_rows_of_an_unknown_format_are_refused_not_guessed_at(event: str) -> Non
         "committed": receipt_rows(Receipt(written, (line,), 1), ORIGIN),
     }[event]
     newer = [row | {"format_version": 3} for row in rows]
-    with pytest.raises(TableRefused, match="format"):
+    with pytest.raises(NewerFormat, match="expected 2 or less, found 3"):
         list((read_receipts if event == "committed" else read_batches)(sequence(), newer))
