@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 
 import pytest
@@ -86,6 +87,43 @@ def test_a_run_that_cannot_commit_ends_and_says_so(
     assert "again" in done.stderr
     assert "a fault in Sluice" not in done.stderr, done.stderr
     exact(trips)
+
+
+def test_a_table_whose_creation_was_refused_is_created_by_the_next_run(
+    in_bucket: Callable[..., InBucket],
+    topic: Callable[..., str],
+    network: Network,
+    s3_server: SparkServer,
+    answers: Answers,
+) -> None:
+    new = in_bucket(topic(), port=network.listens)
+    new.server = s3_server
+    more(new, 0)
+    with answers.to("PUT", rf"{DATA}/_delta_log/0{{20}}\.json$", answer=403):
+        done = new.process("run")
+        assert answers.met()
+    assert done.returncode == 1
+    assert not list(new.data.rglob("*.json"))
+    assert not list(new.data.rglob("*")), done.stderr
+    again = new.process("run")
+    assert again.returncode == 0, again.stderr
+    assert (new.version(), new.judge().facts.rows) == (1, 10)
+
+
+def test_what_a_killed_creation_leaves_is_named_with_the_way_on(
+    in_bucket: Callable[..., InBucket], topic: Callable[..., str], s3_server: SparkServer
+) -> None:
+    new = in_bucket(topic())
+    new.server = s3_server
+    more(new, 0)
+    (new.data / "_delta_log").mkdir(parents=True)
+    done = new.process("run")
+    assert done.returncode == 1
+    assert f"aws s3 rm --recursive s3://lake/{new.folder.name}/trips/" in done.stderr
+    shutil.rmtree(new.data)
+    again = new.process("run")
+    assert again.returncode == 0, again.stderr
+    assert new.judge().facts.rows == 10
 
 
 def test_a_slow_network_only_takes_longer(trips: InBucket, network: Network) -> None:

@@ -45,9 +45,18 @@ class S3LogStore(settings: Configuration) extends S3SingleDriverLogStore(setting
           case None if isConflict(failed) && attempt < Attempts =>
             pause(attempt, failed)
             put(files, commit, content, id, attempt + 1)
-          case _ => throw failed
+          case found =>
+            if (found.isEmpty) removeMarkers(files, commit.getParent)
+            throw failed
         }
     }
+
+  /** The empty folders that a table's creation leaves where it fails: Spark would take them for a
+    * table. One that holds anything is not removed.
+    */
+  private def removeMarkers(files: FileSystem, log: Path): Unit =
+    try Seq(new Path(log, "_staged_commits"), log).foreach(files.delete(_, false))
+    catch { case _: IOException => () }
 
   private def putIfAbsent(
       files: FileSystem, commit: Path, content: Array[Byte], id: String): Unit = {
