@@ -4,6 +4,7 @@ SluiceError
 ├── SpecError            fix the spec file
 ├── SettingsError        fix a setting, a connection or a parameter
 ├── BrokerUnavailable    retry: the broker did not answer
+├── StoreUnavailable     retry: the object store did not answer, or refused to
 ├── CommitFailed         retry: the commit did not land, nothing was written
 ├── CommitUnknown        retry: the commit's outcome could not be read; the next attempt reads it
 ├── SparkFailed          read the cause: Spark stopped before its commit
@@ -46,6 +47,12 @@ class BrokerUnavailable(SluiceError):
 
 class CommitFailed(SluiceError):
     """The commit did not land: the table's log, read afterwards, does not contain it."""
+
+    retryable = True
+
+
+class StoreUnavailable(SluiceError):
+    """An object store did not answer, or refused to; what it holds is as it was."""
 
     retryable = True
 

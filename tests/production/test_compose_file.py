@@ -162,3 +162,10 @@ def test_what_the_image_copies_is_there_and_not_ignored() -> None:
     for path in (path for line in copied for path in line.split()):
         assert (ROOT / path).exists(), path
         assert f"!{path}" in kept or f"!{path.split('/')[0]}" in kept, path
+
+
+def test_the_image_is_built_once_and_never_fetched(whole: dict[str, Service]) -> None:
+    """Several services that build the same tag at once are in each other's way."""
+    ours = {name: each.keys for name, each in whole.items() if each.keys["image"] == "sluice:0.1.0"}
+    assert [name for name, keys in ours.items() if "build" in keys] == ["airflow-init"]
+    assert {keys["pull_policy"] for keys in ours.values()} == {"never", "build"}

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable
 
 import pytest
-from sluice.errors import CommitUnknown
+from sluice.errors import StoreUnavailable
 from sluice.offsets.batches import BatchSequence
 
 from local.embedded.spark_server import SparkServer
@@ -173,7 +173,7 @@ def test_files_that_cannot_be_read_now_are_not_taken_for_gone(
     landed = resources.data.snapshot()
     with (
         answers.to("GET", f"{DATA}/.*{DATA_FILE}", answer=403),
-        pytest.raises(CommitUnknown, match=r"its files cannot be read: .*403"),
+        pytest.raises(StoreUnavailable, match=r"its files cannot be read: .*403"),
     ):
         landed.landing(batch)
     exact(trips)
@@ -194,6 +194,8 @@ def test_credentials_that_are_refused_are_named_and_not_repeated(
     )
     assert done.returncode == 1
     assert any(each in done.stderr for each in said.split("|")), done.stderr
+    assert "Correct the connection sluice_warehouse" in done.stderr
+    assert "move its folder" not in done.stderr
     assert "canary-of-a-secret" not in done.stderr + done.stdout
     exact(trips)
 

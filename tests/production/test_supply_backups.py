@@ -45,7 +45,7 @@ def back_up(trips: Installed, tables: list[str]) -> Path:
     folder = trips.folder / "backup"
     environment = {"PATH": "/usr/bin:/bin", "BACKUP": str(folder)}
     subprocess.run(
-        ["sh", "-ec", commands.replace(listed, " ".join(tables))],
+        ["sh", "-ec", commands.replace(listed, " ".join(tables)).replace("/flights", "/trips")],
         env=environment | {"SLUICE_WAREHOUSE": str(trips.warehouse)},
         check=True,
     )

@@ -8,7 +8,6 @@ from typing import Any
 
 from sluice.broker.java_settings import java_settings
 from sluice.broker.tls_context import tls_context
-from sluice.broker.token_endpoint import TokenEndpoint
 from sluice.errors import SettingsError
 
 # The keys a connection may have, in librdkafka's names (its CONFIGURATION.md). Each of them means
@@ -145,6 +144,9 @@ class ClientSettings:
         if self._protocol.endswith("SSL"):
             arguments["ssl_context"] = tls_context(self.settings)
         if self._mechanism == "OAUTHBEARER":
+            # It loads aiokafka, which few commands need.
+            from sluice.broker.token_endpoint import TokenEndpoint
+
             provider = TokenEndpoint(self.settings)
             arguments |= {"sasl_mechanism": self._mechanism, "sasl_oauth_token_provider": provider}
         elif self._mechanism:

@@ -31,7 +31,8 @@ from sluice.tables.refusals import UNREADABLE, reading
 from sluice.tables.rows import removed_rows, rows_where
 from sluice.tables.scoped_rows import count_by_place, rows_in
 from sluice.tables.stored_rows import StoredRows, stored_rows
-from sluice.tables.table_files import answered
+from sluice.tables.table_files import answered, open_table
+from sluice.tables.warehouse import is_on_s3
 
 log = logging.getLogger(__name__)
 
@@ -202,7 +203,7 @@ def _has_null(rows: pa.Table) -> bool:
 
 def _table_at(uri: str) -> DeltaTable | None:
     try:
-        return DeltaTable(uri)
+        return open_table(uri) if is_on_s3(uri) else DeltaTable(uri)
     except TableNotFoundError:
         return None
     except (DeltaError, OSError) as problem:

@@ -8,7 +8,7 @@ from typing import Any
 from deltalake import DeltaTable
 from pyarrow.fs import FileInfo, FileType, PyFileSystem
 
-from sluice.errors import CommitUnknown
+from sluice.errors import CommitUnknown, StoreUnavailable
 from sluice.tables.table_files import files_in
 
 
@@ -37,7 +37,7 @@ class LogEnd:
             newest, following = self.files.get_file_info(
                 [_commit(self.version), _commit(self.version + 1)]
             )
-        except CommitUnknown:
+        except (CommitUnknown, StoreUnavailable):
             return False
         there = newest.type == FileType.File and _identity(newest) == self.identity
         return there and bool(following.type == FileType.NotFound)

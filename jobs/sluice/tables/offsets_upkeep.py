@@ -8,7 +8,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable, WriterProperties
 
-from sluice.errors import CommitConflict, CommitFailed, CommitUnknown, TableRefused
+from sluice.errors import (
+    CommitConflict,
+    CommitFailed,
+    CommitUnknown,
+    StoreUnavailable,
+    TableRefused,
+)
 from sluice.tables.refusals import committing, reading, storing
 from sluice.tables.retention import retention_of
 
@@ -26,7 +32,7 @@ def compact_now_and_then(uri: str) -> None:
     """Compact small files when there are many; a failure is only a warning."""
     try:
         compact(uri, at_least=_MANY_FILES)
-    except (CommitFailed, CommitUnknown, TableRefused) as problem:
+    except (CommitFailed, CommitUnknown, StoreUnavailable, TableRefused) as problem:
         log.warning("not compacted: %s", problem)
 
 

@@ -12,7 +12,7 @@ import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError
 from obstore.store import ObjectStore, from_url
 
-from sluice.errors import CommitUnknown, SettingsError
+from sluice.errors import SettingsError, StoreUnavailable
 from sluice.settings import S3_SCHEME
 from sluice.tables.error_text import first_line
 from sluice.tables.warehouse import is_on_s3
@@ -23,7 +23,7 @@ _FOLDER = "_sluice/put_if_absent"
 def require_put_if_absent(uri: str) -> None:
     """Raises SettingsError for a table on a store where a commit could overwrite another.
 
-    Raises CommitUnknown where the store does not answer, or refuses to be written to.
+    Raises StoreUnavailable where the store does not answer, or refuses to be written to.
     """
     if is_on_s3(uri):
         _require_by_trying(uri.rstrip("/").rpartition("/")[0])
@@ -36,7 +36,7 @@ def _require_by_trying(root: str) -> None:
     try:
         overwrites = _overwrites(from_url(root.replace(S3_SCHEME, "s3", 1)), name)
     except (BaseError, OSError) as problem:
-        raise CommitUnknown(
+        raise StoreUnavailable(
             f"{root}: expected an object store that can be written to: {first_line(problem)}."
             " Correct the connection sluice_warehouse, or run again when the store answers."
         ) from problem

@@ -20,6 +20,8 @@ from sluice.errors import (
 from sluice.tables.error_text import first_line
 from sluice.tables.features import unwritable_features
 from sluice.tables.put_if_absent import require_put_if_absent
+from sluice.tables.table_files import not_answered
+from sluice.tables.warehouse import is_on_s3
 
 UNREADABLE = (TableRefused, FileNotFoundError, DeltaError, pa.ArrowException)
 """What reading a table's files raises where they are gone, damaged, or of an unknown feature."""
@@ -35,7 +37,10 @@ def newer_format(where: str, key: str, expected: int, found: int) -> NewerFormat
 
 @contextmanager
 def reading(uri: str) -> Iterator[None]:
-    """Read a table. Raises TableRefused where its files are gone, else CommitUnknown."""
+    """Read a table. Raises TableRefused where its files are gone, else CommitUnknown.
+
+    Raises StoreUnavailable where an object store does not answer.
+    """
     try:
         yield
     except FileNotFoundError as problem:
@@ -44,6 +49,8 @@ def reading(uri: str) -> Iterator[None]:
             " its backup."
         ) from problem
     except (DeltaError, OSError, pa.ArrowException) as problem:
+        if isinstance(problem, OSError) and is_on_s3(uri):
+            raise not_answered(uri, problem) from problem
         raise CommitUnknown(
             f"{uri}: cannot be read: {first_line(problem)}. Run again when its store answers; if"
             " it stays, restore the table from its backup."

@@ -1,7 +1,7 @@
 """Table files: what lies in a table's folder, and the table itself, opened.
 
 A file that is gone and a store that does not answer are two things: FileNotFoundError is the one,
-CommitUnknown the other. delta-rs raises an OSError for both.
+StoreUnavailable (on a disk CommitUnknown) the other. delta-rs raises an OSError for both.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from deltalake import DeltaTable
 from deltalake.fs import DeltaStorageHandler
 from pyarrow.fs import FileInfo, FileSelector, PyFileSystem
 
-from sluice.errors import CommitUnknown
+from sluice.errors import CommitUnknown, SluiceError, StoreUnavailable
 from sluice.tables.error_text import first_line
+from sluice.tables.warehouse import is_on_s3
 
 
 def files_in(uri: str) -> PyFileSystem:
-    """The files of a table, or below another folder. They raise CommitUnknown, once they are read.
+    """The files of a table, or below another folder. They are asked for as `answered` says.
 
     Raises OSError or DeltaError for what is no folder.
     """
@@ -28,7 +29,7 @@ def files_in(uri: str) -> PyFileSystem:
 
 
 def open_table(uri: str, version: int | None = None) -> DeltaTable:
-    """A table, now or at a version. Raises CommitUnknown, or delta-rs' own DeltaError."""
+    """A table, now or at a version. Raises what `answered` does, or delta-rs' own DeltaError."""
     with answered(uri):
         return DeltaTable(uri, version=version)
 
@@ -77,13 +78,21 @@ class _Content:
 
 @contextmanager
 def answered(uri: str) -> Iterator[None]:
-    """Ask for something of a table. Raises CommitUnknown where its store does not answer."""
+    """Ask for something of a table. Raises StoreUnavailable, or CommitUnknown on a disk."""
     try:
         yield
     except FileNotFoundError:
         raise
     except OSError as problem:
-        raise CommitUnknown(
-            f"{uri}: its files cannot be read: {first_line(problem)}. Run again when the store"
-            " answers."
-        ) from problem
+        raise not_answered(uri, problem) from problem
+
+
+def not_answered(uri: str, problem: OSError) -> SluiceError:
+    """What it means that a table cannot be asked: never that something of it is gone."""
+    said = f"{uri}: its files cannot be read: {first_line(problem)}"
+    if is_on_s3(uri):
+        return StoreUnavailable(
+            f"{said}. Correct the connection sluice_warehouse if that is the cause, or run again"
+            " when the store answers."
+        )
+    return CommitUnknown(f"{said}. Run again when its disk answers.")

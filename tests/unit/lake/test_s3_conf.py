@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from sluice.errors import SettingsError
 from sluice.lake.log_store import check_log_store
 from sluice.lake.own_classes import class_path
 from sluice.lake.s3_conf import LOG_STORE, LOG_STORE_KEY, s3_conf
+
+from tests.unit.sources import ROOT
 
 REACHED = {
     "AWS_ACCESS_KEY_ID": "canary-of-a-key",
@@ -52,3 +55,15 @@ def test_hadoop_for_s3_comes_before_sparks_own(tmp_path: Path) -> None:
 def test_missing_jars_are_named_with_what_brings_them(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"s3: expected the jars .* Run `make s3` once"):
         class_path(tmp_path, on_s3=True)
+
+
+def test_the_page_names_every_setting_that_a_server_needs() -> None:
+    page = (ROOT / "docs" / "object-stores.md").read_text(encoding="utf-8")
+    stated = dict(re.findall(r"^(spark\.\S+) +(\S+)$", page, re.MULTILINE))
+    ours = s3_conf(REACHED)
+    assert ours.keys() <= stated.keys()
+    named = ("endpoint", "endpoint.region", "path.style.access")
+    theirs = {f"spark.hadoop.fs.s3a.{each}" for each in named}
+    assert {key: stated[key] for key in ours.keys() - theirs} == {
+        key: text for key, text in ours.items() if key not in theirs
+    }
