@@ -17,10 +17,11 @@ from pyspark.sql import functions as F
 from sluice.lake.session import open_own
 from sluice.lake.spark_place import OwnSpark
 from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.tables.warehouse import Warehouse
 limit = {"spark.scheduler.excludeOnFailure.unschedulableTaskSetTimeout": "3s"}
 keys = {"version": 1, "pipeline": "naps", "table": "naps", "topics": ["none"], "spark": limit}
 spec = PipelineSpec.model_validate({**keys, "format": {"type": "raw"}})
-spark = open_own(OwnSpark("local[1]"), spec)
+spark = open_own(OwnSpark("local[1]"), Warehouse("/"), spec)
 nap = F.expr("reflect('java.lang.Thread', 'sleep', 9000L)")
 spark.range(1, numPartitions=1).select(nap).write.format("noop").mode("overwrite").save()
 spark.stop()
