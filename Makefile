@@ -48,7 +48,7 @@ test-mutations: setup  ## Break the protocol on purpose: the oracle must turn re
 
 SHAPE ?=
 SERVERS ?= versitygw toxiproxy docker-compose
-test-production: s3  ## Compose, Postgres, Spark cluster, S3, secured Kafka; SHAPE=kafka: some
+test-production: s3  ## Compose, Postgres, Spark cluster, S3, secured Kafka; SHAPE=test_s3: some
 	@local/servers.sh $(SERVERS)
 	$(PYTEST) $(AT_ONCE) 2 $(if $(SHAPE),-k '$(SHAPE)') tests/production
 

@@ -114,7 +114,9 @@ def test_every_image_is_pinned_and_ours_is_one(whole: dict[str, Service]) -> Non
     assert [image for image in images if image.startswith("sluice:")] == ["sluice:0.1.0"]
 
 
-def test_kafka_and_the_gateway_are_the_versions_that_are_tested(whole: dict[str, Service]) -> None:
+def test_the_images_of_kafka_and_the_gateway_are_the_versions_that_are_tested(
+    whole: dict[str, Service],
+) -> None:
     (kafka,) = re.findall(r'name="kafka_2\.13" rev="([\d.]+)"', (ROOT / "ivy.xml").read_text())
     (gateway,) = re.findall(r"versitygw@(v[\d.]+)", (ROOT / "local" / "servers.sh").read_text())
     assert whole["kafka"].keys["image"] == f"apache/kafka:{kafka}"
