@@ -10,7 +10,7 @@ from typing import Any
 from aiokafka.client import AIOKafkaClient
 from confluent_kafka.admin import AdminClient
 from deltalake import DeltaTable
-from sluice.broker import cluster, reader
+from sluice.broker import group_offsets, reader
 
 OPENS, REQUESTS = "opens", "requests"
 _ADMIN = ("describe_cluster", "describe_topics", "list_offsets", "describe_configs", "list_topics")
@@ -23,7 +23,7 @@ def count_calls() -> Counter[str]:
     for name in _ADMIN:
         _counted(AdminClient, name, found, REQUESTS)
     _counted(AIOKafkaClient, "send", found, REQUESTS)
-    for module in (cluster, reader):
+    for module in (group_offsets, reader):
         # A consumer asks for metadata and its coordinator, or for records.
         _counted(module, "Consumer", found, REQUESTS)
     return found

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from airflow.sdk import Connection
 from sluice.errors import SettingsError
-from sluice.lake.session import spark_conf
+from sluice.lake.s3_conf import s3_conf
 from sluice.scheduling.deployment import reached_settings
 from sluice.scheduling.hooks import driver_environment
 from sluice.scheduling.tasks import data_table
@@ -46,7 +46,7 @@ def test_the_driver_reaches_the_bucket_and_no_argument_holds_a_key(bucket: None)
     assert driver["AWS_SECRET_ACCESS_KEY"] == SECRET
     assert driver["SLUICE_WAREHOUSE"] == "s3a://lake/warehouse"
     assert "AIRFLOW_CONN_SLUICE_WAREHOUSE" not in driver
-    conf = spark_conf(SPEC, on_s3=True)
+    conf = s3_conf(os.environ)
     assert conf["spark.hadoop.fs.s3a.endpoint"] == "http://127.0.0.1:7070"
     assert SECRET not in str(conf)
 
