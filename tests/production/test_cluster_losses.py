@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.spark]
 LIMIT = "spark.scheduler.excludeOnFailure.unschedulableTaskSetTimeout"
 FEW_SECONDS = {LIMIT: "5s"}
 UNREAD = 20
+MANY = 50_000  # Takes a second to write.
 RAISED = {"SLUICE_TEST": "1", "SLUICE_FAILPOINT": "reading: raise"}
 FROZEN = {"SLUICE_TEST": "1", "SLUICE_FAILPOINT": "reading: freeze"}
 
@@ -94,23 +95,25 @@ def test_a_run_that_loses_all_workers_ends_in_time(
 def test_a_worker_killed_in_mid_write_leaves_its_tasks_to_the_other(
     on_cluster: Callable[..., Installed], cluster: SparkCluster
 ) -> None:
-    """One executor stands still with its task, while the other has written its file."""
-    trips = unread(on_cluster())
+    """Both executors write; one stands still in the middle of it, and never goes on."""
+    trips = on_cluster()
+    more(trips, MANY)
+    more(trips, MANY, MANY, partition=1)
     secret = f"canary-{uuid.uuid4().hex}"
     kafka = {"bootstrap.servers": trips.bootstrap, "ssl.key.password": secret}
     connection = json.dumps({"conn_type": "kafka", "extra": kafka})
     run = frozen_before_it_reads(trips, cluster, AIRFLOW_CONN_KAFKA_DEFAULT=connection)
     nobody_is_told(secret, cluster.executors())
+    goes_on(run)
+    until(lambda: len(list(trips.data.glob("*.parquet"))) == 2, "a file of each", pause=0.01)
     victim = cluster.workers[0]
     for each in cluster.executors_of(victim):
         each.suspend()
-    goes_on(run)
-    until(lambda: list(trips.data.glob("*.parquet")), "a file of the other worker")
     assert trips.version() == 0
     victim.kill()
     done = run.end()
     assert done.returncode == 0, done.stderr
-    assert trips.judge().facts.rows == UNREAD
+    assert trips.judge().facts.rows == 2 * MANY
     no_secret(secret, cluster.folder)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.oracle import no_secret
@@ -34,6 +35,14 @@ def deployment(folder: Path, gateway: Gateway) -> Iterator[Deployment]:
         yield deployments[PIPELINE]
 
 
+def arguments(process: psutil.Process) -> str:
+    """All of them; none once it has ended."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.NoSuchProcess:
+        return ""
+
+
 def test_a_run_lands_in_a_bucket_and_shows_no_key(
     deployment: Deployment, gateway: Gateway, folder: Path
 ) -> None:
@@ -41,8 +50,8 @@ def test_a_run_lands_in_a_bucket_and_shows_no_key(
     deployment.unpause()
     run = deployment.trigger()
     until(deployment.spark, "Spark", 120)
-    words = [" ".join(each.cmdline()) for each in deployment.airflow.family()]
-    assert not [line for line in words if gateway.secret in line]
+    seen = [arguments(each) for each in deployment.airflow.family()]
+    assert not [line for line in seen if gateway.secret in line]
     deployment.succeeds(run)
     assert deployment.announced() == ["forward-1-1"]
     no_secret(gateway.secret, folder)

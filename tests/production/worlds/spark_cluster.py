@@ -56,10 +56,12 @@ class SparkCluster:
     def start(self, workers: int = 2) -> SparkCluster:
         """Start what does not run, and wait until the master knows all workers."""
         if self.master is None or not self.master.running:
+            # Theirs would look for another only once a minute.
+            self.stop()
             ports = ("--port", str(self.port), "--webui-port", str(self.pages))
             command = self._command("org.apache.spark.deploy.master.Master", *ports)
             self.master = self._started("master", command)
-            until(lambda: answers(self.port) and answers(self.pages), "a Spark master")
+            until(lambda: answers(self.port) and self._has_pages(), "a Spark master")
         self.workers = [each for each in self.workers if each.running]
         while len(self.workers) < workers:
             self.add_worker()
@@ -86,6 +88,13 @@ class SparkCluster:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.pages}/json/", timeout=10) as answer:
             found: dict[str, Any] = json.load(answer)
         return found
+
+    def _has_pages(self) -> bool:
+        """Its port answers before it has any page."""
+        try:
+            return bool(self.state())
+        except OSError:
+            return False
 
     def applications(self) -> list[dict[str, Any]]:
         """What has run on it, the newest first."""
