@@ -21,12 +21,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql.connect import functions as F
 from pyspark.sql.connect.observation import Observation
 from pyspark.sql.connect.plan import LogicalPlan
-from pyspark.sql.connect.session import SparkSession as ServerSession
 from sluice.broker.client_settings import ClientSettings
 from sluice.errors import SettingsError
 from sluice.lake.kafka_source import read_ranges
-from sluice.lake.server.channel import ServerChannel
-from sluice.lake.server.server_session import session_id
+from sluice.lake.server.server_session import LastingSession, session_id
 from sluice.lake.server.statements import Statements
 from sluice.lake.session import owner_of, session_conf
 from sluice.lake.spark_lake import keep
@@ -67,14 +65,12 @@ def hanging(trips: Installed, **env: str) -> Run:
     return run
 
 
-def client_of(trips: Installed, number: int = 0) -> ServerSession:
+def client_of(trips: Installed, number: int = 0) -> LastingSession:
     """Another client of the pipeline's session."""
     resources = trips.open().resources
     owner = owner_of(resources.spec, resources.tables)
     name = session_id(owner, session_conf(resources.spec), number)
-    client = ServerSession(ServerChannel(place_in(trips.environment), name))
-    client.release_session_on_close = False
-    return client
+    return LastingSession(place_in(trips.environment), name)
 
 
 def go_on(trips: Installed) -> None:

@@ -53,6 +53,21 @@ _NAMES = uuid.UUID("8f0a5c3e-7f0e-4c7b-9a53-1d2c50a7f6d1")
 _OF_PATTERNS = re.compile(r"[{}\[\]*?\\]")
 
 
+class LastingSession(ServerSession):
+    """A session that stays on the server, and is left by `stop` alone.
+
+    pyspark's own is also left when it is collected as garbage; with it end the threads that all
+    sessions of a process share, under another's statement (pyspark/sql/connect/client/reattach.py).
+    """
+
+    def __init__(self, server: SparkServer, name: str) -> None:
+        super().__init__(ServerChannel(server, name))
+        self.release_session_on_close = False
+
+    def __del__(self) -> None:
+        pass
+
+
 @contextmanager
 def server_session(
     server: SparkServer, owner: str, conf: Mapping[str, str], seen: str
@@ -79,8 +94,7 @@ def _opened(server: SparkServer, owner: str, conf: Mapping[str, str], seen: str)
     require_session_settings(server.address, conf)
     require_answer(server)
     for number in itertools.count():
-        session = ServerSession(ServerChannel(server, session_id(owner, conf, number)))
-        session.release_session_on_close = False
+        session = LastingSession(server, session_id(owner, conf, number))
         session.client.set_retry_policies([_AT_START])
         try:
             _configure(session, server.address, conf, seen)
