@@ -10,12 +10,13 @@ from sluice.lake.s3_conf import s3_conf
 from sluice.lake.session import server_conf
 
 from local.embedded.broker import Broker
+from local.embedded.gateway import Gateway, reached
 from local.embedded.spark_server import SparkServer
 from tests.production.worlds.answers import Answers
-from tests.production.worlds.bucket_pipelines import InBucket, reached
-from tests.production.worlds.gateway import Gateway, Network
+from tests.production.worlds.bucket_pipelines import InBucket
+from tests.production.worlds.network import Network
 from tests.production.worlds.secured_broker import SecuredBroker, secured_broker
-from tests.production.worlds.spark_cluster import SparkCluster, spark_cluster
+from tests.production.worlds.watched_cluster import WatchedCluster
 from tests.worlds.pipelines import Installed, no_spark
 from tests.worlds.processes import JAVA_TUNING
 
@@ -98,20 +99,20 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]
 @pytest.fixture(scope="module")
 def cluster_of_the_file(
     nothing_left_behind: None, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[SparkCluster]:
-    with spark_cluster(tmp_path_factory.mktemp("cluster")) as running:
+) -> Iterator[WatchedCluster]:
+    with WatchedCluster.running(tmp_path_factory.mktemp("cluster")) as running:
         yield running
 
 
 @pytest.fixture
-def cluster(cluster_of_the_file: SparkCluster) -> SparkCluster:
+def cluster(cluster_of_the_file: WatchedCluster) -> WatchedCluster:
     """A standalone Spark cluster of two workers, whatever the tests before have done to it."""
     return cluster_of_the_file.start()
 
 
 @pytest.fixture
 def on_cluster(
-    cluster: SparkCluster, topic: Callable[..., str], pipeline: Callable[..., Installed]
+    cluster: WatchedCluster, topic: Callable[..., str], pipeline: Callable[..., Installed]
 ) -> Callable[..., Installed]:
     """`on_cluster(**spark)` makes a pipeline of two partitions, whose runs use the cluster."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from local.embedded.spark_server import SparkServer
-from tests.production.worlds.spark_cluster import SparkCluster
+from tests.production.worlds.watched_cluster import WatchedCluster
 from tests.worlds.pipelines import Installed, more
 from tests.worlds.processes import JAVA_TUNING
 from tests.worlds.records import produce
@@ -24,7 +24,7 @@ def lands(trips: Installed, *command: str) -> None:
 
 
 def test_batches_land_on_the_cluster_and_are_replaced_and_verified(
-    on_cluster: Callable[..., Installed], cluster: SparkCluster
+    on_cluster: Callable[..., Installed], cluster: WatchedCluster
 ) -> None:
     """Plain ones, and one with a malformed record; no worker calls Python."""
     trips = on_cluster()
@@ -43,7 +43,7 @@ def test_batches_land_on_the_cluster_and_are_replaced_and_verified(
 
 
 def test_a_spark_connect_server_of_the_cluster_lands_batches_on_its_workers(
-    on_cluster: Callable[..., Installed], cluster: SparkCluster, tmp_path: Path
+    on_cluster: Callable[..., Installed], cluster: WatchedCluster, tmp_path: Path
 ) -> None:
     settings = {"spark.master": cluster.url, "spark.executor.memory": "512m"}
     trips = on_cluster()

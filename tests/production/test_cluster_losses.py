@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from tests.oracle import no_secret
-from tests.production.worlds.spark_cluster import SparkCluster
+from tests.production.worlds.watched_cluster import WatchedCluster
 from tests.worlds.pipelines import Installed, more
 from tests.worlds.processes import Run, until
 
@@ -33,7 +33,7 @@ def unread(made: Installed) -> Installed:
     return made
 
 
-def frozen_before_it_reads(trips: Installed, cluster: SparkCluster, **env: str) -> Run:
+def frozen_before_it_reads(trips: Installed, cluster: WatchedCluster, **env: str) -> Run:
     """A run that is stopped before its job; its executors are up."""
     run = trips.start("run", **FROZEN, **env)
     run.says("failpoint reading: freeze")
@@ -71,7 +71,7 @@ def test_a_worker_without_the_jars_is_named(on_cluster: Callable[..., Installed]
 
 
 def test_a_cluster_without_free_resources_ends_the_run_in_time(
-    on_cluster: Callable[..., Installed], cluster: SparkCluster
+    on_cluster: Callable[..., Installed], cluster: WatchedCluster
 ) -> None:
     trips = unread(on_cluster(**FEW_SECONDS, **{"spark.executor.memory": "64g"}))
     refused(trips, f"expected an executor of {cluster.url} to run a task within 5 s", LIMIT)
@@ -80,7 +80,7 @@ def test_a_cluster_without_free_resources_ends_the_run_in_time(
 
 
 def test_a_run_that_loses_all_workers_ends_in_time(
-    on_cluster: Callable[..., Installed], cluster: SparkCluster
+    on_cluster: Callable[..., Installed], cluster: WatchedCluster
 ) -> None:
     trips = unread(on_cluster(**FEW_SECONDS))
     run = frozen_before_it_reads(trips, cluster)
@@ -93,7 +93,7 @@ def test_a_run_that_loses_all_workers_ends_in_time(
 
 
 def test_a_worker_killed_in_mid_write_leaves_its_tasks_to_the_other(
-    on_cluster: Callable[..., Installed], cluster: SparkCluster
+    on_cluster: Callable[..., Installed], cluster: WatchedCluster
 ) -> None:
     """Both executors write; one stands still in the middle of it, and never goes on."""
     trips = on_cluster()
@@ -125,7 +125,7 @@ def nobody_is_told(secret: str, executors: list[psutil.Process]) -> None:
 
 
 def test_a_worker_whose_files_the_driver_does_not_see_lands_nothing(
-    on_cluster: Callable[..., Installed], cluster: SparkCluster
+    on_cluster: Callable[..., Installed], cluster: WatchedCluster
 ) -> None:
     """It has a copy of the warehouse: all that it reads is there, and what it writes is lost."""
     trips = unread(on_cluster())
@@ -134,7 +134,7 @@ def test_a_worker_whose_files_the_driver_does_not_see_lands_nothing(
     for each in cluster.workers:
         each.kill()
     cluster.workers.clear()
-    cluster.add_worker(apart=trips.warehouse)
+    cluster.add_worker_apart(trips.warehouse)
     cluster.start(workers=1)
     refused(trips, "which a worker has written, found no such file here: a worker does not see")
     cluster.stop()
@@ -143,7 +143,7 @@ def test_a_worker_whose_files_the_driver_does_not_see_lands_nothing(
 
 
 def test_a_master_that_dies_leaves_a_run_alone_and_is_named_by_the_next(
-    on_cluster: Callable[..., Installed], cluster: SparkCluster
+    on_cluster: Callable[..., Installed], cluster: WatchedCluster
 ) -> None:
     trips = unread(on_cluster())
     run = frozen_before_it_reads(trips, cluster)

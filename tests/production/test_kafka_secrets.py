@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import topic_factory
 from tests.oracle import no_secret
 from tests.production.worlds.secured_broker import SecuredBroker, produce_with_gaps
-from tests.production.worlds.spark_cluster import SparkCluster
+from tests.production.worlds.watched_cluster import WatchedCluster
 from tests.worlds.pipelines import Pipelines, more
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
@@ -63,7 +63,7 @@ def logs_in(events: Path) -> list[Path]:
 
 @pytest.mark.parametrize("mechanism", ["SCRAM-SHA-512", "OAUTHBEARER", "MTLS in files"])
 def test_a_run_on_a_cluster_shows_no_secret(
-    mechanism: str, secured: SecuredBroker, cluster: SparkCluster, pipeline: Pipelines
+    mechanism: str, secured: SecuredBroker, cluster: WatchedCluster, pipeline: Pipelines
 ) -> None:
     events = cluster.folder / "events"
     events.mkdir(exist_ok=True)
@@ -91,7 +91,7 @@ def test_a_run_on_a_cluster_shows_no_secret(
 
 
 def test_what_is_refused_shows_no_secret(
-    secured: SecuredBroker, cluster: SparkCluster, pipeline: Pipelines
+    secured: SecuredBroker, cluster: WatchedCluster, pipeline: Pipelines
 ) -> None:
     """The password is changed after planning: all who tell of it do so without it."""
     trips = pipeline(topic_factory(secured.broker)())

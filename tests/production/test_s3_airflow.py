@@ -8,8 +8,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from local.embedded.gateway import BUCKET, Gateway
 from tests.oracle import no_secret
-from tests.production.worlds.gateway import BUCKET, Gateway
 from tests.worlds.deployment import Deployment, deployed
 from tests.worlds.processes import JAVA_TUNING, until
 

@@ -9,10 +9,11 @@ import pytest
 from sluice.errors import StoreUnavailable
 from sluice.offsets.batches import BatchSequence
 
+from local.embedded.gateway import Gateway
 from local.embedded.spark_server import SparkServer
 from tests.production.worlds.answers import COMMIT, DATA_FILE, Answers
 from tests.production.worlds.bucket_pipelines import InBucket
-from tests.production.worlds.gateway import Gateway, Network
+from tests.production.worlds.network import Network
 from tests.worlds.records import numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]

@@ -6,16 +6,15 @@ import contextlib
 import os
 import subprocess
 import sys
-import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import psutil
 
 from local.embedded.guard import is_spark
+from local.embedded.waiting import until
 from tests.oracle import marked_processes
 
 SLUICE = Path(sys.executable).with_name("sluice")
@@ -39,21 +38,10 @@ origin = current_user()
 open_named(sys.argv[1]).settle(origin.run_id, origin.actor)
 """
 
-Found = TypeVar("Found")
-
 
 def killed_at(point: str) -> dict[str, str]:
     """The environment that makes a process kill itself at a step of the protocol."""
     return {"SLUICE_TEST": "1", "SLUICE_FAILPOINT": f"{point}: kill"}
-
-
-def until(look: Callable[[], Found], what: str, seconds: float = 60, pause: float = 0.05) -> Found:
-    """Poll until `look` finds something; fails if it finds nothing in time."""
-    deadline = time.monotonic() + seconds
-    while not (found := look()):
-        assert time.monotonic() < deadline, f"not within {seconds:.0f} s: {what}"
-        time.sleep(pause)
-    return found
 
 
 @dataclass

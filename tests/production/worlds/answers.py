@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx
 
-from tests.production.worlds.gateway import Server
+from local.embedded.server import Server
 
 COMMIT = r"/_delta_log/\d{20}\.json$"
 DATA_FILE = r"\.parquet$"

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sluice.tables.s3_access import reach_warehouse
-
-from tests.production.worlds.gateway import BUCKET, Gateway
+from local.embedded.gateway import BUCKET, Gateway
 from tests.worlds.pipelines import Installed
 
 
@@ -35,10 +32,3 @@ class InBucket(Installed):
             "SLUICE_WAREHOUSE": self.uri,
             "AIRFLOW_CONN_SLUICE_WAREHOUSE": connection,
         }
-
-
-def reached(environment: Mapping[str, str]) -> dict[str, str]:
-    """What a process has in its environment with which AWS' clients reach the warehouse."""
-    found = dict(environment)
-    reach_warehouse(found)
-    return {name: text for name, text in found.items() if name.startswith("AWS_")}
