@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from local.bench.comparisons import COMPARISONS, FEW, MANY
+from local.bench.competition import Competition, Entry
 from local.bench.contender import Contender
+from local.bench.place import Place
 from local.bench.raw_limit import RawLimit
 from local.bench.sluice_runs import ColdRun, NothingNew, WarmRun
 from local.bench.spark_jobs import (
@@ -17,17 +19,8 @@ from local.bench.spark_jobs import (
     with_all_ours,
     with_our_jvm,
 )
-from local.bench.world import RAW, World
-from local.embedded.spark_server import SparkServer
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A contender in the list: what it runs, and whether a run that names none includes it."""
-
-    what: str
-    make: Callable[[str, World, SparkServer], Contender]
-    usual: bool = True
+from local.bench.stage import ServerStage
+from local.bench.world import RAW
 
 
 def _plain(settings: Settings) -> Callable[..., Contender]:
@@ -42,7 +35,7 @@ def _available_now(settings: Settings) -> Callable[..., Contender]:
     return lambda name, world, _: AvailableNow(name, world, settings)
 
 
-ENTRIES = {
+ENTRIES: dict[str, Entry[ServerStage]] = {
     "raw-limit": Entry(
         "librdkafka to Arrow to Parquet, two processes: no decoding, commit or proof",
         lambda name, world, _: RawLimit(name, world),
@@ -62,7 +55,10 @@ ENTRIES = {
     "run-cold": Entry(
         "`sluice run`, starting a Spark of its own", lambda name, world, _: ColdRun(name, world)
     ),
-    "run-warm": Entry("`sluice run` on a warm Spark server", WarmRun),
+    "run-warm": Entry(
+        "`sluice run` on a warm Spark server",
+        lambda name, world, stage: WarmRun(name, world, Place(stage.server.connection)),
+    ),
     "nothing-new": Entry(
         "`sluice run` when all has been read", lambda name, world, _: NothingNew(name, world)
     ),
@@ -77,10 +73,4 @@ ENTRIES = {
         "jobs/ingest.py alone, format raw", lambda name, world, _: Ingest(name, world, RAW)
     ),
 }
-USUAL = [name for name, entry in ENTRIES.items() if entry.usual]
-WARM = "run-warm"
-
-
-def contenders(names: list[str], world: World, server: SparkServer) -> list[Contender]:
-    """The contenders of these names, in the order of the list."""
-    return [entry.make(name, world, server) for name, entry in ENTRIES.items() if name in names]
+COMPETITION = Competition("local.bench", ServerStage, ENTRIES, COMPARISONS, (MANY, FEW))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from local.bench.comparisons import COMPARISONS
-from local.bench.contenders import ENTRIES
+from local.bench.competition import Competition, OnStage
 from local.bench.figures import Shown, all_of
 from local.bench.turns import Turns
 
@@ -21,13 +20,13 @@ class Size:
     turns: Turns = field(default_factory=Turns)
 
 
-def tables(size: Size) -> Iterator[Shown]:
+def tables(size: Size, competition: Competition[OnStage]) -> Iterator[Shown]:
     """The contenders, and the ratios."""
     turns = size.turns
     what = f"{size.records:,} records of {size.bytes_each} bytes in {size.partitions} partitions"
     contenders = [
         (name, entry.what, f"{turns.median(name):.1f}", all_of(turns.seconds[name], 1))
-        for name, entry in ENTRIES.items()
+        for name, entry in competition.entries.items()
         if name in turns.seconds
     ]
     yield Shown(what, [("contender", "what it runs", "median, s", "all turns, s"), *contenders])
@@ -39,7 +38,7 @@ def tables(size: Size) -> Iterator[Shown]:
             found.word,
             all_of(found.ratios, 2),
         )
-        for each in COMPARISONS
+        for each in competition.comparisons
         if (found := turns.verdict(each, size.records))
     ]
     if ratios:

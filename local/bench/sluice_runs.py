@@ -11,10 +11,10 @@ from deltalake import DeltaTable
 
 from local.bench.comparisons import FEW
 from local.bench.contender import Contender
+from local.bench.place import HERE, Place
 from local.bench.records import produce
 from local.bench.whole_processes import seconds_of
 from local.bench.world import PARTITIONS, OurPipeline, require_rows
-from local.embedded.spark_server import SparkServer
 
 # Until then a server still compiles much of what a batch runs, and the table has no checkpoint.
 _EARLIER_BATCHES = 10
@@ -24,9 +24,11 @@ _EARLIER_BATCHES = 10
 class ColdRun(Contender):
     """`sluice run`, which starts a Spark of its own."""
 
+    place: Place = HERE
+
     def seconds(self) -> float:
         """A whole process, into an empty warehouse."""
-        ours = self.world.pipeline(self.name, self.world.topic)
+        ours = self.world.pipeline(self.name, self.world.topic, place=self.place)
         seconds = run(ours)
         require_rows(ours.table, self.world.records)
         return seconds
@@ -39,18 +41,18 @@ class WarmRun(Contender):
     That is how a warm server is used: the pipeline, its table and its session are there already.
     """
 
-    server: SparkServer
+    place: Place
     _landed: int = field(default=0, init=False)
     _ours: OurPipeline = field(init=False)
 
     @property
     def topic(self) -> str:
         """Its topic: the records are those of the others, once more each turn."""
-        return f"{self.world.topic}_warm"
+        return f"{self.world.topic}_{self.name}"
 
     def prepare(self) -> None:
         """Its first batches create the table and warm the session; they are not measured."""
-        self._ours = self.world.pipeline(self.name, self.topic)
+        self._ours = self.world.pipeline(self.name, self.topic, place=self.place)
         self.world.new_topic(self.topic)
         self._land(self.world.records)
         for _ in range(_EARLIER_BATCHES - 1):
@@ -66,7 +68,7 @@ class WarmRun(Contender):
 
     def _land(self, records: int) -> float:
         self._landed += records
-        seconds = run(self._ours, self.server.connection)
+        seconds = run(self._ours)
         require_rows(self._ours.table, self._landed)
         return seconds
 
@@ -92,7 +94,7 @@ class NothingNew(Contender):
         return seconds
 
 
-def run(ours: OurPipeline, spark: str | None = None) -> float:
-    """Seconds of `sluice run` as a whole process, with this connection `spark_default`."""
+def run(ours: OurPipeline) -> float:
+    """Seconds of `sluice run` as a whole process."""
     command = [str(Path(sys.executable).with_name("sluice")), "run", ours.name]
-    return seconds_of([command], ours.environment(spark), ours.log)
+    return seconds_of([command], ours.environment, ours.log)

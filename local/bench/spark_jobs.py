@@ -94,7 +94,7 @@ class Ingest(Contender):
         job = submitted(
             ROOT / "jobs" / "ingest.py", spark_conf(pipeline.spec, self.world.records), words
         )
-        seconds = seconds_of([job], ours.environment(), ours.log)
+        seconds = seconds_of([job], ours.environment, ours.log)
         require_rows(ours.table, self.world.records)
         return seconds
 

@@ -14,6 +14,7 @@ import click
 from deltalake import DeltaTable
 from sluice.pipeline import Pipeline, find_pipeline
 
+from local.bench.place import HERE, Place, Warehouse
 from local.bench.records import SCHEMA, produce
 from local.embedded.airflow_processes import connections
 from local.embedded.topics import create_topic
@@ -53,12 +54,14 @@ class World:
         """The folder of a contender, with nothing in it."""
         return empty(self.folder / str(self.records) / name)
 
-    def pipeline(self, name: str, topic: str, form: str = JSON) -> OurPipeline:
-        """A pipeline of ours over a topic, in an empty folder."""
+    def pipeline(self, name: str, topic: str, form: str = JSON, place: Place = HERE) -> OurPipeline:
+        """A pipeline of ours over a topic, in an empty folder and an empty warehouse."""
         folder = self.empty_folder(name)
         # A group that has read before, beside tables that are gone, would be refused.
         group = f"bench-{uuid.uuid4().hex}"
-        ours = OurPipeline(folder, name.replace("-", "_"), self.bootstrap)
+        ours = OurPipeline(folder, name.replace("-", "_"), self.bootstrap, place)
+        if ours.warehouse.files != folder:
+            shutil.rmtree(ours.warehouse.files, ignore_errors=True)
         (folder / f"{ours.name}.yaml").write_text(
             f"version: 1\npipeline: {ours.name}\ntopics: [{topic}]\ntable: {ours.name}\n"
             f"format: {form}\nconsumer_group: {group}\n",
@@ -69,42 +72,47 @@ class World:
 
 @dataclass(frozen=True)
 class OurPipeline:
-    """One pipeline: its spec and its tables are in one folder."""
+    """One pipeline: its spec is in the folder, and its tables are where the place says."""
 
     folder: Path
     name: str
     bootstrap: str
+    place: Place = HERE
+
+    @property
+    def warehouse(self) -> Warehouse:
+        """Where its tables are."""
+        return self.place.warehouse(self.folder)
 
     @property
     def table(self) -> Path:
         """Its data table."""
-        return self.folder / self.name
+        return self.warehouse.files / self.name
 
     @property
     def log(self) -> Path:
         """What its processes say."""
         return self.folder / "said.log"
 
-    def environment(self, spark: str | None = None) -> dict[str, str]:
-        """A user's environment, with this connection `spark_default` (None: not defined)."""
+    @property
+    def environment(self) -> dict[str, str]:
+        """A user's environment."""
         kafka = "AIRFLOW_CONN_KAFKA_DEFAULT"
         ours = {
-            "SLUICE_WAREHOUSE": str(self.folder),
             "SLUICE_PIPELINES": str(self.folder),
             kafka: connections(self.bootstrap)[kafka],
         }
-        place = {"AIRFLOW_CONN_SPARK_DEFAULT": spark} if spark else {}
-        return {**plain_environment(), **ours, **place}
+        return {**plain_environment(), **ours, **self.place.variables(self.folder)}
 
     def open(self) -> Pipeline:
         """The product's pipeline, in this process."""
-        return find_pipeline(self.name, self.environment())
+        return find_pipeline(self.name, self.environment)
 
 
 def plain_environment() -> Mapping[str, str]:
-    """This process's environment, without any connection."""
+    """This process's environment, without any connection; Spark listens on loopback only."""
     theirs = {key: text for key, text in os.environ.items() if not key.startswith("AIRFLOW")}
-    return {**theirs, "PYSPARK_PYTHON": sys.executable}
+    return {**theirs, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
 
 
 def empty(folder: Path) -> Path:

@@ -17,6 +17,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from local.bench import options
 from local.bench.dag_runs.processor_time import difference, used_so_far
 from local.bench.dag_runs.report import Many, Single, many_runs, single_runs
 from local.bench.dag_runs.silent_port import silent_port
@@ -34,11 +35,9 @@ WARM_LIMIT, IDLE_LIMIT, MANY_LIMIT = (10_000, 6.0), 3.0, (100, 120.0)
 
 @click.command(help=__doc__)
 @click.option("--records", default=WARM_LIMIT[0], show_default=True, type=click.IntRange(min=1))
-@click.option("--rounds", default=5, show_default=True, type=click.IntRange(min=1))
+@options.rounds
 @click.option("--pipelines", default=MANY_LIMIT[0], show_default=True, type=click.IntRange(min=1))
-@click.option(
-    "--json", "file", type=click.Path(dir_okay=False, path_type=Path), help="Write the figures too."
-)
+@options.figures
 def main(records: int, rounds: int, pipelines: int, file: Path | None) -> None:
     """Play the three parts, and print what they took."""
     console = Console(highlight=False, width=WIDTH)
