@@ -10,7 +10,7 @@ AT_ONCE := --dist loadfile --no-loadscope-reorder -n
 # These have their own targets.
 APART := tests/airflow/scenarios tests/faults tests/mutations tests/production
 
-.PHONY: help setup s3 demo up down test test-fast test-airflow test-faults test-mutations test-production env compose-check soak check format bench bench-airflow bench-scale lock sbom clean
+.PHONY: help setup s3 demo up down test test-fast test-airflow test-faults test-mutations test-production env compose-check soak check format bench bench-places bench-airflow bench-scale lock sbom clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,6 +74,10 @@ format: setup  ## Format the sources, and fix what the linter can
 
 bench: setup  ## Sluice beside plain Spark, availableNow and the raw limit: about an hour (docs/performance.md)
 	@$(BIN)/python -m local.bench --json build/bench.json
+
+bench-places: s3  ## What a batch costs in a bucket and on a cluster, beside one machine alone: half an hour
+	@local/servers.sh versitygw
+	@$(BIN)/python -m local.bench.places --json build/bench_places.json
 
 bench-airflow: setup  ## DAG runs on a warm Spark server: one, without news, 100 at once
 	@$(BIN)/python -m local.bench.dag_runs --json build/bench_airflow.json

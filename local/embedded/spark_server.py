@@ -192,9 +192,9 @@ class SparkServer:
         shutil.rmtree(folder)
 
 
-def embedded_settings() -> dict[str, str]:
-    """The product's settings for a server, and those of this one."""
-    settings = server_conf()
+def embedded_settings(*, on_s3: bool = False) -> dict[str, str]:
+    """The product's settings for a server, and those of this one; `on_s3`: with S3's jars."""
+    settings = server_conf(on_s3=on_s3)
     key = "spark.driver.extraJavaOptions"
     return {**settings, key: f"{settings[key]} {JAVA_OPTIONS}", **SETTINGS}
 

@@ -10,6 +10,7 @@ import pytest
 from local.bench.contenders import ENTRIES
 from local.bench.figures import circumstances
 from local.bench.page import PAGE, with_figures
+from local.bench.places.contenders import ENTRIES as PLACES
 
 
 def stored(module: str) -> dict[str, Any]:
@@ -17,7 +18,7 @@ def stored(module: str) -> dict[str, Any]:
     return {"made": circumstances(module, ["--records", "10"]), "tables": [table]}
 
 
-@pytest.mark.parametrize("module", ["local.bench", "local.bench.dag_runs"])
+@pytest.mark.parametrize("module", ["local.bench", "local.bench.places", "local.bench.dag_runs"])
 def test_the_tables_of_a_bench_replace_those_that_were_there(module: str) -> None:
     page = PAGE.read_text(encoding="utf-8")
     once = with_figures(page, stored(module))
@@ -35,4 +36,4 @@ def test_a_page_without_a_place_for_them_is_refused() -> None:
 
 def test_the_page_says_what_every_contender_runs() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert [name for name in ENTRIES if f"`{name}`" not in page] == []
+    assert [name for name in (*ENTRIES, *PLACES) if f"`{name}`" not in page] == []

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from local.bench.comparisons import COMPARISONS, FEW, MANY
-from local.bench.contenders import ENTRIES
+from local.bench.competition import Competition
+from local.bench.contenders import COMPETITION
+from local.bench.places.contenders import COMPETITION as PLACES
 from local.bench.turns import Comparison, Turns, Verdict, in_order
 
 
@@ -46,6 +49,11 @@ def test_every_second_turn_goes_backwards() -> None:
     assert [in_order("abc", turn) for turn in range(3)] == [[*"abc"], [*"cba"], [*"abc"]]
 
 
-def test_every_comparison_is_one_of_contenders_that_are_there() -> None:
-    assert {name for each in COMPARISONS for name in (each.ours, each.theirs)} <= set(ENTRIES)
-    assert {records for each in COMPARISONS for records in each.at_most} == {MANY, FEW}
+@pytest.mark.parametrize("competition", [COMPETITION, PLACES], ids=lambda each: str(each.module))
+def test_every_comparison_is_one_of_contenders_that_are_there(
+    competition: Competition[Any],
+) -> None:
+    compared = competition.comparisons
+    named = {name for each in compared for name in (each.ours, each.theirs)}
+    assert named <= set(competition.entries)
+    assert {records for each in compared for records in each.at_most} <= set(competition.sizes)
