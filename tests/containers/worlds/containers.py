@@ -101,7 +101,7 @@ class Containers:
     def start(self, service: str) -> None:
         """Start a container again, and wait until it is healthy."""
         self.compose("start", service)
-        until(lambda: self.healthy(service), f"{service}, started again")
+        until(lambda: self.healthy(service), f"{service}, started again", START_SECONDS)
 
     def healthy(self, service: str) -> bool:
         """What its own check says."""
