@@ -9,12 +9,12 @@ ENV JAVA_HOME=/opt/java \
     PYTHONDONTWRITEBYTECODE=1
 WORKDIR /opt/sluice
 
-# The lock holds a hash of each file: another one is refused. Only pyspark is published as sources.
+# The lock holds a hash of each file: another one is refused. Only pyspark and its client are published as sources.
 FROM base AS packages
 COPY requirements.txt ./
 RUN python -m venv .venv \
     && .venv/bin/python -m pip install --no-cache-dir --require-hashes \
-        --only-binary :all: --no-binary pyspark -r requirements.txt
+        --only-binary :all: --no-binary pyspark,pyspark-client -r requirements.txt
 COPY local/install_sources.sh local/
 RUN local/install_sources.sh
 

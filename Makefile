@@ -8,9 +8,9 @@ PYTEST := $(BIN)/pytest --durations=30
 # workers leave a quarter of two cores idle.
 AT_ONCE := --dist loadfile --no-loadscope-reorder -n
 # These have their own targets.
-APART := tests/airflow/scenarios tests/faults tests/mutations tests/production
+APART := tests/airflow/scenarios tests/faults tests/mutations tests/production tests/containers
 
-.PHONY: help setup s3 demo up down test test-fast test-airflow test-faults test-mutations test-production env compose-check soak check format bench bench-places bench-airflow bench-scale lock sbom clean
+.PHONY: help setup s3 demo up down test test-fast test-airflow test-faults test-mutations test-production test-containers env compose-check soak check format bench bench-places bench-airflow bench-scale lock sbom clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +51,10 @@ SERVERS ?= versitygw toxiproxy docker-compose
 test-production: s3  ## Compose, Postgres, Spark cluster, S3, secured Kafka; SHAPE=test_s3: some
 	@local/servers.sh $(SERVERS)
 	$(PYTEST) $(AT_ONCE) 2 $(if $(SHAPE),-k '$(SHAPE)') tests/production
+
+test-containers: setup  ## Build the image, and run docker-compose.yml on this machine's Docker engine
+	@local/servers.sh docker-compose
+	$(PYTEST) tests/containers
 
 env: setup  ## Write random secrets for docker-compose.yml into .env, unless it is there
 	@$(BIN)/python -m local.secrets_file

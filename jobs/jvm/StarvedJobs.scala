@@ -33,8 +33,9 @@ object StarvedJobs {
   /** Counts its own seconds, not the clock's: a JVM that was frozen has not waited. */
   private class Watch(context: SparkContext) extends SparkListener {
     private val limit = context.getConf.getTimeAsSeconds(Limit, Default)
-    private val jobs = mutable.Set.empty[Int]
-    private var quiet = 0L
+    // Each with the second in which it began. Spark may drop the event of a job's end.
+    private val jobs = mutable.Map.empty[Int, Long]
+    private var seconds, lastSign = 0L
 
     def start(): Unit = {
       val ticking = new Thread(() => while (!context.isStopped) tick(), "starved jobs")
@@ -48,12 +49,10 @@ object StarvedJobs {
     }
 
     private def starved(): Seq[Int] = synchronized {
-      quiet = if (jobs.isEmpty) 0 else quiet + 1
-      if (quiet < limit) Nil
-      else {
-        quiet = 0
-        jobs.toSeq
-      }
+      seconds += 1
+      val found = jobs.collect { case (job, began) if seconds - began.max(lastSign) >= limit => job }
+      jobs --= found
+      found.toSeq
     }
 
     private def reason: String = {
@@ -62,9 +61,10 @@ object StarvedJobs {
       s"SLUICE-STARVED of ${context.master}: no task has run for $limit s, executors: $executors"
     }
 
-    private def alive(): Unit = synchronized { quiet = 0 }
+    private def alive(): Unit = synchronized { lastSign = seconds }
 
-    override def onJobStart(job: SparkListenerJobStart): Unit = synchronized { jobs += job.jobId }
+    override def onJobStart(job: SparkListenerJobStart): Unit =
+      synchronized { jobs(job.jobId) = seconds }
     override def onJobEnd(job: SparkListenerJobEnd): Unit = synchronized { jobs -= job.jobId }
     override def onTaskStart(task: SparkListenerTaskStart): Unit = alive()
     override def onTaskEnd(task: SparkListenerTaskEnd): Unit = alive()

@@ -26,6 +26,7 @@ POINTS = (
     "plan durable",
     "spark started",
     "reading",
+    "kept rows known",
     "quarantine written",
     "commit landed",
     "before receipt",

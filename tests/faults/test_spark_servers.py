@@ -5,7 +5,6 @@ Where a test's own process lands what is left, it does so with a Spark of its ow
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 import signal
@@ -22,12 +21,10 @@ from pyspark.sql.connect import functions as F
 from pyspark.sql.connect.observation import Observation
 from pyspark.sql.connect.plan import LogicalPlan
 from sluice.broker.client_settings import ClientSettings
-from sluice.errors import SettingsError
 from sluice.lake.kafka_source import read_ranges
 from sluice.lake.server.server_session import LastingSession, session_id
 from sluice.lake.server.statements import Statements
 from sluice.lake.session import owner_of, session_conf
-from sluice.lake.spark_lake import keep
 from sluice.lake.spark_place import place_in
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 
@@ -231,20 +228,6 @@ def test_what_two_attempts_in_one_session_observe_is_their_own(trips: Installed)
     for each in writes:
         each.join(60)
     assert [each.get for each in seen] == [{"rows": size} for size in sizes]
-
-
-@pytest.mark.parametrize("kept", [True, False])
-def test_a_server_that_forgets_what_it_was_told_to_keep_is_refused(
-    trips: Installed, kept: bool
-) -> None:
-    """On a compacted topic a second look at Kafka may find less than the first."""
-    session = client_of(trips, number=99)
-    session.conf.set("spark.sql.sources.useV1SourceList", "")
-    session.conf.set("spark.connect.session.planCache.enabled", kept)
-    client = trips.open().resources.client
-    records = read_ranges(session, client, [OffsetRange(TopicPartition(trips.topics[0], 0), 0, 10)])
-    with contextlib.nullcontext() if kept else pytest.raises(SettingsError, match="planCache"):
-        keep(records)
 
 
 def test_secrets_are_nowhere_to_be_read(trips: Installed, server: SparkServer, pages: str) -> None:

@@ -80,8 +80,8 @@ MUTATIONS = (
     _mutation(
         "writes receipts unseen",
         "protocol/settle/counting.py",
-        'if not doubt and commit and commit.rows == batch.span and batch.mode == "append":',
-        "if commit and commit.rows <= batch.span:",
+        'whole = commit.rows == batch.span and batch.mode == "append"',
+        "whole = commit.rows <= batch.span",
         "an aborted transaction",
         8,
     ),

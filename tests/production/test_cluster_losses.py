@@ -142,6 +142,19 @@ def test_a_worker_whose_files_the_driver_does_not_see_lands_nothing(
     lands_the_same_batch(trips)
 
 
+def test_a_log_store_that_would_not_see_that_is_refused_on_a_cluster(
+    on_cluster: Callable[..., Installed],
+) -> None:
+    trips = unread(
+        on_cluster(**{"spark.delta.logStore.file.impl": "io.delta.storage.HDFSLogStore"})
+    )
+    refused(
+        trips, "expected spark.delta.logStore.file.impl=sluice.LinkLogStore on the cluster spark:"
+    )
+    trips.write_spec(spark={"spark.executor.memory": "512m"})
+    lands_the_same_batch(trips)
+
+
 def test_a_master_that_dies_leaves_a_run_alone_and_is_named_by_the_next(
     on_cluster: Callable[..., Installed], cluster: WatchedCluster
 ) -> None:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import re
 import stat
 from pathlib import Path
 
 import pytest
+from sluice.lake.own_classes import class_path
+from sluice.lake.s3_conf import s3_conf
+from sluice.tables.s3_access import use_connection
 
 from local.embedded.airflow_processes import ROOT
 from local.secrets_file import MAKERS, write
 from tests.production.worlds.compose_file import (
+    BUCKET,
     EVERY_PROFILE,
     FILE,
     Service,
     compose,
+    in_bucket,
     services,
 )
 
@@ -29,6 +35,15 @@ def secrets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("compose") / ".env"
     assert write(file)
     return file
+
+
+@pytest.fixture(scope="module")
+def bucket(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Service]:
+    """The services when the tables are in a bucket."""
+    file = tmp_path_factory.mktemp("bucket") / ".env"
+    write(file)
+    in_bucket(file)
+    return services(file)
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +63,9 @@ def test_every_profile_is_a_valid_file(secrets: Path, whole: dict[str, Service])
 
 def test_the_secrets_are_those_that_make_env_writes() -> None:
     named = re.findall(r"\$\{(\w+)([^}]*)\}", FILE.read_text("utf-8"))
-    assert {name for name, _ in named} == set(MAKERS)
-    assert {default for _, default in named} == {":?run `make env`"}
+    secret = [(name, default) for name, default in named if name != "SLUICE_WAREHOUSE"]
+    assert {name for name, _ in secret} == set(MAKERS)
+    assert {default for _, default in secret} == {":?run `make env`"}
 
 
 @pytest.mark.parametrize("missing", MAKERS)
@@ -133,6 +149,29 @@ def test_all_that_read_or_write_tables_have_one_warehouse(whole: dict[str, Servi
     for name, place in settings.items():
         mounted = (place, "warehouse") in whole[name].mounts
         assert mounted == (name != "spark-master"), name
+
+
+def test_two_lines_in_env_put_the_tables_into_a_bucket(bucket: dict[str, Service]) -> None:
+    told = FILE.read_text("utf-8").replace("#   ", "")
+    assert BUCKET in told
+    settings = [each.environment.get("SLUICE_WAREHOUSE") for each in bucket.values()]
+    assert {*settings} - {None} == {"s3a://sluice/warehouse"}
+    assert bucket["airflow-scheduler-1"].needs["s3"] == "service_healthy"
+
+
+def test_the_spark_server_is_told_all_that_a_bucket_needs(
+    whole: dict[str, Service], bucket: dict[str, Service]
+) -> None:
+    tasks, server = bucket["airflow-scheduler-1"], bucket["spark-connect"]
+    reached: dict[str, str] = {}
+    use_connection(json.loads(tasks.environment["AIRFLOW_CONN_SLUICE_WAREHOUSE"]), reached)
+    assert s3_conf(reached).items() <= server.settings.items()
+    keys = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+    assert {key: server.environment[key] for key in keys} == {key: reached[key] for key in keys}
+    for key in ("spark.driver.extraClassPath", "spark.executor.extraClassPath"):
+        jars = Path("/opt/sluice/build/jars")
+        assert server.settings[key] == f"{jars}/s3/*:{jars}/spark/*"
+        assert whole["spark-connect"].settings[key] == class_path(jars, on_s3=False)
 
 
 def test_the_two_schedulers_and_the_two_workers_differ_in_their_names_only(

@@ -19,7 +19,7 @@ from tests.worlds.processes import until
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
 
-FLIGHTS = 50_000
+FLIGHTS, SECOND = 50_000, 30_000
 SPEC = yaml.safe_load((ROOT / "dags" / "pipelines" / "flights.yaml").read_text("utf-8"))
 SCHEDULERS = ("airflow-scheduler-1", "airflow-scheduler-2")
 
@@ -29,9 +29,12 @@ def flights() -> list[Record]:
     return records()[:FLIGHTS]
 
 
-@pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NativeCompose]:
-    with NativeCompose(tmp_path_factory.mktemp("compose")) as running:
+@pytest.fixture(scope="module", params=["volume", "bucket"])
+def stack(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[NativeCompose]:
+    bucket = request.param == "bucket"
+    with NativeCompose(tmp_path_factory.mktemp("compose"), bucket=bucket) as running:
         yield running
 
 
@@ -66,14 +69,26 @@ def test_a_worker_killed_in_mid_write_costs_no_record(
     assert committed == [], "the worker was killed before the commit"
     assert client.wait_for_run(run, RUN_SECONDS).state == "success", client.tasks(run)
     assert_landed(stack, len(half))
-    stack.start("spark-worker-1")
-    until(lambda: stack.healthy("spark-worker-1"), "the worker, started again")
+    stack.restart("spark-worker-1")
+
+
+def test_a_master_and_workers_started_again_serve_the_same_connect_server(
+    stack: NativeCompose, client: AirflowClient, flights: list[Record]
+) -> None:
+    """The master remembers its application, and gives it executors anew."""
+    produce(stack.bootstrap, flights[FLIGHTS // 2 : SECOND])
+    for name in ("spark-master", "spark-worker-1", "spark-worker-2"):
+        stack.guarded(name).kill()
+        stack.restart(name)
+    run = client.trigger("flights")
+    assert client.wait_for_run(run, RUN_SECONDS).state == "success", client.tasks(run)
+    assert_landed(stack, SECOND)
 
 
 def test_a_scheduler_killed_in_mid_run_is_replaced_by_the_other(
     stack: NativeCompose, client: AirflowClient, flights: list[Record]
 ) -> None:
-    produce(stack.bootstrap, flights[FLIGHTS // 2 :])
+    produce(stack.bootstrap, flights[SECOND:])
     run = client.trigger("flights")
     client.wait_for_task(run, "ingest", "running", RUN_SECONDS)
     task = until(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from deltalake import DeltaTable
 from sluice.lake.s3_conf import LOG_STORE, s3_conf
 
 from tests.faults.commit_race import Commit, commits, raced, racers
-from tests.faults.striking import CLASS_PATH, JARS
+from tests.faults.striking import CLASS_PATH, JARS, SOURCE, compile_java
 from tests.production.worlds.answers import COMMIT, Answers
 from tests.production.worlds.bucket_pipelines import InBucket
 from tests.worlds.processes import until
@@ -21,6 +22,7 @@ from tests.worlds.records import numbered, produce
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
 VERSIONS = 300
+S3_CLASS_PATH = f"{JARS.with_name('s3')}/*:{CLASS_PATH}"
 
 
 def test_two_jvms_and_delta_rs_overwrite_no_commit_of_another(
@@ -45,16 +47,47 @@ def test_deltas_own_log_store_loses_commits_in_the_same_race(
 def race(trips: InBucket, folder: Path, store: str) -> tuple[set[Commit], int, set[Commit]]:
     """What was acknowledged, how often a version was taken, and what the log holds."""
     table = DeltaTable.create(f"{trips.uri}/race", pa.schema([("id", pa.int64())]))
-    properties = "".join(
-        f"<property><name>{key.removeprefix('spark.hadoop.')}</name><value>{text}</value></property>"
-        for key, text in s3_conf(os.environ).items()
-        if key.startswith("spark.hadoop.")
-    )
-    (folder / "core-site.xml").write_text(f"<configuration>{properties}</configuration>")
-    jars = f"{JARS.with_name('s3')}/*:{CLASS_PATH}"
-    made = racers(f"{trips.uri}/race/_delta_log", folder, VERSIONS, store, jars)
+    configure_hadoop(folder)
+    made = racers(f"{trips.uri}/race/_delta_log", folder, VERSIONS, store, S3_CLASS_PATH)
     acknowledged, met = raced(made, table, VERSIONS)
     return acknowledged, met, set(commits(trips.warehouse / "race" / "_delta_log"))
+
+
+def configure_hadoop(folder: Path, **more: str) -> None:
+    """The product's settings for S3, in a folder that is on a class path."""
+    ours = {
+        key.removeprefix("spark.hadoop."): text
+        for key, text in s3_conf(os.environ).items()
+        if key.startswith("spark.hadoop.")
+    }
+    properties = "".join(
+        f"<property><name>{key}</name><value>{text}</value></property>"
+        for key, text in {**ours, **more}.items()
+    )
+    (folder / "core-site.xml").write_text(f"<configuration>{properties}</configuration>")
+
+
+def test_half_a_commit_never_becomes_one(
+    in_bucket: Callable[..., InBucket], tmp_path: Path
+) -> None:
+    """S3A keeps what is written on disk until the file is closed; here that disk is full."""
+    trips = in_bucket("none")
+    configure_hadoop(tmp_path, **{"fs.s3a.buffer.dir": str(tmp_path / "buffer")})
+    compile_java(SOURCE.with_name("LargeCommit.java"), tmp_path)
+    commits = trips.warehouse / "t" / "_delta_log"
+
+    def write(version: int, actions: int, *limit: str) -> str:
+        commit = f"{trips.uri}/t/_delta_log/{version:020d}.json"
+        jvm = ["java", "-XX:-UsePerfData", "-cp", f"{tmp_path}:{S3_CLASS_PATH}", "LargeCommit"]
+        command = [*limit, *jvm, LOG_STORE, commit, str(actions)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    full = ("prlimit", "--fsize=204800")
+    assert write(0, 100, *full) == "acknowledged"
+    assert write(1, 300, *full).startswith("refused: java.io.IOException: File too large")
+    assert sorted(each.name for each in commits.glob("*.json")) == [f"{0:020d}.json"]
+    assert write(1, 300) == "acknowledged"
 
 
 def test_a_batch_in_flight_does_not_overwrite_the_fence(

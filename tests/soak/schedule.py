@@ -17,8 +17,10 @@ FIRST = 6.0
 # waits until there is something to read again.
 APART, SETTLED_IN = 90.0, 45.0
 
-# The points that only a reset, a skip, a drop or maintenance passes; the others are in every run.
+# The points that only a replacement, a reset, a skip, a drop or maintenance passes; the others are
+# in every run.
 _ELSEWHERE = (
+    "kept rows known",
     "reset intended",
     "fence stands",
     "skip fenced",
@@ -40,7 +42,13 @@ COMMIT_FAILPOINTS = (
     *(f"{point}: {how}" for point in _IN_THE_COMMIT for how in ("kill", "halt", "raise")),
     *(f"reply lost: {how}" for how in ("kill", "halt", "raise", "exists")),
 )
-READ_AGAIN_FAILPOINTS = ("", "", "plan durable: kill", "reading: kill", "commit landed: kill")
+READ_AGAIN_FAILPOINTS = (
+    "",
+    "",
+    "plan durable: kill",
+    "kept rows known: kill",
+    "commit landed: kill",
+)
 RESET_FAILPOINTS = ("reset intended: kill", "fence stands: kill")
 
 

@@ -65,8 +65,10 @@ class S3LogStore(settings: Configuration) extends S3SingleDriverLogStore(setting
       .must("fs.option.create.conditional.overwrite", true)
       .must(s"fs.s3a.create.header.$WriteId", id)
       .build()
+    // Closing is what PUTs: half a commit, as on a full disk of buffers, must not become one.
     try draft.write(content)
-    finally draft.close()
+    catch { case failed: Throwable => draft.abort(); throw failed }
+    draft.close()
   }
 
   /** None where nothing is there; else the write id of what is, as far as it has one. */

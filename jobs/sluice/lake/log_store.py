@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
+from sluice.errors import SettingsError
 from sluice.lake import s3_conf
 from sluice.lake.own_classes import JAR, LOG_STORE, LOG_STORE_KEY
 from sluice.tables.warehouse import is_on_s3
@@ -15,12 +16,21 @@ log = logging.getLogger(__name__)
 def check_log_store(setting: Callable[[str], str | None], where: str, uri: str) -> None:
     """Warn where commits to a table at a path could overwrite each other.
 
-    Raises SettingsError where commits to S3 could: there many hosts write.
+    Raises SettingsError where commits to S3 could, as many hosts write there, and on a cluster:
+    there our log store also refuses a commit whose files a worker has written elsewhere.
     """
     if is_on_s3(uri):
         s3_conf.require_exclusive(setting(s3_conf.LOG_STORE_KEY), where)
-    else:
-        _warn_of_overwriting(setting(LOG_STORE_KEY), where)
+        return
+    master, found = setting("spark.master") or "", setting(LOG_STORE_KEY)
+    if found != LOG_STORE and not master.startswith("local"):
+        raise SettingsError(
+            f"{where}: expected {LOG_STORE_KEY}={LOG_STORE} on the cluster {master}, found"
+            f" {found or 'no such setting'}: a commit could name files that a worker has written"
+            f" where nobody else sees them. Start Spark with this setting, and with {JAR} of"
+            " `make setup` on its class path."
+        )
+    _warn_of_overwriting(found, where)
 
 
 def _warn_of_overwriting(found: str | None, where: str) -> None:

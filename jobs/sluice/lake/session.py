@@ -21,6 +21,7 @@ from sluice.lake.s3_conf import s3_conf
 from sluice.lake.server.requirements import STATIC
 from sluice.lake.spark_place import OwnSpark, SparkPlace, SparkServer
 from sluice.spec.spark_keys import EXACT_CONF, SECRET
+from sluice.tables.commits import newest_file
 from sluice.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -141,8 +142,8 @@ def _session_there(
     os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
     from sluice.lake.server.server_session import server_session
 
-    # Planned batches are there.
-    seen = tables.offsets(spec.table)
+    # What is to land was planned just now, by this process or beside it.
+    seen = newest_file(tables.offsets(spec.table))
     return server_session(server, owner_of(spec, tables), session_conf(spec), seen)
 
 

@@ -6,13 +6,11 @@ import logging
 import re
 from contextlib import AbstractContextManager
 
-from pyspark import StorageLevel
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from sluice.broker.client_settings import ClientSettings
-from sluice.errors import SettingsError
 from sluice.failpoints import reach
 from sluice.lake import log_ahead
 from sluice.lake.batch_commit import (
@@ -80,8 +78,8 @@ class SparkLake:
         self._land(reading, exact=True)
 
     def _land(self, reading: BatchAttempt, exact: bool) -> None:
-        records = self._read(reading)
         try:
+            records = self._read_once(reading)
             decoded = self._decode(records, exact=exact)
             self._commit(reading, records, data_rows(decoded, self._spec.format, reading, exact))
         except Exception as problem:
@@ -92,7 +90,7 @@ class SparkLake:
 
     def land_decodable(self, reading: BatchAttempt) -> None:
         """Commit the batch's decodable records; the others must already be in quarantine."""
-        records = self._read(reading)
+        records = self._read_once(reading)
         decoded = self._decode(records, exact=True)
         self._commit(reading, records, decodable_rows(decoded, self._spec.format, reading))
 
@@ -119,6 +117,18 @@ class SparkLake:
         reach("reading")
         return read_ranges(self._spark, self._client, reading.ranges)
 
+    def _read_once(self, reading: BatchAttempt) -> DataFrame:
+        """The batch's records. Where they are used twice, Kafka is read only once: the log cleaner
+        may remove some in between, and their rows would be lost.
+
+        Not `persist`: that reads Kafka again for what a dead executor had. A checkpoint fails.
+        """
+        records = self._read(reading)
+        if not (reading.replaces and reading.compacts):
+            return records
+        with naming_conflicts(), self._telling_pace(reading):
+            return records.localCheckpoint()
+
     def _telling_pace(self, reading: BatchAttempt) -> AbstractContextManager[None]:
         return telling_pace(self._spark, str(reading), span_of(reading.ranges))
 
@@ -139,14 +149,10 @@ class SparkLake:
         if not reading.replaces:
             append_batch(rows, self._data, reading)
             return
-        if reading.compacts:
-            keep(records)
-        try:
-            kept = rows_to_keep(self._spark, self._data, reading, records)
-            whole = rows if kept is None else rows.unionByName(kept, allowMissingColumns=True)
-            replace_batch(whole, self._data, reading)
-        finally:
-            records.unpersist()
+        kept = rows_to_keep(self._spark, self._data, reading, records)
+        reach("kept rows known")
+        whole = rows if kept is None else rows.unionByName(kept, allowMissingColumns=True)
+        replace_batch(whole, self._data, reading)
 
     def _samples(self, batch: Batch) -> tuple[str, ...]:
         rows = self._spark.read.format("delta").load(self._quarantine)
@@ -154,19 +160,4 @@ class SparkLake:
         return tuple(
             f"{row['_topic']}[{row['_partition']}]@{row['_offset']}: {row['error']}"
             for row in mine.limit(_SAMPLES).collect()
-        )
-
-
-def keep(records: DataFrame) -> None:
-    """Have Kafka read only once: between two reads the log cleaner may remove records, and their
-    rows would be lost.
-
-    Raises SettingsError on a server that forgets what it was told to keep.
-    """
-    records.persist()
-    if records.storageLevel == StorageLevel.NONE:
-        raise SettingsError(
-            "the Spark server: expected it to keep what a session persists, found that it does not"
-            " (spark.connect.session.planCache.enabled is false, or its maxSize 0). Start it"
-            " without these settings: on a compacted topic rows would be lost."
         )

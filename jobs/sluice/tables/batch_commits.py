@@ -20,13 +20,24 @@ _VERSION = 2
 _UNKNOWN = "-"
 
 
+NamedRange = tuple[OffsetRange, str]
+"""A range with its topic id."""
+
+
 @dataclass(frozen=True)
 class BatchCommit:
-    """The commit that a batch landed in: its version, how many rows it wrote, its attempt."""
+    """The commit that a batch landed in: its version, how many rows it wrote, its attempt, and
+    the ranges that it names, each with its topic id.
+    """
 
     version: int
     rows: int
-    attempt: str | None = None
+    attempt: str | None
+    ranges: frozenset[NamedRange]
+
+    def is_of(self, batch: Batch) -> bool:
+        """Whether it names the very ranges that were planned, and not just the same number."""
+        return self.ranges == {(each.offsets, each.topic_id) for each in batch.ranges}
 
 
 def batch_metadata(
@@ -125,8 +136,7 @@ class LoggedBatch:
     version: int
     rows: int
     replaces: bool
-    ranges: tuple[tuple[OffsetRange, str], ...]
-    """Each with its topic id."""
+    ranges: tuple[NamedRange, ...]
 
 
 def logged_batch(version: int, commit: Mapping[str, Any]) -> LoggedBatch | None:
@@ -139,8 +149,13 @@ def logged_batch(version: int, commit: Mapping[str, Any]) -> LoggedBatch | None:
         version=version,
         rows=int((commit.get("operationMetrics") or {}).get("numOutputRows", 0)),
         replaces=written.get("mode") != "Append",
-        ranges=tuple(zip(ranges_of(commit), _topic_ids_of(commit), strict=True)),
+        ranges=tuple(named_ranges(commit)),
     )
+
+
+def named_ranges(commit: Mapping[str, Any]) -> Iterator[NamedRange]:
+    """The ranges in a commit (its commitInfo), each with its topic id."""
+    return zip(ranges_of(commit), _topic_ids_of(commit), strict=True)
 
 
 def _topic_ids_of(commit: Mapping[str, Any]) -> Iterator[str]:

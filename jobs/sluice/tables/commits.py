@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
@@ -48,14 +50,32 @@ def commit_infos(table: DeltaTable) -> Iterator[tuple[int, Mapping[str, Any]]]:
         yield version, _info(actions)
 
 
-def written_files(table: DeltaTable, version: int) -> list[str]:
-    """The paths of the data files that a commit wrote, as the log has them: URL-encoded.
+@dataclass(frozen=True)
+class WrittenFile:
+    """A data file that a commit wrote: its path as the log has it, URL-encoded, and its bytes."""
+
+    path: str
+    size: int
+
+
+def written_files(table: DeltaTable, version: int) -> list[WrittenFile]:
+    """The data files that a commit wrote.
 
     A file that it adds with a deletion vector was there before, and only lost rows.
     """
     lines = _lines(files_in(table.table_uri), version) or []
     added = (json.loads(line)["add"] for line in lines if line.startswith(_ADD))
-    return [each["path"] for each in added if not each.get("deletionVector")]
+    return [WrittenFile(x["path"], x["size"]) for x in added if not x.get("deletionVector")]
+
+
+def newest_file(uri: str) -> str:
+    """A data file of a table's newest commit: no other table, and no older copy, has its name.
+
+    The table's folder where that commit wrote none. Raises what `open_table` does.
+    """
+    table = open_table(uri)
+    written = written_files(table, table.version())
+    return f"{uri}/{unquote(written[0].path)}" if written else uri
 
 
 def _read(files: PyFileSystem, version: int) -> list[dict[str, Any]] | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,6 +19,7 @@ from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.ranges import TopicIdPartition
 from sluice.offsets.row_offsets import Offsets
+from sluice.tables.batch_commits import BatchCommit
 from sluice.tables.commits import written_files
 from sluice.tables.coordinates import Landing, StoredCoordinates, group_coordinates
 from sluice.tables.data_files import Condition, files_named, read_files
@@ -31,7 +33,7 @@ from sluice.tables.refusals import UNREADABLE, reading
 from sluice.tables.rows import removed_rows, rows_where
 from sluice.tables.scoped_rows import count_by_place, rows_in
 from sluice.tables.stored_rows import StoredRows, stored_rows
-from sluice.tables.table_files import answered, open_table
+from sluice.tables.table_files import answered, files_in, open_table
 from sluice.tables.warehouse import is_on_s3
 
 log = logging.getLogger(__name__)
@@ -45,6 +47,10 @@ COORDINATES = pa.schema(
     ]
 )
 KEYS = ["_topic_id", "_partition", "_offset"]
+_OTHER_RANGES = (
+    "its commit names other ranges than its plan: a Spark that sees another warehouse at this place"
+    " has landed another pipeline's batch of this number"
+)
 
 
 class DeltaLog:
@@ -120,6 +126,8 @@ class DeltaSnapshot(LogSnapshot):
         if commit is None:
             lost = "its commit is no longer in the data table's log"
             return Landing(self.last_lost, self.rows_of(batch), lost)
+        if not commit.is_of(batch):
+            return Landing(commit.version, self.rows_of(batch), _OTHER_RANGES)
         try:
             return Landing(commit.version, self._written_by(batch, commit.version))
         except UNREADABLE as problem:
@@ -127,6 +135,13 @@ class DeltaSnapshot(LogSnapshot):
         rows = self.rows_of(batch)
         doubt = "neither its files nor its rows can be read any more" if rows is None else ""
         return Landing(commit.version, rows, doubt)
+
+    def has_files_of(self, commit: BatchCommit) -> bool:
+        """Whether each data file that a commit wrote is there, and whole."""
+        assert self._table is not None, "a commit without a table"
+        written = written_files(self._table, commit.version)
+        there = files_in(self.uri).get_file_info([unquote(each.path) for each in written])
+        return [each.size for each in there] == [each.size for each in written]
 
     def coordinates(self, batch: Batch | None = None) -> StoredCoordinates:
         """The coordinates of all rows, or of those that name a batch."""
@@ -173,7 +188,7 @@ class DeltaSnapshot(LogSnapshot):
     def _written_by(self, batch: Batch, version: int) -> StoredCoordinates:
         """The batch's rows in the files of its commit, which may also hold rows it only moved."""
         assert self._table is not None, "a commit without a table"
-        files = files_named(written_files(self._table, version))
+        files = files_named([each.path for each in written_files(self._table, version)])
         rows = read_files(self._table, files, COORDINATES.names)
         mine = rows.filter(pc.equal(rows["_batch"], str(batch)))
         if len(rows) and (rows["_batch"].null_count == len(rows) or _has_null(mine)):

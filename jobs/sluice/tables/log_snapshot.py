@@ -16,6 +16,7 @@ from sluice.tables.batch_commits import (
     batch_of,
     fingerprints_of,
     logged_batch,
+    named_ranges,
 )
 from sluice.tables.commits import commit_infos, commits_after
 from sluice.tables.foreign_commits import TableCommit, require_no_foreign_commits
@@ -71,7 +72,7 @@ class LogSnapshot:
             return None
         version, commit = found
         rows = int(commit.get("operationMetrics", {}).get("numOutputRows", 0))
-        return BatchCommit(version, rows, attempt_of(commit))
+        return BatchCommit(version, rows, attempt_of(commit), frozenset(named_ranges(commit)))
 
     def landed_in(self, batch: Batch) -> int:
         """The version a committed batch landed in; the last one lost if the log has lost that.

@@ -14,6 +14,7 @@ from local.embedded.airflow_processes import ROOT
 COMPOSE = ROOT / "build" / "bin" / "docker-compose"
 FILE = ROOT / "docker-compose.yml"
 EVERY_PROFILE = "*"
+BUCKET = "COMPOSE_PROFILES=s3\nSLUICE_WAREHOUSE=s3a://sluice/warehouse\n"
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,12 @@ class Service:
     def command(self) -> list[str]:
         """Its words; none where the image's own command is meant."""
         return [word.replace("$$", "$") for word in self.keys.get("command") or []]
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Those of Spark that its command gives, by `--conf=key=value`."""
+        given = [word.removeprefix("--conf=") for word in self.command if "--conf=" in word]
+        return dict(each.split("=", 1) for each in given)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -53,6 +60,12 @@ class Service:
         """The services that it waits for, and what for."""
         waits = self.keys.get("depends_on") or {}
         return {name: each["condition"] for name, each in waits.items()}
+
+
+def in_bucket(secrets: Path) -> None:
+    """Say in `.env` that the tables are in a bucket, as the head of the file tells it."""
+    with secrets.open("a", encoding="utf-8") as file:
+        file.write(BUCKET)
 
 
 def compose(*words: str, secrets: Path | None) -> subprocess.CompletedProcess[str]:

@@ -1,6 +1,7 @@
 """docker-compose.yml without Docker: its commands, environments, health checks and order, here.
 
-Only what is in the images of others is done in their stead: PostgreSQL's and Kafka's start.
+Only what is in the images of others is done in their stead: the start of PostgreSQL, of Kafka and
+of the S3 gateway, and the health checks that need a program of theirs.
 """
 
 from __future__ import annotations
@@ -14,25 +15,31 @@ from types import TracebackType
 from typing import Self
 
 from local.embedded.airflow_client import AirflowClient
+from local.embedded.airflow_processes import ROOT
 from local.embedded.guard import Guarded
+from local.embedded.server import PROGRAMS
 from local.secrets_file import write
 from tests.production.worlds import kafka_image
-from tests.production.worlds.compose_file import Service, services
+from tests.production.worlds.compose_file import Service, in_bucket, services
 from tests.production.worlds.postgres import BINARIES, Postgres
 from tests.production.worlds.translation import LOOPBACK, Translation
-from tests.worlds.processes import JAVA_TUNING
+from tests.worlds.processes import JAVA_TUNING, until
 
 START_SECONDS = 360
 PAUSE_SECONDS = 0.3
+HEALTHY = ROOT / "local" / "healthy.py"
 # A container has nothing else of its host's environment; tests find what they left by the last.
 OF_THE_HOST = ("HOME", "JAVA_HOME", "SLUICE_TEST_SESSION")
 
 
 class NativeCompose:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, bucket: bool = False) -> None:
+        """`bucket`: the tables are on the gateway, and not in the volume."""
         self.folder = folder
         self._secrets = folder / ".env"
         write(self._secrets)
+        if bucket:
+            in_bucket(self._secrets)
         self.services = services(self._secrets)
         self._translation = Translation.of(self.services, folder)
         login = self.services["postgres"].environment
@@ -74,7 +81,10 @@ class NativeCompose:
 
     @property
     def warehouse(self) -> Path:
-        return self._translation.folder / "volumes" / "warehouse"
+        """The folder of the tables; the gateway keeps each object as a file."""
+        place = self.services["airflow-scheduler-1"].environment["SLUICE_WAREHOUSE"]
+        kept = place.replace("s3a://", "s3/").strip("/")
+        return self._translation.folder / "volumes" / kept
 
     def secret(self, name: str) -> str:
         lines = self._secrets.read_text("utf-8").splitlines()
@@ -98,13 +108,19 @@ class NativeCompose:
         elif name == "kafka":
             self._guarded[name] = kafka_image.start(environment, self.folder / name)
         else:
-            where = self._translation.text(service, service.keys["working_dir"])
+            where = self._translation.text(service, service.keys.get("working_dir", "/"))
+            entry_point = [str(PROGRAMS / "versitygw")] if name == "s3" else []
             self._guarded[name] = Guarded.start(
-                self._translation.command(service, service.command),
+                [*entry_point, *self._translation.command(service, service.command)],
                 self.folder / "logs" / f"{name}.log",
                 env=environment,
                 cwd=Path(where) if Path(where).is_dir() else self.folder,
             )
+
+    def restart(self, name: str) -> None:
+        """Start a service again, and wait until its check says that it is healthy."""
+        self.start(name)
+        until(lambda: self.healthy(name), f"{name}, started again")
 
     def healthy(self, name: str) -> bool:
         """What the health check of the file says."""
@@ -114,6 +130,8 @@ class NativeCompose:
         if name == "kafka":
             return kafka_image.serves(self.bootstrap)
         check = self._translation.command(service, service.check)
+        if name == "s3":
+            check = [sys.executable, str(HEALTHY), check[-1]]
         environment = self._environment(service)
         done = subprocess.run(check, env=environment, capture_output=True, check=False)
         return done.returncode == 0
@@ -129,7 +147,7 @@ class NativeCompose:
         waiting, deadline = set(self.services), time.monotonic() + START_SECONDS
         while waiting or self._healthy != set(self.services):
             for name in sorted(waiting):
-                if self._healthy >= self.services[name].needs.keys():
+                if self._healthy >= self.services[name].needs.keys() & self.services.keys():
                     self.start(name)
                     waiting.remove(name)
             for name in sorted(set(self.services) - waiting - self._healthy):

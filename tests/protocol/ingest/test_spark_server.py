@@ -6,6 +6,7 @@ In processes of their own: one Python can have a local session or one on a serve
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -14,8 +15,10 @@ from pathlib import Path
 import pytest
 
 from local.embedded.spark_server import SparkServer
+from tests.worlds.compaction import COMPACTED, NOT_YET, compact, let_compact
 from tests.worlds.pipelines import Installed, Pipelines, Topic, more
 from tests.worlds.processes import JAVA_TUNING, until
+from tests.worlds.records import numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
@@ -26,6 +29,15 @@ from sluice.lake.server.server_session import server_session
 from sluice.lake.spark_place import place_in
 with server_session(place_in(os.environ), "owner", {}, os.environ["SEEN"]):
     pass
+"""
+
+# The folder is another one for this process, in a mount namespace of its own.
+RUNNING_ELSEWHERE = """
+import os, subprocess, sys
+mounted = 'mount --bind "$ELSEWHERE" "$SLUICE_WAREHOUSE" && exec "$@"'
+own = ["unshare", "--map-root-user", "--mount", "bash", "-c", mounted, "bash"]
+sluice = os.path.join(os.path.dirname(sys.executable), "sluice")
+sys.exit(subprocess.call([*own, sluice, "run", sys.argv[1]]))
 """
 
 Start = Callable[..., SparkServer]
@@ -161,6 +173,41 @@ def test_an_unfit_server_is_refused_at_once_by_what_it_lacks(
     done = trips.process("run", **on(server))
     assert done.returncode == 0, done.stderr
     assert trips.judge().facts.rows == 10
+
+
+def test_a_compacted_topic_is_read_again_on_a_server_and_keeps_its_rows(
+    start: Start, topic: Topic, pipeline: Pipelines
+) -> None:
+    trips, server = pipeline(topic(**COMPACTED | NOT_YET)), start()
+    for number in range(20):
+        produce(trips.bootstrap, trips.topics[0], numbered(1, number), key=b"k-%d" % (number % 5))
+    assert trips.process("run", **on(server)).returncode == 0
+    let_compact(trips.bootstrap, trips.topics[0])
+    compact(trips.bootstrap, trips.topics)
+    back = trips.sluice("reset", "--to-earliest", "--execute", "--reason", "a test")
+    assert back.returncode == 0, back.stderr
+    done = trips.process("run", **on(server))
+    assert done.returncode == 0, done.stderr
+    assert "failed with exception" not in done.stderr
+    assert {row["_offset"] for row in trips.rows()} >= set(range(20))
+    trips.judge()
+
+
+def test_a_server_that_sees_another_folder_at_the_same_path_writes_nothing(
+    start: Start, topic: Topic, pipeline: Pipelines
+) -> None:
+    """As on two hosts, or behind a mount; it holds a copy of the tables, and a checked session."""
+    trips, server = pipeline(topic()), start()
+    more(trips, 10)
+    assert trips.process("run", **on(server)).returncode == 0
+    more(trips, 10, 10)
+    shutil.copytree(trips.warehouse, trips.folder / "elsewhere")
+    done = trips.alone(RUNNING_ELSEWHERE, ELSEWHERE=str(trips.folder / "elsewhere"), **on(server))
+    assert done.returncode == 1, done.stderr
+    assert "found one that does not, and would write to another table" in done.stderr
+    assert len(trips.rows()) == 10
+    assert trips.process("run", **on(server)).returncode == 0
+    assert trips.judge().facts.rows == 20
 
 
 def test_a_server_whose_commits_could_overwrite_others_is_warned_about(

@@ -172,15 +172,15 @@ def test_rows_that_nobody_can_read_are_closed_uncounted(late: Installed, emptied
             each.touch()
     with pytest.raises(GapUnexplained, match="neither its files nor its rows can be read"):
         late.settle()
-    everything = [OffsetRange(TopicPartition(late.topics[0], 0), 0, 5)]
+    here = TopicPartition(late.topics[0], 0)
+    everything = [OffsetRange(here, 0, 5), OffsetRange(here, 5, 8)]
     late.open().accept_gaps(everything, "it is so", "run", "ana")
     for each in hidden.iterdir():
         each.rename(late.data / each.name)
-    assert counts(late) == {"forward-1-1": (0, 1, 4), "forward-1-2": (3, 0, 0)}
-    (row,) = late.offsets("loss")
-    assert row["reason"] == (
+    assert counts(late) == {"forward-1-1": (0, 1, 4), "forward-1-2": (0, 0, 3)}
+    assert {row["reason"] for row in late.offsets("loss")} == {
         "not counted: rows of it may be in the table; accepted by ana: it is so"
-    )
+    }
     # The rows are there after all: nothing is missing, and nothing is red for ever.
     told = late.sluice("verify")
     assert told.returncode == 0, told.stdout

@@ -14,6 +14,7 @@ from sluice.errors import TableRefused
 from sluice.offsets.batches import Batch
 from sluice.offsets.ranges import TopicIdPartition
 from sluice.tables.batch_commits import batch_metadata
+from sluice.tables.commits import written_files
 from sluice.tables.coordinates import Landing
 from sluice.tables.delta_log import COORDINATES, DeltaLog
 from sluice.tables.rows import rows_where
@@ -89,6 +90,22 @@ def test_rows_that_nobody_can_read_leave_a_batch_in_doubt(table: Path) -> None:
     there = landing(table, FIRST)
     assert (there.version, there.rows) == (1, None)
     assert "neither its files nor its rows can be read" in there.doubt
+
+
+def test_a_commit_of_other_ranges_leaves_a_batch_in_doubt(table: Path) -> None:
+    """Such as another installation's of the same number, where two see one path as two folders."""
+    planned = batch(offsets(0, 4))
+    assert "names other ranges than its plan" in landing(table, planned).doubt
+
+
+def test_only_whole_files_show_that_a_commit_has_landed(table: Path) -> None:
+    log = DeltaLog(str(table)).snapshot()
+    first, second = log.commit_of(FIRST), log.commit_of(SECOND)
+    assert (log.has_files_of(first), log.has_files_of(second)) == (True, True)
+    ours, other = (written_files(DeltaTable(table), each.version) for each in (first, second))
+    (table / ours[0].path).unlink()
+    (table / other[0].path).write_bytes(b"")
+    assert (log.has_files_of(first), log.has_files_of(second)) == (False, False)
 
 
 def test_a_commit_that_the_log_has_lost_leaves_a_batch_in_doubt(table: Path) -> None:

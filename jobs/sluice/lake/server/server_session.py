@@ -74,19 +74,31 @@ def server_session(
 ) -> Iterator[SparkSession]:
     """The owner's session, configured; whatever still runs of this block ends with it.
 
-    `owner` tells whose session it is: a pipeline and its table; `seen` is a folder that the server
-    must see, as this process does. Raises SparkFailed, SettingsError, or SpecError for a setting
-    that a session cannot have.
+    `owner` tells whose session it is: a pipeline and its table; `seen` is a file or folder that the
+    server must see, as this process does. Raises SparkFailed, SettingsError, or SpecError for a
+    setting that a session cannot have.
     """
     session = _opened(server, owner, conf, seen)
     session.client.set_retry_policies([_AT_WORK])
-    with Statements(session).ending_with_the_process() as statements:
+    with _active(session), Statements(session).ending_with_the_process() as statements:
         try:
             yield cast(SparkSession, session)
         except BaseException:
             statements.interrupt()
             raise
         statements.close()
+
+
+@contextmanager
+def _active(session: ServerSession) -> Iterator[None]:
+    """Make it this thread's: a checkpoint is given to that one (proto_to_remote_cached_dataframe
+    in pyspark/sql/connect/client/core.py).
+    """
+    ServerSession._active_session.session = session
+    try:
+        yield
+    finally:
+        ServerSession._active_session.session = None
 
 
 def _opened(server: SparkServer, owner: str, conf: Mapping[str, str], seen: str) -> ServerSession:
@@ -143,8 +155,9 @@ def _configure(session: ServerSession, address: str, conf: Mapping[str, str], se
         require_static(address, found)
         for source in SOURCES:
             _require_source(session, address, source)
-        _require_same_disk(session, address, seen)
         require_delta(address, version("delta-spark"), _delta_of(session))
+    # Asked each time: mounts and endpoints may change under a session.
+    _require_same_disk(session, address, seen)
     # The server takes no log store from a spec's settings.
     check_log_store(found.get, address, seen)
     for key, value in conf.items():
@@ -179,7 +192,7 @@ def _delta_of(session: ServerSession) -> str:
 
 
 def _require_same_disk(session: ServerSession, address: str, seen: str) -> None:
-    """Raises SettingsError if the server does not see a folder that this process sees."""
+    """Raises SettingsError if the server does not see a file or folder that this process sees."""
     path = _OF_PATTERNS.sub(r"\\\g<0>", seen)
     try:
         session.read.format("binaryFile").load(path).schema  # noqa: B018
@@ -187,8 +200,9 @@ def _require_same_disk(session: ServerSession, address: str, seen: str) -> None:
         if "PATH_NOT_FOUND" in str(problem) or "Permission denied" in str(problem):
             raise SettingsError(
                 f"{address}: expected a server that sees {seen}, as this process does, found one"
-                " that does not. Run it on this host, with the same disks, as the same user; for a"
-                " bucket, start it with the same endpoint and keys."
+                " that does not, and would write to another table. Run it on this host, with the"
+                " same disks, as the same user; for a bucket, start it with the same endpoint and"
+                " keys."
             ) from None
         raise
 

@@ -15,6 +15,7 @@ from sluice.offsets.receipts import PartitionCount, Receipt, Span, receipt_witho
 from sluice.offsets.row_offsets import NO_ROWS, Offsets
 from sluice.protocol.settle.gaps import Gaps, UnexplainedGap, missing_ranges
 from sluice.protocol.settle.refusal import unexplained_gaps
+from sluice.tables.batch_commits import BatchCommit
 from sluice.tables.coordinates import Landing
 from sluice.tables.delta_log import DeltaSnapshot
 
@@ -39,7 +40,8 @@ def account(
     """Count a committed batch, from the very commit it landed in.
 
     The usual batch has a row for every offset, and the commit's own row count shows it: a partition
-    cannot have more rows than offsets, so if the sum matches, every partition does. Otherwise the
+    cannot have more rows than offsets, so if the sum matches, every partition does. Where it does
+    not, or where a file of the commit is not there (a worker may have written it elsewhere), the
     coordinates in the commit's files are read, and only missing offsets are looked up in Kafka's
     log. (A commit that replaces rows may also count rows that it only moved.)
 
@@ -47,7 +49,7 @@ def account(
     is accepted. Raises GapUnexplained unless every unexplained gap is accepted as lost.
     """
     commit = data.commit_of(batch)
-    if not doubt and commit and commit.rows == batch.span and batch.mode == "append":
+    if not doubt and commit and _all_landed(batch, commit) and data.has_files_of(commit):
         return receipt_without_gaps(batch, commit.version)
     landing, aside = data.landing(batch), read_aside()
     doubt = doubt or landing.doubt or ("" if aside else _ASIDE_UNREADABLE)
@@ -62,6 +64,11 @@ def account(
     losses = (each.loss(gap, cause) for each, gap, cause in decided if cause is not None)
     counted = tuple(each.counted for each in lines)
     return Receipt(batch, counted, landing.version, tuple(losses), reason=reason)
+
+
+def _all_landed(batch: Batch, commit: BatchCommit) -> bool:
+    whole = commit.rows == batch.span and batch.mode == "append"
+    return whole and commit.is_of(batch)
 
 
 @dataclass(frozen=True)

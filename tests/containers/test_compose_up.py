@@ -1,0 +1,103 @@
+"""The image and docker-compose.yml on a Docker engine: flights land while containers are killed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import yaml
+
+from local.demo.flights import Record, create_flights_topic, produce, records
+from local.embedded.airflow_client import AirflowClient
+from local.embedded.airflow_processes import ROOT
+from tests.containers.worlds.containers import Containers, build_image
+from tests.oracle import assert_exact
+from tests.worlds.deployment import RUN_SECONDS
+from tests.worlds.processes import until
+
+pytestmark = [pytest.mark.integration, pytest.mark.airflow]
+
+SPEC = yaml.safe_load((ROOT / "dags" / "pipelines" / "flights.yaml").read_text("utf-8"))
+SCHEDULERS = ("airflow-scheduler-1", "airflow-scheduler-2")
+
+
+@pytest.fixture(scope="module")
+def flights() -> list[Record]:
+    return records()[:40_000]
+
+
+@pytest.fixture(scope="module")
+def image() -> None:
+    build_image()
+
+
+@pytest.fixture(scope="module", params=["volume", "bucket"])
+def stack(
+    request: pytest.FixtureRequest, image: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Containers]:
+    folder = tmp_path_factory.mktemp("containers")
+    with Containers(folder, bucket=request.param == "bucket") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def client(stack: Containers) -> Iterator[AirflowClient]:
+    client = stack.client()
+    client.wait_for_dag("flights")
+    create_flights_topic(stack.bootstrap)
+    yield client
+    client.close()
+
+
+def assert_landed(stack: Containers, flights: int) -> None:
+    where = (stack.bootstrap, stack.tables(), "flights", "flights", ["flights"])
+    form = {"fmt": "json", "schema": SPEC["format"]["schema"], "decode_at_most": 2_000}
+    verdict = assert_exact(*where, **form, group=SPEC["consumer_group"])
+    assert verdict.facts.rows == flights
+
+
+def test_a_worker_killed_under_the_first_run_costs_no_record(
+    stack: Containers, client: AirflowClient, flights: list[Record]
+) -> None:
+    produce(stack.bootstrap, flights[:20_000])
+    client.unpause("flights")
+    run = until(lambda: client.runs("flights"), "a scheduled run", RUN_SECONDS)[0]
+    client.wait_for_task(run, "ingest", "running", RUN_SECONDS)
+    stack.kill("spark-worker-1")
+    assert client.wait_for_run(run, RUN_SECONDS).state == "success", client.tasks(run)
+    assert_landed(stack, 20_000)
+    stack.start("spark-worker-1")
+
+
+def test_a_master_and_workers_started_again_serve_the_same_connect_server(
+    stack: Containers, client: AirflowClient, flights: list[Record]
+) -> None:
+    produce(stack.bootstrap, flights[20_000:30_000])
+    for name in ("spark-master", "spark-worker-1", "spark-worker-2"):
+        stack.kill(name)
+        stack.start(name)
+    run = client.trigger("flights")
+    assert client.wait_for_run(run, RUN_SECONDS).state == "success", client.tasks(run)
+    assert_landed(stack, 30_000)
+
+
+def test_schedulers_killed_in_mid_run_are_made_good(
+    stack: Containers, client: AirflowClient, flights: list[Record]
+) -> None:
+    """One after the other, so that the one whose task it is dies as well."""
+    produce(stack.bootstrap, flights[30_000:])
+    run = client.trigger("flights")
+    client.wait_for_task(run, "ingest", "running", RUN_SECONDS)
+    for name in SCHEDULERS:
+        stack.kill(name)
+        stack.start(name)
+    assert client.wait_for_run(run, RUN_SECONDS).state == "success", client.tasks(run)
+    assert_landed(stack, 40_000)
+
+
+def test_the_command_line_is_in_the_image_and_proves_the_tables(
+    stack: Containers, client: AirflowClient
+) -> None:
+    told = stack.run("airflow-scheduler-1", "sluice", "verify", "flights")
+    assert "40,000 rows" in told
+    assert "complete" in told
