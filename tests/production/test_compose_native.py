@@ -19,8 +19,9 @@ from tests.worlds.processes import until
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
 
-FLIGHTS, SECOND = 50_000, 30_000
+HALF, MORE, FLIGHTS = 25_000, 30_000, 50_000
 SPEC = yaml.safe_load((ROOT / "dags" / "pipelines" / "flights.yaml").read_text("utf-8"))
+TABLES_ON_BOTH = pytest.mark.parametrize("stack", ["volume", "bucket"], indirect=True)
 SCHEDULERS = ("airflow-scheduler-1", "airflow-scheduler-2")
 
 
@@ -29,7 +30,7 @@ def flights() -> list[Record]:
     return records()[:FLIGHTS]
 
 
-@pytest.fixture(scope="module", params=["volume", "bucket"])
+@pytest.fixture(scope="module")
 def stack(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[NativeCompose]:
@@ -55,11 +56,11 @@ def assert_landed(stack: NativeCompose, flights: int) -> None:
     assert_exact(*where, **form, group=SPEC["consumer_group"])
 
 
+@TABLES_ON_BOTH
 def test_a_worker_killed_in_mid_write_costs_no_record(
     stack: NativeCompose, client: AirflowClient, flights: list[Record]
 ) -> None:
-    half = flights[: FLIGHTS // 2]
-    produce(stack.bootstrap, half)
+    produce(stack.bootstrap, flights[:HALF])
     client.unpause("flights")
     run = until(lambda: client.runs("flights"), "a scheduled run", RUN_SECONDS)[0]
     table = stack.warehouse / "flights"
@@ -68,27 +69,29 @@ def test_a_worker_killed_in_mid_write_costs_no_record(
     stack.guarded("spark-worker-1").kill()
     assert committed == [], "the worker was killed before the commit"
     assert client.wait_for_run(run, RUN_SECONDS).state == "success", client.tasks(run)
-    assert_landed(stack, len(half))
+    assert_landed(stack, HALF)
     stack.restart("spark-worker-1")
 
 
+@pytest.mark.parametrize("stack", ["volume"], indirect=True)
 def test_a_master_and_workers_started_again_serve_the_same_connect_server(
     stack: NativeCompose, client: AirflowClient, flights: list[Record]
 ) -> None:
     """The master remembers its application, and gives it executors anew."""
-    produce(stack.bootstrap, flights[FLIGHTS // 2 : SECOND])
+    produce(stack.bootstrap, flights[HALF:MORE])
     for name in ("spark-master", "spark-worker-1", "spark-worker-2"):
         stack.guarded(name).kill()
         stack.restart(name)
     run = client.trigger("flights")
     assert client.wait_for_run(run, RUN_SECONDS).state == "success", client.tasks(run)
-    assert_landed(stack, SECOND)
+    assert_landed(stack, MORE)
 
 
+@pytest.mark.parametrize("stack", ["bucket"], indirect=True)
 def test_a_scheduler_killed_in_mid_run_is_replaced_by_the_other(
     stack: NativeCompose, client: AirflowClient, flights: list[Record]
 ) -> None:
-    produce(stack.bootstrap, flights[SECOND:])
+    produce(stack.bootstrap, flights[HALF:])
     run = client.trigger("flights")
     client.wait_for_task(run, "ingest", "running", RUN_SECONDS)
     task = until(
