@@ -18,9 +18,7 @@ def test_every_package_of_the_lock_is_installed_as_the_dockerfile_says(tmp_path:
     assert "--require-hashes" in options
     subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True)
     pip = [str(tmp_path / "venv" / "bin" / "python"), "-m", "pip", "install", "--dry-run"]
-    done = subprocess.run(
-        [*pip, *shlex.split(options)], cwd=ROOT, capture_output=True, text=True
-    )
+    done = subprocess.run([*pip, *shlex.split(options)], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "Would install" in done.stdout
     assert "pyspark-client-4.0.4" in done.stdout

@@ -21,7 +21,7 @@ from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.tables.delta_log import DeltaLog
 from sluice.tables.ownership import OWNER
 from sluice.tables.storage import clear_leftovers
-from sluice.tables.warehouse import is_on_s3
+from sluice.tables.warehouse import as_aws_has_it, is_on_s3
 
 log = logging.getLogger(__name__)
 # Statistics on a few columns of each kind: Sluice's locate a batch, the first declared ones serve
@@ -102,7 +102,7 @@ def _occupied(uri: str) -> FileExistsError:
         return FileExistsError(
             f"{uri}: expected a Delta table, or nothing, found what an interrupted creation has"
             " left, or other files. Make sure that nothing of value is there, and remove it:"
-            f" aws s3 rm --recursive {uri.replace('s3a:', 's3:', 1)}/"
+            f" aws s3 rm --recursive {as_aws_has_it(uri)}/"
         )
     return FileExistsError(
         f"{uri}: expected a Delta table, or nothing, found other files. Move them away."

@@ -16,7 +16,7 @@ from pyarrow.fs import FileSelector, PyFileSystem
 
 from sluice.errors import SettingsError
 from sluice.tables.foreign_commits import RESTORE, TRANSACTION_RETENTION, UNKNOWN, TableCommit
-from sluice.tables.table_files import files_in, open_table
+from sluice.tables.table_files import answered, files_in, open_table
 
 # Most lines of a commit; not needed here.
 _ADD = b'{"add":'
@@ -132,16 +132,18 @@ _CHECKPOINT = re.compile(r"(\d{20})\.checkpoint(?:\.\d{10}\.(\d{10}))?\.parquet"
 def transaction_versions(uri: str) -> Mapping[str, int]:
     """The newest version of every transaction id, read-only.
 
-    Raises SettingsError where there is no table, or where the ids do not show what it holds.
+    Raises SettingsError where there is no table, or where the ids do not show what it holds; as
+    `answered` where its store does not answer.
     """
     try:
-        table = DeltaTable(uri)
-        if TRANSACTION_RETENTION in table.metadata().configuration:
-            raise SettingsError(
-                f"{uri}: expected no property {TRANSACTION_RETENTION}, which makes Delta forget"
-                " transactions. Say where to start with `start: {offsets: …}`."
-            )
-        found = {name: table.transaction_version(name) for name in _names(table)}
+        with answered(uri):
+            table = DeltaTable(uri)
+            if TRANSACTION_RETENTION in table.metadata().configuration:
+                raise SettingsError(
+                    f"{uri}: expected no property {TRANSACTION_RETENTION}, which makes Delta forget"
+                    " transactions. Say where to start with `start: {offsets: …}`."
+                )
+            found = {name: table.transaction_version(name) for name in _names(table)}
     except TableNotFoundError:
         raise SettingsError(
             f"{uri}: expected a Delta table, found none. Correct `table`."

@@ -13,9 +13,8 @@ from obstore.exceptions import AlreadyExistsError, BaseError
 from obstore.store import ObjectStore, from_url
 
 from sluice.errors import SettingsError, StoreUnavailable
-from sluice.settings import S3_SCHEME
 from sluice.tables.error_text import first_line
-from sluice.tables.warehouse import is_on_s3
+from sluice.tables.warehouse import as_aws_has_it, is_on_s3
 
 _FOLDER = "_sluice/put_if_absent"
 
@@ -34,7 +33,7 @@ def _require_by_trying(root: str) -> None:
     """Write the same object twice, on the condition that it is not there; once a process."""
     name = f"{_FOLDER}/{uuid.uuid4().hex}"
     try:
-        overwrites = _overwrites(from_url(root.replace(S3_SCHEME, "s3", 1)), name)
+        overwrites = _overwrites(from_url(as_aws_has_it(root)), name)
     except (BaseError, OSError) as problem:
         raise StoreUnavailable(
             f"{root}: expected an object store that can be written to: {first_line(problem)}."

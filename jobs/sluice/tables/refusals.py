@@ -20,7 +20,7 @@ from sluice.errors import (
 from sluice.tables.error_text import first_line
 from sluice.tables.features import unwritable_features
 from sluice.tables.put_if_absent import require_put_if_absent
-from sluice.tables.table_files import not_answered
+from sluice.tables.table_files import is_unanswered, not_answered
 from sluice.tables.warehouse import is_on_s3
 
 UNREADABLE = (TableRefused, FileNotFoundError, DeltaError, pa.ArrowException)
@@ -49,7 +49,7 @@ def reading(uri: str) -> Iterator[None]:
             " its backup."
         ) from problem
     except (DeltaError, OSError, pa.ArrowException) as problem:
-        if isinstance(problem, OSError) and is_on_s3(uri):
+        if is_on_s3(uri) and is_unanswered(problem):
             raise not_answered(uri, problem) from problem
         raise CommitUnknown(
             f"{uri}: cannot be read: {first_line(problem)}. Run again when its store answers; if"

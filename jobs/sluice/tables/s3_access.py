@@ -13,7 +13,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from sluice.errors import SettingsError
-from sluice.settings import find_connection
+from sluice.settings import Settings, find_connection
+from sluice.tables.warehouse import is_on_s3
 
 CONNECTION = "sluice_warehouse"
 _EXAMPLE = (
@@ -32,6 +33,8 @@ _ADDRESSING = "addressing_style"
 _IDENTITY = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
 # With one of these delta-rs commits in another way than by a conditional PUT.
 _UNSAFE = ("AWS_S3_ALLOW_UNSAFE_RENAME", "AWS_S3_LOCKING_PROVIDER", "AWS_CONDITIONAL_PUT")
+# delta-rs follows all of these, in any case; the probe and Spark only some.
+_ALIASES = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT", "ENDPOINT_URL", "ENDPOINT")
 
 
 def reach_warehouse(environment: MutableMapping[str, str]) -> None:
@@ -39,7 +42,11 @@ def reach_warehouse(environment: MutableMapping[str, str]) -> None:
 
     Raises SettingsError, which repeats no secret.
     """
-    use_connection(find_connection(CONNECTION, environment, _EXAMPLE), environment)
+    connection = find_connection(CONNECTION, environment, _EXAMPLE)
+    if is_on_s3(Settings.from_environment(environment).warehouse):
+        use_connection(connection, environment)
+    else:
+        _apply(connection, environment)
 
 
 def use_connection(
@@ -47,16 +54,30 @@ def use_connection(
 ) -> None:
     """Bring the environment to what a connection in Airflow's JSON form says; None: as it is.
 
-    Raises SettingsError, which repeats no secret.
+    Raises SettingsError, which repeats no secret; also for a variable with which delta-rs would
+    commit in another way, or to another server, than Spark.
     """
-    for name in _UNSAFE:
-        if environment.get(name):
-            raise SettingsError(
-                f"{name}: expected it unset, found a value: with it, commits to S3 could overwrite"
-                " each other. Unset it."
+    for name in (name for name, text in environment.items() if text):
+        if name in _UNSAFE:
+            raise _set(name, "commits to S3 could overwrite each other. Unset it")
+        if name.upper() in _ALIASES:
+            raise _set(
+                name,
+                "delta-rs and Spark could ask different servers. Unset it, and name the server in"
+                f" `endpoint_url` of the connection {CONNECTION}, or in {ENDPOINT}",
             )
+    _apply(connection, environment)
+
+
+def _set(name: str, consequence: str) -> SettingsError:
+    return SettingsError(f"{name}: expected it unset, found a value: with it, {consequence}.")
+
+
+def _apply(connection: Mapping[str, Any] | None, environment: MutableMapping[str, str]) -> None:
     if connection is not None:
         variables = variables_of(connection)
+        # A connection that names no server means AWS.
+        environment.pop(ENDPOINT, None)
         # Another identity's session token would not fit these keys.
         if any(name in variables for name in _IDENTITY):
             for name in _IDENTITY:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from datetime import UTC, datetime
+from fnmatch import fnmatch
 from pathlib import Path
 
 from deltalake.exceptions import DeltaError
@@ -12,6 +13,9 @@ from pyarrow.fs import FileSelector
 
 from sluice.errors import CommitConflict, SettingsError
 from sluice.tables.table_files import files_in
+from sluice.tables.warehouse import as_aws_has_it
+
+_ALL = FileSelector("", allow_not_found=True)
 
 
 class Folder:
@@ -55,8 +59,9 @@ def set_aside(uri: str, at: datetime) -> str:
     to = f"{uri}__{at.astimezone(UTC):%Y%m%dT%H%M%SZ}"
     if "://" in uri:
         raise SettingsError(
-            f"{uri}: expected a folder that can be renamed, found an object store. Move it to {to}"
-            " with the store's own tools; then run again."
+            f"{uri}: expected a folder that can be renamed, found an object store. Move it, then"
+            f" give the same command again: aws s3 mv --recursive {as_aws_has_it(uri)}/"
+            f" {as_aws_has_it(to)}/"
         )
     try:
         Path(uri).rename(to)
@@ -66,8 +71,15 @@ def set_aside(uri: str, at: datetime) -> str:
 
 
 def was_set_aside(uri: str) -> bool:
-    """Whether a table of that name lies beside it, set aside."""
-    return "://" not in uri and any(Path(uri).parent.glob(f"{Path(uri).name}__2*Z"))
+    """Whether a table of that name lies beside it, set aside, or moved there by an operator.
+
+    Raises StoreUnavailable where an object store does not answer.
+    """
+    folder, _, name = uri.rpartition("/")
+    aside = f"{name}__2*Z"
+    if "://" not in uri:
+        return any(Path(folder).glob(aside))
+    return any(fnmatch(each.base_name, aside) for each in files_in(folder).get_file_info(_ALL))
 
 
 def clear_leftovers(uri: str) -> None:

@@ -1,23 +1,29 @@
 """Table files: what lies in a table's folder, and the table itself, opened.
 
 A file that is gone and a store that does not answer are two things: FileNotFoundError is the one,
-StoreUnavailable (on a disk CommitUnknown) the other. delta-rs raises an OSError for both.
+StoreUnavailable (on a disk CommitUnknown) the other. delta-rs raises an OSError for both, and for a
+checkpoint a DeltaError, as for damage.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
 from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
 from deltalake.fs import DeltaStorageHandler
 from pyarrow.fs import FileInfo, FileSelector, PyFileSystem
 
 from sluice.errors import CommitUnknown, SluiceError, StoreUnavailable
 from sluice.tables.error_text import first_line
 from sluice.tables.warehouse import is_on_s3
+
+# What the library below delta-rs says of any answer but "not found", or of none.
+_NO_ANSWER = re.compile(r"Generic S3 error|The operation lacked")
 
 
 def files_in(uri: str) -> PyFileSystem:
@@ -81,13 +87,20 @@ def answered(uri: str) -> Iterator[None]:
     """Ask for something of a table. Raises StoreUnavailable, or CommitUnknown on a disk."""
     try:
         yield
-    except FileNotFoundError:
-        raise
-    except OSError as problem:
+    except (DeltaError, OSError) as problem:
+        if not is_unanswered(problem):
+            raise
         raise not_answered(uri, problem) from problem
 
 
-def not_answered(uri: str, problem: OSError) -> SluiceError:
+def is_unanswered(problem: Exception) -> bool:
+    """Whether a store could not be asked, so that nothing is known of what it holds."""
+    if isinstance(problem, OSError):
+        return not isinstance(problem, FileNotFoundError)
+    return bool(_NO_ANSWER.search(str(problem)))
+
+
+def not_answered(uri: str, problem: Exception) -> SluiceError:
     """What it means that a table cannot be asked: never that something of it is gone."""
     said = f"{uri}: its files cannot be read: {first_line(problem)}"
     if is_on_s3(uri):

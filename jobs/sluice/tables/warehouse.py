@@ -46,3 +46,8 @@ class Warehouse:
 def is_on_s3(uri: str) -> bool:
     """Whether a table's URI is in an S3 bucket."""
     return uri.startswith(f"{S3_SCHEME}://")
+
+
+def as_aws_has_it(uri: str) -> str:
+    """A URI in a bucket as AWS' own tools write it: `s3://bucket/…`."""
+    return uri.replace(f"{S3_SCHEME}:", "s3:", 1)

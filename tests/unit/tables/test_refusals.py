@@ -10,7 +10,15 @@ from typing import Any
 
 import pytest
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
-from sluice.errors import CommitConflict, CommitFailed, CommitUnknown, OffsetsDamaged, TableRefused
+from deltalake.exceptions import DeltaError
+from sluice.errors import (
+    CommitConflict,
+    CommitFailed,
+    CommitUnknown,
+    OffsetsDamaged,
+    StoreUnavailable,
+    TableRefused,
+)
 from sluice.offsets.origin import Origin
 from sluice.offsets.plan import Plan
 from sluice.progress.retries import until_it_lands
@@ -18,6 +26,8 @@ from sluice.tables.delta_log import DeltaLog
 from sluice.tables.fence import FENCE
 from sluice.tables.offsets_schema import SCHEMA
 from sluice.tables.offsets_table import OffsetsTable
+from sluice.tables.refusals import reading
+from sluice.tables.table_files import answered
 
 from tests.unit.builders import batch, offsets, sequence
 
@@ -153,6 +163,29 @@ def test_a_table_that_cannot_be_read_is_named_with_the_next_move(
     with pytest.raises(means, match=says) as raised:
         offsets_table.snapshot().batches(sequence(), last=1)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Generic S3 error: Error performing GET http://s3/1.checkpoint.parquet - HTTP error",
+        "Generic S3 error: Error performing GET http://s3/1.checkpoint.parquet - 503 SlowDown",
+        "The operation lacked the necessary privileges to complete for path 1.checkpoint.parquet",
+        "The operation lacked valid authentication credentials for path 1.checkpoint.parquet",
+    ],
+)
+def test_a_checkpoint_that_a_bucket_does_not_give_out_is_no_damage(said: str) -> None:
+    for ask in (answered, reading):
+        with pytest.raises(StoreUnavailable, match="sluice_warehouse"), ask("s3a://lake/offsets"):
+            raise DeltaError(f"Kernel error: Arrow error: External: {said}")
+
+
+def test_a_checkpoint_that_is_gone_from_a_bucket_is_damage() -> None:
+    gone = DeltaError("Arrow error: External: Object at location 1.checkpoint.parquet not found")
+    with pytest.raises(DeltaError), answered("s3a://lake/offsets"):
+        raise gone
+    with pytest.raises(CommitUnknown, match="restore"), reading("s3a://lake/offsets"):
+        raise gone
 
 
 def test_an_offsets_table_that_cannot_be_made_is_a_failure(tmp_path: Path) -> None:

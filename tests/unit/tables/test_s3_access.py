@@ -11,6 +11,7 @@ from sluice.tables.s3_access import reach_warehouse, use_connection, variables_o
 
 SECRET = "canary-of-a-secret"
 KEYS = {"login": "me", "password": SECRET}
+IN_BUCKET = {"SLUICE_WAREHOUSE": "s3a://lake/warehouse"}
 
 
 def aws(**fields: Any) -> dict[str, Any]:
@@ -78,7 +79,38 @@ def test_a_connection_that_cannot_be_used_is_refused(connection: dict[str, Any],
     assert SECRET not in str(refused.value)
 
 
+def test_a_connection_without_an_endpoint_means_aws_whatever_the_environment_says() -> None:
+    environment = {"AWS_ENDPOINT_URL": "http://127.0.0.1:7070"}
+    use_connection(aws(**KEYS), environment)
+    assert "AWS_ENDPOINT_URL" not in environment
+    assert environment["AWS_VIRTUAL_HOSTED_STYLE_REQUEST"] == "true"
+    assert "AWS_ALLOW_HTTP" not in environment
+
+
+def test_without_a_connection_the_environments_endpoint_counts() -> None:
+    environment = {"AWS_ENDPOINT_URL": "https://s3.example"}
+    use_connection(None, environment)
+    assert environment["AWS_ENDPOINT_URL"] == "https://s3.example"
+
+
 @pytest.mark.parametrize("name", ["AWS_S3_ALLOW_UNSAFE_RENAME", "AWS_S3_LOCKING_PROVIDER"])
 def test_another_way_of_committing_is_refused(name: str) -> None:
     with pytest.raises(SettingsError, match=f"{name}: expected it unset"):
-        reach_warehouse({name: "true"})
+        reach_warehouse({**IN_BUCKET, name: "true"})
+
+
+@pytest.mark.parametrize(
+    "name", ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT", "ENDPOINT_URL", "endpoint"]
+)
+def test_another_name_of_the_endpoint_is_refused(name: str) -> None:
+    """delta-rs, the probe and Spark each follow other names: their tables would be two."""
+    environment = {**IN_BUCKET, name: f"https://me:{SECRET}@s3.example"}
+    for reach in (reach_warehouse, lambda found: use_connection(aws(**KEYS), found)):
+        with pytest.raises(SettingsError, match=f"{name}: expected it unset") as refused:
+            reach(environment)
+        assert "`endpoint_url`" in str(refused.value)
+        assert SECRET not in str(refused.value)
+
+
+def test_tables_on_a_disk_do_not_mind() -> None:
+    reach_warehouse({"SLUICE_WAREHOUSE": "/lake", "ENDPOINT": "https://theirs.example"})
