@@ -15,7 +15,7 @@ from sluice.tables.rows import removed_rows
 from local.embedded.spark_server import SparkServer
 from tests.production.worlds.answers import Answers
 from tests.production.worlds.bucket_pipelines import InBucket
-from tests.production.worlds.gateway import Network
+from tests.production.worlds.network import Network
 from tests.worlds.records import numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]

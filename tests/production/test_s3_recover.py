@@ -9,9 +9,9 @@ from collections.abc import Callable
 import pytest
 from deltalake import DeltaTable
 
+from local.embedded.gateway import BUCKET
 from local.embedded.spark_server import SparkServer
 from tests.production.worlds.bucket_pipelines import InBucket
-from tests.production.worlds.gateway import BUCKET
 from tests.worlds.records import produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
