@@ -10,6 +10,7 @@ from sluice.tables.s3_access import reach_warehouse
 
 from tests.production.worlds.gateway import BUCKET, Gateway
 from tests.worlds.pipelines import Installed
+from tests.worlds.records import numbered, produce
 
 
 @dataclass
@@ -35,6 +36,16 @@ class InBucket(Installed):
             "SLUICE_WAREHOUSE": self.uri,
             "AIRFLOW_CONN_SLUICE_WAREHOUSE": connection,
         }
+
+    def more(self, first: int) -> None:
+        """Ten more records."""
+        produce(self.bootstrap, self.topics[0], numbered(10, first))
+
+    def exact(self) -> None:
+        """The next run catches up; each of two batches of ten is in one commit."""
+        done = self.process("run")
+        assert done.returncode == 0, done.stderr
+        assert (self.version(), self.judge().facts.rows) == (2, 20)
 
 
 def reached(environment: Mapping[str, str]) -> dict[str, str]:
