@@ -36,6 +36,8 @@ MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "MTLS", 
 _SECURITY = "org.apache.kafka.common.security"
 _TOKENS = f"{_SECURITY}.oauthbearer"
 _ALLOWED = "org.apache.kafka.sasl.oauthbearer.allowed.urls"
+# How long a connection to the listener SHORT lasts, unless it logs in again (KIP-368).
+REAUTHENTICATED_MS = 3000
 Right = tuple[ResourceType, str, AclOperation]
 
 
@@ -83,6 +85,13 @@ class SecuredBroker:
             "sasl.oauthbearer.extensions": "cluster=tests",
             "sasl.oauthbearer.token.endpoint.url": self.tokens.tokens,
             "https.ca.pem": self.authority.certificate,
+        }
+
+    def for_seconds(self) -> dict[str, str]:
+        """The extra of a login with a token where a connection must renew it every few seconds."""
+        return {
+            **self.connection("OAUTHBEARER"),
+            "bootstrap.servers": f"127.0.0.1:{self.ports['SHORT']}",
         }
 
     def certified(
@@ -177,7 +186,7 @@ def secured_broker(folder: Path) -> Iterator[SecuredBroker]:
     folder.mkdir(parents=True, exist_ok=True)
     authority = Authority()
     passwords = {each: f"canary-{uuid.uuid4().hex}" for each in MECHANISMS if "MTLS" not in each}
-    ports = {"LOGIN": free_port(), "CERTIFICATE": free_port()}
+    ports = {name: free_port() for name in ("LOGIN", "SHORT", "CERTIFICATE")}
     with TokenServer(authority, folder) as tokens:
         tokens.secrets["oauthbearer"] = passwords["OAUTHBEARER"]
         broker = Broker(
@@ -200,16 +209,11 @@ def _settings(
     store, trusted = folder / "server.pem", folder / "authority.pem"
     store.write_text(authority.server().both, encoding="utf-8")
     trusted.write_text(authority.certificate, encoding="utf-8")
-    login = "listener.name.login"
+    login, short = "listener.name.login", "listener.name.short"
     scram = f"{_SECURITY}.scram.ScramLoginModule required;"
-    # The broker logs in nowhere with a token, and yet is asked for the name in it.
-    bearer = (
-        f'{_TOKENS}.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="broker"'
-        f' ssl.truststore.type="PEM" ssl.truststore.location="{trusted}";'
-    )
     return {
         "listener.security.protocol.map": (
-            "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,LOGIN:SASL_SSL,CERTIFICATE:SSL"
+            "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,LOGIN:SASL_SSL,SHORT:SASL_SSL,CERTIFICATE:SSL"
         ),
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "allow.everyone.if.no.acl.found": "false",
@@ -225,11 +229,26 @@ def _settings(
         ),
         f"{login}.scram-sha-256.sasl.jaas.config": scram,
         f"{login}.scram-sha-512.sasl.jaas.config": scram,
-        f"{login}.oauthbearer.sasl.jaas.config": bearer,
-        f"{login}.oauthbearer.sasl.server.callback.handler.class": (
+        **_with_tokens(login, tokens, trusted),
+        f"{short}.sasl.enabled.mechanisms": "OAUTHBEARER",
+        f"{short}.oauthbearer.connections.max.reauth.ms": str(REAUTHENTICATED_MS),
+        f"{short}.sasl.oauthbearer.clock.skew.seconds": "0",
+        **_with_tokens(short, tokens, trusted),
+    }
+
+
+def _with_tokens(listener: str, tokens: TokenServer, trusted: Path) -> dict[str, str]:
+    return {
+        # The broker logs in nowhere with a token, and yet is asked for the name in it.
+        f"{listener}.oauthbearer.sasl.jaas.config": (
+            f"{_TOKENS}.OAuthBearerLoginModule required"
+            f' unsecuredLoginStringClaim_sub="broker" ssl.truststore.type="PEM"'
+            f' ssl.truststore.location="{trusted}";'
+        ),
+        f"{listener}.oauthbearer.sasl.server.callback.handler.class": (
             f"{_TOKENS}.OAuthBearerValidatorCallbackHandler"
         ),
-        f"{login}.sasl.oauthbearer.jwks.endpoint.url": tokens.keys,
-        f"{login}.sasl.oauthbearer.expected.audience": "kafka",
-        f"{login}.sasl.oauthbearer.expected.issuer": tokens.address,
+        f"{listener}.sasl.oauthbearer.jwks.endpoint.url": tokens.keys,
+        f"{listener}.sasl.oauthbearer.expected.audience": "kafka",
+        f"{listener}.sasl.oauthbearer.expected.issuer": tokens.address,
     }
