@@ -36,6 +36,7 @@ MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "MTLS", 
 _SECURITY = "org.apache.kafka.common.security"
 _TOKENS = f"{_SECURITY}.oauthbearer"
 _ALLOWED = "org.apache.kafka.sasl.oauthbearer.allowed.urls"
+_PROTOCOLS = "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,LOGIN:SASL_SSL,SHORT:SASL_SSL"
 # How long a connection to the listener SHORT lasts, unless it logs in again (KIP-368).
 REAUTHENTICATED_MS = 3000
 Right = tuple[ResourceType, str, AclOperation]
@@ -89,10 +90,8 @@ class SecuredBroker:
 
     def for_seconds(self) -> dict[str, str]:
         """The extra of a login with a token where a connection must renew it every few seconds."""
-        return {
-            **self.connection("OAUTHBEARER"),
-            "bootstrap.servers": f"127.0.0.1:{self.ports['SHORT']}",
-        }
+        short = {"bootstrap.servers": f"127.0.0.1:{self.ports['SHORT']}"}
+        return self.connection("OAUTHBEARER") | short
 
     def certified(
         self, in_files: bool = False, valid_for: timedelta = timedelta(days=1)
@@ -146,9 +145,8 @@ class SecuredBroker:
     def set_password(self, mechanism: str, password: str) -> None:
         """Change a SCRAM user's password."""
         kind = getattr(ScramMechanism, mechanism.replace("-", "_"))
-        info = ScramCredentialInfo(kind, 4096)
+        info, client = ScramCredentialInfo(kind, 4096), admin(self.bootstrap)
         change = UserScramCredentialUpsertion(mechanism.lower(), info, password.encode())
-        client = admin(self.bootstrap)
         (done,) = client.alter_user_scram_credentials([change]).values()
         done.result(15)
         self.passwords[mechanism] = password
@@ -227,8 +225,7 @@ def _settings(
         f"{login}.plain.sasl.jaas.config": (
             f'{_SECURITY}.plain.PlainLoginModule required user_plain="{plain}";'
         ),
-        f"{login}.scram-sha-256.sasl.jaas.config": scram,
-        f"{login}.scram-sha-512.sasl.jaas.config": scram,
+        **{f"{login}.scram-sha-{n}.sasl.jaas.config": scram for n in (256, 512)},
         **_with_tokens(login, tokens, trusted),
         f"{short}.sasl.enabled.mechanisms": "OAUTHBEARER",
         f"{short}.oauthbearer.connections.max.reauth.ms": str(REAUTHENTICATED_MS),
@@ -241,9 +238,8 @@ def _with_tokens(listener: str, tokens: TokenServer, trusted: Path) -> dict[str,
     return {
         # The broker logs in nowhere with a token, and yet is asked for the name in it.
         f"{listener}.oauthbearer.sasl.jaas.config": (
-            f"{_TOKENS}.OAuthBearerLoginModule required"
-            f' unsecuredLoginStringClaim_sub="broker" ssl.truststore.type="PEM"'
-            f' ssl.truststore.location="{trusted}";'
+            f'{_TOKENS}.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="broker"'
+            f' ssl.truststore.type="PEM" ssl.truststore.location="{trusted}";'
         ),
         f"{listener}.oauthbearer.sasl.server.callback.handler.class": (
             f"{_TOKENS}.OAuthBearerValidatorCallbackHandler"
