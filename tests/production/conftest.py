@@ -89,6 +89,23 @@ def in_bucket(
         run.clear_away()
 
 
+@pytest.fixture
+def landed_in_bucket(
+    in_bucket: Callable[..., InBucket],
+    topic: Callable[..., str],
+    network: Network,
+    s3_server: SparkServer,
+) -> InBucket:
+    """A pipeline with a landed batch and ten more records, on the network that fails."""
+    made = in_bucket(topic(), port=network.listens)
+    made.server = s3_server
+    made.more(0)
+    done = made.process("run")
+    assert done.returncode == 0, done.stderr
+    made.more(10)
+    return made
+
+
 @pytest.fixture(scope="session")
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
     """One broker with all its ways to log in, and users that have no rights yet."""

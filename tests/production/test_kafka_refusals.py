@@ -44,10 +44,6 @@ def another_host(secured: SecuredBroker) -> Extra:
     }
 
 
-def expired_certificate(secured: SecuredBroker) -> Extra:
-    return secured.certified(valid_for=timedelta(days=-1))
-
-
 def unknown_token_endpoint(secured: SecuredBroker) -> Extra:
     return {**secured.connection("OAUTHBEARER"), "https.ca.pem": Authority().certificate}
 
@@ -80,10 +76,6 @@ REFUSED = {
     "unknown authority": Refusal(unknown_authority, *BAD_CERTIFICATE),
     "another host": Refusal(
         another_host, "certificate verify failed", "Hostname mismatch", "No name matching localhost"
-    ),
-    # The broker only hangs up on the raw log's client.
-    "expired certificate": Refusal(
-        expired_certificate, "alert certificate unknown", "within 3 s", "certificate_unknown"
     ),
     "unknown token endpoint": Refusal(
         unknown_token_endpoint,
@@ -132,6 +124,22 @@ def test_spark_is_refused(
     with pytest.raises(Py4JJavaError, match=refusal.java) as refused:
         records.count()
     assert WRONG not in str(refused.value)
+
+
+def test_a_certificate_that_has_expired_stops_a_plan_and_a_batch_that_is_planned(
+    trips: Installed, secured: SecuredBroker
+) -> None:
+    secured.admits(trips, "MTLS")
+    work = trips.plan()
+    trips.kafka = secured.certified(valid_for=timedelta(hours=-1))
+    for step in (trips.plan, lambda: trips.ingest(work)):
+        with pytest.raises(SettingsError, match="found that of CN=mtls, which expired at"):
+            step()
+    assert trips.rows() == []
+    trips.kafka = secured.certified()
+    trips.run()
+    assert list(trips.ranges("committed")) == ["forward-1-1"]
+    assert trips.judge().facts.rows == 10
 
 
 def client_of(extra: Extra) -> ClientSettings:

@@ -14,7 +14,6 @@ from local.embedded.spark_server import SparkServer
 from tests.production.worlds.answers import COMMIT, DATA_FILE, Answers
 from tests.production.worlds.bucket_pipelines import InBucket
 from tests.production.worlds.network import Network
-from tests.worlds.records import numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
@@ -39,31 +38,8 @@ GOT_OVER = [
 
 
 @pytest.fixture
-def trips(
-    in_bucket: Callable[..., InBucket],
-    topic: Callable[..., str],
-    network: Network,
-    s3_server: SparkServer,
-) -> InBucket:
-    """A pipeline with a landed batch and ten more records, on the network that fails."""
-    made = in_bucket(topic(), port=network.listens)
-    made.server = s3_server
-    more(made, 0)
-    done = made.process("run")
-    assert done.returncode == 0, done.stderr
-    more(made, 10)
-    return made
-
-
-def more(trips: InBucket, first: int) -> None:
-    produce(trips.bootstrap, trips.topics[0], numbered(10, first))
-
-
-def exact(trips: InBucket) -> None:
-    """The next run catches up; each of both batches is in one commit."""
-    done = trips.process("run")
-    assert done.returncode == 0, done.stderr
-    assert (trips.version(), trips.judge().facts.rows) == (2, 20)
+def trips(landed_in_bucket: InBucket) -> InBucket:
+    return landed_in_bucket
 
 
 @pytest.mark.parametrize(("_", "path", "rule"), GOT_OVER, ids=[each[0] for each in GOT_OVER])
@@ -74,7 +50,7 @@ def test_a_run_gets_over_what_passes(
         done = trips.process("run")
         assert answers.met()
     assert done.returncode == 0, done.stderr
-    exact(trips)
+    trips.exact()
 
 
 @pytest.mark.parametrize("path", [f"{OFFSETS}{COMMIT}", f"{DATA}{COMMIT}"], ids=["plan", "commit"])
@@ -87,7 +63,7 @@ def test_a_run_that_cannot_commit_ends_and_says_so(
     assert done.returncode == 1
     assert "again" in done.stderr
     assert "a fault in Sluice" not in done.stderr, done.stderr
-    exact(trips)
+    trips.exact()
 
 
 def test_a_table_whose_creation_was_refused_is_created_by_the_next_run(
@@ -99,7 +75,7 @@ def test_a_table_whose_creation_was_refused_is_created_by_the_next_run(
 ) -> None:
     new = in_bucket(topic(), port=network.listens)
     new.server = s3_server
-    more(new, 0)
+    new.more(0)
     with answers.to("PUT", rf"{DATA}/_delta_log/0{{20}}\.json$", answer=403):
         done = new.process("run")
         assert answers.met()
@@ -116,7 +92,7 @@ def test_what_a_killed_creation_leaves_is_named_with_the_way_on(
 ) -> None:
     new = in_bucket(topic())
     new.server = s3_server
-    more(new, 0)
+    new.more(0)
     (new.data / "_delta_log").mkdir(parents=True)
     done = new.process("run")
     assert done.returncode == 1
@@ -129,7 +105,7 @@ def test_what_a_killed_creation_leaves_is_named_with_the_way_on(
 
 def test_a_slow_network_only_takes_longer(trips: InBucket, network: Network) -> None:
     with network.toxic("latency", latency=150):
-        exact(trips)
+        trips.exact()
 
 
 @pytest.mark.parametrize("step", ["plan", "run"])
@@ -139,7 +115,7 @@ def test_an_endpoint_that_is_down_is_named(trips: InBucket, network: Network, st
     assert done.returncode == 1
     assert f"127.0.0.1:{network.listens}" in done.stderr
     assert "again" in done.stderr
-    exact(trips)
+    trips.exact()
 
 
 def test_a_receipt_whose_answers_are_lost_is_written_once(
@@ -149,7 +125,7 @@ def test_a_receipt_whose_answers_are_lost_is_written_once(
     assert planned.returncode == 1, planned.stderr
     with answers.to("PUT", f"{OFFSETS}{COMMIT}", landed=True, answer=500):
         trips.process("run")
-    exact(trips)
+    trips.exact()
 
 
 def test_a_fence_whose_answer_is_lost_is_believed_once_it_is_read_back(
@@ -177,7 +153,7 @@ def test_files_that_cannot_be_read_now_are_not_taken_for_gone(
         pytest.raises(StoreUnavailable, match=r"its files cannot be read: .*403"),
     ):
         landed.landing(batch)
-    exact(trips)
+    trips.exact()
 
 
 KEYS = [
@@ -198,7 +174,7 @@ def test_credentials_that_are_refused_are_named_and_not_repeated(
     assert "Correct the connection sluice_warehouse" in done.stderr
     assert "move its folder" not in done.stderr
     assert "canary-of-a-secret" not in done.stderr + done.stdout
-    exact(trips)
+    trips.exact()
 
 
 def test_a_bucket_that_is_missing_is_named(trips: InBucket) -> None:
@@ -206,7 +182,7 @@ def test_a_bucket_that_is_missing_is_named(trips: InBucket) -> None:
     assert done.returncode == 1
     assert "NoSuchBucket" in done.stderr
     assert "nowhere-to-be-found" in done.stderr
-    exact(trips)
+    trips.exact()
 
 
 def test_a_store_that_ignores_the_condition_is_refused(trips: InBucket, answers: Answers) -> None:
@@ -214,4 +190,4 @@ def test_a_store_that_ignores_the_condition_is_refused(trips: InBucket, answers:
         done = trips.process("run")
     assert done.returncode == 1
     assert "honours `If-None-Match: *`, found one that overwrites" in done.stderr
-    exact(trips)
+    trips.exact()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from sluice.broker.java_settings import java_settings
+from sluice.broker.pem_files import require_in_date
 from sluice.broker.tls_context import tls_context
 from sluice.errors import SettingsError
 
@@ -119,7 +121,11 @@ class ClientSettings:
         )
 
     def librdkafka(self) -> dict[str, Any]:
-        """The configuration of a confluent_kafka client."""
+        """The configuration of a confluent_kafka client.
+
+        Raises SettingsError for a client certificate that has expired; so do the other two.
+        """
+        self._require_in_date()
         return dict(self.settings)
 
     def java(self) -> dict[str, str]:
@@ -127,6 +133,7 @@ class ClientSettings:
 
         Raises SettingsError for a certificate or a key that it cannot use.
         """
+        self._require_in_date()
         return java_settings(self.settings, self._mechanism)
 
     def aiokafka(self, timeout: float) -> dict[str, Any]:
@@ -135,6 +142,7 @@ class ClientSettings:
         Settings that only tune librdkafka are left out. Raises SettingsError for an unusable
         certificate.
         """
+        self._require_in_date()
         arguments: dict[str, Any] = {
             "bootstrap_servers": self.bootstrap,
             "client_id": self.settings.get("client.id", "sluice"),
@@ -188,6 +196,12 @@ class ClientSettings:
         method = self.settings.get("sasl.oauthbearer.method")
         if self._mechanism == "OAUTHBEARER" and method != "oidc":
             raise self._refused(f"sasl.oauthbearer.method: expected 'oidc', found {method!r}")
+
+    def _require_in_date(self) -> None:
+        try:
+            require_in_date(self.settings, datetime.now(UTC))
+        except SettingsError as problem:
+            raise self._refused(str(problem)) from None
 
     def _refused(self, why: str) -> SettingsError:
         return SettingsError(f"connection {self.connection}: {why}")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
+from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -34,6 +36,28 @@ def pem_text(settings: Mapping[str, str], of: str) -> str | None:
             f"{of}.location: expected a PEM file, found {place}: {why}. Put the file where the"
             f" task runs, or its text into {of}.pem."
         ) from problem
+
+
+def require_in_date(settings: Mapping[str, str], now: datetime) -> None:
+    """Raises SettingsError for a client certificate that has expired.
+
+    A broker may only hang up on it. Texts that cannot be read are left to the clients.
+    """
+    text = pem_text(settings, "ssl.certificate")
+    try:
+        found = x509.load_pem_x509_certificate(text.encode()) if text else None
+    except ValueError:
+        return
+    if found is not None and found.not_valid_after_utc < now:
+        key = "ssl.certificate.pem"
+        if key not in settings:
+            key = f"ssl.certificate.location: {settings['ssl.certificate.location']}"
+        until = found.not_valid_after_utc.astimezone(UTC)
+        raise SettingsError(
+            f"{key}: expected a certificate that is valid now, {now:%Y-%m-%d %H:%M:%SZ}, found that"
+            f" of {found.subject.rfc4514_string()}, which expired at {until:%Y-%m-%d %H:%M:%SZ}."
+            " Put a renewed one in its place, with its key."
+        )
 
 
 def unlocked(key: str, password: str | None) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sluice.operations.reset.preview import Preview
     from sluice.operations.reset.skip_rules import Skip
     from sluice.operations.reset.targets import Target
-    from sluice.operations.status import PipelineStatus
+    from sluice.operations.status import PipelineStatus, UnknownStatus
     from sluice.operations.verify.proof import Progress
     from sluice.operations.verify.verify import Verdict
     from sluice.progress.resources import PipelineResources
@@ -43,7 +43,7 @@ class OperatorCommands:
     resources: PipelineResources
     open_spark: OpenSpark
 
-    def status(self) -> PipelineStatus:
+    def status(self) -> PipelineStatus | UnknownStatus:
         """Where the cursor is, and how far it is behind."""
         from sluice.operations.status import read_status
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from sluice.errors import BrokerUnavailable, DataLost, ResetNeeded, SettingsError, TableRefused
+from sluice.errors import (
+    BrokerUnavailable,
+    DataLost,
+    NewerFormat,
+    ResetNeeded,
+    SettingsError,
+    SluiceError,
+    TableRefused,
+)
 from sluice.offsets.group_lag import GroupLag, group_lag
 from sluice.offsets.lag import Lag
 from sluice.offsets.losses import Loss
@@ -35,12 +43,23 @@ class PipelineStatus:
     notes: tuple[str, ...]
 
 
-def read_status(resources: PipelineResources) -> PipelineStatus:
+@dataclass(frozen=True)
+class UnknownStatus:
+    """A pipeline that a newer Sluice has worked on: nothing is known but why it is refused."""
+
+    pipeline: str
+    notes: tuple[str, ...]
+
+
+def read_status(resources: PipelineResources) -> PipelineStatus | UnknownStatus:
     """Read the tables and Kafka; nothing is written, and an altered table is no error.
 
     Raises BrokerUnavailable when Kafka does not answer.
     """
-    forward, backfill = read_unchecked(resources), read_unchecked(resources, "backfill")
+    try:
+        forward, backfill = read_unchecked(resources), read_unchecked(resources, "backfill")
+    except NewerFormat as problem:
+        return UnknownStatus(resources.spec.pipeline, (_refused(problem),))
     state = resources.kafka.state(resources.spec)
     lags = read_lags(resources, forward.positions, state)
     ineffective = start_without_effect(resources, forward.snapshot)
@@ -65,7 +84,11 @@ def _refusals(resources: PipelineResources, forward: LaneState, state: KafkaStat
         check_data_table(forward)
         next_work(resources, forward, state)
     except (DataLost, ResetNeeded, SettingsError, TableRefused) as problem:
-        yield f"The next run is refused: {problem}"
+        yield _refused(problem)
+
+
+def _refused(problem: SluiceError) -> str:
+    return f"The next run is refused: {problem}"
 
 
 def _group_lag(

@@ -186,7 +186,8 @@ def read_known_table(resources: PipelineResources, lane: Lane = "forward") -> La
 def read_untrusted(resources: PipelineResources, lane: Lane = "forward") -> LaneState:
     """The current state of a lane, whatever the data table is: for what leads back to trust.
 
-    If another process plans, commits or resets between the two reads, both are repeated.
+    If another process plans, commits or resets between the two reads, both are repeated. Raises
+    NewerFormat where a newer Sluice has written to either.
     """
     offsets = resources.offsets
     for _ in range(_READINGS):
@@ -197,7 +198,9 @@ def read_untrusted(resources: PipelineResources, lane: Lane = "forward") -> Lane
         newest = replace(_newest(resources.spec.pipeline, resets, data), lane=lane)
         if all(data.committed(each) <= snapshot.planned(each) for each in _both_lanes(newest)):
             break
-    return lane_state(resources.spec.pipeline, snapshot, data, lane)
+    state = lane_state(resources.spec.pipeline, snapshot, data, lane)
+    data.require_known_format(state.checked)
+    return state
 
 
 def lane_state(

@@ -28,6 +28,7 @@ class LogSnapshot:
     def __init__(self, uri: str, table: DeltaTable | None) -> None:
         self.uri = uri
         self._table = table
+        self._known_above: int | None = None
 
     @property
     def version(self) -> int | None:
@@ -41,6 +42,16 @@ class LogSnapshot:
         None while there is no table.
         """
         return None if self._table is None else str(self._table.metadata().id)
+
+    def require_known_format(self, since: int = -1) -> None:
+        """Raises NewerFormat where a commit above a version is a newer Sluice's."""
+        if self._known_above is not None and self._known_above <= since:
+            return
+        for version, commit in commit_infos(self._table) if self._table is not None else ():
+            if version <= since:
+                break
+            batch_of(commit)
+        self._known_above = since
 
     def require_no_foreign_commits(self, pipeline: str, since: int = -1) -> list[TableCommit]:
         """The commits above a version, if none of them replaced the table or is another writer's.

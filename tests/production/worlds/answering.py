@@ -19,7 +19,13 @@ from typing import Any
 
 # They concern one connection, not the next.
 HOP = {"connection", "transfer-encoding", "keep-alive", "expect", "content-length"}
-CODES = {409: "ConditionalRequestConflict", 412: "PreconditionFailed", 503: "SlowDown"}
+CODES = {
+    400: "ExpiredToken",
+    409: "ConditionalRequestConflict",
+    412: "PreconditionFailed",
+    503: "SlowDown",
+}
+MESSAGES = {400: "The provided token has expired."}
 
 
 @dataclass
@@ -27,7 +33,8 @@ class Rule:
     """What becomes of so many requests of a kind.
 
     `answer` 0 closes the connection; `landed`: only after the request has taken effect. `held`
-    ones wait until the rule is removed, and are then done.
+    ones wait until the rule is removed, and are then done. `from_then_on`: once it has met one, it
+    is for all requests.
     """
 
     method: str
@@ -36,11 +43,14 @@ class Rule:
     answer: int = 0
     landed: bool = False
     held: bool = False
+    from_then_on: bool = False
     met: int = 0
     released: threading.Event = field(default_factory=threading.Event)
 
     def concerns(self, method: str, path: str) -> bool:
         """Whether it is for this request."""
+        if self.from_then_on and self.met:
+            return True
         return self.met < self.times and method == self.method and bool(re.search(self.path, path))
 
 
@@ -105,7 +115,10 @@ class Handler(BaseHTTPRequestHandler):
             self._ask(body)
         if rule.answer:
             name = CODES.get(rule.answer, "InternalError")
-            content = f"<Error><Code>{name}</Code></Error>".encode()
+            # As AWS does: a token is repeated.
+            token = f"<Token-0>{self.headers.get('X-Amz-Security-Token', '')}</Token-0>"
+            said = f"<Code>{name}</Code><Message>{MESSAGES.get(rule.answer, name)}</Message>"
+            content = f"<Error>{said}{token}</Error>".encode()
             # Whoever believes in success looks for the tag.
             return self._answer(rule.answer, content, [("ETag", '"0"')])
         self.close_connection = True

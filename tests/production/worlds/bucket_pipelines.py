@@ -7,6 +7,7 @@ from pathlib import Path
 
 from local.embedded.gateway import BUCKET, Gateway
 from tests.worlds.pipelines import Installed
+from tests.worlds.records import numbered, produce
 
 
 @dataclass
@@ -32,3 +33,13 @@ class InBucket(Installed):
             "SLUICE_WAREHOUSE": self.uri,
             "AIRFLOW_CONN_SLUICE_WAREHOUSE": connection,
         }
+
+    def more(self, first: int) -> None:
+        """Ten more records."""
+        produce(self.bootstrap, self.topics[0], numbered(10, first))
+
+    def exact(self) -> None:
+        """The next run catches up; each of two batches of ten is in one commit."""
+        done = self.process("run")
+        assert done.returncode == 0, done.stderr
+        assert (self.version(), self.judge().facts.rows) == (2, 20)

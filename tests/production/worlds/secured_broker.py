@@ -36,6 +36,9 @@ MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "MTLS", 
 _SECURITY = "org.apache.kafka.common.security"
 _TOKENS = f"{_SECURITY}.oauthbearer"
 _ALLOWED = "org.apache.kafka.sasl.oauthbearer.allowed.urls"
+_PROTOCOLS = "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,LOGIN:SASL_SSL,SHORT:SASL_SSL"
+# How long a connection to the listener SHORT lasts, unless it logs in again (KIP-368).
+REAUTHENTICATED_MS = 3000
 Right = tuple[ResourceType, str, AclOperation]
 
 
@@ -84,6 +87,11 @@ class SecuredBroker:
             "sasl.oauthbearer.token.endpoint.url": self.tokens.tokens,
             "https.ca.pem": self.authority.certificate,
         }
+
+    def for_seconds(self) -> dict[str, str]:
+        """The extra of a login with a token where a connection must renew it every few seconds."""
+        short = {"bootstrap.servers": f"127.0.0.1:{self.ports['SHORT']}"}
+        return self.connection("OAUTHBEARER") | short
 
     def certified(
         self, in_files: bool = False, valid_for: timedelta = timedelta(days=1)
@@ -137,9 +145,8 @@ class SecuredBroker:
     def set_password(self, mechanism: str, password: str) -> None:
         """Change a SCRAM user's password."""
         kind = getattr(ScramMechanism, mechanism.replace("-", "_"))
-        info = ScramCredentialInfo(kind, 4096)
+        info, client = ScramCredentialInfo(kind, 4096), admin(self.bootstrap)
         change = UserScramCredentialUpsertion(mechanism.lower(), info, password.encode())
-        client = admin(self.bootstrap)
         (done,) = client.alter_user_scram_credentials([change]).values()
         done.result(15)
         self.passwords[mechanism] = password
@@ -177,7 +184,7 @@ def secured_broker(folder: Path) -> Iterator[SecuredBroker]:
     folder.mkdir(parents=True, exist_ok=True)
     authority = Authority()
     passwords = {each: f"canary-{uuid.uuid4().hex}" for each in MECHANISMS if "MTLS" not in each}
-    ports = {"LOGIN": free_port(), "CERTIFICATE": free_port()}
+    ports = {name: free_port() for name in ("LOGIN", "SHORT", "CERTIFICATE")}
     with TokenServer(authority, folder) as tokens:
         tokens.secrets["oauthbearer"] = passwords["OAUTHBEARER"]
         broker = Broker(
@@ -200,16 +207,11 @@ def _settings(
     store, trusted = folder / "server.pem", folder / "authority.pem"
     store.write_text(authority.server().both, encoding="utf-8")
     trusted.write_text(authority.certificate, encoding="utf-8")
-    login = "listener.name.login"
+    login, short = "listener.name.login", "listener.name.short"
     scram = f"{_SECURITY}.scram.ScramLoginModule required;"
-    # The broker logs in nowhere with a token, and yet is asked for the name in it.
-    bearer = (
-        f'{_TOKENS}.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="broker"'
-        f' ssl.truststore.type="PEM" ssl.truststore.location="{trusted}";'
-    )
     return {
         "listener.security.protocol.map": (
-            "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,LOGIN:SASL_SSL,CERTIFICATE:SSL"
+            "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,LOGIN:SASL_SSL,SHORT:SASL_SSL,CERTIFICATE:SSL"
         ),
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "allow.everyone.if.no.acl.found": "false",
@@ -223,13 +225,26 @@ def _settings(
         f"{login}.plain.sasl.jaas.config": (
             f'{_SECURITY}.plain.PlainLoginModule required user_plain="{plain}";'
         ),
-        f"{login}.scram-sha-256.sasl.jaas.config": scram,
-        f"{login}.scram-sha-512.sasl.jaas.config": scram,
-        f"{login}.oauthbearer.sasl.jaas.config": bearer,
-        f"{login}.oauthbearer.sasl.server.callback.handler.class": (
+        **{f"{login}.scram-sha-{n}.sasl.jaas.config": scram for n in (256, 512)},
+        **_with_tokens(login, tokens, trusted),
+        f"{short}.sasl.enabled.mechanisms": "OAUTHBEARER",
+        f"{short}.oauthbearer.connections.max.reauth.ms": str(REAUTHENTICATED_MS),
+        f"{short}.sasl.oauthbearer.clock.skew.seconds": "0",
+        **_with_tokens(short, tokens, trusted),
+    }
+
+
+def _with_tokens(listener: str, tokens: TokenServer, trusted: Path) -> dict[str, str]:
+    return {
+        # The broker logs in nowhere with a token, and yet is asked for the name in it.
+        f"{listener}.oauthbearer.sasl.jaas.config": (
+            f'{_TOKENS}.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="broker"'
+            f' ssl.truststore.type="PEM" ssl.truststore.location="{trusted}";'
+        ),
+        f"{listener}.oauthbearer.sasl.server.callback.handler.class": (
             f"{_TOKENS}.OAuthBearerValidatorCallbackHandler"
         ),
-        f"{login}.sasl.oauthbearer.jwks.endpoint.url": tokens.keys,
-        f"{login}.sasl.oauthbearer.expected.audience": "kafka",
-        f"{login}.sasl.oauthbearer.expected.issuer": tokens.address,
+        f"{listener}.sasl.oauthbearer.jwks.endpoint.url": tokens.keys,
+        f"{listener}.sasl.oauthbearer.expected.audience": "kafka",
+        f"{listener}.sasl.oauthbearer.expected.issuer": tokens.address,
     }

@@ -20,11 +20,15 @@ from tests.production.worlds.authority import Authority
 
 
 class TokenServer:
-    """Gives signed tokens for client credentials, over HTTPS. `given` are all that it gave."""
+    """Gives signed tokens for client credentials, over HTTPS. `given` are all that it gave.
+
+    They are valid for `lifetime` seconds.
+    """
 
     def __init__(self, authority: Authority, folder: Path) -> None:
         self.secrets: dict[str, str] = {}
         self.given: list[str] = []
+        self.lifetime = 300
         self._key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _answers(self))
         identity = folder / "token-server.pem"
@@ -68,10 +72,10 @@ class TokenServer:
             return None
         now = int(time.time())
         claims = {"iss": self.address, "aud": "kafka", "sub": name, "scope": "kafka"}
-        dated = {**claims, "iat": now, "exp": now + 300, "jti": uuid.uuid4().hex}
+        dated = {**claims, "iat": now, "exp": now + self.lifetime, "jti": uuid.uuid4().hex}
         token = jwt.encode(dated, self._key, "RS256", {"kid": "one"})
         self.given.append(token)
-        return {"access_token": token, "token_type": "Bearer", "expires_in": 300}
+        return {"access_token": token, "token_type": "Bearer", "expires_in": self.lifetime}
 
 
 def _answers(server: TokenServer) -> type[BaseHTTPRequestHandler]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -26,6 +28,10 @@ COMMANDS = [
     "reset --to-table",
     "backfill --from 2024-01-05T06Z --to 2024-01-05T08Z",
     "quarantine list",
+    "quarantine show",
+    "quarantine drop --all --reason because",
+    "quarantine drop --all --reason because --execute",
+    "quarantine replay --all",
 ]
 
 
@@ -45,28 +51,63 @@ def append_newer(trips: Installed, event: str, **others: Any) -> None:
     write_deltalake(uri, pa.Table.from_pylist([row], schema=first.schema), mode="append")
 
 
-def test_a_newer_row_stops_every_command(trips: Installed) -> None:
-    append_newer(trips, "planned", generation=7)
-    before = sorted(trips.warehouse.rglob("*"))
+def commit_newer(trips: Installed) -> None:
+    """A commit to the data table as a newer Sluice would make it."""
+    told = {"version": 3, "app_id": "sluice:trips:forward:1", "number": 2, "batch": "forward-1-2"}
+    properties = CommitProperties(custom_metadata={"userMetadata": json.dumps({"sluice": told})})
+    table = DeltaTable(trips.data)
+    table.create_write_transaction([], "append", table.schema(), commit_properties=properties)
+
+
+A_ROW = "trips__offsets: planned forward-1-1: format_version: expected 2 or less, found 3"
+A_COMMIT = "commit of forward-1-2: userMetadata.sluice.version: expected 2 or less, found 3"
+NEWER = [
+    pytest.param(lambda trips: append_newer(trips, "planned", generation=7), A_ROW, id="row"),
+    # As when the offsets table is an older copy.
+    pytest.param(commit_newer, A_COMMIT, id="commit"),
+]
+what_is_newer = pytest.mark.parametrize(("write", "told"), NEWER)
+
+
+@what_is_newer
+def test_every_command_is_refused_by_name_and_nothing_changes(
+    trips: Installed, write: Callable[[Installed], None], told: str
+) -> None:
+    write(trips)
+    before = files(trips)
     for command in COMMANDS:
         verb, *rest = command.split(" --")
         options = [word for each in rest for word in f"--{each}".split(" ")]
         done = trips.sluice(verb, *options)
         assert done.returncode == 1, (command, done.stdout)
-        for text in (
-            "trips__offsets: planned forward-1-1: format_version: expected 2 or less, found 3",
-            "A newer Sluice has written here: use that one.",
-        ):
+        for text in (told, "A newer Sluice has written here: use that one."):
             assert text in done.stderr, (command, done.stderr)
-    assert sorted(trips.warehouse.rglob("*")) == before
+    with pytest.raises(NewerFormat):
+        trips.open().maintain("test", "pytest")
+    assert files(trips) == before
+
+
+@what_is_newer
+def test_the_status_says_why_the_next_run_is_refused(
+    trips: Installed, write: Callable[[Installed], None], told: str
+) -> None:
+    write(trips)
+    shown = trips.sluice("status")
+    assert shown.returncode == 0, shown.stderr
+    assert "trips: The next run is refused: " in shown.stdout
+    assert told in shown.stdout
+    document = json.loads(trips.sluice("status", "--json").stdout)
+    assert told in document["notes"][0]
+    assert (document["last_batch"], document["partitions"]) == (None, None)
+
+
+def files(trips: Installed) -> dict[Path, int]:
+    return {each: each.stat().st_mtime_ns for each in trips.warehouse.rglob("*")}
 
 
 def test_a_newer_commit_is_not_taken_for_another_writers(trips: Installed) -> None:
     """The offsets table is lost, and what is left to recover from is a newer Sluice's."""
-    told = {"version": 3, "app_id": "sluice:trips:forward:1", "number": 2, "batch": "forward-1-2"}
-    properties = CommitProperties(custom_metadata={"userMetadata": json.dumps({"sluice": told})})
-    table = DeltaTable(trips.data)
-    table.create_write_transaction([], "append", table.schema(), commit_properties=properties)
+    commit_newer(trips)
     offsets = trips.warehouse / "trips__offsets"
     offsets.rename(trips.folder / "aside")
     done = trips.sluice("recover", "--execute", "--reason", "lost")

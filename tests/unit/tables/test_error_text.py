@@ -19,3 +19,16 @@ def test_what_the_store_has_answered_is_told() -> None:
         "Generic S3 error: Error performing GET http://s3/lake in 1ms"
         " - Server returned non-2xx status code: 403 Forbidden: AccessDenied"
     )
+
+
+def test_keys_that_have_expired_are_named_and_the_token_that_aws_repeats_is_not() -> None:
+    for begins in ("", '<?xml version="1.0" encoding="UTF-8"?>\n'):
+        found = OSError(
+            "Generic S3 error: Error performing PUT http://s3/lake in 1ms - Server returned"
+            f" non-2xx status code: 400 Bad Request: {begins}<Error><Code>ExpiredToken</Code>"
+            "<Message>The provided token has expired.</Message><Token-0>canary</Token-0></Error>"
+        )
+        told = first_line(found)
+        assert "400 Bad Request: ExpiredToken: the keys have expired. Renew the con" in told
+        assert "canary" not in told
+        assert "Error>" not in told

@@ -16,7 +16,7 @@ from sluice.offsets.quantities import format_count
 from sluice.offsets.ranges import span_of
 
 if TYPE_CHECKING:
-    from sluice.operations.status import PipelineStatus
+    from sluice.operations.status import PipelineStatus, UnknownStatus
     from sluice.progress.lane_state import LaneState
 
 
@@ -24,11 +24,27 @@ if TYPE_CHECKING:
 @arguments
 def status(pipeline: str, as_json: bool) -> None:
     """Show cursor, last stable offset and lag per partition of PIPELINE, and its last batch."""
+    from sluice.operations.status import UnknownStatus
+
     found = open_named(pipeline).status()
-    if as_json:
+    if isinstance(found, UnknownStatus):
+        _print_unknown(found, as_json)
+    elif as_json:
         print_json(_document(found))
     else:
         _print(found)
+
+
+_KEYS = ("generation", "last_batch", "unfinished", "unsettled", "backfill", "lost", "reset")
+
+
+def _print_unknown(found: UnknownStatus, as_json: bool) -> None:
+    if as_json:
+        unknown = dict.fromkeys((*_KEYS, "consumer_group", "partitions"))
+        print_json({"pipeline": found.pipeline, **unknown, "notes": list(found.notes)})
+        return
+    for line in found.notes:
+        click.echo(f"{found.pipeline}: {line}")
 
 
 def _document(found: PipelineStatus) -> dict[str, object]:

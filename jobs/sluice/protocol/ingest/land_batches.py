@@ -26,6 +26,7 @@ from sluice.protocol.ingest.budget import require_within_budget
 from sluice.protocol.ingest.reading import prepare_reading
 from sluice.protocol.plan.log_changes import require_same_topics
 from sluice.tables.batch_commits import BatchCommit
+from sluice.tables.error_text import naming_expired_keys
 
 log = logging.getLogger(__name__)
 
@@ -235,4 +236,4 @@ def _short_message(problem: Exception) -> str:
     lines = [line.strip(" \t:") for line in str(problem).splitlines() if line.strip()]
     first = next((line for line in lines if "Exception" in line or "[" in line), repr(problem))
     causes = [line for line in lines if line.startswith("Caused by: ")]
-    return " … ".join([first, *causes[-1:]])
+    return naming_expired_keys(" … ".join([first, *causes[-1:]]), str(problem))
