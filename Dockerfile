@@ -15,11 +15,12 @@ COPY requirements.txt ./
 RUN python -m venv .venv \
     && .venv/bin/python -m pip install --no-cache-dir --require-hashes \
         --only-binary :all: --no-binary pyspark,pyspark-client -r requirements.txt
+COPY pyproject.toml ./
 COPY local/install_sources.sh local/
 RUN local/install_sources.sh
 
 FROM packages AS jars
-COPY ivy.xml jars.sha256 requirements-dev.txt pyproject.toml ./
+COPY ivy.xml jars.sha256 requirements-dev.txt ./
 COPY local/__init__.py local/jar_checksums.py local/setup.sh local/
 COPY jobs/jvm jobs/jvm
 RUN local/setup.sh jars && rm -rf build/ivy

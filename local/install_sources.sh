@@ -1,10 +1,15 @@
 #!/usr/bin/env bash
-# The sources in jobs/ as a package of .venv, and the command `sluice`; without a build tool, which
-# would have to be downloaded.
+# The sources in jobs/ as a package of .venv, with its version, and the command `sluice`; without a
+# build tool, which would have to be downloaded.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-echo "$PWD/jobs" >.venv/lib/python3.11/site-packages/sluice.pth
+packages=.venv/lib/python3.11/site-packages
+echo "$PWD/jobs" >$packages/sluice.pth
+version=$(sed -n 's/^version = "\(.*\)"$/\1/p' pyproject.toml)
+mkdir -p "$packages/sluice-$version.dist-info"
+printf 'Metadata-Version: 2.1\nName: sluice\nVersion: %s\n' "$version" \
+  >"$packages/sluice-$version.dist-info/METADATA"
 cat >.venv/bin/sluice <<SCRIPT
 #!$PWD/.venv/bin/python
 import sys

@@ -2,14 +2,14 @@
 
     python -m local.secrets_file
 
-An existing file is never changed: the volumes' data know its secrets.
+What the file says already is never changed, as the volumes' data know it; names that a newer
+version asks for are added.
 """
 
 from __future__ import annotations
 
 import base64
 import secrets
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -39,19 +39,31 @@ MAKERS: Mapping[str, Callable[[], str]] = {
 }
 
 
-def write(file: Path) -> bool:
-    """Write the file, or leave the one that is there: False."""
-    try:
-        file.touch(mode=0o600, exist_ok=False)
-    except FileExistsError:
-        return False
+def write(file: Path) -> list[str]:
+    """Add what is missing in the file, which is created if need be; the names that were added."""
+    file.touch(mode=0o600)
     file.chmod(0o600)
-    file.write_text("".join(f"{name}={make()}\n" for name, make in MAKERS.items()), "utf-8")
-    return True
+    text = file.read_text("utf-8")
+    known = {line.partition("=")[0] for line in text.splitlines()}
+    missing = [name for name in MAKERS if name not in known]
+    if text and not text.endswith("\n"):
+        text += "\n"
+    added = "".join(f"{name}={MAKERS[name]()}\n" for name in missing)
+    draft = file.with_name(f"{file.name}.new")
+    draft.touch(mode=0o600)
+    draft.write_text(text + added, "utf-8")
+    draft.replace(file)
+    return missing
 
 
 if __name__ == "__main__":
-    if write(FILE):
-        print(f"{FILE.name}: written, with new secrets")
+    added = write(FILE)
+    if not added:
+        print(f"{FILE.name}: kept as it is: nothing is missing")
+    elif len(added) < len(MAKERS):
+        print(f"{FILE.name}: added {', '.join(added)}")
     else:
-        print(f"{FILE.name}: kept as it is; without it the volumes are lost", file=sys.stderr)
+        print(
+            f"{FILE.name}: written, with new secrets. Volumes of an earlier .env do not know them:"
+            ' docs/deployment.md, "Lost parts".'
+        )

@@ -98,6 +98,8 @@ def test_schedulers_killed_in_mid_run_are_made_good(
 def test_the_command_line_is_in_the_image_and_proves_the_tables(
     stack: Containers, client: AirflowClient
 ) -> None:
+    version = stack.run("airflow-scheduler-1", "sluice", "--version")
+    assert version.strip() == "sluice, version 0.1.0"
     told = stack.run("airflow-scheduler-1", "sluice", "verify", "flights")
     assert "40,000 rows" in told
     assert "complete" in told

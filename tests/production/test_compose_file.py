@@ -25,6 +25,8 @@ from tests.production.worlds.compose_file import (
 )
 
 PROFILES = ("registry", "s3")
+# What may be said in .env besides the secrets.
+CHOICES = ("SLUICE_WAREHOUSE", "S3_ENDPOINT", "S3_REGION")
 DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8")
 # Its entry point writes into its own folders, and no tmpfs there would hold what it expects.
 WRITE_TO_THEMSELVES = {"kafka", "registry"}
@@ -63,7 +65,7 @@ def test_every_profile_is_a_valid_file(secrets: Path, whole: dict[str, Service])
 
 def test_the_secrets_are_those_that_make_env_writes() -> None:
     named = re.findall(r"\$\{(\w+)([^}]*)\}", FILE.read_text("utf-8"))
-    secret = [(name, default) for name, default in named if name != "SLUICE_WAREHOUSE"]
+    secret = [(name, default) for name, default in named if name not in CHOICES]
     assert {name for name, _ in secret} == set(MAKERS)
     assert {default for _, default in secret} == {":?run `make env`"}
 
@@ -88,10 +90,20 @@ def test_without_any_secret_the_message_says_what_to_do() -> None:
 def test_secrets_are_private_random_and_never_overwritten(secrets: Path, tmp_path: Path) -> None:
     before = secrets.read_text("utf-8")
     assert stat.S_IMODE(secrets.stat().st_mode) == 0o600
-    assert not write(secrets)
+    assert write(secrets) == []
     assert secrets.read_text("utf-8") == before
-    assert write(tmp_path / ".env")
+    assert write(tmp_path / ".env") == list(MAKERS)
     assert not set(before.splitlines()) & set((tmp_path / ".env").read_text("utf-8").splitlines())
+
+
+def test_make_env_adds_what_an_older_file_lacks_and_changes_nothing(tmp_path: Path) -> None:
+    file = tmp_path / ".env"
+    file.write_text("POSTGRES_PASSWORD=known\nCOMPOSE_PROFILES=s3", "utf-8")
+    assert write(file) == [name for name in MAKERS if name != "POSTGRES_PASSWORD"]
+    lines = file.read_text("utf-8").splitlines()
+    assert lines[:2] == ["POSTGRES_PASSWORD=known", "COMPOSE_PROFILES=s3"]
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert compose("config", "--quiet", secrets=file).returncode == 0
 
 
 def test_every_service_is_restricted(whole: dict[str, Service]) -> None:
@@ -102,6 +114,7 @@ def test_every_service_is_restricted(whole: dict[str, Service]) -> None:
         assert keys.get("read_only", False) == (name not in WRITE_TO_THEMSELVES), name
         assert {"mem_limit", "cpus", "pids_limit"} <= keys.keys(), name
         assert "privileged" not in keys, name
+        assert keys["logging"]["options"]["max-size"], name
 
 
 def test_every_service_tells_its_health_or_ends_by_itself(whole: dict[str, Service]) -> None:
@@ -172,6 +185,21 @@ def test_the_spark_server_is_told_all_that_a_bucket_needs(
         jars = Path("/opt/sluice/build/jars")
         assert server.settings[key] == f"{jars}/s3/*:{jars}/spark/*"
         assert whole["spark-connect"].settings[key] == class_path(jars, on_s3=False)
+
+
+def test_a_bucket_elsewhere_is_named_once_for_all(tmp_path: Path) -> None:
+    file = tmp_path / ".env"
+    write(file)
+    there = {"S3_ENDPOINT": "https://s3.example.com", "S3_REGION": "eu-central-1"}
+    with file.open("a", encoding="utf-8") as lines:
+        lines.writelines(f"{name}={text}\n" for name, text in there.items())
+        lines.write("SLUICE_WAREHOUSE=s3a://lake/warehouse\n")
+    found = services(file)
+    reached: dict[str, str] = {}
+    connection = found["airflow-scheduler-1"].environment["AIRFLOW_CONN_SLUICE_WAREHOUSE"]
+    use_connection(json.loads(connection), reached)
+    assert {"https://s3.example.com", "eu-central-1"} <= set(reached.values())
+    assert s3_conf(reached).items() <= found["spark-connect"].settings.items()
 
 
 def test_the_two_schedulers_and_the_two_workers_differ_in_their_names_only(
