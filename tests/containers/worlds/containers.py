@@ -14,7 +14,7 @@ from local.embedded.airflow_client import AirflowClient
 from local.embedded.airflow_processes import ROOT
 from local.embedded.ports import free_port
 from local.secrets_file import write
-from tests.production.worlds.compose_file import COMPOSE, FILE, in_bucket
+from tests.production.worlds.compose_file import COMPOSE, FILE, in_bucket, secret
 from tests.worlds.processes import until
 
 IMAGE = "sluice:0.1.0"
@@ -79,9 +79,7 @@ class Containers:
         self.compose("down", "--volumes", "--timeout", "5")
 
     def client(self) -> AirflowClient:
-        lines = self._secrets.read_text("utf-8").splitlines()
-        secrets = dict(line.split("=", 1) for line in lines)
-        return AirflowClient(self._url, "admin", secrets["AIRFLOW_PASSWORD"])
+        return AirflowClient(self._url, "admin", secret(self._secrets, "AIRFLOW_PASSWORD"))
 
     def tables(self) -> Path:
         """A copy of the tables, as they are now."""

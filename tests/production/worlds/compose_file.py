@@ -62,6 +62,12 @@ class Service:
         return {name: each["condition"] for name, each in waits.items()}
 
 
+def secret(secrets: Path, name: str) -> str:
+    """What `.env` says of a name."""
+    lines = secrets.read_text("utf-8").splitlines()
+    return dict(line.split("=", 1) for line in lines)[name]
+
+
 def in_bucket(secrets: Path) -> None:
     """Say in `.env` that the tables are in a bucket, as the head of the file tells it."""
     with secrets.open("a", encoding="utf-8") as file:

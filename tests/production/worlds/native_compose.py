@@ -20,7 +20,7 @@ from local.embedded.guard import Guarded
 from local.embedded.server import PROGRAMS
 from local.secrets_file import write
 from tests.production.worlds import kafka_image
-from tests.production.worlds.compose_file import Service, in_bucket, services
+from tests.production.worlds.compose_file import Service, in_bucket, secret, services
 from tests.production.worlds.postgres import BINARIES, Postgres
 from tests.production.worlds.translation import LOOPBACK, Translation
 from tests.worlds.processes import JAVA_TUNING, until
@@ -86,13 +86,9 @@ class NativeCompose:
         kept = place.replace("s3a://", "s3/").strip("/")
         return self._translation.folder / "volumes" / kept
 
-    def secret(self, name: str) -> str:
-        lines = self._secrets.read_text("utf-8").splitlines()
-        return dict(line.split("=", 1) for line in lines)[name]
-
     def client(self) -> AirflowClient:
         url = f"http://{LOOPBACK}:{self.port('airflow-api-server', 8080)}"
-        return AirflowClient(url, "admin", self.secret("AIRFLOW_PASSWORD"))
+        return AirflowClient(url, "admin", secret(self._secrets, "AIRFLOW_PASSWORD"))
 
     def guarded(self, name: str) -> Guarded:
         return self._guarded[name]
