@@ -28,6 +28,7 @@ from tests.worlds.processes import JAVA_TUNING, until
 START_SECONDS = 360
 PAUSE_SECONDS = 0.3
 HEALTHY = ROOT / "local" / "healthy.py"
+GATEWAY = PROGRAMS / "versitygw"
 # A container has nothing else of its host's environment; tests find what they left by the last.
 OF_THE_HOST = ("HOME", "JAVA_HOME", "SLUICE_TEST_SESSION")
 
@@ -39,6 +40,7 @@ class NativeCompose:
         self._secrets = folder / ".env"
         write(self._secrets)
         if bucket:
+            assert GATEWAY.is_file(), f"{GATEWAY} is missing: run `local/servers.sh versitygw`"
             in_bucket(self._secrets)
         self.services = services(self._secrets)
         self._translation = Translation.of(self.services, folder)
@@ -105,7 +107,7 @@ class NativeCompose:
             self._guarded[name] = kafka_image.start(environment, self.folder / name)
         else:
             where = self._translation.text(service, service.keys.get("working_dir", "/"))
-            entry_point = [str(PROGRAMS / "versitygw")] if name == "s3" else []
+            entry_point = [str(GATEWAY)] if name == "s3" else []
             self._guarded[name] = Guarded.start(
                 [*entry_point, *self._translation.command(service, service.command)],
                 self.folder / "logs" / f"{name}.log",
