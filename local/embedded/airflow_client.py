@@ -13,7 +13,7 @@ import httpx
 
 Found = TypeVar("Found")
 FINISHED = frozenset({"success", "failed"})
-BUSY_TRIES = 10
+BUSY_TRIES = 60
 
 
 class AirflowApiError(RuntimeError):
