@@ -9,7 +9,8 @@ ENV JAVA_HOME=/opt/java \
     PYTHONDONTWRITEBYTECODE=1
 WORKDIR /opt/sluice
 
-# The lock holds a hash of each file: another one is refused. Only pyspark and its client are published as sources.
+# The lock holds a hash of each file: another one is refused. Only pyspark and its client are
+# published as sources.
 FROM base AS packages
 COPY requirements.txt ./
 RUN python -m venv .venv \

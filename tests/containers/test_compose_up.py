@@ -5,20 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-import yaml
 
-from local.demo.flights import Record, create_flights_topic, produce, records
+from local.demo.flights import Record, produce, records
 from local.embedded.airflow_client import AirflowClient
-from local.embedded.airflow_processes import ROOT
 from tests.containers.worlds.containers import Containers, build_image
-from tests.oracle import assert_exact
+from tests.production.worlds.flights import SCHEDULERS, assert_landed, expecting_flights
 from tests.worlds.deployment import RUN_SECONDS
 from tests.worlds.processes import until
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
-
-SPEC = yaml.safe_load((ROOT / "dags" / "pipelines" / "flights.yaml").read_text("utf-8"))
-SCHEDULERS = ("airflow-scheduler-1", "airflow-scheduler-2")
 
 
 @pytest.fixture(scope="module")
@@ -42,18 +37,8 @@ def stack(
 
 @pytest.fixture(scope="module")
 def client(stack: Containers) -> Iterator[AirflowClient]:
-    client = stack.client()
-    client.wait_for_dag("flights")
-    create_flights_topic(stack.bootstrap)
-    yield client
-    client.close()
-
-
-def assert_landed(stack: Containers, flights: int) -> None:
-    where = (stack.bootstrap, stack.tables(), "flights", "flights", ["flights"])
-    form = {"fmt": "json", "schema": SPEC["format"]["schema"], "decode_at_most": 2_000}
-    verdict = assert_exact(*where, **form, group=SPEC["consumer_group"])
-    assert verdict.facts.rows == flights
+    with expecting_flights(stack.client(), stack.bootstrap) as client:
+        yield client
 
 
 def test_a_worker_killed_under_the_first_run_costs_no_record(
@@ -65,7 +50,7 @@ def test_a_worker_killed_under_the_first_run_costs_no_record(
     client.wait_for_task(run, "ingest", "running", RUN_SECONDS)
     stack.kill("spark-worker-1")
     assert client.wait_for_run(run, RUN_SECONDS).state == "success", client.tasks(run)
-    assert_landed(stack, 20_000)
+    assert_landed(stack.bootstrap, stack.tables(), 20_000)
     stack.start("spark-worker-1")
 
 
@@ -78,7 +63,7 @@ def test_a_master_and_workers_started_again_serve_the_same_connect_server(
         stack.start(name)
     run = client.trigger("flights")
     assert client.wait_for_run(run, RUN_SECONDS).state == "success", client.tasks(run)
-    assert_landed(stack, 30_000)
+    assert_landed(stack.bootstrap, stack.tables(), 30_000)
 
 
 def test_schedulers_killed_in_mid_run_are_made_good(
@@ -92,7 +77,7 @@ def test_schedulers_killed_in_mid_run_are_made_good(
         stack.kill(name)
         stack.start(name)
     assert client.wait_for_run(run, RUN_SECONDS).state == "success", client.tasks(run)
-    assert_landed(stack, 40_000)
+    assert_landed(stack.bootstrap, stack.tables(), 40_000)
 
 
 def test_the_command_line_is_in_the_image_and_proves_the_tables(

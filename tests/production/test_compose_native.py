@@ -6,13 +6,11 @@ from collections.abc import Iterator
 
 import psutil
 import pytest
-import yaml
 from deltalake import DeltaTable
 
-from local.demo.flights import Record, create_flights_topic, produce, records
+from local.demo.flights import Record, produce, records
 from local.embedded.airflow_client import AirflowClient
-from local.embedded.airflow_processes import ROOT
-from tests.oracle import assert_exact
+from tests.production.worlds.flights import SCHEDULERS, assert_landed, expecting_flights
 from tests.production.worlds.native_compose import NativeCompose
 from tests.worlds.deployment import RUN_SECONDS
 from tests.worlds.processes import until
@@ -20,9 +18,7 @@ from tests.worlds.processes import until
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
 
 HALF, MORE, FLIGHTS = 25_000, 30_000, 50_000
-SPEC = yaml.safe_load((ROOT / "dags" / "pipelines" / "flights.yaml").read_text("utf-8"))
 TABLES_ON_BOTH = pytest.mark.parametrize("stack", ["volume", "bucket"], indirect=True)
-SCHEDULERS = ("airflow-scheduler-1", "airflow-scheduler-2")
 
 
 @pytest.fixture(scope="module")
@@ -41,19 +37,8 @@ def stack(
 
 @pytest.fixture(scope="module")
 def client(stack: NativeCompose) -> Iterator[AirflowClient]:
-    client = stack.client()
-    client.wait_for_dag("flights")
-    create_flights_topic(stack.bootstrap)
-    yield client
-    client.close()
-
-
-def assert_landed(stack: NativeCompose, flights: int) -> None:
-    table = stack.warehouse / "flights"
-    assert DeltaTable(str(table)).to_pyarrow_dataset().count_rows() == flights
-    where = (stack.bootstrap, stack.warehouse, "flights", "flights", ["flights"])
-    form = {"fmt": "json", "schema": SPEC["format"]["schema"], "decode_at_most": 2_000}
-    assert_exact(*where, **form, group=SPEC["consumer_group"])
+    with expecting_flights(stack.client(), stack.bootstrap) as client:
+        yield client
 
 
 @TABLES_ON_BOTH
@@ -69,7 +54,7 @@ def test_a_worker_killed_in_mid_write_costs_no_record(
     stack.guarded("spark-worker-1").kill()
     assert committed == [], "the worker was killed before the commit"
     assert client.wait_for_run(run, RUN_SECONDS).state == "success", client.tasks(run)
-    assert_landed(stack, HALF)
+    assert_landed(stack.bootstrap, stack.warehouse, HALF)
     stack.restart("spark-worker-1")
 
 
@@ -84,7 +69,7 @@ def test_a_master_and_workers_started_again_serve_the_same_connect_server(
         stack.restart(name)
     run = client.trigger("flights")
     assert client.wait_for_run(run, RUN_SECONDS).state == "success", client.tasks(run)
-    assert_landed(stack, MORE)
+    assert_landed(stack.bootstrap, stack.warehouse, MORE)
 
 
 @pytest.mark.parametrize("stack", ["bucket"], indirect=True)
@@ -101,4 +86,4 @@ def test_a_scheduler_killed_in_mid_run_is_replaced_by_the_other(
     (busy,) = [name for name in SCHEDULERS if stack.guarded(name).process.pid in above]
     stack.guarded(busy).kill()
     assert client.wait_for_run(run, RUN_SECONDS).state == "success", client.tasks(run)
-    assert_landed(stack, FLIGHTS)
+    assert_landed(stack.bootstrap, stack.warehouse, FLIGHTS)

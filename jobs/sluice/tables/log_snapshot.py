@@ -45,9 +45,11 @@ class LogSnapshot:
 
     def require_known_format(self, since: int = -1) -> None:
         """Raises NewerFormat where a commit above a version is a newer Sluice's."""
+        if self._table is None or self._table.version() <= since:
+            return
         if self._known_above is not None and self._known_above <= since:
             return
-        for version, commit in commit_infos(self._table) if self._table is not None else ():
+        for version, commit in commit_infos(self._table):
             if version <= since:
                 break
             batch_of(commit)

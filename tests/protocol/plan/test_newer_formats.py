@@ -91,12 +91,14 @@ def test_every_command_is_refused_by_name_and_nothing_changes(
 def test_the_status_says_why_the_next_run_is_refused(
     trips: Installed, write: Callable[[Installed], None], told: str
 ) -> None:
+    known = json.loads(trips.sluice("status", "--json").stdout)
     write(trips)
     shown = trips.sluice("status")
     assert shown.returncode == 0, shown.stderr
     assert "trips: The next run is refused: " in shown.stdout
     assert told in shown.stdout
     document = json.loads(trips.sluice("status", "--json").stdout)
+    assert document.keys() == known.keys()
     assert told in document["notes"][0]
     assert (document["last_batch"], document["partitions"]) == (None, None)
 
