@@ -12,8 +12,8 @@ import psutil
 import pytest
 
 from local.embedded.airflow_client import DagRun
-from tests.production.worlds.postgres import Postgres
 from tests.worlds.deployment import RUN_SECONDS, Deployment, deployed
+from tests.worlds.postgres import Postgres
 from tests.worlds.processes import JAVA_TUNING, until
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
@@ -45,7 +45,7 @@ def postgres() -> Iterator[Postgres]:
 def deployment(
     postgres: Postgres, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Deployment]:
-    settings = {"database": {"sql_alchemy_conn": postgres.address}, "scheduler": WATCHFUL}
+    settings = {**postgres.settings, "scheduler": WATCHFUL}
     folder = tmp_path_factory.mktemp("airflow")
     tuned = {"policies": POLICIES, "environment": JAVA_TUNING, "settings": settings}
     with deployed(folder, {"trips": {}}, schedulers=2, **tuned) as made:

@@ -50,10 +50,7 @@ def backfill(to: Deployment, first: int, last: int, **more: Any) -> int:
 
 
 def created(to: Deployment, ask: Callable[[], int]) -> int:
-    """Request again if SQLite, with its one writer at a time, left a backfill without runs.
-
-    Or if Airflow noticed just now that the backfill before is over.
-    """
+    """Request again where Airflow has not yet noticed that the backfill before is over."""
 
     def attempt() -> int:
         try:

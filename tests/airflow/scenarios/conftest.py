@@ -1,4 +1,8 @@
-"""One real Airflow for all scenarios: each of its pipelines is one file's."""
+"""One real Airflow for all scenarios: each of its pipelines is one file's.
+
+Its database is PostgreSQL, as in production. SQLite, of one writer at a time, lets a request that
+met another one fail half done, and may stay locked from then on.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ import pytest
 
 from tests.worlds.backfill_runs import HOURLY
 from tests.worlds.deployment import KEEPING_ALL, Deployment, deployed
+from tests.worlds.postgres import Postgres
 from tests.worlds.processes import JAVA_TUNING
 
 SPECS: dict[str, dict[str, object]] = {
@@ -35,6 +40,7 @@ def task_policy(task):
 @pytest.fixture(scope="session")
 def deployments(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Deployment]]:
     folder = tmp_path_factory.mktemp("airflow")
-    tuned = {"policies": POLICIES, "environment": JAVA_TUNING}
-    with deployed(folder, SPECS, topic=KEEPING_ALL, **tuned) as made:
-        yield made
+    with Postgres() as postgres:
+        tuned = {"policies": POLICIES, "environment": JAVA_TUNING, "settings": postgres.settings}
+        with deployed(folder, SPECS, topic=KEEPING_ALL, **tuned) as made:
+            yield made

@@ -21,8 +21,8 @@ from local.embedded.server import PROGRAMS
 from local.secrets_file import write
 from tests.production.worlds import kafka_image
 from tests.production.worlds.compose_file import Service, in_bucket, secret, services
-from tests.production.worlds.postgres import BINARIES, Postgres
 from tests.production.worlds.translation import LOOPBACK, Translation
+from tests.worlds.postgres import BINARIES, Postgres
 from tests.worlds.processes import JAVA_TUNING, until
 
 START_SECONDS = 360

@@ -1,7 +1,7 @@
 """PostgreSQL: one server of its own, with a database that can be lost, dumped and restored.
 
     with Postgres() as postgres:
-        Airflow(folder, broker.bootstrap, warehouse=…, database=postgres.address)
+        Airflow(folder, broker.bootstrap, warehouse=…, settings=postgres.settings)
 
 The binaries are pgserver's. PostgreSQL refuses root, who here hands it to the user `nobody`.
 """
@@ -82,6 +82,11 @@ class Postgres:
         """The database's, as SQLAlchemy takes it."""
         login = f"{self._user}:{self._password}"
         return f"postgresql+psycopg2://{login}@127.0.0.1:{self.port}/{self._database}"
+
+    @property
+    def settings(self) -> dict[str, dict[str, str]]:
+        """Airflow's settings that name the database."""
+        return {"database": {"sql_alchemy_conn": self.address}}
 
     def start(self) -> Self:
         """Start, and wait until it takes connections."""
