@@ -50,7 +50,7 @@ def backfill(to: Deployment, first: int, last: int, **more: Any) -> int:
 
 
 def created(to: Deployment, ask: Callable[[], int]) -> int:
-    """Request again where Airflow has not yet noticed that the backfill before is over."""
+    """Request again where Airflow noticed just now that the backfill before is over."""
 
     def attempt() -> int:
         try:

@@ -74,6 +74,10 @@ class Postgres:
 
     def close(self) -> None:
         """End the server, and remove its data."""
+        if self._guarded is not None and self._guarded.running:
+            # One that is killed leaves its shared memory behind.
+            stop = [str(BINARIES / "pg_ctl"), "stop", "--mode=fast", "-D", str(self._data)]
+            subprocess.run([*_unprivileged(), *stop], capture_output=True, check=False)
         self.crash()
         shutil.rmtree(self.folder, ignore_errors=True)
 
