@@ -61,13 +61,14 @@ Deployments = dict[str, Deployment]
 def deployments(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployments]:
     folder = tmp_path_factory.mktemp("airflow")
     tuned = {"policies": POLICIES, "environment": JAVA_TUNING}
-    shape = {"partitions": PARTITIONS, "topic": KEEPING_ALL}
-    with Postgres() as postgres:
-        settings = SETTINGS | postgres.settings
-        with deployed(folder, SPECS, settings=settings, **shape, **tuned) as made:
-            made["trips"].unpause()
-            made["pairs"].unpause()
-            yield made
+    shape = {"partitions": PARTITIONS, "topic": KEEPING_ALL, **tuned}
+    with (
+        Postgres() as postgres,
+        deployed(folder, SPECS, settings=SETTINGS | postgres.settings, **shape) as made,
+    ):
+        made["trips"].unpause()
+        made["pairs"].unpause()
+        yield made
 
 
 def frozen_in_its_write(trips: Deployment) -> tuple[DagRun, psutil.Process, psutil.Process]:

@@ -50,7 +50,10 @@ def backfill(to: Deployment, first: int, last: int, **more: Any) -> int:
 
 
 def created(to: Deployment, ask: Callable[[], int]) -> int:
-    """Request again where Airflow noticed just now that the backfill before is over."""
+    """Request again if SQLite, with its one writer at a time, left a backfill without runs.
+
+    Or if Airflow noticed just now that the backfill before is over.
+    """
 
     def attempt() -> int:
         try:

@@ -14,7 +14,6 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import mkdtemp
-from types import TracebackType
 from typing import Self
 
 import psutil
@@ -64,12 +63,7 @@ class Postgres:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self.close()
 
     def close(self) -> None:

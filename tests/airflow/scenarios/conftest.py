@@ -40,7 +40,9 @@ def task_policy(task):
 @pytest.fixture(scope="session")
 def deployments(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Deployment]]:
     folder = tmp_path_factory.mktemp("airflow")
-    with Postgres() as postgres:
-        tuned = {"policies": POLICIES, "environment": JAVA_TUNING, "settings": postgres.settings}
-        with deployed(folder, SPECS, topic=KEEPING_ALL, **tuned) as made:
-            yield made
+    tuned = {"topic": KEEPING_ALL, "policies": POLICIES, "environment": JAVA_TUNING}
+    with (
+        Postgres() as postgres,
+        deployed(folder, SPECS, settings=postgres.settings, **tuned) as made,
+    ):
+        yield made

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import uuid
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from local.embedded.airflow_client import AirflowClient
@@ -70,12 +69,7 @@ class Containers:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self.compose("down", "--volumes", "--timeout", "5")
 
     def client(self) -> AirflowClient:

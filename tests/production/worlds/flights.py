@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import yaml
@@ -21,10 +21,10 @@ _SPEC = yaml.safe_load((ROOT / "dags" / "pipelines" / "flights.yaml").read_text(
 @contextmanager
 def expecting_flights(client: AirflowClient, bootstrap: str) -> Iterator[AirflowClient]:
     """Airflow, signed in, which knows the DAG; the topic is there."""
-    client.wait_for_dag("flights")
-    create_flights_topic(bootstrap)
-    yield client
-    client.close()
+    with closing(client):
+        client.wait_for_dag("flights")
+        create_flights_topic(bootstrap)
+        yield client
 
 
 def assert_landed(bootstrap: str, warehouse: Path, flights: int) -> None:

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from local.embedded.airflow_client import AirflowClient
@@ -62,12 +61,7 @@ class NativeCompose:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         for guarded in self._guarded.values():
             guarded.kill()
         self._postgres.close()
