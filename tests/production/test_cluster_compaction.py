@@ -9,7 +9,7 @@ import pytest
 from confluent_kafka import Producer
 
 from tests.production.worlds.watched_cluster import WatchedCluster
-from tests.worlds.compaction import COMPACTED, NOT_YET, compact, let_compact
+from tests.worlds.compaction import COMPACTED, compact
 from tests.worlds.pipelines import Installed
 from tests.worlds.records import numbered, send
 
@@ -24,7 +24,7 @@ def test_rows_whose_records_are_gone_outlive_the_executor_that_has_read_them(
 ) -> None:
     """All is read again and no row to be kept; then the cleaner comes, and the executor dies."""
     small = {"spark.executor.memory": "512m", "spark.task.maxFailures": "1"}
-    trips = pipeline(topic(**COMPACTED | NOT_YET), format={"type": "raw"}, spark=small)
+    trips = pipeline(topic(**COMPACTED), format={"type": "raw"}, spark=small)
     trips.given["AIRFLOW_CONN_SPARK_DEFAULT"] = cluster.connection
     producer = Producer({"bootstrap.servers": trips.bootstrap, "log_level": 0})
     for number, value in enumerate(numbered(TRIPS)):
@@ -33,7 +33,6 @@ def test_rows_whose_records_are_gone_outlive_the_executor_that_has_read_them(
     lands(trips, "reset", "--to-earliest", "--execute", "--reason", "a test")
     run = trips.start("run", **FROZEN)
     run.says("failpoint kept rows known: freeze")
-    let_compact(trips.bootstrap, trips.topics[0])
     compact(trips.bootstrap, trips.topics)
     for each in cluster.executors():
         each.kill()

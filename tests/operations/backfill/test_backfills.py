@@ -22,7 +22,7 @@ from sluice.progress.quarantined_records import read_quarantined
 from sluice.protocol.plan.write_plan import PlannedWork
 from sluice.protocol.settle.write_receipts import Settlement
 
-from tests.worlds.compaction import COMPACTED, NOT_YET, compact, let_compact
+from tests.worlds.compaction import COMPACTED, compact
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import delete_records, group_positions, numbered, produce
 
@@ -239,12 +239,11 @@ def test_fresh_data_goes_first(trips: Installed) -> None:
 
 
 def test_rows_whose_records_were_compacted_stay(topic: Topic, pipeline: Pipelines) -> None:
-    trips = pipeline(topic(**COMPACTED, **NOT_YET))
+    trips = pipeline(topic(**COMPACTED))
     for number in range(20):
         produce(trips.bootstrap, trips.topics[0], numbered(1, number), key=b"%d" % (number % 3))
     trips.run()
     before = contents(trips)
-    let_compact(trips.bootstrap, trips.topics[0])
     compact(trips.bootstrap, trips.topics)
     again(trips, offset_ranges([f"{trips.topics[0]}[0] [0, 20)"]))
     assert set(by_batch(trips)) == {"forward-1-1", "backfill-1-1"}

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from local.embedded.spark_server import SparkServer
-from tests.worlds.compaction import COMPACTED, NOT_YET, compact, let_compact
+from tests.worlds.compaction import COMPACTED, compact
 from tests.worlds.pipelines import Installed, Pipelines, Topic, more
 from tests.worlds.processes import JAVA_TUNING, until
 from tests.worlds.records import numbered, produce
@@ -178,11 +178,10 @@ def test_an_unfit_server_is_refused_at_once_by_what_it_lacks(
 def test_a_compacted_topic_is_read_again_on_a_server_and_keeps_its_rows(
     start: Start, topic: Topic, pipeline: Pipelines
 ) -> None:
-    trips, server = pipeline(topic(**COMPACTED | NOT_YET)), start()
+    trips, server = pipeline(topic(**COMPACTED)), start()
     for number in range(20):
         produce(trips.bootstrap, trips.topics[0], numbered(1, number), key=b"k-%d" % (number % 5))
     assert trips.process("run", **on(server)).returncode == 0
-    let_compact(trips.bootstrap, trips.topics[0])
     compact(trips.bootstrap, trips.topics)
     back = trips.sluice("reset", "--to-earliest", "--execute", "--reason", "a test")
     assert back.returncode == 0, back.stderr

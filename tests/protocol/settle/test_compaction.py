@@ -9,7 +9,7 @@ from confluent_kafka import Producer
 from sluice.operations.reset.targets import to_earliest
 
 from tests.oracle import KafkaTruth, read_truth
-from tests.worlds.compaction import COMPACTED, NOT_YET, compact, let_compact
+from tests.worlds.compaction import COMPACTED, compact
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import delete_records, end, numbered, send, transactional
 
@@ -74,14 +74,13 @@ def test_what_is_compacted_between_plan_and_ingest_is_a_gap(
     topic: Topic, pipeline: Pipelines
 ) -> None:
     """Of three planned batches the first is committed before, and keeps what it has read."""
-    trips = pipeline(topic(**COMPACTED | NOT_YET), max_records_per_batch=TRIPS // 2)
+    trips = pipeline(topic(**COMPACTED), max_records_per_batch=TRIPS // 2)
     write(trips)
     write(trips, TRIPS // 2)
     first = first_records(read_truth(trips.bootstrap, trips.topics), TRIPS // 2)
     work = trips.plan()
     assert work.batches == range(1, 4)
     trips.ingest(replace(work, batches=range(1, 2)))
-    let_compact(trips.bootstrap, trips.topics[0])
     compact(trips.bootstrap, trips.topics)
     left = left_below(trips, TRIPS)
     trips.ingest(work)
@@ -116,11 +115,10 @@ def test_transactions_on_a_compacted_topic_add_up(topic: Topic, pipeline: Pipeli
 def test_a_rewind_keeps_the_rows_whose_records_were_compacted_since(
     topic: Topic, pipeline: Pipelines
 ) -> None:
-    trips = pipeline(topic(**COMPACTED | NOT_YET))
+    trips = pipeline(topic(**COMPACTED))
     write(trips)
     trips.run()
     assert len(trips.rows()) == TRIPS
-    let_compact(trips.bootstrap, trips.topics[0])
     compact(trips.bootstrap, trips.topics)
     left = left_below(trips, TRIPS)
     assert left < TRIPS
