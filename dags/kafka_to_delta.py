@@ -61,7 +61,7 @@ def kafka_to_delta(spec: PipelineSpec, path: Path) -> DAG:
         max_active_runs=1,
         default_args={"owner": spec.owner, **RETRIES},
         tags=["sluice", "kafka", "delta"],
-        params=run_params(),
+        params=run_params(spec.example_topic),
     ) as dag:
         table = data_table(spec)
 

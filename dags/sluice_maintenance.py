@@ -34,6 +34,8 @@ if SPECS:
         schedule=CronDataIntervalTimetable("30 2 * * *", "UTC"),
         start_date=datetime(2000, 1, 1, tzinfo=UTC),
         catchup=False,
+        # It reads no interval: there is nothing to fill in afterwards.
+        allowed_run_types=["scheduled", "manual"],
         max_active_runs=1,
         # Pipelines keep running meanwhile, and need their share of the machine.
         max_active_tasks=1,

@@ -22,15 +22,16 @@ from sluice.scheduling.reset_tasks import EXECUTE, PREVIEW, execute, preview
 from sluice.scheduling.time_limits import SHORT
 from sluice.spec.spec_files import read_specs
 
-PIPELINES = [each.pipeline for each in read_specs(project_settings().pipelines).accepted.values()]
+SPECS = list(read_specs(project_settings().pipelines).accepted.values())
 
-if PIPELINES:
+if SPECS:
     with DAG(
         dag_id="sluice_reset",
         description="Move the cursor of a pipeline",
         doc_md=__doc__,
         schedule=None,
         catchup=False,
+        allowed_run_types=["manual"],
         max_active_runs=1,
         default_args={
             "owner": "sluice",
@@ -39,7 +40,7 @@ if PIPELINES:
             "execution_timeout": SHORT,
         },
         tags=["sluice"],
-        params=reset_params(PIPELINES),
+        params=reset_params([each.pipeline for each in SPECS], SPECS[0].example_topic),
     ):
         (
             task(preview, task_id=PREVIEW, multiple_outputs=False)()

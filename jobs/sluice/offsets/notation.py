@@ -1,7 +1,7 @@
 """Notation: ranges, positions, scopes and moments, as people and Kafka's tools write them.
 
 Every function raises ValueError with what was found and an example of what is allowed. The names in
-capitals are the same forms as patterns for the schema of a trigger form, which checks them first.
+capitals are the same forms as patterns, for schemas that are checked first.
 """
 
 from __future__ import annotations
@@ -18,16 +18,9 @@ _LETTERS = "[A-Za-z0-9._-]"
 _TOPIC = f"{_LETTERS}{{1,249}}"
 # Kafka's protocol has 32-bit partitions and 64-bit offsets, both signed (protocol guide).
 _PARTITION, _OFFSET = r"\d{1,9}", r"\d{1,18}"
-_PLACE = rf"{_TOPIC}\[{_PARTITION}\]"
 
 TOPIC = f"^{_TOPIC}$"
-RANGE = rf"^{_PLACE} \[{_OFFSET}, {_OFFSET}\)$"
-BATCH = r"^(forward|backfill)-[1-9]\d{0,8}-[1-9]\d{0,17}$"
-POSITION, RECORD = rf"^{_PLACE}={_OFFSET}$", rf"^{_PLACE}@{_OFFSET}$"
-SCOPE = rf"^{_TOPIC}(:{_PARTITION}(,{_PARTITION})*)?$"
 MOMENT = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$"
-DURATION = r"^P(\d+D)?(T(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?$"
-PREVIEW = r"^\d+-\d+-[0-9a-f]{8}$"
 
 _RANGE = re.compile(rf"({_TOPIC})\[({_PARTITION})\] \[({_OFFSET}), ({_OFFSET})\)")
 

@@ -14,7 +14,8 @@ class PositionName:
 
     `start` is how a spec writes it. `target` is the option of `sluice reset` and the target of its
     form, with `help` and `description`; where it takes a value, `metavar` stands for that on the
-    command line and `parameter` holds it in the form. A `repeatable` one takes several values. It
+    command line, and in the form `parameter` holds it, under `title`; `{topic}` in its description
+    stands for a topic. A `repeatable` one takes several values. It
     can be limited to some topics, unless it names single partitions or concerns the whole table,
     and goes `on_new_cluster` unless it leans on offsets of the old one. One that is `moving` means
     another offset with every new record.
@@ -25,6 +26,7 @@ class PositionName:
     help: str = ""
     metavar: str = ""
     parameter: str = ""
+    title: str = ""
     description: str = ""
     repeatable: bool = False
     of_some_topics: bool = True
@@ -57,14 +59,16 @@ NAMES = (
         metavar="TIME",
         help="First record at or after it. [UTC]",
         parameter="moment",
-        description="The first record at or after this moment.",
+        title="Moment, in UTC",
+        description="Start at the first record at or after this moment.",
     ),
     PositionName(
         target="by-duration",
         metavar="PT1H",
         help="Records from this long ago on.",
         parameter="duration",
-        description="Records from this long ago on: `PT1H`, `P1DT12H`.",
+        title="Duration",
+        description="How far back from now: `PT1H` is one hour, `P1DT12H` a day and a half.",
         moving=True,
     ),
     PositionName(
@@ -72,6 +76,7 @@ NAMES = (
         metavar="N",
         help="N offsets forward; back with -N.",
         parameter="shift",
+        title="Offsets to move",
         description="This many offsets forward; a negative number goes back.",
         on_new_cluster=False,
     ),
@@ -81,7 +86,8 @@ NAMES = (
         metavar="'TOPIC[N]=OFFSET'",
         help="This partition to this offset; the others stay. Repeatable.",
         parameter="positions",
-        description="One position per line: `flights[0]=120`.",
+        title="Positions",
+        description="One position per line: `{topic}[0]=120`.",
         repeatable=True,
         of_some_topics=False,
     ),
@@ -91,6 +97,7 @@ NAMES = (
         metavar="GROUP",
         help="The committed offsets of a consumer group.",
         parameter="group",
+        title="Consumer group",
         description="The committed offsets of this consumer group.",
     ),
     PositionName(
@@ -98,7 +105,8 @@ NAMES = (
         metavar="'TOPIC[N]@OFFSET'",
         help="Skip this one record only. Repeatable.",
         parameter="records",
-        description="Records that must never be read, one per line: `flights[0]@120`.",
+        title="Records",
+        description="Records that must never be read, one per line: `{topic}[0]@120`.",
         repeatable=True,
         of_some_topics=False,
         on_new_cluster=False,

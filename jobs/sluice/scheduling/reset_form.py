@@ -12,7 +12,9 @@ from sluice.offsets import notation
 from sluice.positions.names import SKIP, TARGETS
 from sluice.scheduling.run_params import (
     BRING_BACK_ERASED,
+    LINES,
     MOMENT,
+    SWITCH,
     bring_back_erased,
     require_known_params,
 )
@@ -21,75 +23,70 @@ if TYPE_CHECKING:
     from sluice.offsets.notation import Positions
     from sluice.operations.reset.targets import Target
 
-_WHERE_TO = "Where to"
+_RARELY = "Rarely needed"
 _TEXT = {"type": ["null", "string"]}
-_LINES = {"type": ["null", "array"], "maxItems": 1000}
 # What a target's value may be, by parameter.
 _BOUNDS: Mapping[str, Mapping[str, Any]] = {
     "moment": MOMENT,
-    "duration": {**_TEXT, "pattern": notation.DURATION, "maxLength": 32},
+    "duration": {**_TEXT, "maxLength": 32},
     "shift": {"type": ["null", "integer"], "minimum": -(10**15), "maximum": 10**15},
-    "positions": {**_LINES, "items": {"type": "string", "pattern": notation.POSITION}},
+    "positions": LINES,
     "group": {**_TEXT, "minLength": 1, "maxLength": 255},
-    "records": {**_LINES, "items": {"type": "string", "pattern": notation.RECORD}},
+    "records": LINES,
 }
 _VALUES = {each.parameter: each for each in TARGETS.values() if each.parameter}
 
+# In the order of the form: each target's value right below the target.
 _FORM: Mapping[str, Mapping[str, Any]] = {
     **{
         parameter: {
             **_BOUNDS[parameter],
-            "section": _WHERE_TO,
-            "title": each.target,
+            "title": f"{each.title} (for {each.target})",
             "description": each.description,
         }
         for parameter, each in _VALUES.items()
     },
     "topics": {
-        **_LINES,
-        "section": _WHERE_TO,
-        "items": {"type": "string", "pattern": notation.SCOPE},
+        **LINES,
         "title": "Only these topics or partitions",
-        "description": "One per line: `flights`, or `flights:0,2`. None: all of the pipeline.",
-    },
-    "new_cluster": {
-        "default": False,
-        "type": "boolean",
-        "section": "Where to",
-        "title": "New cluster",
-        "description": "The connection leads to another Kafka cluster, which has taken the place"
-        " of the one before: go on with it, in all partitions.",
+        "description": "One per line: `{topic}`, or `{topic}:0,2`. None: all of the pipeline.",
     },
     "reason": {
-        "default": "",
-        "type": "string",
+        **_TEXT,
         "maxLength": 1000,
         "title": "Reason",
-        "description": "Why, for the record. Needed to execute.",
+        "description": "Why, for the record. Needed to execute, not to preview.",
     },
     "execute": {
+        **SWITCH,
         "default": False,
-        "type": "boolean",
         "title": "Execute",
         "description": "Do it. Otherwise the log of `preview` shows what would be done.",
     },
     "as_previewed": {
-        "type": ["null", "string"],
+        **_TEXT,
         "maxLength": 64,
-        "pattern": notation.PREVIEW,
         "title": "As previewed",
         "description": "The id from an earlier run's preview: do exactly that, or refuse.",
+    },
+    "new_cluster": {
+        **SWITCH,
+        "default": False,
+        "section": _RARELY,
+        "title": "New cluster",
+        "description": "The connection leads to another Kafka cluster, which has taken the place"
+        " of the one before: go on with it, in all partitions.",
     },
 }
 
 
-def reset_params(pipelines: Iterable[str]) -> dict[str, Param]:
-    """The form's fields, with help texts."""
+def reset_params(pipelines: Iterable[str], topic: str) -> dict[str, Param]:
+    """The form's fields, with help texts; `topic` is one of theirs, for examples."""
     names = sorted(pipelines)
     return {
         # These two have no default: a mistyped name must not move another cursor.
         "pipeline": Param(
-            type="string", enum=names, title="Pipeline", description="Pipeline to reset."
+            type="string", enum=names, title="Pipeline", description="The pipeline to reset."
         ),
         "target": Param(
             type="string",
@@ -99,9 +96,14 @@ def reset_params(pipelines: Iterable[str]) -> dict[str, Param]:
             " rows; skipped ones are recorded. `skip` passes over single records only.",
         ),
         # Made anew each time: a Param keeps the value that was set.
-        **{name: Param(**{"default": None, **form}) for name, form in _FORM.items()},
-        BRING_BACK_ERASED: bring_back_erased(_WHERE_TO),
+        **{name: _field(form, topic) for name, form in _FORM.items()},
+        BRING_BACK_ERASED: bring_back_erased(_RARELY),
     }
+
+
+def _field(form: Mapping[str, Any], topic: str) -> Param:
+    description = form["description"].format(topic=topic)
+    return Param(**{"default": None, **form, "description": description})
 
 
 def where_to(params: Mapping[str, Any]) -> Target | Positions:
@@ -120,7 +122,7 @@ def where_to(params: Mapping[str, Any]) -> Target | Positions:
         )
     try:
         value = params[needed] if needed else ""
-        return _read(name, value, params["topics"] or (), params["new_cluster"])
+        return _read(name, value, params["topics"] or (), bool(params["new_cluster"]))
     except ValueError as problem:
         raise SettingsError(f"{needed or 'topics'}: {problem}") from None
 

@@ -28,7 +28,7 @@ def preview(params: Any = None, dag_run: Any = None) -> dict[str, str]:
     with failing_for_good():
         pipeline, where = _chosen_pipeline(params), where_to(params)
         if isinstance(where, Mapping):
-            found = pipeline.preview_skip(where, params["reason"], actor_of(dag_run))
+            found = pipeline.preview_skip(where, params["reason"] or "", actor_of(dag_run))
             shown, told = found.preview, found.summary
         else:
             would_do = pipeline.preview_reset(where)
@@ -43,7 +43,7 @@ def execute(params: Any = None, dag_run: Any = None, ti: Any = None) -> None:
     """Do what the preview has shown; skipped unless the run has `execute` set."""
     if not params["execute"]:
         raise AirflowSkipException("only a preview; nothing was changed")
-    reason, origin = params["reason"].strip(), (dag_run.run_id, actor_of(dag_run))
+    reason, origin = (params["reason"] or "").strip(), (dag_run.run_id, actor_of(dag_run))
     with failing_for_good():
         shown = params["as_previewed"] or _shown(ti)
         if not reason:

@@ -38,7 +38,9 @@ BACKFILL = "backfill"
 DRY_RUN = "dry_run"
 BRING_BACK_ERASED = "bring_back_erased"
 REPROCESS = ("reprocess_from", "reprocess_to", "reprocess_ranges", "reprocess_batches")
-_READ_AGAIN = "Read again, below the cursor"
+_READ_AGAIN = "Read again, below the cursor (manual runs only)"
+# A form marks a field as required unless it may be null.
+SWITCH: Mapping[str, Any] = {"type": ["null", "boolean"]}
 MOMENT: Mapping[str, Any] = {
     "type": ["null", "string"],
     # The format selects the form's field; Airflow does not check it.
@@ -46,15 +48,24 @@ MOMENT: Mapping[str, Any] = {
     "pattern": notation.MOMENT,
     "maxLength": 64,
 }
-_LIST: Mapping[str, Any] = {"type": ["null", "array"], "maxItems": 1000, "section": _READ_AGAIN}
+# Bounded here, and read by the task, whose errors say what was found and show an example; the form
+# would only quote a pattern.
+LINES: Mapping[str, Any] = {
+    "type": ["null", "array"],
+    "maxItems": 1000,
+    "items": {"type": "string", "maxLength": 512},
+}
 
 
-def run_params() -> dict[str, Param]:
-    """Typed and bounded; a run without any of them reads new records."""
+def run_params(topic: str) -> dict[str, Param]:
+    """Typed and bounded; a run without any of them reads new records.
+
+    `topic` is one of the pipeline's, for examples.
+    """
     return {
         DRY_RUN: Param(
             False,
-            type="boolean",
+            **SWITCH,
             title="Dry run",
             description="Show what the run would read in the log of `plan`, and write nothing.",
         ),
@@ -62,28 +73,28 @@ def run_params() -> dict[str, Param]:
             None,
             **MOMENT,
             section=_READ_AGAIN,
-            title="From",
-            description="Read a time window again: from the first record at or after this …",
+            title="From (UTC)",
+            description="Read a time window again: from the first record at or after this moment.",
         ),
         "reprocess_to": Param(
             None,
             **MOMENT,
             section=_READ_AGAIN,
-            title="To",
-            description="… to the first record at or after this one.",
+            title="To (UTC)",
+            description="The window ends before the first record at or after this moment.",
         ),
         "reprocess_ranges": Param(
             None,
-            **_LIST,
-            items={"type": "string", "pattern": notation.RANGE},
+            **LINES,
+            section=_READ_AGAIN,
             title="Offset ranges",
-            description="Or read offsets again, one range per line: `flights[0] [120, 180)`. The"
+            description=f"Or read offsets again, one range per line: `{topic}[0] [120, 180)`. The"
             " end is the first offset that is not read.",
         ),
         "reprocess_batches": Param(
             None,
-            **_LIST,
-            items={"type": "string", "pattern": notation.BATCH},
+            **LINES,
+            section=_READ_AGAIN,
             title="Batches",
             description="Or read whole batches again, one name per line: `forward-1-42`.",
         ),
@@ -95,7 +106,7 @@ def bring_back_erased(section: str) -> Param:
     """The field that lets rows come back which others deleted."""
     return Param(
         False,
-        type="boolean",
+        **SWITCH,
         section=section,
         title="Bring back erased rows",
         description="Also where this brings back rows that others deleted from the table.",
@@ -106,7 +117,7 @@ def selection_of(dag_run: Any, params: Mapping[str, Any]) -> Selection | None:
     """What a run reads again; None if it reads new records. Raises SettingsError."""
     from sluice.operations.backfill.selection import parse_selection, time_window
 
-    require_known_params(params, run_params())
+    require_known_params(params, (DRY_RUN, *REPROCESS, BRING_BACK_ERASED))
     given = {name: params[name] for name in REPROCESS if params[name]}
     if dag_run.run_type.value == BACKFILL:
         if given:

@@ -146,6 +146,11 @@ class PipelineSpec(Model):
         return self.format.columns
 
     @property
+    def example_topic(self) -> str:
+        """A topic that texts about the pipeline may name as an example."""
+        return self.topics[0] if self.topics else "topic"
+
+    @property
     def data_loss(self) -> OnDataLoss:
         """What the pipeline does about lost offsets."""
         return ON_DATA_LOSS[self.on_data_loss]

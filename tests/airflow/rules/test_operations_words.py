@@ -27,7 +27,7 @@ def texts(words: object) -> Iterator[str]:
 
 
 def test_every_bold_word_is_on_a_form() -> None:
-    ours = [*run_params().values(), *reset_params(["a"]).values()]
+    ours = [*run_params("a").values(), *reset_params(["a"], "a").values()]
     ours += maintenance_params(["a"]).values()
     on_forms = set(texts(json.loads(WORDS.read_text(encoding="utf-8"))))
     on_forms |= {each.schema.get(part) for each in ours for part in ("title", "section")}

@@ -72,7 +72,36 @@ def test_every_parameter_has_a_title_a_help_text_and_bounds(dag):
         assert param.schema["title"], name
         kinds = param.schema["type"]
         bounds = {"enum", "maxLength", "maximum", "maxItems", "format"}
-        assert kinds == "boolean" or bounds & set(param.schema), name
+        assert "boolean" in kinds or bounds & set(param.schema), name
+
+
+def test_only_pipeline_and_target_must_be_filled_in(dag):
+    """The form marks what may not be null as required, and keeps its button closed without it."""
+    required = [
+        name for name in dag.params if "null" not in dag.params.get_param(name).schema["type"]
+    ]
+    assert required == ["pipeline", "target"]
+
+
+def test_a_preview_needs_no_reason(given):
+    assert given(target="to-latest")["reason"] is None
+
+
+def test_a_targets_value_is_beside_the_target(dag):
+    """In the form's first section, which is open; only what is rarely needed is folded away."""
+    folded = [name for name in dag.params if "section" in dag.params.get_param(name).schema]
+    assert folded == ["new_cluster", "bring_back_erased"]
+
+
+def test_the_examples_name_the_pipelines_topic(write_spec, parse):
+    write_spec("orders", topics=["orders.v2"])
+    params = parse().dags["sluice_reset"].params
+    examples = [params.get_param(name).description for name in ("positions", "records", "topics")]
+    assert all("`orders.v2" in each for each in examples)
+
+
+def test_it_is_only_ever_run_by_hand(dag):
+    assert {each.value for each in dag.allowed_run_types} == {"manual"}
 
 
 @pytest.mark.parametrize(
@@ -81,14 +110,14 @@ def test_every_parameter_has_a_title_a_help_text_and_bounds(dag):
         ("pipeline", "refused"),
         ("target", "somewhere"),
         ("moment", "x" * 65),
-        ("duration", "an hour"),
         ("shift", "5"),
         ("shift", 10**16),
-        ("positions", ["flights=5"]),
-        ("records", ["flights[0]=5"]),
-        ("topics", ["flights:x"]),
         ("reason", "x" * 1001),
-        ("as_previewed", "anything"),
+        ("duration", "P" + "1" * 32),
+        ("positions", ["x" * 513]),
+        ("records", ["flights[0]@5"] * 1001),
+        ("topics", "flights"),
+        ("as_previewed", "x" * 65),
     ],
 )
 def test_what_is_out_of_bounds_is_refused_before_a_run_starts(given, name, value):
@@ -116,6 +145,10 @@ BAD = [
     ({"target": "skip", "records": ["a[0]@1"], "topics": ["a"]}, "leave the topic out"),
     ({"target": "to-datetime", "moment": "2026-02-30"}, "moment: '2026-02-30' is no moment"),
     ({"target": "by-duration", "duration": "PT"}, "no duration"),
+    ({"target": "by-duration", "duration": "an hour"}, "expected for example PT1H"),
+    ({"target": "to-offsets", "positions": ["flights=5"]}, "expected for example flights.0.=120"),
+    ({"target": "skip", "records": ["flights[0]=5"]}, "expected for example flights.0.@120"),
+    ({"target": "to-latest", "topics": ["flights:x"]}, "topics: 'flights:x' is no topic"),
     ({"target": "to-offsets", "positions": ["a[0]=1", "a[0]=2"]}, "given twice"),
     (
         {"target": "to-latest", "topic": ["flights:0"]},

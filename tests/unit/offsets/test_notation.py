@@ -140,17 +140,10 @@ def test_what_is_no_moment_is_refused() -> None:
     ("name", "pattern"),
     [
         ("TOPIC", r"^[A-Za-z0-9._-]{1,249}$"),
-        ("RANGE", r"^[A-Za-z0-9._-]{1,249}\[\d{1,9}\] \[\d{1,18}, \d{1,18}\)$"),
-        ("BATCH", r"^(forward|backfill)-[1-9]\d{0,8}-[1-9]\d{0,17}$"),
-        ("POSITION", r"^[A-Za-z0-9._-]{1,249}\[\d{1,9}\]=\d{1,18}$"),
-        ("RECORD", r"^[A-Za-z0-9._-]{1,249}\[\d{1,9}\]@\d{1,18}$"),
-        ("SCOPE", r"^[A-Za-z0-9._-]{1,249}(:\d{1,9}(,\d{1,9})*)?$"),
         (
             "MOMENT",
             r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$",
         ),
-        ("DURATION", r"^P(\d+D)?(T(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?$"),
-        ("PREVIEW", r"^\d+-\d+-[0-9a-f]{8}$"),
     ],
 )
 def test_a_form_lets_pass_what_it_always_did(name: str, pattern: str) -> None:
