@@ -12,6 +12,7 @@ from sluice.errors import (
     ResetNeeded,
     SettingsError,
     SluiceError,
+    SpecError,
     TableRefused,
 )
 from sluice.offsets.group_lag import GroupLag, group_lag
@@ -83,7 +84,7 @@ def _refusals(resources: PipelineResources, forward: LaneState, state: KafkaStat
     try:
         check_data_table(forward)
         next_work(resources, forward, state)
-    except (DataLost, ResetNeeded, SettingsError, TableRefused) as problem:
+    except (DataLost, ResetNeeded, SettingsError, SpecError, TableRefused) as problem:
         yield _refused(problem)
 
 

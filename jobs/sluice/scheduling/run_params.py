@@ -69,37 +69,31 @@ def run_params(topic: str) -> dict[str, Param]:
             title="Dry run",
             description="Show what the run would read in the log of `plan`, and write nothing.",
         ),
-        "reprocess_from": Param(
-            None,
-            **MOMENT,
-            section=_READ_AGAIN,
-            title="From (UTC)",
-            description="Read a time window again: from the first record at or after this moment.",
+        "reprocess_from": _again(
+            MOMENT,
+            "From (UTC)",
+            "Read a time window again: from the first record at or after this moment.",
         ),
-        "reprocess_to": Param(
-            None,
-            **MOMENT,
-            section=_READ_AGAIN,
-            title="To (UTC)",
-            description="The window ends before the first record at or after this moment.",
+        "reprocess_to": _again(
+            MOMENT, "To (UTC)", "The window ends before the first record at or after this moment."
         ),
-        "reprocess_ranges": Param(
-            None,
-            **LINES,
-            section=_READ_AGAIN,
-            title="Offset ranges",
-            description=f"Or read offsets again, one range per line: `{topic}[0] [120, 180)`. The"
-            " end is the first offset that is not read.",
+        "reprocess_ranges": _again(
+            LINES,
+            "Offset ranges",
+            f"Or read offsets again, one range per line: `{topic}[0] [120, 180)`. The end is the"
+            " first offset that is not read.",
         ),
-        "reprocess_batches": Param(
-            None,
-            **LINES,
-            section=_READ_AGAIN,
-            title="Batches",
-            description="Or read whole batches again, one name per line: `forward-1-42`.",
+        "reprocess_batches": _again(
+            LINES,
+            "Batches",
+            "Or read whole batches again, one name per line: `forward-1-42`.",
         ),
         BRING_BACK_ERASED: bring_back_erased(_READ_AGAIN),
     }
+
+
+def _again(schema: Mapping[str, Any], title: str, description: str) -> Param:
+    return Param(None, **schema, section=_READ_AGAIN, title=title, description=description)
 
 
 def bring_back_erased(section: str) -> Param:

@@ -19,6 +19,7 @@ from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.ranges import TopicIdPartition
 from sluice.offsets.row_offsets import Offsets
+from sluice.spec.columns import Column
 from sluice.tables.batch_commits import BatchCommit
 from sluice.tables.commits import written_files
 from sluice.tables.coordinates import Landing, StoredCoordinates, group_coordinates
@@ -32,6 +33,7 @@ from sluice.tables.ownership import require_owner
 from sluice.tables.refusals import UNREADABLE, reading
 from sluice.tables.rows import removed_rows, rows_where
 from sluice.tables.scoped_rows import count_by_place, rows_in
+from sluice.tables.stored_columns import stored_columns
 from sluice.tables.stored_rows import StoredRows, stored_rows
 from sluice.tables.table_files import answered, files_in, open_table
 from sluice.tables.warehouse import is_on_s3
@@ -108,6 +110,16 @@ class DeltaSnapshot(LogSnapshot):
                 " new table."
             )
         return Fencing(self._table)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The table's columns; none where there is no table yet."""
+        return () if self._table is None else stored_columns(self._table)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no row."""
+        return not any(self.row_counts().values())
 
     def stored_rows(self) -> StoredRows:
         """The rows of each batch, counted, and where those of each partition end.

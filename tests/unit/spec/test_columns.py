@@ -114,7 +114,9 @@ def test_a_type_nested_without_end_is_refused_like_any_other() -> None:
         parse_columns("a " + "ARRAY<" * 2000 + "INT" + ">" * 2000)
 
 
-def _columns(types: st.SearchStrategy[ColumnType], least: int) -> st.SearchStrategy[list[Column]]:
+def column_lists(
+    types: st.SearchStrategy[ColumnType], least: int
+) -> st.SearchStrategy[list[Column]]:
     allowed = st.characters(exclude_characters=' ,;{}()\n\t="`.', exclude_categories=("Cs",))
     names = st.text(allowed, min_size=1, max_size=8)
     columns = st.builds(Column, names, types)
@@ -130,19 +132,19 @@ types: st.SearchStrategy[ColumnType] = st.recursive(
     lambda inner: (
         st.builds(Array, inner)
         | st.builds(Map, inner)
-        | st.builds(Struct, _columns(inner, 1).map(tuple))
+        | st.builds(Struct, column_lists(inner, 1).map(tuple))
     ),
     max_leaves=8,
 )
 
 
-@given(_columns(types, 1))
+@given(column_lists(types, 1))
 def test_every_schema_is_read_back_as_it_was_written(columns: list[Column]) -> None:
     text = ", ".join(f"`{each.name}` {each.type}" for each in columns)
     assert parse_columns(text) == tuple(columns)
 
 
-@given(_columns(types, 1))
+@given(column_lists(types, 1))
 def test_neither_case_nor_white_space_around_types_matters(columns: list[Column]) -> None:
     plain = [Column(f"c{at}", each.type) for at, each in enumerate(columns)]
     plain = [each for each in plain if "`" not in str(each.type)]

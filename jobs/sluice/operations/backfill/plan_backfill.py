@@ -19,6 +19,7 @@ from sluice.progress.erased import Erased, RangeToReread
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lanes import read_lane
 from sluice.progress.resources import PipelineResources
+from sluice.protocol.plan.declared_types import require_declared_types
 from sluice.protocol.plan.log_identity import find_changes
 from sluice.protocol.plan.write_plan import PlannedWork, write_plan
 
@@ -65,6 +66,7 @@ def plan_backfill(
 def preview_backfill(resources: PipelineResources, selection: Selection) -> RereadPreview:
     """What would be reread; nothing is written. Raises what `plan_backfill` raises."""
     lane = read_lane(resources, "backfill")
+    require_declared_types(resources.spec, lane.data)
     found = _decide_plan(resources, selection, lane)
     return RereadPreview(lane.unfinished, found, _erased_by(lane, found), lane.resets)
 

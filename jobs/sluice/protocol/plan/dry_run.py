@@ -15,6 +15,7 @@ from sluice.offsets.resets import Resets
 from sluice.progress.lane_state import LaneState
 from sluice.progress.lanes import read_lane
 from sluice.progress.resources import PipelineResources
+from sluice.protocol.plan.declared_types import require_declared_types
 from sluice.protocol.plan.lags import read_lags, unknown_times
 from sluice.protocol.plan.log_changes import readable_ranges
 from sluice.protocol.plan.log_identity import find_changes
@@ -52,6 +53,7 @@ def dry_run(resources: PipelineResources) -> Outlook:
 
 def next_work(resources: PipelineResources, lane: LaneState, state: KafkaState) -> Plan:
     """What the next run adds to what is unfinished. Raises what would refuse that run."""
+    require_declared_types(resources.spec, lane.data)
     if not lane.unfinished:
         return next_plan(resources, lane, state)
     changes = find_changes(resources, lane, state)

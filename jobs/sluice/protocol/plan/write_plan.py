@@ -18,6 +18,7 @@ from sluice.progress.lane_state import LaneState
 from sluice.progress.lanes import read_lane
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
+from sluice.protocol.plan.declared_types import require_declared_types
 from sluice.protocol.plan.lags import held_back_partitions
 from sluice.protocol.plan.log_identity import find_changes
 from sluice.protocol.plan.new_pipeline import require_new
@@ -33,7 +34,8 @@ DecidePlan = Callable[[LaneState], Plan]
 def plan(resources: PipelineResources, origin: Origin) -> BatchReference:
     """Decide what the next run works on, and make new ranges durable before they are read.
 
-    Raises SettingsError, BrokerUnavailable, DataLost, ResetNeeded, TableRefused or CommitFailed.
+    Raises SpecError, SettingsError, BrokerUnavailable, DataLost, ResetNeeded, TableRefused or
+    CommitFailed.
     """
 
     seen: list[KafkaState] = []
@@ -66,7 +68,7 @@ def write_plan(
 ) -> PlannedWork:
     """Make the decided plan durable; batches planned before and not committed yet come first.
 
-    Raises what `decide` raises, TableRefused, ResetNeeded or CommitFailed.
+    Raises what `decide` raises, SpecError, TableRefused, ResetNeeded or CommitFailed.
     """
     reach("before planning")
     return until_it_lands(
@@ -79,6 +81,7 @@ def write_plan(
 def _append_decided(
     resources: PipelineResources, origin: Origin, lane: LaneState, decide: DecidePlan
 ) -> PlannedWork:
+    require_declared_types(resources.spec, lane.data)
     new = decide(lane).for_table(lane.data.table_id)
     reach("offsets listed")
     if new:

@@ -1,0 +1,26 @@
+"""Declared types: a spec's columns fit the table's, before anything is planned or Spark starts."""
+
+from __future__ import annotations
+
+from sluice.errors import SpecError
+from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec.type_changes import type_changes
+from sluice.tables.delta_log import DeltaSnapshot
+
+
+def require_declared_types(spec: PipelineSpec, data: DeltaSnapshot) -> None:
+    """Raises SpecError where the table's rows have a declared column in another type.
+
+    A table without rows takes the spec's types (`lake.spark_lake`).
+    """
+    changed = list(type_changes(data.columns, spec.columns))
+    if not changed or data.is_empty:
+        return
+    told = "; ".join(
+        f"{each.name}: expected {each.stored} as in the rows of {data.uri}, found {each.declared}"
+        for each in changed
+    )
+    raise SpecError(
+        f"{spec.pipeline}: format.schema: {told}. Give the column its type back, or choose a new"
+        " `table` and `pipeline`."
+    )

@@ -1,0 +1,47 @@
+"""Type changes: declared columns that a table stores as another type. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from sluice.spec.columns import Array, Column, ColumnType, Map, Primitive, Struct
+
+# Parquet stores these alike, and Delta merges them.
+_SMALL = {Primitive("TINYINT"), Primitive("SMALLINT"), Primitive("INT")}
+
+
+@dataclass(frozen=True)
+class TypeChange:
+    """A column, or a part of one such as `trip.day`, that is declared as another type."""
+
+    name: str
+    stored: ColumnType
+    declared: ColumnType
+
+
+def type_changes(
+    stored: Iterable[Column], declared: Iterable[Column], below: str = ""
+) -> Iterator[TypeChange]:
+    """What an append of the declared columns would be refused for, in the declared order.
+
+    A column that only one of the two has is no change: Delta adds it, or leaves it null. Delta
+    ignores case in column names.
+    """
+    known = {each.name.lower(): each for each in stored}
+    for column in declared:
+        before = known.get(column.name.lower())
+        if before is not None:
+            yield from _changes(before.type, column.type, f"{below}{column.name}")
+
+
+def _changes(stored: ColumnType, declared: ColumnType, name: str) -> Iterator[TypeChange]:
+    match stored, declared:
+        case Struct(before), Struct(now):
+            yield from type_changes(before, now, f"{name}.")
+        case Array(before), Array(now):
+            yield from _changes(before, now, f"{name}[]")
+        case Map(before), Map(now):
+            yield from _changes(before, now, f"{name}{{}}")
+        case _ if stored != declared and not {stored, declared} <= _SMALL:
+            yield TypeChange(name, stored, declared)

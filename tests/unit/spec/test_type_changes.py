@@ -1,0 +1,40 @@
+"""A declared column that a table stores as another type is found by comparing the two."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from sluice.spec.columns import parse_columns
+from sluice.spec.type_changes import type_changes
+
+from tests.unit.spec.test_columns import column_lists, types
+
+
+@pytest.mark.parametrize(
+    ("stored", "declared", "changed"),
+    [
+        ("a BIGINT, b STRING", "b STRING, a BIGINT", []),
+        ("a BIGINT", "A BIGINT", []),
+        ("a BIGINT, gone DOUBLE", "a BIGINT, added DATE", []),
+        ("a BIGINT", "a STRING", ["a BIGINT STRING"]),
+        ("a TINYINT, b INT", "a INT, b SMALLINT", []),
+        ("a INT", "a BIGINT", ["a INT BIGINT"]),
+        ("a DECIMAL(5,2)", "a DECIMAL(6,2)", ["a DECIMAL(5,2) DECIMAL(6,2)"]),
+        ("a STRUCT<x: INT>", "a STRUCT<x: INT, y: DATE>", []),
+        ("a STRUCT<x: INT>", "a STRUCT<X: DATE>", ["a.X INT DATE"]),
+        ("a ARRAY<INT>", "a ARRAY<STRING>", ["a[] INT STRING"]),
+        ("a ARRAY<STRUCT<x: INT>>", "a ARRAY<STRUCT<x: DATE>>", ["a[].x INT DATE"]),
+        ("a MAP<STRING, INT>", "a MAP<STRING, DATE>", ["a{} INT DATE"]),
+        ("a ARRAY<INT>", "a INT", ["a ARRAY<INT> INT"]),
+    ],
+)
+def test_what_an_append_would_be_refused_for_is_named(
+    stored: str, declared: str, changed: list[str]
+) -> None:
+    found = type_changes(parse_columns(stored), parse_columns(declared))
+    assert [f"{each.name} {each.stored} {each.declared}" for each in found] == changed
+
+
+@given(column_lists(types, 1))
+def test_what_is_stored_as_it_is_declared_has_not_changed(columns) -> None:
+    assert not list(type_changes(columns, columns))
