@@ -23,6 +23,7 @@ SluiceError
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 
 class SluiceError(Exception):
@@ -119,3 +120,9 @@ class CommitConflict(Exception):
 def as_lines(findings: Iterable[str]) -> str:
     """Join findings into one text, one per line."""
     return "\n".join(findings)
+
+
+def did_you_mean(found: str, allowed: Iterable[str]) -> str:
+    """Write ` (did you mean topics?)`: the allowed word that is most like another; else nothing."""
+    likely = get_close_matches(found, allowed, n=1)
+    return f" (did you mean {likely[0]}?)" if likely else ""

@@ -10,7 +10,8 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from sluice.errors import SpecError, as_lines
+from sluice.errors import SpecError, as_lines, did_you_mean
+from sluice.spec.claims import refused_claims
 from sluice.spec.formats import JsonFormat, RawFormat
 from sluice.spec.pipeline_spec import PipelineSpec, Quarantine
 from sluice.spec.starts import (
@@ -48,7 +49,7 @@ def spec_files(folder: Path) -> list[Path]:
 class SpecFolder:
     """The valid specs of a folder by file, and what is wrong with its other files.
 
-    No two accepted specs name the same pipeline.
+    No two accepted specs name the same pipeline or table.
     """
 
     accepted: Mapping[Path, PipelineSpec]
@@ -62,23 +63,16 @@ class SpecFolder:
 
 def read_specs(folder: Path) -> SpecFolder:
     """Read every spec of the folder; an invalid one is refused without affecting the others."""
-    accepted: dict[Path, PipelineSpec] = {}
-    refused: dict[Path, SpecError] = {}
     if not folder.is_dir():
         missing = SpecError(f"{folder}: no such folder. Set SLUICE_PIPELINES to the specs' folder.")
         return SpecFolder({}, {folder: missing})
-    # A file named after its pipeline goes first: a copy of it must not displace it.
-    for path, outcome in sorted(_outcomes(folder), key=_claim):
-        if isinstance(outcome, SpecError):
-            refused[path] = outcome
-        elif owner := _holder(accepted, outcome.pipeline):
-            refused[path] = SpecError(
-                f"{path}: pipeline: found {outcome.pipeline!r}, which {owner.name} already has;"
-                " allowed: a name that no other file of the folder uses"
-            )
-        else:
-            accepted[path] = outcome
-    return SpecFolder(dict(sorted(accepted.items())), refused)
+    outcomes = dict(_outcomes(folder))
+    valid = {path: each for path, each in outcomes.items() if isinstance(each, PipelineSpec)}
+    refused = {path: each for path, each in outcomes.items() if isinstance(each, SpecError)}
+    contested = refused_claims(valid)
+    refused |= {path: SpecError(f"{path}: {why}") for path, why in contested.items()}
+    accepted = {path: spec for path, spec in valid.items() if path not in contested}
+    return SpecFolder(accepted, dict(sorted(refused.items())))
 
 
 def find_spec(folder: Path, pipeline: str) -> PipelineSpec:
@@ -95,8 +89,8 @@ def find_spec(folder: Path, pipeline: str) -> PipelineSpec:
     raise SpecError(
         as_lines(
             [
-                f"{folder}: expected a spec of a pipeline {pipeline!r}, found pipelines: {known}."
-                " SLUICE_PIPELINES names the folder of specs.",
+                f"{folder}: expected a spec of a pipeline {pipeline!r}, found pipelines: {known}"
+                f"{did_you_mean(pipeline, specs)}. SLUICE_PIPELINES names the folder of specs.",
                 *map(str, found.refused.values()),
             ]
         )
@@ -114,15 +108,6 @@ def _outcomes(folder: Path) -> Iterator[tuple[Path, PipelineSpec | SpecError]]:
             yield path, SpecError(f"{path}: {type(problem).__name__}: {problem}")
         else:
             yield path, spec
-
-
-def _claim(read: tuple[Path, PipelineSpec | SpecError]) -> tuple[bool, Path]:
-    path, outcome = read
-    return isinstance(outcome, SpecError) or outcome.pipeline != path.stem, path
-
-
-def _holder(accepted: Mapping[Path, PipelineSpec], pipeline: str) -> Path | None:
-    return next((path for path, spec in accepted.items() if spec.pipeline == pipeline), None)
 
 
 _PARTS: Mapping[tuple[str, ...], type[Model]] = {
@@ -148,7 +133,8 @@ def _finding(path: Path, error: Any) -> str:
     if error["type"] in ("extra_forbidden", "invalid_key"):
         model = _PARTS.get(tuple(location[:-1]), PipelineSpec)
         allowed = [field.alias or name for name, field in model.model_fields.items()]
-        return f"{where}: unknown key; allowed: {', '.join(allowed)}"
+        meant = did_you_mean(str(location[-1]), allowed)
+        return f"{where}: unknown key{meant}; allowed: {', '.join(allowed)}"
     if error["type"] == "missing":
         return f"{where}: missing"
     message = error["msg"].removeprefix("Value error, ")

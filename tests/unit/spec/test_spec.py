@@ -193,7 +193,7 @@ def test_a_pipeline_without_spec_is_refused_with_what_there_is(
     tmp_path: Path, names: tuple[str, ...], told: str
 ) -> None:
     for name in names:
-        written(tmp_path, spec_keys(pipeline=name), f"{name}.yaml")
+        written(tmp_path, spec_keys(pipeline=name, table=name), f"{name}.yaml")
     expected = rf"a spec of a pipeline 'flights', found pipelines: {told}\. SLUICE_PIPELINES names"
     with pytest.raises(SpecError, match=expected):
         find_spec(tmp_path, "flights")

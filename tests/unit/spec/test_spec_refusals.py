@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from sluice.spec.spec_files import load_spec
 from tests.unit.builders import spec_keys
 
 TOP = "version, pipeline, kafka, topics, topic_pattern, except_topics, table, format, schedule,"
+SUGGESTION = re.compile(r" \(did you mean \w+\?\)")
 JSON = {"type": "json", "schema": "a INT, b ARRAY<INT>, c STRUCT<d: INT>"}
 
 
@@ -52,7 +54,23 @@ def test_an_unknown_key_is_refused_with_its_path_and_the_known_ones(
     tmp_path: Path, keys: dict[str, Any], place: str, allowed: str
 ) -> None:
     (line,) = refusal(tmp_path, spec_keys(**keys))
-    assert line.startswith(f"{place}: unknown key; allowed: {allowed}")
+    assert SUGGESTION.sub("", line).startswith(f"{place}: unknown key; allowed: {allowed}")
+
+
+@pytest.mark.parametrize(
+    ("keys", "suggested"),
+    [
+        ({"topic": "x"}, "topic: unknown key (did you mean topics?); allowed: "),
+        ({"shedule": "x"}, "shedule: unknown key (did you mean schedule?); allowed: "),
+        ({"quarantine": {"ratio": 1}}, "quarantine.ratio: unknown key (did you mean max_ratio?);"),
+        ({"x": "x"}, "x: unknown key; allowed: "),
+    ],
+)
+def test_an_unknown_key_that_is_like_a_known_one_names_that(
+    tmp_path: Path, keys: dict[str, Any], suggested: str
+) -> None:
+    (line,) = refusal(tmp_path, spec_keys(**keys))
+    assert line.startswith(suggested)
 
 
 @pytest.mark.parametrize("part", [None, "quarantine"])
