@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
 from sluice.offsets.quantities import format_duration
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+# A pipe has no width.
+_ENDLESS = 10_000
+_GAP = 2
+# The widths from which on a word may be folded: of prose, and of a heading.
+_FOLDED, _FOLDED_HEADING = 12, 7
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -27,20 +36,85 @@ def print_json(found: Any) -> None:
     sys.stdout.write("\n")
 
 
-def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table; numbers to the right, unknown values as a dash."""
-    from rich.console import Console
-    from rich.table import Table
+def print_table(
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    prose: Collection[str] = (),
+) -> None:
+    """Print a table; numbers to the right, unknown values as a dash.
 
-    table = Table(title=title, title_justify="left")
-    listed = [list(row) for row in rows]
-    for number, column in enumerate(columns):
-        numeric = any(isinstance(row[number], int) for row in listed)
-        table.add_column(column, justify="right" if numeric else "left")
-    for row in listed:
-        table.add_row(*map(_shown, row))
-    # A pipe has no width.
-    Console(width=None if sys.stdout.isatty() else 160).print(table)
+    Nothing is ever cut, and only in headings and columns of `prose` a word may be folded. Where
+    the names, offsets and times of a row do not fit side by side, they are written as a list, one
+    below the other. Into a pipe, which has no width, each row is one line.
+    """
+    from rich.console import Console
+    from rich.text import Text
+
+    found = list(rows)
+    shown = [[_shown(value) for value in row] for row in found]
+    console = Console(width=None if sys.stdout.isatty() else _ENDLESS, highlight=False)
+    room = console.width - _GAP * (len(columns) - 1)
+    widths = _widths(columns, shown, prose, room)
+    if sum(widths) > room:
+        click.echo(title)
+        for row in shown:
+            click.echo(_list(columns, row))
+        return
+    table = _empty_table(title)
+    for at, column in enumerate(columns):
+        numeric = all(isinstance(row[at], int | None) for row in found)
+        side: Literal["left", "right"] = "right" if numeric else "left"
+        table.add_column(column, justify=side, overflow="fold", width=widths[at])
+    for row in shown:
+        # Text from outside may look like markup.
+        table.add_row(*map(Text, row))
+    console.print(table)
+
+
+def _widths(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], prose: Collection[str], room: int
+) -> list[int]:
+    """The width of each column: no word is broken that must not be, and the rest shares the room.
+
+    Not rich's own: it cuts a text when a column that may shrink meets one that may not (15.0).
+    """
+    wanted, widths = [], []
+    for at, column in enumerate(columns):
+        texts = [row[at] for row in rows]
+        words = [word for text in texts for word in text.split()]
+        least = min(_widest(words), _FOLDED if column in prose else _ENDLESS)
+        widths.append(max(least, min(_widest(column.split()), _FOLDED_HEADING)))
+        wanted.append(_widest([column, *texts]))
+    spare = room - sum(widths)
+    narrow_first = sorted(range(len(columns)), key=lambda at: wanted[at] - widths[at])
+    for left, at in zip(range(len(columns), 0, -1), narrow_first, strict=True):
+        more = max(0, min(wanted[at] - widths[at], spare // left))
+        widths[at] += more
+        spare -= more
+    return widths
+
+
+def _widest(texts: Iterable[str]) -> int:
+    from rich.cells import cell_len
+
+    return max(map(cell_len, texts), default=0)
+
+
+def _empty_table(title: str) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    return Table(
+        title=Text(title), title_justify="left", box=None, pad_edge=False, padding=(0, _GAP, 0, 0)
+    )
+
+
+def _list(columns: Sequence[str], row: Sequence[str]) -> str:
+    """One line for each value; the terminal itself folds what is too long."""
+    widest = max(map(len, columns))
+    lines = (f"{column:{widest}}  {value}" for column, value in zip(columns, row, strict=True))
+    return "\n".join([*lines, ""])
 
 
 def _shown(value: object) -> str:
@@ -52,7 +126,4 @@ def _shown(value: object) -> str:
         case timedelta():
             return format_duration(value)
         case _:
-            from rich.markup import escape
-
-            # Text from outside may look like markup.
-            return escape(str(value))
+            return str(value)

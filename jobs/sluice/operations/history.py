@@ -2,43 +2,102 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import timedelta
+from itertools import groupby
 
+from sluice.offsets.batches import BatchSequence
 from sluice.offsets.losses import Loss
+from sluice.offsets.origin import Origin
+from sluice.offsets.ranges import span_of
 from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import Reset, Resets
 from sluice.progress.committed import losses_that_count, newest_receipts
-from sluice.progress.lane_state import read_unchecked
+from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
 
 
 @dataclass(frozen=True)
-class PipelineHistory:
-    """The newest events, latest last; with each receipt, whether a reset undid its batch."""
+class SettledBatch:
+    """A batch with a receipt; `undone` by a reset, and `planned` by whom, if its plan is left."""
 
-    receipts: tuple[tuple[Receipt, bool], ...]
-    resets: tuple[Reset, ...]
+    receipt: Receipt
+    undone: bool
+    planned: Origin | None
+
+    @property
+    def settled(self) -> Origin:
+        """Who wrote the receipt, and when."""
+        assert self.receipt.recorded is not None, "it was read back"
+        return self.receipt.recorded
+
+    @property
+    def took(self) -> timedelta | None:
+        """From the plan to the receipt, waits and retries included."""
+        return self.settled.at - self.planned.at if self.planned else None
+
+
+@dataclass(frozen=True)
+class LossEvent:
+    """Losses that were recorded together, for one cause: as by one `quarantine drop`."""
+
     losses: tuple[Loss, ...]
+
+    @property
+    def offsets(self) -> int:
+        """How many offsets are lost."""
+        return span_of(each.offsets for each in self.losses)
+
+
+@dataclass(frozen=True)
+class PipelineHistory:
+    """The newest events of each kind, latest last, and how many older ones there are."""
+
+    batches: tuple[SettledBatch, ...]
+    resets: tuple[Reset, ...]
+    losses: tuple[LossEvent, ...]
+    older_losses: int
 
 
 def read_history(resources: PipelineResources, newest: int) -> PipelineHistory:
     """The newest of each kind, at most `newest`. Does not contact Kafka."""
     lane = read_unchecked(resources)
-    losses = sorted(losses_that_count(lane), key=_recorded_at)
+    losses = loss_events(losses_that_count(lane))
     return PipelineHistory(
-        tuple(newest_receipts(lane, newest)),
+        tuple(_settled_batches(lane, newest_receipts(lane, newest))),
         tuple(_fenced_resets(lane.resets, lane.generation)[-newest:]),
         tuple(losses[-newest:]),
+        max(0, len(losses) - newest),
     )
+
+
+def loss_events(losses: Iterable[Loss]) -> list[LossEvent]:
+    """Group losses by who recorded them, when, and for which cause; the latest last."""
+
+    def event(loss: Loss) -> tuple[object, ...]:
+        assert loss.recorded is not None, "it was read back"
+        return loss.recorded.at, loss.recorded.run_id, loss.recorded.actor, str(loss.cause)
+
+    return [LossEvent(tuple(found)) for _, found in groupby(sorted(losses, key=event), key=event)]
+
+
+def _settled_batches(
+    lane: LaneState, receipts: list[tuple[Receipt, bool]]
+) -> Iterable[SettledBatch]:
+    numbers: dict[BatchSequence, list[int]] = {}
+    for receipt, _ in receipts:
+        numbers.setdefault(receipt.batch.sequence, []).append(receipt.batch.number)
+    planned = {
+        sequence: lane.snapshot.planned_by(sequence, min(found), max(found))
+        for sequence, found in numbers.items()
+    }
+    for receipt, undone in receipts:
+        batch = receipt.batch
+        yield SettledBatch(receipt, undone, planned[batch.sequence].get(batch.number))
 
 
 def _fenced_resets(resets: Resets, newest: int) -> list[Reset]:
     """The resets in order, without one that was intended but never fenced."""
     found = sorted(resets.by_generation.items())
     return [reset for generation, reset in found if generation <= newest]
-
-
-def _recorded_at(loss: Loss) -> datetime:
-    assert loss.recorded is not None, "it was read back"
-    return loss.recorded.at

@@ -10,6 +10,7 @@ from deltalake import DeltaTable
 from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.history import LaneHistory
 from sluice.offsets.losses import Loss
+from sluice.offsets.origin import Origin
 from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import Resets
 from sluice.tables.data_files import Condition, require_files
@@ -98,6 +99,11 @@ class OffsetsReading:
     def batches(self, sequence: BatchSequence, first: int = 1, *, last: int) -> tuple[Batch, ...]:
         """The planned batches of a sequence, from one number to another."""
         return read_batches(sequence, self.rows(sequence, ["planned"], first, last))
+
+    def planned_by(self, sequence: BatchSequence, first: int, last: int) -> Mapping[int, Origin]:
+        """Who planned the batches of a sequence, from one number to another, by number."""
+        rows = self.rows(sequence, ["planned"], first, last)
+        return {row["batch_id"]: Origin.of(row) for row in rows}
 
     def receipts(self, sequence: BatchSequence, newest: int) -> list[Receipt]:
         """The newest receipts of a sequence, oldest first."""

@@ -35,7 +35,7 @@ def folder(**claims: str) -> dict[Path, PipelineSpec]:
         (folder(a="a a", b="b a"), {"b": "table: found 'a', which a.yaml already has"}),
         (
             folder(b="b t", c="c t", d="d t"),
-            {name: "table: found 't', as in " for name in ("b", "c", "d")},
+            dict.fromkeys(("b", "c", "d"), "table: found 't', as in "),
         ),
         # A copy that is refused for its name has no say about the table.
         (folder(copy="b t", b="b t"), {"copy": "pipeline: found 'b', which b.yaml already has"}),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,7 +12,10 @@ from sluice.cli.caller import open_named
 from sluice.cli.output import arguments, print_json, print_table
 from sluice.cli.views.resets import recorded_document, reset_document, reset_told
 from sluice.offsets.losses import Loss
-from sluice.offsets.receipts import Receipt
+from sluice.offsets.quantities import format_count, format_ranges
+
+if TYPE_CHECKING:
+    from sluice.operations.history import LossEvent, PipelineHistory, SettledBatch
 
 
 @click.command()
@@ -26,43 +31,63 @@ from sluice.offsets.receipts import Receipt
 def history(pipeline: str, newest: int, as_json: bool) -> None:
     """Show the newest settled batches, resets and losses of PIPELINE, the latest last.
 
-    Losses are offsets that were passed over, or dropped from quarantine, with their causes.
+    `took` is the time from a batch's plan to its receipt. Losses are offsets that were passed over,
+    or dropped from quarantine, with their causes.
     """
     found = open_named(pipeline).history(newest)
     if as_json:
-        batches = [_batch(*each) for each in found.receipts]
-        moves = [reset_document(each) for each in found.resets]
-        gone = [_loss(each) for each in found.losses]
-        print_json({"pipeline": pipeline, "batches": batches, "resets": moves, "losses": gone})
+        print_json(_document(pipeline, found))
         return
-    _print_batches(pipeline, found.receipts)
+    _print_batches(pipeline, found.batches)
     for reset in found.resets:
         click.echo(f"generation {reset.generation}: {reset_told(reset)}")
-    for loss in found.losses:
-        click.echo(f"lost: {loss.offsets}: {loss.cause} ({loss.recorded})")
+    if found.older_losses:
+        click.echo(f"lost: {format_count(found.older_losses, 'older event')}; -n shows more")
+    for event in found.losses:
+        click.echo(_loss_told(event))
 
 
-def _print_batches(pipeline: str, receipts: Sequence[tuple[Receipt, bool]]) -> None:
+def _document(pipeline: str, found: PipelineHistory) -> dict[str, object]:
+    return {
+        "pipeline": pipeline,
+        "batches": [_batch(each) for each in found.batches],
+        "resets": [reset_document(each) for each in found.resets],
+        "losses": [_loss(each) for event in found.losses for each in event.losses],
+    }
+
+
+def _print_batches(pipeline: str, batches: Sequence[SettledBatch]) -> None:
     print_table(
         f"{pipeline}: newest batches",
         (
-            *("batch", "mode", "offsets", "records", "quarantined", "gaps", "table version"),
-            "settled by",
+            *("batch", "records", "quarantined", "gaps", "version", "settled (UTC)", "took"),
+            *("actor", "run"),
         ),
-        [
-            (
-                f"{each.batch}{', undone' if undone else ''}",
-                each.batch.mode,
-                each.batch.span,
-                each.records,
-                each.quarantined,
-                each.gaps,
-                each.data_version,
-                each.recorded,
-            )
-            for each, undone in receipts
-        ],
+        [_row(each) for each in batches],
+        prose=("actor", "run"),
     )
+
+
+def _row(found: SettledBatch) -> tuple[object, ...]:
+    receipt, settled = found.receipt, found.settled
+    return (
+        f"{receipt.batch}{' (undone)' if found.undone else ''}",
+        receipt.records,
+        receipt.quarantined,
+        receipt.gaps,
+        receipt.data_version,
+        f"{settled.at.astimezone(UTC):%Y-%m-%d %H:%M:%S}",
+        found.took,
+        settled.actor,
+        settled.run_id,
+    )
+
+
+def _loss_told(event: LossEvent) -> str:
+    first = event.losses[0]
+    offsets = format_ranges(each.offsets for each in event.losses)
+    lost = format_count(event.offsets, "offset")
+    return f"lost: {lost}: {first.cause} ({first.recorded}): {offsets}"
 
 
 def _loss(loss: Loss) -> dict[str, object]:
@@ -74,15 +99,18 @@ def _loss(loss: Loss) -> dict[str, object]:
     }
 
 
-def _batch(receipt: Receipt, undone: bool) -> dict[str, object]:
+def _batch(found: SettledBatch) -> dict[str, object]:
+    receipt, took = found.receipt, found.took
     return {
         "batch": str(receipt.batch),
-        "undone": undone,
+        "undone": found.undone,
         "mode": receipt.batch.mode,
         "data_version": receipt.data_version,
         "records": receipt.records,
         "quarantined": receipt.quarantined,
         "gaps": receipt.gaps,
+        "planned_at": found.planned.at.isoformat() if found.planned else None,
+        "seconds": took.total_seconds() if took is not None else None,
         **recorded_document(receipt.recorded),
         "partitions": [
             {

@@ -90,6 +90,7 @@ def reset_document(found: Reset, preview: Preview | None = None) -> dict[str, ob
 def recorded_document(found: Origin | None) -> dict[str, object]:
     """Who and when, for programs; null for what was not read back."""
     return {
+        "run_id": found.run_id if found else None,
         "actor": found.actor if found else None,
         "recorded_at": found.at.isoformat() if found else None,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -32,10 +33,14 @@ class QuarantineListing:
 
 @dataclass(frozen=True)
 class ChosenRecords:
-    """Records as Kafka had them, and how many the filter chose in all."""
+    """Records as Kafka had them, and how many the filter chose in all.
+
+    `waiting` are the records of batches that are not committed, which were not asked for, by batch.
+    """
 
     records: tuple[Record, ...]
     chosen: int
+    waiting: Mapping[str, int]
 
 
 def list_quarantine(resources: PipelineResources) -> QuarantineListing:
@@ -57,7 +62,9 @@ def list_quarantine(resources: PipelineResources) -> QuarantineListing:
 
 def choose_records(resources: PipelineResources, choice: RecordFilter, limit: int) -> ChosenRecords:
     """The first records that a filter chooses; of an uncommitted batch only if it names one."""
-    waiting = [RecordState.WAITING] if choice.batch else []
-    rows = read_quarantined(resources).of(RecordState.LIVE, *waiting)
+    found = read_quarantined(resources)
+    waiting = found.of(RecordState.WAITING)
+    rows = [*found.of(RecordState.LIVE), *(waiting if choice.batch else ())]
     chosen = sorted(row for row in rows if row in choice)
-    return ChosenRecords(tuple(read_records(resources, chosen[:limit])), len(chosen))
+    left = Counter(row.batch for row in waiting if not choice.batch)
+    return ChosenRecords(tuple(read_records(resources, chosen[:limit])), len(chosen), left)

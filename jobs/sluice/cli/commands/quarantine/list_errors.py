@@ -62,7 +62,7 @@ def _document(pipeline: str, allowed: float, found: QuarantineListing) -> dict[s
 def _print_reasons(title: str, reasons: Sequence[ErrorGroup], shown: Samples) -> None:
     print_table(
         title,
-        ("reason", "records", "first seen", "last seen", "partitions", "sample"),
+        ("reason", "records", "first seen", "last seen", "partitions", "sample of", "value"),
         [
             (
                 each.text,
@@ -70,12 +70,12 @@ def _print_reasons(title: str, reasons: Sequence[ErrorGroup], shown: Samples) ->
                 f"{each.first_seen:%Y-%m-%d %H:%M}",
                 f"{each.last_seen:%Y-%m-%d %H:%M}",
                 ", ".join(map(str, each.partitions)),
-                f"{each.sample}: {excerpt(shown[each.sample].value)}"
-                if each.sample in shown
-                else str(each.sample),
+                str(each.sample),
+                excerpt(shown[each.sample].value) if each.sample in shown else None,
             )
             for each in reasons
         ],
+        prose=("reason", "value"),
     )
 
 

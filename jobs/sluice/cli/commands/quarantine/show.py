@@ -39,7 +39,15 @@ def show(
     found = open_named(pipeline).choose_records(RecordFilter(reason_like, batch, positions), limit)
     if as_json:
         documents = [document_of(each) for each in found.records]
-        print_json({"pipeline": pipeline, "chosen": found.chosen, "records": documents})
+        waiting = dict(found.waiting)
+        print_json(
+            {
+                "pipeline": pipeline,
+                "chosen": found.chosen,
+                "waiting": waiting,
+                "records": documents,
+            }
+        )
         return
     print_table(
         f"{pipeline}: {len(found.records):,} of {format_count(found.chosen, 'record')}",
@@ -48,4 +56,10 @@ def show(
             (str(each.row), each.row.batch, each.timestamp, each.row.error, excerpt(each.value))
             for each in found.records
         ],
+        prose=("reason", "value"),
     )
+    for batch_left, records in found.waiting.items():
+        click.echo(
+            f"{format_count(records, 'more record')} of {batch_left}, which is not committed:"
+            f" --batch {batch_left} shows them"
+        )
