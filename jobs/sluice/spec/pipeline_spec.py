@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import timedelta
 from typing import Annotated, Any, Literal
 
-from croniter import CroniterError, croniter
 from pydantic import Field, field_validator, model_validator
 
 from sluice.offsets import notation
 from sluice.offsets.losses import ON_DATA_LOSS, OnDataLoss
+from sluice.spec.alerts import Alerts
 from sluice.spec.columns import Column, Decimal, Primitive
 from sluice.spec.formats import Format
+from sluice.spec.schedules import longest_interval, require_schedule
 from sluice.spec.spark_keys import refusal_of
 from sluice.spec.starts import (
     Start,
@@ -22,6 +23,7 @@ from sluice.spec.starts import (
 )
 from sluice.strict_model import Model
 
+_LEAST_PATIENCE = timedelta(minutes=15)
 OUR_COLUMNS = ("_topic", "_topic_id", "_partition", "_offset", "_timestamp", "_key", "_batch")
 OUR_DAGS = ("sluice_maintenance", "sluice_reset")
 # Kafka's own topics. Mirroring the cursor writes to the first: it would never be fully read.
@@ -57,6 +59,7 @@ class PipelineSpec(Model):
     consumer_group: str | None = Field(default=None, min_length=1)
     partition_by: list[str] = Field(default=[])
     cluster_by: list[str] = Field(default=[], max_length=4)
+    alerts: Alerts = Alerts()
     spark: dict[str, str] = Field(default={})
     owner: str = "airflow"
     description: str = ""
@@ -85,13 +88,8 @@ class PipelineSpec(Model):
     @field_validator("schedule")
     @classmethod
     def _is_cron(cls, schedule: str | None) -> str | None:
-        if schedule is not None and not croniter.is_valid(schedule):
-            raise ValueError("expected a cron expression such as '*/10 * * * *', or null")
-        try:
-            if schedule is not None:
-                croniter(schedule, datetime(2000, 1, 1, tzinfo=UTC)).get_next()
-        except CroniterError:
-            raise ValueError("this never fires; expected a cron expression that does") from None
+        if schedule is not None:
+            require_schedule(schedule)
         return schedule
 
     @field_validator("topic_pattern")
@@ -149,6 +147,18 @@ class PipelineSpec(Model):
     def example_topic(self) -> str:
         """A topic that texts about the pipeline may name as an example."""
         return self.topics[0] if self.topics else "topic"
+
+    @property
+    def patience(self) -> timedelta:
+        """How old an unread record may be before the pipeline counts as behind.
+
+        `alerts.max_lag`, else two of the schedule's intervals, but at least a quarter of an hour.
+        """
+        if self.alerts.max_lag is not None:
+            return self.alerts.max_lag
+        if self.schedule is None:
+            return _LEAST_PATIENCE
+        return max(2 * longest_interval(self.schedule), _LEAST_PATIENCE)
 
     @property
     def data_loss(self) -> OnDataLoss:

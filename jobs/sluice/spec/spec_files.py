@@ -11,6 +11,7 @@ import yaml
 from pydantic import ValidationError
 
 from sluice.errors import SpecError, as_lines, did_you_mean
+from sluice.spec.alerts import Alerts
 from sluice.spec.claims import refused_claims
 from sluice.spec.formats import JsonFormat, RawFormat
 from sluice.spec.pipeline_spec import PipelineSpec, Quarantine
@@ -112,6 +113,7 @@ def _outcomes(folder: Path) -> Iterator[tuple[Path, PipelineSpec | SpecError]]:
 
 _PARTS: Mapping[tuple[str, ...], type[Model]] = {
     ("quarantine",): Quarantine,
+    ("alerts",): Alerts,
     ("format", "json"): JsonFormat,
     ("format", "raw"): RawFormat,
     ("start", "timestamp"): StartTimestamp,

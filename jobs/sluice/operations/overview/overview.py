@@ -1,0 +1,143 @@
+"""Overview: one pipeline at a glance. Pure: tables and Kafka have been read before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from sluice.offsets.batches import Batch
+from sluice.offsets.lag import Lag
+from sluice.offsets.quantities import format_count, format_duration
+from sluice.operations.history import SettledBatch
+from sluice.spec.pipeline_spec import PipelineSpec
+
+
+class Condition(StrEnum):
+    """How a pipeline is: the worst first."""
+
+    STOPPED = "stopped"
+    """Its next run would be refused, or a batch was planned long ago and is not committed."""
+    UNKNOWN = "unknown"
+    """Kafka, or the store, did not tell."""
+    BEHIND = "behind"
+    """There is more to read than a run on time would have left."""
+    FRESH = "fresh"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What the tables say. `refused` is why the next run would be, with the next move."""
+
+    generation: int
+    positions: int
+    last: SettledBatch | None = None
+    unfinished: tuple[Batch, ...] = ()
+    unfinished_since: datetime | None = None
+    unsettled: int = 0
+    lost: int = 0
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class Overview:
+    """One pipeline at the moment `asked`.
+
+    `progress` is None where the tables cannot be read, `lags` where Kafka did not tell; `problem`
+    says why, with the next move.
+    """
+
+    spec: PipelineSpec
+    asked: datetime
+    progress: Progress | None
+    lags: tuple[Lag, ...] | None
+    problem: str = ""
+
+    @property
+    def lag(self) -> int | None:
+        """Offsets not read yet; None where that of any partition is unknown."""
+        return _total(each.records for each in self.lags) if self.lags is not None else None
+
+    @property
+    def age(self) -> timedelta | None:
+        """The age of the oldest unread record; zero where everything is read."""
+        found = [each.age for each in self.lags or () if each.age is not None]
+        return max(found, default=timedelta(0) if self.lag == 0 else None)
+
+    @property
+    def time_to_loss(self) -> timedelta | None:
+        """The shortest time until Kafka deletes an unread record; None where none is known."""
+        found = [each.time_to_loss for each in self.lags or ()]
+        return min((each for each in found if each is not None), default=None)
+
+    @property
+    def silence(self) -> timedelta | None:
+        """The time since the last receipt; None before the first."""
+        last = self.progress.last if self.progress else None
+        return self.asked - last.settled.at if last else None
+
+    @property
+    def quarantined(self) -> float | None:
+        """The share of the last batch's records that was quarantined; None before the first."""
+        if self.progress is None or self.progress.last is None:
+            return None
+        receipt = self.progress.last.receipt
+        seen = receipt.records + receipt.quarantined
+        return receipt.quarantined / seen if seen else 0.0
+
+    @property
+    def condition(self) -> Condition:
+        """How it is."""
+        return self._judged[0]
+
+    @property
+    def reason(self) -> str:
+        """Why it is not fresh, and the next move; empty where it is."""
+        return self._judged[1]
+
+    @property
+    def _judged(self) -> tuple[Condition, str]:
+        return next(self._findings(), (Condition.FRESH, ""))
+
+    def _findings(self) -> Iterator[tuple[Condition, str]]:
+        progress, patience = self.progress, self.spec.patience
+        if progress is None:
+            yield Condition.STOPPED, self.problem
+        elif progress.refused:
+            yield Condition.STOPPED, progress.refused
+        elif progress.unfinished_since and self.asked - progress.unfinished_since > patience:
+            named = format_count(len(progress.unfinished), "batch", "batches")
+            yield (
+                Condition.STOPPED,
+                f"{named} planned at {progress.unfinished_since:%Y-%m-%d %H:%M} UTC, not committed"
+                f" since: {progress.unfinished[0]}. The log of `ingest` says why; the next run"
+                " adopts them.",
+            )
+        if self.lags is None:
+            yield Condition.UNKNOWN, self.problem
+        elif self.age is None and self.lag:
+            yield Condition.BEHIND, f"{format_count(self.lag, 'offset')} not read, of unknown age"
+        elif self.age and self.age > patience:
+            yield (
+                Condition.BEHIND,
+                f"the oldest unread record is {format_duration(self.age)} old, expected at most"
+                f" {format_duration(patience)}. Is the DAG unpaused, and is its last run over?",
+            )
+
+
+def _total(numbers: Iterable[int | None]) -> int | None:
+    found = list(numbers)
+    known = [each for each in found if each is not None]
+    return sum(known) if len(known) == len(found) else None
+
+
+def worst_first(found: Iterable[Overview]) -> list[Overview]:
+    """In the order of their conditions, then of their names."""
+    order = list(Condition)
+    return sorted(found, key=lambda each: (order.index(each.condition), each.spec.pipeline))
+
+
+def totals(found: Sequence[Overview]) -> dict[Condition, int]:
+    """How many are in each condition."""
+    return {each: sum(one.condition is each for one in found) for each in Condition}
