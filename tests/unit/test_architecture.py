@@ -42,6 +42,7 @@ FOLDERS = (
     "operations.status",
     "operations.history",
     "operations.overview",
+    "operations.check",
     "operations.backfill",
     "operations.reset",
     "operations.recover",

@@ -20,6 +20,7 @@ from sluice.errors import SluiceError
 # Each is the function of the file of its name.
 COMMANDS = (
     "backfill",
+    "check",
     "history",
     "maintain",
     "plan",
@@ -28,6 +29,7 @@ COMMANDS = (
     "reprocess",
     "reset",
     "run",
+    "schema",
     "status",
     "verify",
 )

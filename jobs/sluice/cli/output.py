@@ -24,10 +24,12 @@ _FOLDED, _FOLDED_HEADING = 12, 7
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
 def arguments(command: Command) -> Command:
-    """The argument and the option that every command has."""
-    as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-    return click.argument("pipeline")(as_json(command))
+    """The argument and the option that every command about a pipeline has."""
+    return click.argument("pipeline")(json_option(command))
 
 
 def print_json(found: Any) -> None:

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, field_validator
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    GetJsonSchemaHandler,
+    Tag,
+    field_validator,
+)
+from pydantic_core import CoreSchema
 
 from sluice.positions.names import STARTS
 from sluice.positions.policies import (
@@ -31,7 +39,18 @@ Location = Annotated[str, AfterValidator(_absolute)]
 Offset = Annotated[int, Field(ge=0)]
 
 
-class StartEarliest(Model):
+class Word(Model):
+    """A start that a spec writes as a word."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        word = next(word for word, start in _WORDS.items() if start is cls)
+        return {"const": word, "description": cls.__doc__}
+
+
+class StartEarliest(Word):
     """Start at the first offset still kept."""
 
     @property
@@ -40,7 +59,7 @@ class StartEarliest(Model):
         return Earliest()
 
 
-class StartLatest(Model):
+class StartLatest(Word):
     """Start at the end of everything that can be read now."""
 
     @property

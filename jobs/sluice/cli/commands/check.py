@@ -1,0 +1,44 @@
+"""`sluice check`: what is wrong with the specs, before they are deployed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from sluice.cli.output import json_option, print_json
+from sluice.offsets.quantities import format_count
+
+
+@click.command()
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@json_option
+def check(files: Sequence[Path], as_json: bool) -> None:
+    """Check spec FILES, or all of SLUICE_PIPELINES; exits with 1 if anything is wrong.
+
+    Every finding of every file: keys, values, names and tables that two files claim, and where the
+    warehouse has the table, whose it is and its columns' types. Contacts neither Kafka nor Spark.
+    """
+    from sluice.operations.check import check_files
+    from sluice.settings import Settings
+    from sluice.tables.s3_access import reach_warehouse
+    from sluice.tables.warehouse import Warehouse
+
+    reach_warehouse(os.environ)
+    settings = Settings.from_environment(os.environ)
+    found = check_files(settings.pipelines, files, Warehouse(settings.warehouse))
+    wrong = [each for each in found if each.findings]
+    if as_json:
+        files_found = [
+            {"file": str(each.path), "pipeline": each.pipeline, "findings": list(each.findings)}
+            for each in found
+        ]
+        print_json({"files": files_found})
+    else:
+        for each in wrong:
+            click.echo("\n".join(each.findings), err=True)
+        click.echo(f"{format_count(len(found), 'file')}, {len(wrong)} with findings")
+    sys.exit(1 if wrong else 0)

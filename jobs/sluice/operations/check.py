@@ -1,0 +1,57 @@
+"""Check: what is wrong with spec files, found without Kafka and without Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from sluice.errors import SluiceError
+from sluice.offsets.batches import BatchSequence
+from sluice.protocol.plan.declared_types import require_declared_types
+from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec.spec_files import read_specs
+from sluice.tables.delta_log import DeltaLog
+from sluice.tables.warehouse import Warehouse
+
+
+@dataclass(frozen=True)
+class CheckedFile:
+    """A spec file, its pipeline if it is a valid spec, and what is wrong with it."""
+
+    path: Path
+    pipeline: str | None
+    findings: tuple[str, ...]
+
+
+def check_files(folder: Path, files: Iterable[Path], tables: Warehouse) -> list[CheckedFile]:
+    """Check files, each beside the others of its folder; none named: all of `folder`.
+
+    Beyond what makes a spec valid: no other file claims its pipeline or table, and the table in the
+    warehouse, if there is one, belongs to the pipeline and stores the declared types.
+    """
+    asked = {each.absolute() for each in files}
+    found = []
+    for place in sorted({each.parent for each in asked} or {folder}):
+        specs = read_specs(place)
+        refused = {path: tuple(str(why).splitlines()) for path, why in specs.refused.items()}
+        checked = [CheckedFile(path, None, lines) for path, lines in refused.items()]
+        checked += [
+            CheckedFile(path, spec.pipeline, tuple(_beside_its_table(path, spec, tables)))
+            for path, spec in specs.accepted.items()
+            if not asked or path.absolute() in asked
+        ]
+        found += [each for each in checked if not asked or each.path.absolute() in asked]
+    missing = asked - {each.path.absolute() for each in found}
+    found += [CheckedFile(path, None, (f"{path}: no spec file",)) for path in missing]
+    return sorted(found, key=lambda each: each.path)
+
+
+def _beside_its_table(path: Path, spec: PipelineSpec, tables: Warehouse) -> Iterator[str]:
+    try:
+        data = DeltaLog(tables.data(spec.table)).snapshot()
+        # Only of an own table it says how far the pipeline is.
+        data.committed(BatchSequence(spec.pipeline, "forward", 1))
+        require_declared_types(spec, data)
+    except SluiceError as problem:
+        yield f"{path}: {problem}"

@@ -1,0 +1,100 @@
+"""`sluice check`: every finding of every file, from the folder and the tables alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import yaml
+from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+from sluice.operations.check import CheckedFile, check_files
+from sluice.tables.warehouse import Warehouse
+
+from tests.unit.builders import spec_keys
+
+JSON = {"type": "json", "schema": "id BIGINT, name STRING"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "pipelines").mkdir()
+    return tmp_path / "pipelines"
+
+
+def write(folder: Path, file: str, **keys: Any) -> Path:
+    path = folder / f"{file}.yaml"
+    name = {"pipeline": file, "table": file, "format": JSON}
+    path.write_text(yaml.safe_dump(spec_keys(**{**name, **keys})), encoding="utf-8")
+    return path
+
+
+def check(folder: Path, *files: Path) -> dict[str, CheckedFile]:
+    found = check_files(folder, files, Warehouse(str(folder.parent / "warehouse")))
+    return {each.path.stem: each for each in found}
+
+
+def store(folder: Path, table: str, owner: str, rows: pa.Table) -> None:
+    uri = str(folder.parent / "warehouse" / table)
+    DeltaTable.create(
+        uri, rows.schema, configuration={"sluice.pipeline": owner}, raise_if_key_not_exists=False
+    )
+    landed = CommitProperties(app_transactions=[Transaction(f"sluice:{owner}:forward:1", 1)])
+    write_deltalake(uri, rows, mode="append", commit_properties=landed)
+
+
+def test_a_good_folder_has_no_findings(folder: Path) -> None:
+    write(folder, "orders")
+    write(folder, "trips")
+    found = check(folder)
+    assert {name: each.pipeline for name, each in found.items()} == {
+        "orders": "orders",
+        "trips": "trips",
+    }
+    assert not any(each.findings for each in found.values())
+
+
+def test_every_finding_of_every_file_is_told(folder: Path) -> None:
+    write(folder, "good")
+    bad = write(folder, "bad", schedule="soon", tabel="x", max_batches_per_run=0)
+    write(folder, "twin", table="good")
+    found = check(folder)
+    assert not found["good"].findings
+    assert len(found["bad"].findings) == 3
+    assert all(line.startswith(f"{bad}: ") for line in found["bad"].findings)
+    assert "table: found 'good', which good.yaml already has" in found["twin"].findings[0]
+
+
+def test_files_are_checked_beside_the_others_of_their_folder(folder: Path) -> None:
+    write(folder, "good")
+    write(folder, "bad", schedule="soon")
+    twin = write(folder, "twin", table="good")
+    found = check(folder, twin)
+    assert list(found) == ["twin"]
+    assert found["twin"].findings
+
+
+def test_a_changed_type_is_found_beside_the_stored_rows(folder: Path) -> None:
+    path = write(folder, "orders")
+    rows = pa.table({"id": pa.array(["a"]), "name": pa.array(["b"]), **COORDINATES})
+    store(folder, "orders", "orders", rows)
+    (line,) = check(folder)["orders"].findings
+    assert line.startswith(f"{path}: orders: format.schema: id: expected STRING as in the rows of ")
+    assert "found BIGINT" in line
+
+
+def test_another_pipelines_table_is_found(folder: Path) -> None:
+    write(folder, "orders")
+    rows = pa.table({"id": pa.array([1]), "name": pa.array(["b"]), **COORDINATES})
+    store(folder, "orders", "sales", rows)
+    (line,) = check(folder)["orders"].findings
+    assert "sales" in line
+
+
+COORDINATES = {
+    "_topic_id": pa.array(["t"]),
+    "_partition": pa.array([0], pa.int32()),
+    "_offset": pa.array([0], pa.int64()),
+    "_batch": pa.array(["forward-1-1"]),
+}
