@@ -28,7 +28,7 @@ from sluice.lake.spark_place import OWN_SPARK, SparkPlace, place_in
 from sluice.operations.commands import OperatorCommands, origin_now
 from sluice.progress.resources import PipelineResources
 from sluice.settings import Settings, connection_extra
-from sluice.spec.spec_files import find_spec
+from sluice.spec.spec_files import find_spec, read_specs
 from sluice.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from sluice.offsets.origin import Origin
     from sluice.offsets.ranges import TopicPartition
     from sluice.operations.backfill.selection import Selection
+    from sluice.operations.overview.fleet import Fleet
     from sluice.protocol.plan.outlook import Outlook
     from sluice.protocol.plan.write_plan import PlannedWork
     from sluice.protocol.settle.announcements import Announced, Announcement
@@ -171,3 +172,13 @@ def find_pipeline(name: str, environment: Mapping[str, str]) -> Pipeline:
     spec = find_spec(settings.pipelines, name)
     kafka = connection_extra(spec.kafka, environment)
     return open_pipeline(spec, settings, kafka, place_in(environment))
+
+
+def find_fleet(environment: Mapping[str, str]) -> Fleet:
+    """All pipelines with a valid spec; contacts nothing yet. Raises SettingsError."""
+    from sluice.operations.overview.fleet import Fleet
+
+    settings = Settings.from_environment(environment)
+    specs = read_specs(settings.pipelines).accepted.values()
+    tables = Warehouse(settings.warehouse)
+    return Fleet(specs, tables, lambda connection: connection_extra(connection, environment))

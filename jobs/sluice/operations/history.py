@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import groupby
@@ -65,7 +65,7 @@ def read_history(resources: PipelineResources, newest: int) -> PipelineHistory:
     lane = read_unchecked(resources)
     losses = loss_events(losses_that_count(lane))
     return PipelineHistory(
-        tuple(_settled_batches(lane, newest_receipts(lane, newest))),
+        tuple(newest_batches(lane, newest)),
         tuple(_fenced_resets(lane.resets, lane.generation)[-newest:]),
         tuple(losses[-newest:]),
         max(0, len(losses) - newest),
@@ -82,9 +82,9 @@ def loss_events(losses: Iterable[Loss]) -> list[LossEvent]:
     return [LossEvent(tuple(found)) for _, found in groupby(sorted(losses, key=event), key=event)]
 
 
-def _settled_batches(
-    lane: LaneState, receipts: list[tuple[Receipt, bool]]
-) -> Iterable[SettledBatch]:
+def newest_batches(lane: LaneState, count: int) -> Iterator[SettledBatch]:
+    """The newest batches with a receipt, of all lanes and generations, newest last."""
+    receipts = newest_receipts(lane, count)
     numbers: dict[BatchSequence, list[int]] = {}
     for receipt, _ in receipts:
         numbers.setdefault(receipt.batch.sequence, []).append(receipt.batch.number)

@@ -26,7 +26,7 @@ from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import check_data_table
 from sluice.protocol.plan.dry_run import next_work
 from sluice.protocol.plan.lags import read_lags, unknown_times
-from sluice.protocol.plan.start import start_without_effect
+from sluice.protocol.plan.start import next_positions, start_without_effect
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def read_status(resources: PipelineResources) -> PipelineStatus | UnknownStatus:
     except NewerFormat as problem:
         return UnknownStatus(resources.spec.pipeline, (_refused(problem),))
     state = resources.kafka.state(resources.spec)
-    lags = read_lags(resources, forward.positions, state)
+    lags = read_lags(resources, next_positions(resources, forward, state), state)
     ineffective = start_without_effect(resources, forward.snapshot)
     return PipelineStatus(
         forward,

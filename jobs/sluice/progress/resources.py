@@ -25,13 +25,19 @@ class PipelineResources:
     quarantine: DeltaLog
 
     @classmethod
-    def of(cls, spec: PipelineSpec, tables: Warehouse, client: ClientSettings) -> PipelineResources:
-        """Assemble the resources; nothing is contacted yet."""
+    def of(
+        cls,
+        spec: PipelineSpec,
+        tables: Warehouse,
+        client: ClientSettings,
+        kafka: KafkaCluster | None = None,
+    ) -> PipelineResources:
+        """Assemble the resources; nothing is contacted yet. Pipelines may share a cluster."""
         return cls(
             spec=spec,
             tables=tables,
             client=client,
-            kafka=KafkaCluster(client),
+            kafka=kafka or KafkaCluster(client),
             offsets=OffsetsTable(
                 tables.offsets(spec.table), spec.pipeline, tables.offsets_version_1
             ),

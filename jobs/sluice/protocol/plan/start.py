@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sluice.errors import SettingsError
+from sluice.errors import ResetNeeded, SettingsError
 from sluice.offsets.batches import BatchSequence
-from sluice.offsets.partition_log import Logs
+from sluice.offsets.partition_log import KafkaState, Logs
 from sluice.offsets.ranges import TopicPartition
 from sluice.positions.checkpoint import read_checkpoint
 from sluice.positions.delta_ingest import last_written
 from sluice.positions.stored_start import format_start, parse_start
+from sluice.progress.lane_state import LaneState
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.plan.log_changes import require_same_cluster, require_topics
 from sluice.tables.commits import transaction_versions
@@ -62,6 +63,25 @@ class PositionAnswers:
     def last_written(self, table: str, app_id: str | None) -> Mapping[int, int]:
         """The last offset that kafka-delta-ingest wrote, by partition."""
         return last_written(table, transaction_versions(table), app_id)
+
+
+def next_positions(
+    resources: PipelineResources, lane: LaneState, state: KafkaState
+) -> Mapping[TopicPartition, int]:
+    """Where the next forward batch begins: at the cursor, or where the first one was planned.
+
+    Before the first plan, where `start` leads now; nowhere if it leads nowhere.
+    """
+    if lane.positions:
+        return lane.positions
+    if lane.unfinished:
+        first = lane.unfinished[0].by_partition
+        return {at: planned.offsets.start for at, planned in first.items()}
+    try:
+        start = resources.spec.start.position
+        return start.first_offsets(state.logs, PositionAnswers(resources))
+    except (ResetNeeded, SettingsError):
+        return {}
 
 
 def start_without_effect(resources: PipelineResources, snapshot: OffsetsSnapshot) -> str | None:

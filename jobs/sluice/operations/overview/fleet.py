@@ -1,0 +1,175 @@
+"""The fleet: the tables of all pipelines, and one conversation with each of their clusters.
+
+Nothing is written, and no record is compared: what only the records can tell, such as a log that
+was replaced under the same topic id, `plan` finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from sluice.broker.client_settings import ClientSettings
+from sluice.broker.cluster import KafkaCluster
+from sluice.errors import SettingsError, SluiceError
+from sluice.offsets.lag import Lag
+from sluice.offsets.partition_log import KafkaState
+from sluice.offsets.ranges import TopicPartition, span_of
+from sluice.operations.history import newest_batches
+from sluice.operations.overview.overview import Overview, Progress
+from sluice.operations.overview.shared_cluster import read_all_lags, read_states
+from sluice.progress.committed import losses_that_count
+from sluice.progress.lane_state import LaneState, read_unchecked
+from sluice.progress.resources import PipelineResources
+from sluice.progress.unaltered import check_data_table
+from sluice.protocol.plan.declared_types import require_declared_types
+from sluice.protocol.plan.log_changes import readable_ranges
+from sluice.protocol.plan.new_pipeline import require_new
+from sluice.protocol.plan.next_batches import plan_next
+from sluice.protocol.plan.start import next_positions
+from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.tables.warehouse import Warehouse
+
+# Reading a table is mostly waiting, and delta-rs lets other threads run.
+_AT_ONCE = 8
+
+
+class Fleet:
+    """All pipelines of a deployment. Those of one connection share its client.
+
+    What cannot be read is told of the pipelines that it concerns, and hinders no other.
+    """
+
+    def __init__(
+        self,
+        specs: Iterable[PipelineSpec],
+        tables: Warehouse,
+        extra_of: Callable[[str], Mapping[str, Any]],
+    ) -> None:
+        """`extra_of` returns a Kafka connection's `extra`, or raises SettingsError."""
+        self._members: dict[str, list[PipelineResources]] = {}
+        self._unreachable: list[tuple[PipelineSpec, str]] = []
+        by_connection: dict[str, list[PipelineSpec]] = {}
+        for spec in specs:
+            by_connection.setdefault(spec.kafka, []).append(spec)
+        for connection, found in by_connection.items():
+            try:
+                client = ClientSettings.from_extra(connection, extra_of(connection))
+                kafka = KafkaCluster(client)
+            except SettingsError as problem:
+                self._unreachable += [(spec, str(problem)) for spec in found]
+                continue
+            self._members[connection] = [
+                PipelineResources.of(spec, tables, client, kafka) for spec in found
+            ]
+
+    def read(self) -> list[Overview]:
+        """Each pipeline as it is now, by name."""
+        now = datetime.now(UTC)
+        found = [Overview(spec, now, None, None, why) for spec, why in self._unreachable]
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            for members in self._members.values():
+                found += _with_kafka(list(pool.map(_read_tables, members)))
+        return sorted(found, key=lambda each: each.spec.pipeline)
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """What a pipeline's tables say; where they cannot be read, why."""
+
+    resources: PipelineResources
+    lane: LaneState | None = None
+    progress: Progress | None = None
+    problem: str = ""
+
+    @property
+    def spec(self) -> PipelineSpec:
+        return self.resources.spec
+
+    def positions(self, state: KafkaState) -> Mapping[TopicPartition, int]:
+        """Where the next forward batch begins."""
+        assert self.lane is not None
+        return next_positions(self.resources, self.lane, state)
+
+    def overview(self, lags: tuple[Lag, ...] | None, kafka: str, refused: str) -> Overview:
+        """With what the cluster told: lags, or why none, and what would refuse the next run."""
+        progress = self.progress
+        if progress is not None and refused and not progress.refused:
+            progress = replace(progress, refused=refused)
+        problem = self.problem or kafka
+        return Overview(self.spec, datetime.now(UTC), progress, lags, problem)
+
+
+def _read_tables(resources: PipelineResources) -> _Tables:
+    try:
+        lane = read_unchecked(resources)
+        return _Tables(resources, lane, _progress(resources, lane))
+    except SluiceError as problem:
+        return _Tables(resources, problem=str(problem))
+
+
+def _progress(resources: PipelineResources, lane: LaneState) -> Progress:
+    def check() -> None:
+        check_data_table(lane)
+        require_declared_types(resources.spec, lane.data)
+
+    waiting = [each.number for each in lane.unfinished]
+    planned = lane.snapshot.planned_by(lane.sequence, waiting[0], waiting[-1]) if waiting else {}
+    return Progress(
+        generation=lane.generation,
+        positions=sum(lane.positions.values()),
+        last=next(newest_batches(lane, 1), None),
+        unfinished=lane.unfinished,
+        unfinished_since=min((each.at for each in planned.values()), default=None),
+        unsettled=len(lane.due),
+        lost=span_of(each.offsets for each in losses_that_count(lane)),
+        refused=_problem_of(check),
+    )
+
+
+def _with_kafka(members: Sequence[_Tables]) -> list[Overview]:
+    """The pipelines of one connection, with what its cluster tells of them."""
+    kafka, client = members[0].resources.kafka, members[0].resources.client
+    lanes = {each.spec.pipeline: each for each in members if each.lane is not None}
+    lags: Mapping[str, tuple[Lag, ...]] = {}
+    refused: Mapping[str, str] = {}
+    problem = ""
+    try:
+        states = read_states(kafka, [each.spec for each in lanes.values()])
+        refused = {name: _refused_by_log(each, states[name]) for name, each in lanes.items()}
+        positions = {name: each.positions(states[name]) for name, each in lanes.items()}
+        lags = read_all_lags(kafka, client, states, positions)
+    except SluiceError as told:
+        problem = str(told)
+    return [
+        each.overview(lags.get(each.spec.pipeline), problem, refused.get(each.spec.pipeline, ""))
+        for each in members
+    ]
+
+
+def _refused_by_log(tables: _Tables, state: KafkaState) -> str:
+    """Why the next run would be refused, as far as the bounds of the logs tell."""
+    resources, lane = tables.resources, tables.lane
+    assert lane is not None
+
+    def check() -> None:
+        if lane.unfinished:
+            for batch in lane.unfinished:
+                readable_ranges(batch, state, resources.spec.data_loss)
+        elif lane.history:
+            plan_next(resources.spec, lane.history, state)
+        else:
+            require_new(resources, state)
+
+    return _problem_of(check)
+
+
+def _problem_of(check: Callable[[], object]) -> str:
+    try:
+        check()
+    except SluiceError as problem:
+        return str(problem)
+    return ""

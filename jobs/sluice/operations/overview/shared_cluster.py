@@ -1,0 +1,113 @@
+"""A shared cluster: what several pipelines want to know of it, asked once for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sluice.broker.client_settings import ClientSettings
+from sluice.broker.cluster import KafkaCluster
+from sluice.broker.reader import read_open_since, read_timestamps
+from sluice.offsets.lag import Lag, lags
+from sluice.offsets.partition_log import KafkaState, PartitionLog
+from sluice.offsets.ranges import TopicPartition
+from sluice.spec.pipeline_spec import PipelineSpec
+
+Positions = Mapping[TopicPartition, int]
+
+
+@dataclass(frozen=True)
+class _AllTopics:
+    """The topics of all pipelines together."""
+
+    specs: Sequence[PipelineSpec]
+
+    @property
+    def topics(self) -> list[str] | None:
+        """The listed names; None as soon as one pipeline selects its topics by name."""
+        if any(each.topics is None for each in self.specs):
+            return None
+        return sorted({topic for each in self.specs for topic in each.topics or ()})
+
+    def selects(self, topic: str) -> bool:
+        """Whether any of them reads a topic of this name."""
+        return any(each.selects(topic) for each in self.specs)
+
+
+def read_states(kafka: KafkaCluster, specs: Sequence[PipelineSpec]) -> Mapping[str, KafkaState]:
+    """The state of each pipeline's topics, by pipeline. Raises as `KafkaCluster.state`."""
+    whole = kafka.state(_AllTopics(specs))
+    by_topic: dict[str, dict[TopicPartition, PartitionLog]] = {}
+    for at, log in whole.logs.items():
+        by_topic.setdefault(at.topic, {})[at] = log
+    return {
+        each.pipeline: KafkaState(
+            whole.cluster_id,
+            {
+                at: log
+                for topic, logs in by_topic.items()
+                if each.selects(topic)
+                for at, log in logs.items()
+            },
+        )
+        for each in specs
+    }
+
+
+def read_all_lags(
+    kafka: KafkaCluster,
+    client: ClientSettings,
+    states: Mapping[str, KafkaState],
+    positions: Mapping[str, Positions],
+) -> Mapping[str, tuple[Lag, ...]]:
+    """The lag of every partition of each pipeline, by pipeline.
+
+    Raises BrokerUnavailable, or SettingsError for a missing right.
+    """
+    behind = {name: _behind(state, positions[name]) for name, state in states.items()}
+    held = {at: log for state in states.values() for at, log in state.logs.items()}
+    since = read_open_since(client, held)
+    stamps = _timestamps(client, behind)
+    retentions = kafka.retentions({at.topic for each in behind.values() for at in each})
+    now = datetime.now(UTC)
+    return {
+        name: tuple(lags(positions[name], state.logs, stamps[name], now, since, retentions))
+        for name, state in states.items()
+    }
+
+
+def _behind(state: KafkaState, positions: Positions) -> Positions:
+    starts = {at: positions.get(at, log.log_start_offset) for at, log in state.logs.items()}
+    return {at: start for at, start in starts.items() if start < state.logs[at].last_stable_offset}
+
+
+def _timestamps(
+    client: ClientSettings, behind: Mapping[str, Positions]
+) -> Mapping[str, Mapping[TopicPartition, datetime]]:
+    found: dict[str, dict[TopicPartition, datetime]] = {name: {} for name in behind}
+    for asked in _rounds(behind):
+        told = read_timestamps(client, dict(asked.keys()))
+        for (at, _), names in asked.items():
+            for name in names:
+                if at in told:
+                    found[name][at] = told[at]
+    return found
+
+
+Asked = dict[tuple[TopicPartition, int], list[str]]
+
+
+def _rounds(behind: Mapping[str, Positions]) -> Iterable[Asked]:
+    """Who asks for which offset; in one round each partition is asked for one offset only."""
+    rounds: list[Asked] = []
+    places: list[dict[TopicPartition, int]] = []
+    for name, positions in behind.items():
+        for at, start in positions.items():
+            free = (n for n, each in enumerate(places) if each.get(at, start) == start)
+            if (number := next(free, len(places))) == len(places):
+                places.append({})
+                rounds.append({})
+            places[number][at] = start
+            rounds[number].setdefault((at, start), []).append(name)
+    return rounds
