@@ -1,4 +1,4 @@
-"""The command line: `sluice COMMAND PIPELINE [--json]`, without Airflow.
+"""The command line: `sluice COMMAND [PIPELINE] [--json]`, without Airflow.
 
 Exit codes: 0 done, or nothing to do; 1 refused or failed, the message says what to do; 2 usage.
 """
@@ -17,11 +17,13 @@ import click
 
 from sluice.errors import SluiceError
 
-# Each is the function of the file of its name.
+# Each is the function of the file of its name; but for Python `list` is another word.
+_FILES = {"list": "list_pipelines"}
 COMMANDS = (
     "backfill",
     "check",
     "history",
+    "list",
     "maintain",
     "plan",
     "quarantine",
@@ -46,7 +48,8 @@ class Commands(click.Group):
         """The command of that name; None where there is none."""
         if cmd_name not in COMMANDS:
             return None
-        found: click.Command = getattr(import_module(f"sluice.cli.commands.{cmd_name}"), cmd_name)
+        name = _FILES.get(cmd_name, cmd_name)
+        found: click.Command = getattr(import_module(f"sluice.cli.commands.{name}"), name)
         return found
 
 

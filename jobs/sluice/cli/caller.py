@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sluice.offsets.origin import Caller
 
 if TYPE_CHECKING:
+    from sluice.operations.overview.fleet import Fleet
     from sluice.pipeline import Pipeline
 
 
@@ -21,6 +22,15 @@ def open_named(pipeline: str) -> Pipeline:
 
     reach_warehouse(os.environ)
     return find_pipeline(pipeline, os.environ)
+
+
+def open_fleet() -> Fleet:
+    """All pipelines. Raises SettingsError."""
+    from sluice.pipeline import find_fleet
+    from sluice.tables.s3_access import reach_warehouse
+
+    reach_warehouse(os.environ)
+    return find_fleet(os.environ)
 
 
 def current_user() -> Caller:

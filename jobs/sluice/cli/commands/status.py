@@ -1,122 +1,56 @@
-"""`sluice status`: where the cursor is, and how far it lags behind."""
+"""`sluice status`: where the cursor is, and how far it lags behind; of one pipeline, or of all."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Callable
 
 import click
 
-from sluice.cli.caller import open_named
-from sluice.cli.output import arguments, print_json, print_table
-from sluice.cli.views.lags import partition_document
-from sluice.cli.views.resets import reset_document, reset_told
-from sluice.offsets.group_lag import GroupLag
-from sluice.offsets.lag import Lag
-from sluice.offsets.quantities import format_count
-from sluice.offsets.ranges import span_of
-
-if TYPE_CHECKING:
-    from sluice.operations.status import PipelineStatus, UnknownStatus
-    from sluice.progress.lane_state import LaneState
+from sluice.cli.caller import open_fleet, open_named
+from sluice.cli.output import json_option
+from sluice.cli.views.overviews import print_overview_documents, print_overviews
+from sluice.cli.views.status import print_status
 
 
 @click.command()
-@arguments
-def status(pipeline: str, as_json: bool) -> None:
-    """Show cursor, last stable offset and lag per partition of PIPELINE, and its last batch."""
-    from sluice.operations.status import UnknownStatus
+@click.argument("pipeline", required=False)
+@click.option("--all", "everything", is_flag=True, help="All pipelines, as without a name.")
+@click.option("--watch", is_flag=True, help="Show it again and again, until Ctrl-C.")
+@click.option(
+    "--every",
+    default=5.0,
+    show_default=True,
+    type=click.FloatRange(1, 3600),
+    metavar="SECONDS",
+    help="How often, with --watch.",
+)
+@json_option
+def status(
+    pipeline: str | None, everything: bool, watch: bool, every: float, as_json: bool
+) -> None:
+    """Show cursor, last stable offset and lag per partition of PIPELINE, and its last batch.
 
-    found = open_named(pipeline).status()
-    if isinstance(found, UnknownStatus):
-        _print_unknown(found, as_json)
-    elif as_json:
-        print_json(_document(found))
-    else:
-        _print(found)
-
-
-_KEYS = ("generation", "last_batch", "unfinished", "unsettled", "backfill", "lost", "reset")
-
-
-def _print_unknown(found: UnknownStatus, as_json: bool) -> None:
-    if as_json:
-        unknown = dict.fromkeys((*_KEYS, "consumer_group", "partitions"))
-        print_json({"pipeline": found.pipeline, **unknown, "notes": list(found.notes)})
-        return
-    for line in found.notes:
-        click.echo(f"{found.pipeline}: {line}")
-
-
-def _document(found: PipelineStatus) -> dict[str, object]:
-    forward = found.forward
-    opening = forward.history.opening
-    return {
-        "pipeline": forward.pipeline,
-        "generation": forward.generation,
-        **_lane_document(forward),
-        "backfill": _lane_document(found.backfill),
-        "lost": span_of(each.offsets for each in found.losses),
-        "reset": reset_document(opening) if opening else None,
-        "consumer_group": _group_document(found.group) if found.group else None,
-        "partitions": [partition_document(each) for each in found.lags],
-        "notes": list(found.notes),
-    }
+    Without a name, all pipelines at a glance: whether each is fresh, behind or stopped, and why.
+    """
+    if pipeline and everything:
+        raise click.UsageError("Give a name, or --all.")
+    if watch and as_json:
+        raise click.UsageError("--watch is for people: leave --json out.")
+    show = _of_one(pipeline, as_json) if pipeline else _of_all(as_json)
+    show()
+    while watch:
+        time.sleep(every)
+        click.clear()
+        show()
 
 
-def _lane_document(lane: LaneState) -> dict[str, object]:
-    return {
-        "last_batch": str(lane.last) if lane.last else None,
-        "unfinished": [str(batch) for batch in lane.unfinished],
-        "unsettled": len(lane.due),
-    }
+def _of_one(pipeline: str, as_json: bool) -> Callable[[], None]:
+    opened = open_named(pipeline)
+    return lambda: print_status(opened.status(), as_json)
 
 
-def _group_document(group: GroupLag) -> dict[str, object]:
-    return {
-        "group": group.group,
-        "partitions": group.partitions,
-        "behind": group.behind,
-        "ahead": group.ahead,
-        "unknown": group.unknown or None,
-    }
-
-
-def _print(found: PipelineStatus) -> None:
-    forward = found.forward
-    print_table(
-        f"{forward.pipeline}: generation {forward.generation}, last batch {forward.last or 'none'}",
-        ("partition", "cursor", "LSO", "end", "lag", "oldest unread", "time to loss", "held back"),
-        [_row(each) for each in found.lags],
-    )
-    for line in filter(None, [*(each.waiting for each in found.lags), *found.notes]):
-        click.echo(line)
-    if found.group:
-        click.echo(str(found.group))
-    if forward.history.opening:
-        click.echo(f"opened by a reset: {reset_told(forward.history.opening)}")
-    if found.losses:
-        lost = span_of(each.offsets for each in found.losses)
-        records = format_count(len(found.losses), "loss record")
-        click.echo(f"lost: {format_count(lost, 'offset')} in {records}")
-    if forward.unfinished:
-        unfinished = ", ".join(map(str, forward.unfinished))
-        click.echo(f"planned, not committed yet: {unfinished}. The next run lands them.")
-    for lane in filter(lambda each: each.due, (forward, found.backfill)):
-        due = format_count(len(lane.due), "batch", "batches")
-        click.echo(
-            f"{due} of {lane.sequence} without receipt. The next run settles them; if they stay,"
-            " the log of `settle` says why."
-        )
-
-
-def _row(lag: Lag) -> tuple[object, ...]:
-    return (
-        str(lag.partition),
-        lag.cursor,
-        lag.last_stable_offset,
-        lag.end_offset,
-        lag.records,
-        lag.age,
-        lag.time_to_loss,
-        lag.held_back,
-    )
+def _of_all(as_json: bool) -> Callable[[], None]:
+    fleet = open_fleet()
+    shown = print_overview_documents if as_json else print_overviews
+    return lambda: shown(fleet.read())

@@ -1,0 +1,87 @@
+"""All pipelines at a glance, for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, timedelta
+from typing import TYPE_CHECKING
+
+import click
+
+from sluice.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from sluice.operations.overview.overview import Overview
+
+
+def print_overviews(found: Sequence[Overview]) -> None:
+    """A line for each pipeline; below, why those that are not fresh are not, the worst first."""
+    from sluice.operations.overview.breaches import breaches
+    from sluice.operations.overview.overview import worst_first
+
+    if not found:
+        click.echo("no pipelines: SLUICE_PIPELINES names the folder of their specs")
+        return
+    print_table(
+        "pipelines",
+        ("pipeline", "state", "lag", "oldest unread", "time to loss", "last batch", "ago", "lost"),
+        [_row(each) for each in found],
+    )
+    for each in worst_first(found):
+        if each.reason:
+            click.echo(f"{each.spec.pipeline}: {each.condition}: {each.reason}")
+        for breach in breaches(each):
+            click.echo(f"{each.spec.pipeline}: {breach}")
+
+
+def print_overview_documents(found: Sequence[Overview]) -> None:
+    """The same as one JSON document."""
+    print_json({"pipelines": [overview_document(each) for each in found]})
+
+
+def overview_document(found: Overview) -> dict[str, object]:
+    """A pipeline at a glance as JSON-able values; what is unknown is null."""
+    from sluice.operations.overview.breaches import breaches
+
+    progress = found.progress
+    last = progress.last if progress else None
+    return {
+        "pipeline": found.spec.pipeline,
+        "table": found.spec.table,
+        "state": found.condition.value,
+        "reason": found.reason or None,
+        "asked_at": found.asked.isoformat(),
+        "generation": progress.generation if progress else None,
+        "read_up_to": progress.positions if progress else None,
+        "lag": found.lag,
+        "lag_seconds": _seconds(found.age),
+        "time_to_loss_seconds": _seconds(found.time_to_loss),
+        "last_batch": str(last.receipt.batch) if last else None,
+        "last_batch_at": last.settled.at.astimezone(UTC).isoformat() if last else None,
+        "last_batch_records": last.receipt.records if last else None,
+        "last_batch_seconds": _seconds(last.took) if last else None,
+        "quarantine_ratio": found.quarantined,
+        "unfinished": [str(each) for each in progress.unfinished] if progress else None,
+        "unsettled": progress.unsettled if progress else None,
+        "lost": progress.lost if progress else None,
+        "breaches": {each.limit: each.text for each in breaches(found)},
+    }
+
+
+def _row(found: Overview) -> tuple[object, ...]:
+    progress = found.progress
+    last = progress.last if progress else None
+    return (
+        found.spec.pipeline,
+        found.condition.value,
+        found.lag,
+        found.age,
+        found.time_to_loss,
+        str(last.receipt.batch) if last else None,
+        found.silence,
+        progress.lost if progress else None,
+    )
+
+
+def _seconds(duration: timedelta | None) -> float | None:
+    return None if duration is None else duration.total_seconds()

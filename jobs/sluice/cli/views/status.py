@@ -1,0 +1,118 @@
+"""One pipeline's status: each partition's cursor and lag, and what is unfinished."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from sluice.cli.output import print_json, print_table
+from sluice.cli.views.lags import partition_document
+from sluice.cli.views.resets import reset_document, reset_told
+from sluice.offsets.group_lag import GroupLag
+from sluice.offsets.lag import Lag
+from sluice.offsets.quantities import format_count
+from sluice.offsets.ranges import span_of
+
+if TYPE_CHECKING:
+    from sluice.operations.status import PipelineStatus, UnknownStatus
+    from sluice.progress.lane_state import LaneState
+
+
+def print_status(found: PipelineStatus | UnknownStatus, as_json: bool) -> None:
+    """The status, for people or for programs."""
+    from sluice.operations.status import UnknownStatus
+
+    if isinstance(found, UnknownStatus):
+        _print_unknown(found, as_json)
+    elif as_json:
+        print_json(_document(found))
+    else:
+        _print(found)
+
+
+_KEYS = ("generation", "last_batch", "unfinished", "unsettled", "backfill", "lost", "reset")
+
+
+def _print_unknown(found: UnknownStatus, as_json: bool) -> None:
+    if as_json:
+        unknown = dict.fromkeys((*_KEYS, "consumer_group", "partitions"))
+        print_json({"pipeline": found.pipeline, **unknown, "notes": list(found.notes)})
+        return
+    for line in found.notes:
+        click.echo(f"{found.pipeline}: {line}")
+
+
+def _document(found: PipelineStatus) -> dict[str, object]:
+    forward = found.forward
+    opening = forward.history.opening
+    return {
+        "pipeline": forward.pipeline,
+        "generation": forward.generation,
+        **_lane_document(forward),
+        "backfill": _lane_document(found.backfill),
+        "lost": span_of(each.offsets for each in found.losses),
+        "reset": reset_document(opening) if opening else None,
+        "consumer_group": _group_document(found.group) if found.group else None,
+        "partitions": [partition_document(each) for each in found.lags],
+        "notes": list(found.notes),
+    }
+
+
+def _lane_document(lane: LaneState) -> dict[str, object]:
+    return {
+        "last_batch": str(lane.last) if lane.last else None,
+        "unfinished": [str(batch) for batch in lane.unfinished],
+        "unsettled": len(lane.due),
+    }
+
+
+def _group_document(group: GroupLag) -> dict[str, object]:
+    return {
+        "group": group.group,
+        "partitions": group.partitions,
+        "behind": group.behind,
+        "ahead": group.ahead,
+        "unknown": group.unknown or None,
+    }
+
+
+def _print(found: PipelineStatus) -> None:
+    forward = found.forward
+    print_table(
+        f"{forward.pipeline}: generation {forward.generation}, last batch {forward.last or 'none'}",
+        ("partition", "cursor", "LSO", "end", "lag", "oldest unread", "time to loss", "held back"),
+        [_row(each) for each in found.lags],
+    )
+    for line in filter(None, [*(each.waiting for each in found.lags), *found.notes]):
+        click.echo(line)
+    if found.group:
+        click.echo(str(found.group))
+    if forward.history.opening:
+        click.echo(f"opened by a reset: {reset_told(forward.history.opening)}")
+    if found.losses:
+        lost = span_of(each.offsets for each in found.losses)
+        records = format_count(len(found.losses), "loss record")
+        click.echo(f"lost: {format_count(lost, 'offset')} in {records}")
+    if forward.unfinished:
+        unfinished = ", ".join(map(str, forward.unfinished))
+        click.echo(f"planned, not committed yet: {unfinished}. The next run lands them.")
+    for lane in filter(lambda each: each.due, (forward, found.backfill)):
+        due = format_count(len(lane.due), "batch", "batches")
+        click.echo(
+            f"{due} of {lane.sequence} without receipt. The next run settles them; if they stay,"
+            " the log of `settle` says why."
+        )
+
+
+def _row(lag: Lag) -> tuple[object, ...]:
+    return (
+        str(lag.partition),
+        lag.cursor,
+        lag.last_stable_offset,
+        lag.end_offset,
+        lag.records,
+        lag.age,
+        lag.time_to_loss,
+        lag.held_back,
+    )
