@@ -105,6 +105,31 @@ def look(stage: Stage) -> Scene:
     stage.flights.judge(caught_up=False)
 
 
+def look_at_all(stage: Stage) -> Scene:
+    stage.landed()
+    stage.send(departures(2), hour=10)
+    never_ran = stage.flights.spec_file.read_text().replace("flights", "arrivals")
+    never_ran = never_ran.replace("topics:\n- arrivals", "topics:\n- flights")
+    (stage.flights.spec_file.parent / "arrivals.yaml").write_text(never_ran)
+    listed, status, document = yield
+    assert all(f"{name}.yaml" in listed for name in ("arrivals", "flights"))
+    assert re.search(r"flights .*behind .*\b2\b .*forward-1-1", status)
+    found = {each["pipeline"]: each for each in json.loads(document)["pipelines"]}
+    assert {name: each["lag"] for name, each in found.items()} == {"arrivals": 16, "flights": 2}
+    stage.flights.judge(caught_up=False)
+
+
+def check_specs(stage: Stage) -> Scene:
+    stage.landed(format=DELAYS)
+    checked, schema = yield
+    assert checked == "1 file, 0 with findings\n"
+    assert "topics" in json.loads(schema)["properties"]
+    stage.flights.write_spec(format={**DELAYS, "schema": "carrier STRING, dep_delay STRING"})
+    assert "dep_delay" in stage.console.refuses("sluice check")
+    stage.flights.write_spec(format=DELAYS)
+    assert stage.flights.judge().facts.rows == 14
+
+
 def backfill_a_window(stage: Stage) -> Scene:
     stage.landed()
     dry, done = yield
@@ -425,6 +450,8 @@ def maintained(stage: Stage) -> Scene:
 
 SCENES: dict[str, Callable[[Stage], Scene]] = {
     "Look": look,
+    "Look at all pipelines": look_at_all,
+    "Check specs before they are deployed": check_specs,
     "Backfill a time window": backfill_a_window,
     "Read again after a mended schema": read_again_after_a_mended_schema,
     "An unfinished backfill": unfinished_backfill,

@@ -17,8 +17,8 @@ import click
 
 from sluice.errors import SluiceError
 
-# Each is the function of the file of its name; but for Python `list` is another word.
-_FILES = {"list": "list_pipelines"}
+# Each is the function of its name in the file of its name; but for Python `list` is another word.
+_FUNCTIONS = {"list": "list_pipelines"}
 COMMANDS = (
     "backfill",
     "check",
@@ -48,8 +48,8 @@ class Commands(click.Group):
         """The command of that name; None where there is none."""
         if cmd_name not in COMMANDS:
             return None
-        name = _FILES.get(cmd_name, cmd_name)
-        found: click.Command = getattr(import_module(f"sluice.cli.commands.{name}"), name)
+        file = import_module(f"sluice.cli.commands.{cmd_name}")
+        found: click.Command = getattr(file, _FUNCTIONS.get(cmd_name, cmd_name))
         return found
 
 

@@ -1,1 +1,1 @@
-"""The page *Kafka offsets* in Airflow: all pipelines, one pipeline, one batch. It changes nothing."""
+"""The page *Kafka offsets* in Airflow: all pipelines, one pipeline, one batch."""

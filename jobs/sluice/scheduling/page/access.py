@@ -27,7 +27,7 @@ def require_readable(pipeline: str, user: User) -> str:
     if not get_auth_manager().is_authorized_dag(
         method="GET", details=DagDetails(id=pipeline), user=user
     ):
-        raise HTTPException(status.HTTP_403_FORBIDDEN, "Your role may not read this pipeline's DAG.")
+        raise HTTPException(status.HTTP_403_FORBIDDEN, "Your role may not read this DAG.")
     return pipeline
 
 

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from sluice.cli.output import json_option, print_json, print_table
+
+if TYPE_CHECKING:
+    from sluice.spec.pipeline_spec import PipelineSpec
 
 
 @click.command("list")
@@ -22,21 +28,15 @@ def list_pipelines(as_json: bool) -> None:
     found = read_specs(Settings.from_environment(os.environ).pipelines)
     by_name = sorted(found.accepted.items(), key=lambda each: each[1].pipeline)
     if as_json:
-        pipelines = [
-            {
-                "pipeline": spec.pipeline,
-                "topics": spec.topics,
-                "topic_pattern": spec.topic_pattern,
-                "table": spec.table,
-                "schedule": spec.schedule,
-                "kafka": spec.kafka,
-                "owner": spec.owner,
-                "file": str(path),
-            }
-            for path, spec in by_name
-        ]
-        print_json({"pipelines": pipelines, "refused": [str(path) for path in found.refused]})
+        documents = [_document(path, spec) for path, spec in by_name]
+        print_json({"pipelines": documents, "refused": [str(path) for path in found.refused]})
         return
+    _print_rows(by_name)
+    for path in found.refused:
+        click.echo(f"refused: {path.name}; `sluice check` says why")
+
+
+def _print_rows(by_name: Sequence[tuple[Path, PipelineSpec]]) -> None:
     print_table(
         "pipelines",
         ("pipeline", "topics", "table", "schedule (UTC)", "owner", "file"),
@@ -53,5 +53,16 @@ def list_pipelines(as_json: bool) -> None:
         ],
         prose=("topics", "owner", "file"),
     )
-    for path in found.refused:
-        click.echo(f"refused: {path.name}; `sluice check` says why")
+
+
+def _document(path: Path, spec: PipelineSpec) -> dict[str, object]:
+    return {
+        "pipeline": spec.pipeline,
+        "topics": spec.topics,
+        "topic_pattern": spec.topic_pattern,
+        "table": spec.table,
+        "schedule": spec.schedule,
+        "kafka": spec.kafka,
+        "owner": spec.owner,
+        "file": str(path),
+    }
