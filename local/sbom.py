@@ -33,6 +33,8 @@ BOM, PAGE = ROOT / "build" / "sbom.json", ROOT / "docs" / "licences.md"
 # By pip's own name for it: case, dots and underscores do not matter.
 _PINNED = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^]]*])?==(\S+)", re.MULTILINE)
 _UNKNOWN = "not stated"
+# Its wheel says nothing; the repository that its page names does, for all of its parts.
+_STATED_THERE = {"openlineage-sql": "Apache-2.0"}
 
 
 @dataclass(frozen=True, order=True)
@@ -76,7 +78,8 @@ def _licence(package: Distribution | None) -> str:
     ]
     stated = (package.metadata["License"] or "").strip()
     short = stated if stated and "\n" not in stated and len(stated) < 60 else ""
-    return ", ".join(classified) or short or _UNKNOWN
+    there = _STATED_THERE.get(_plain(package.metadata["Name"]), _UNKNOWN)
+    return ", ".join(classified) or short or there
 
 
 def jars() -> Iterator[Part]:
