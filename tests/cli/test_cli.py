@@ -101,7 +101,7 @@ def test_every_command_for_programs(trips: Installed) -> None:
     assert isinstance(planned, list)
     assert [(each["batch"], each["offsets"]) for each in planned] == [("forward-1-1", 12)]
     before = answer(trips, "status")
-    assert [each["lag"] for each in before["partitions"]] == [None, None], "no cursor yet"
+    assert [each["lag"] for each in before["partitions"]] == [7, 5], "from where it will begin"
     trips.run()
     status = answer(trips, "status")
     found = [(each["cursor"], each["lag"]) for each in status["partitions"]]
