@@ -6,6 +6,7 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from tests.worlds.command_line import run_main
+from tests.worlds.monitoring import rule_names
 from tests.worlds.pipelines import Installed, Pipelines, Topic, landed, more
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
@@ -43,6 +44,7 @@ def test_the_numbers_are_those_of_the_tables_and_of_kafka(
     assert found[of("trips", "quarantine_ratio")] == 0
     assert found[of("trips", "lost_records")] == 0
     assert found[of("trips", "breach", limit="max_silence")] == 0
+    assert rule_names() <= {name for name, _ in found}, "the rules need nothing else"
     states = {dict(labels)["state"]: on for (name, labels), on in found.items() if "state" in name}
     assert states == {"stopped": 0, "unknown": 0, "behind": 0, "fresh": 1}
     settled = max(row["recorded_at"] for row in trips.offsets("committed"))

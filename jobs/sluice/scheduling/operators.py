@@ -23,6 +23,7 @@ from sluice.scheduling.deployment import (
     spark_place,
 )
 from sluice.scheduling.hooks import DriverHook, driver_environment, mask_secrets
+from sluice.scheduling.metrics import timed
 from sluice.scheduling.process_family import watching_parent
 from sluice.scheduling.run_params import PIPELINES, require_known_params
 from sluice.scheduling.tasks import actor_of, failing_for_good, planned_work
@@ -116,13 +117,14 @@ class IngestOperator(DriverOperator):
                 return
             # A long backfill takes its turns: no try may last longer than a run of fresh data.
             now = left.first(self.spec.max_batches_per_run)
-            self.run_job(
-                context,
-                str(now),
-                arguments(now),
-                lambda opened: opened.land(now),
-                pipeline.span(now),
-            )
+            with timed(self.spec.pipeline, "ingest"):
+                self.run_job(
+                    context,
+                    str(now),
+                    arguments(now),
+                    lambda opened: opened.land(now),
+                    pipeline.span(now),
+                )
             if rest := pipeline.outstanding(left):
                 self.log.info("Fresh data goes first; %s comes after it", rest)
                 raise AirflowRescheduleException(datetime.now(UTC) + TURN)  # type: ignore[no-untyped-call]
