@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from sluice.offsets.ranges import TopicPartition
     from sluice.operations.backfill.selection import Selection
     from sluice.operations.overview.fleet import Fleet
+    from sluice.protocol.ingest.landed import LandedBatch
     from sluice.protocol.plan.outlook import Outlook
     from sluice.protocol.plan.write_plan import PlannedWork
     from sluice.protocol.settle.announcements import Announced, Announcement
@@ -105,6 +106,12 @@ class Pipeline(OperatorCommands):
         from sluice.protocol.ingest.outstanding import span_of_work
 
         return span_of_work(self.resources, work)
+
+    def landed(self, work: BatchReference) -> tuple[LandedBatch, ...]:
+        """The batches of the work that are committed, each with its version and its rows."""
+        from sluice.protocol.ingest.landed import read_landed
+
+        return read_landed(self.resources, work)
 
     def open_lake(self, offsets: int | None = None) -> AbstractContextManager[Lake]:
         """Spark for `ingest` of so many offsets: started and stopped, or a session of a server.

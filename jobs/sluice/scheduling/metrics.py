@@ -49,10 +49,11 @@ def timed(pipeline: str, step: str) -> Iterator[None]:
 
 def count_settled(pipeline: str, settled: Settlement) -> None:
     """Tell what a settlement has counted; every receipt is written once, so it is told once."""
+    if not settled:
+        return
     for counter in COUNTERS:
-        if added := sum(map(counter.added, settled.receipts)):
-            name, tags = _told(pipeline, counter.name, {})
-            stats.incr(name, added, tags=tags)
+        name, tags = _told(pipeline, counter.name, {})
+        stats.incr(name, sum(map(counter.added, settled.receipts)), tags=tags)
 
 
 def tell_overview(found: Overview) -> None:
