@@ -6,11 +6,13 @@ facts are read in the task, and only where the deployment has a transport for ev
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
+from sluice.errors import SluiceError
 from sluice.tables.warehouse import is_on_s3
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from sluice.offsets.batches import BatchReference
     from sluice.pipeline import Pipeline
     from sluice.protocol.ingest.landed import LandedBatch
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,12 @@ def read_for_lineage(pipeline: Pipeline, work: BatchReference) -> Landed | None:
         return None
     resources = pipeline.resources
     table = resources.tables.data(resources.spec.table)
-    return Landed(resources.client.bootstrap, table, pipeline.landed(work))
+    try:
+        return Landed(resources.client.bootstrap, table, pipeline.landed(work))
+    except SluiceError as problem:
+        # It decides nothing: what has landed has landed.
+        log.warning("%s: no lineage is told: %s", work, problem)
+        return None
 
 
 def lineage_of(found: Landed | None) -> OperatorLineage[Any, Any]:
