@@ -16,7 +16,7 @@ decides whether a batch is committed, and it is read again before and after ever
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from sluice.offsets.ranges import TopicPartition
     from sluice.operations.backfill.selection import Selection
     from sluice.operations.overview.fleet import Fleet
+    from sluice.protocol.ingest.landed import LandedBatch
     from sluice.protocol.plan.outlook import Outlook
     from sluice.protocol.plan.write_plan import PlannedWork
     from sluice.protocol.settle.announcements import Announced, Announcement
@@ -105,6 +106,12 @@ class Pipeline(OperatorCommands):
         from sluice.protocol.ingest.outstanding import span_of_work
 
         return span_of_work(self.resources, work)
+
+    def landed(self, work: BatchReference) -> tuple[LandedBatch, ...]:
+        """The batches of the work that are committed, each with its version and its rows."""
+        from sluice.protocol.ingest.landed import read_landed
+
+        return read_landed(self.resources, work)
 
     def open_lake(self, offsets: int | None = None) -> AbstractContextManager[Lake]:
         """Spark for `ingest` of so many offsets: started and stopped, or a session of a server.
@@ -174,11 +181,26 @@ def find_pipeline(name: str, environment: Mapping[str, str]) -> Pipeline:
     return open_pipeline(spec, settings, kafka, place_in(environment))
 
 
-def find_fleet(environment: Mapping[str, str]) -> Fleet:
-    """All pipelines with a valid spec; contacts nothing yet. Raises SettingsError."""
+def find_fleet(environment: Mapping[str, str], only: str | None = None) -> Fleet:
+    """All pipelines with a valid spec, or only this one; contacts nothing yet.
+
+    Raises SettingsError, or SpecError for a name without a valid spec.
+    """
+    settings = Settings.from_environment(environment)
+    specs = (
+        [find_spec(settings.pipelines, only)]
+        if only
+        else read_specs(settings.pipelines).accepted.values()
+    )
+    return open_fleet(specs, settings, lambda connection: connection_extra(connection, environment))
+
+
+def open_fleet(
+    specs: Iterable[PipelineSpec],
+    settings: Settings,
+    extra_of: Callable[[str], Mapping[str, Any]],
+) -> Fleet:
+    """The pipelines of these specs; `extra_of` names a connection's `extra`. Contacts nothing."""
     from sluice.operations.overview.fleet import Fleet
 
-    settings = Settings.from_environment(environment)
-    specs = read_specs(settings.pipelines).accepted.values()
-    tables = Warehouse(settings.warehouse)
-    return Fleet(specs, tables, lambda connection: connection_extra(connection, environment))
+    return Fleet(specs, Warehouse(settings.warehouse), extra_of)

@@ -119,6 +119,19 @@ def look_at_all(stage: Stage) -> Scene:
     stage.flights.judge(caught_up=False)
 
 
+def call_a_person(stage: Stage) -> Scene:
+    stage.landed()
+    stage.send(departures(2), hour=10)
+    yield
+    checked, status = yield
+    assert checked == "1 file, 0 with findings\n"
+    assert "flights: alerts.max_lag: expected unread records of at most 0:30:00" in status
+    assert "alerts.max_silence" not in status
+    stage.flights.run()
+    assert "alerts." not in stage.console.does("sluice status")
+    stage.flights.judge()
+
+
 def check_specs(stage: Stage) -> Scene:
     stage.landed(format=DELAYS)
     checked, schema = yield
@@ -451,6 +464,7 @@ def maintained(stage: Stage) -> Scene:
 SCENES: dict[str, Callable[[Stage], Scene]] = {
     "Look": look,
     "Look at all pipelines": look_at_all,
+    "Call a person": call_a_person,
     "Check specs before they are deployed": check_specs,
     "Backfill a time window": backfill_a_window,
     "Read again after a mended schema": read_again_after_a_mended_schema,

@@ -24,13 +24,13 @@ def open_named(pipeline: str) -> Pipeline:
     return find_pipeline(pipeline, os.environ)
 
 
-def open_fleet() -> Fleet:
-    """All pipelines. Raises SettingsError."""
+def open_fleet(only: str | None = None) -> Fleet:
+    """All pipelines, or only one. Raises SettingsError, or SpecError for a name without a spec."""
     from sluice.pipeline import find_fleet
     from sluice.tables.s3_access import reach_warehouse
 
     reach_warehouse(os.environ)
-    return find_fleet(os.environ)
+    return find_fleet(os.environ, only)
 
 
 def current_user() -> Caller:

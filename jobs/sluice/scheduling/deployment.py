@@ -17,11 +17,13 @@ from sluice.errors import SettingsError
 from sluice.lake.spark_place import CONNECTION, OWN_SPARK, SparkPlace, place_of
 from sluice.settings import Settings
 from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec.spec_files import read_specs
 from sluice.tables.s3_access import CONNECTION as S3_CONNECTION
 from sluice.tables.s3_access import use_connection
 from sluice.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:
+    from sluice.operations.overview.fleet import Fleet
     from sluice.pipeline import Pipeline
 
 # The folder with dags/, plugins/ and jobs/. This package may be installed elsewhere.
@@ -67,6 +69,15 @@ def pipeline_of(spec: PipelineSpec, place: SparkPlace = OWN_SPARK) -> Pipeline:
     from sluice.pipeline import open_pipeline
 
     return open_pipeline(spec, reached_settings(), connection(spec.kafka).extra_dejson, place)
+
+
+def deployed_fleet() -> Fleet:
+    """All pipelines with a valid spec; contacts nothing yet."""
+    from sluice.pipeline import open_fleet
+
+    settings = reached_settings()
+    specs = read_specs(settings.pipelines).accepted.values()
+    return open_fleet(specs, settings, lambda conn_id: connection(conn_id).extra_dejson)
 
 
 def spark_place() -> SparkPlace:

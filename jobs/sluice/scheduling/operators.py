@@ -23,6 +23,8 @@ from sluice.scheduling.deployment import (
     spark_place,
 )
 from sluice.scheduling.hooks import DriverHook, driver_environment, mask_secrets
+from sluice.scheduling.lineage import Landed, lineage_of, read_for_lineage
+from sluice.scheduling.metrics import timed
 from sluice.scheduling.process_family import watching_parent
 from sluice.scheduling.run_params import PIPELINES, require_known_params
 from sluice.scheduling.tasks import actor_of, failing_for_good, planned_work
@@ -30,6 +32,7 @@ from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:
+    from airflow.providers.openlineage.extractors import OperatorLineage
     from airflow.sdk import Context
 
     from sluice.operations.maintain import MaintenanceResult
@@ -95,6 +98,8 @@ class DriverOperator(SparkSubmitOperator):
 class IngestOperator(DriverOperator):
     """Read the planned batches with Spark; skipped when there are none."""
 
+    _landed: Landed | None = None
+
     def __init__(self, *, spec: PipelineSpec, **kwargs: Any) -> None:
         super().__init__(job="ingest.py", spec=spec, **kwargs)
 
@@ -113,19 +118,28 @@ class IngestOperator(DriverOperator):
             left = pipeline.outstanding(work)
             if not left:
                 self.log.info("%s: nothing is left to commit; Spark is not needed", work)
+                self._landed = read_for_lineage(pipeline, work)
                 return
             # A long backfill takes its turns: no try may last longer than a run of fresh data.
             now = left.first(self.spec.max_batches_per_run)
-            self.run_job(
-                context,
-                str(now),
-                arguments(now),
-                lambda opened: opened.land(now),
-                pipeline.span(now),
-            )
+            with timed(self.spec.pipeline, "ingest"):
+                self.run_job(
+                    context,
+                    str(now),
+                    arguments(now),
+                    lambda opened: opened.land(now),
+                    pipeline.span(now),
+                )
             if rest := pipeline.outstanding(left):
                 self.log.info("Fresh data goes first; %s comes after it", rest)
                 raise AirflowRescheduleException(datetime.now(UTC) + TURN)  # type: ignore[no-untyped-call]
+            self._landed = read_for_lineage(pipeline, work)
+
+    def get_openlineage_facets_on_complete(
+        self, task_instance: object
+    ) -> OperatorLineage[Any, Any]:
+        """What the provider of OpenLineage tells of this task."""
+        return lineage_of(self._landed)
 
 
 def arguments(work: BatchReference) -> list[str]:

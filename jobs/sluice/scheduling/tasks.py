@@ -15,6 +15,7 @@ from sluice.errors import SettingsError, SluiceError
 from sluice.offsets.batches import BatchReference
 from sluice.protocol.plan.outlook_text import lines_of
 from sluice.scheduling.deployment import pipeline_of, project_settings
+from sluice.scheduling.metrics import count_settled, timed
 from sluice.scheduling.run_params import BRING_BACK_ERASED, DRY_RUN, selection_of
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.tables.warehouse import Warehouse
@@ -82,7 +83,7 @@ def plan_with(spec: PipelineSpec) -> Callable[..., dict[str, Any]]:
         log.info("%s: planned %s", spec.pipeline, work)
         return work.as_dict()
 
-    return plan
+    return timed(spec.pipeline, PLAN)(plan)
 
 
 def settle_with(spec: PipelineSpec, table: Asset) -> Callable[..., None]:
@@ -106,7 +107,7 @@ def settle_with(spec: PipelineSpec, table: Asset) -> Callable[..., None]:
             before = pipeline.announced(told, work)
             # Before anything is settled: from here on, whoever comes next announces the rest.
             remembered.set(ANNOUNCED, before.as_dict())
-            pipeline.settle(dag_run.run_id, actor_of(dag_run))
+            count_settled(spec.pipeline, pipeline.settle(dag_run.run_id, actor_of(dag_run)))
             news = pipeline.announce(before)
         if not news:
             raise AirflowSkipException(f"{spec.pipeline}: every settled batch is announced")
@@ -114,7 +115,7 @@ def settle_with(spec: PipelineSpec, table: Asset) -> Callable[..., None]:
         outlet_events[table].extra = {"pipeline": spec.pipeline, **news.as_dict()}
         log.info("%s: announced %s", spec.pipeline, news)
 
-    return settle
+    return timed(spec.pipeline, "settle")(settle)
 
 
 def _announced_by(events: Any) -> Iterator[object]:

@@ -25,7 +25,7 @@ from sluice.strict_model import Model
 
 _LEAST_PATIENCE = timedelta(minutes=15)
 OUR_COLUMNS = ("_topic", "_topic_id", "_partition", "_offset", "_timestamp", "_key", "_batch")
-OUR_DAGS = ("sluice_maintenance", "sluice_reset")
+OUR_DAGS = ("sluice_maintenance", "sluice_reset", "sluice_watch")
 # Kafka's own topics. Mirroring the cursor writes to the first: it would never be fully read.
 _INTERNAL = ("__consumer_offsets", "__share_group_state", "__transaction_state")
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,11 @@ from sluice.cli.caller import open_fleet, open_named
 from sluice.cli.output import json_option
 from sluice.cli.views.overviews import print_overview_documents, print_overviews
 from sluice.cli.views.status import print_status
+
+if TYPE_CHECKING:
+    from sluice.operations.overview.overview import Overview
+
+TEXT, JSON, OPENMETRICS = FORMATS = ("text", "json", "openmetrics")
 
 
 @click.command()
@@ -25,9 +31,17 @@ from sluice.cli.views.status import print_status
     metavar="SECONDS",
     help="How often, with --watch.",
 )
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default=TEXT,
+    show_default=True,
+    help="openmetrics is for Prometheus (docs/metrics.md).",
+)
 @json_option
 def status(
-    pipeline: str | None, everything: bool, watch: bool, every: float, as_json: bool
+    pipeline: str | None, everything: bool, watch: bool, every: float, form: str, as_json: bool
 ) -> None:
     """Show cursor, last stable offset and lag per partition of PIPELINE, and its last batch.
 
@@ -35,9 +49,10 @@ def status(
     """
     if pipeline and everything:
         raise click.UsageError("Give a name, or --all.")
-    if watch and as_json:
-        raise click.UsageError("--watch is for people: leave --json out.")
-    show = _of_one(pipeline, as_json) if pipeline else _of_all(as_json)
+    form = _one_format(form, as_json)
+    if watch and form != TEXT:
+        raise click.UsageError(f"--watch is for people: leave the format {form} out.")
+    show = _of_one(pipeline, form) if pipeline else _of_all(form)
     show()
     while watch:
         time.sleep(every)
@@ -45,12 +60,38 @@ def status(
         show()
 
 
-def _of_one(pipeline: str, as_json: bool) -> Callable[[], None]:
+def _one_format(form: str, as_json: bool) -> str:
+    """The format; `--json` is short for one. Raises UsageError for two of them."""
+    if as_json and form == OPENMETRICS:
+        raise click.UsageError("--json is short for --format json: give one of them.")
+    return JSON if as_json else form
+
+
+def _of_one(pipeline: str, form: str) -> Callable[[], None]:
+    if form == OPENMETRICS:
+        return _shown_by(_print_openmetrics, pipeline)
     opened = open_named(pipeline)
-    return lambda: print_status(opened.status(), as_json)
+    return lambda: print_status(opened.status(), form == JSON)
 
 
-def _of_all(as_json: bool) -> Callable[[], None]:
-    fleet = open_fleet()
-    shown = print_overview_documents if as_json else print_overviews
-    return lambda: shown(fleet.read())
+def _of_all(form: str) -> Callable[[], None]:
+    shown = {
+        TEXT: print_overviews,
+        JSON: print_overview_documents,
+        OPENMETRICS: _print_openmetrics,
+    }
+    return _shown_by(shown[form])
+
+
+def _shown_by(
+    show: Callable[[Sequence[Overview]], None], pipeline: str | None = None
+) -> Callable[[], None]:
+    fleet = open_fleet(pipeline)
+    return lambda: show(fleet.read())
+
+
+def _print_openmetrics(found: Sequence[Overview]) -> None:
+    # It loads Prometheus' client, which nothing else needs.
+    from sluice.cli.views.openmetrics import print_openmetrics
+
+    print_openmetrics(found)

@@ -1,0 +1,36 @@
+"""Looks at all pipelines every five minutes, and fails when a limit of a spec's `alerts` is
+exceeded: the text of the failed task says which, expected and found.
+
+- **watch** reads the tables of all pipelines and asks each Kafka cluster once. It tells the metrics
+  (docs/metrics.md), then fails with every exceeded limit. A pipeline without `alerts` never makes
+  it fail. It changes nothing.
+
+It is one task, so that a cluster that is down calls a person once, and not once for each pipeline.
+Whom it calls is the deployment's matter: docs/deployment.md, "Who is called".
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from airflow.sdk import DAG, CronDataIntervalTimetable, task
+from sluice.scheduling.deployment import project_settings
+from sluice.scheduling.time_limits import SHORT
+from sluice.scheduling.watch import watch
+from sluice.spec.spec_files import read_specs
+
+if read_specs(project_settings().pipelines).accepted:
+    with DAG(
+        dag_id="sluice_watch",
+        description="Metrics of all pipelines, and a failure when a limit is exceeded",
+        doc_md=__doc__,
+        schedule=CronDataIntervalTimetable("*/5 * * * *", "UTC"),
+        start_date=datetime(2000, 1, 1, tzinfo=UTC),
+        catchup=False,
+        # It looks at the present: there is nothing to fill in afterwards, nor to try again.
+        allowed_run_types=["scheduled", "manual"],
+        max_active_runs=1,
+        default_args={"owner": "sluice", "retries": 0, "execution_timeout": SHORT},
+        tags=["sluice"],
+    ):
+        task(watch, task_id="watch")()

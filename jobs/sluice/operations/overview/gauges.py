@@ -1,0 +1,118 @@
+"""Gauges: what monitoring is told of a pipeline at a glance, by name. Pure.
+
+What is unknown has no value: a 0 would say that all is well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sluice.operations.overview.breaches import breaches
+from sluice.operations.overview.overview import Condition, Overview
+
+Value = float | None
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """A name, its help text, and its value; with a `label`, one value for each of its values."""
+
+    name: str
+    text: str
+    values: Callable[[Overview], Mapping[str, Value]]
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A value of a gauge for one pipeline; `labels` are those besides the pipeline."""
+
+    gauge: Gauge
+    pipeline: str
+    labels: Mapping[str, str]
+    value: float
+
+
+def samples(found: Overview) -> Iterator[Sample]:
+    """Every value that is known."""
+    for gauge in GAUGES:
+        for key, value in gauge.values(found).items():
+            if value is not None:
+                labels = {gauge.label: key} if gauge.label else {}
+                yield Sample(gauge, found.spec.pipeline, labels, value)
+
+
+def _one(value: Callable[[Overview], Value]) -> Callable[[Overview], Mapping[str, Value]]:
+    return lambda found: {"": value(found)}
+
+
+def _seconds(duration: timedelta | None) -> Value:
+    return None if duration is None else duration.total_seconds()
+
+
+def _settled_at(found: Overview) -> Value:
+    last = found.progress.last if found.progress else None
+    return last.settled.at.timestamp() if last else None
+
+
+def _last_records(found: Overview) -> Value:
+    last = found.progress.last if found.progress else None
+    return last.receipt.records if last else None
+
+
+def _lost(found: Overview) -> Value:
+    return found.progress.lost if found.progress else None
+
+
+def _states(found: Overview) -> Mapping[str, Value]:
+    return {each.value: float(found.condition is each) for each in Condition}
+
+
+def _limits(found: Overview) -> Mapping[str, Value]:
+    exceeded = {each.limit for each in breaches(found)}
+    limits = found.spec.alerts.model_dump(exclude_none=True)
+    return {limit: float(limit in exceeded) for limit in limits}
+
+
+GAUGES = (
+    Gauge(
+        "lag_records",
+        "Offsets between the cursor and the last stable offset, of all partitions.",
+        _one(lambda found: found.lag),
+    ),
+    Gauge(
+        "lag_seconds",
+        "Age of the oldest record that is not read yet; 0 where everything is read.",
+        _one(lambda found: _seconds(found.age)),
+    ),
+    Gauge(
+        "time_to_loss_seconds",
+        "Time until retention may delete an unread record; no value where nothing is unread.",
+        _one(lambda found: _seconds(found.time_to_loss)),
+    ),
+    Gauge(
+        "last_batch_timestamp_seconds",
+        "When the last receipt was written, in seconds since 1970.",
+        _one(_settled_at),
+    ),
+    Gauge(
+        "last_batch_records",
+        "Records that the last settled batch brought into the data table.",
+        _one(_last_records),
+    ),
+    Gauge(
+        "quarantine_ratio",
+        "Share of the last batch's records that went into quarantine, from 0 to 1.",
+        _one(lambda found: found.quarantined),
+    ),
+    Gauge("lost_records", "Offsets recorded as lost since the table's beginning.", _one(_lost)),
+    Gauge("state", "1 for the state that the pipeline is in, 0 for the others.", _states, "state"),
+    Gauge(
+        "breach",
+        "1 for a limit of the spec's `alerts` that is exceeded, 0 for one that is kept.",
+        _limits,
+        "limit",
+    ),
+)

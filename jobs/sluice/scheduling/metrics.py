@@ -1,0 +1,88 @@
+"""Metrics: what the tasks tell the StatsD, DogStatsD or OpenTelemetry of Airflow's configuration.
+
+Without one, nothing is sent. docs/metrics.md lists all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from airflow.sdk.configuration import conf
+from airflow.sdk.observability import stats
+
+if TYPE_CHECKING:
+    from sluice.offsets.receipts import Receipt
+    from sluice.operations.overview.overview import Overview
+    from sluice.protocol.settle.write_receipts import Settlement
+
+
+@dataclass(frozen=True)
+class Counter:
+    """A name, its help text, and what a receipt adds to it."""
+
+    name: str
+    text: str
+    added: Callable[[Receipt], int]
+
+
+COUNTERS = (
+    Counter("batches_total", "Batches that got their receipt.", lambda receipt: 1),
+    Counter("records_total", "Records in them, in the data table.", lambda each: each.records),
+    Counter("quarantined_total", "Records of them, in quarantine.", lambda each: each.quarantined),
+    Counter("lost_total", "Offsets of them, lost.", lambda each: each.lost),
+)
+STEP = "step_seconds"
+STEP_TEXT = "Seconds that the last `plan`, `ingest` or `settle` took that had work and succeeded."
+
+
+@contextmanager
+def timed(pipeline: str, step: str) -> Iterator[None]:
+    """Tell how long a step took, if it succeeds. Also a decorator."""
+    began = monotonic()
+    yield
+    _gauge(pipeline, STEP, monotonic() - began, {"step": step})
+
+
+def count_settled(pipeline: str, settled: Settlement) -> None:
+    """Tell what a settlement has counted; every receipt is written once, so it is told once."""
+    if not settled:
+        return
+    for counter in COUNTERS:
+        name, tags = _told(pipeline, counter.name, {})
+        stats.incr(name, sum(map(counter.added, settled.receipts)), tags=tags)
+
+
+def tell_overview(found: Overview) -> None:
+    """Tell every gauge of a pipeline that is known."""
+    from sluice.operations.overview.gauges import samples
+
+    for sample in samples(found):
+        _gauge(sample.pipeline, sample.gauge.name, sample.value, sample.labels)
+
+
+def _gauge(pipeline: str, metric: str, value: float, labels: Mapping[str, str]) -> None:
+    name, tags = _told(pipeline, metric, labels)
+    stats.gauge(name, value, tags=tags)
+
+
+def _told(pipeline: str, metric: str, labels: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """The name and the tags of a value.
+
+    Plain StatsD has no tags, and Airflow would drop them: all pipelines would be one series. There
+    the pipeline and the label are parts of the name.
+    """
+    if _has_tags():
+        return f"sluice.{metric}", {"pipeline": pipeline, **labels}
+    return ".".join(["sluice", pipeline, metric, *labels.values()]), {}
+
+
+def _has_tags() -> bool:
+    """Whether the backend that Airflow chooses keeps tags."""
+    section = "metrics"
+    plain = conf.getboolean(section, "statsd_on")
+    tagged = ("statsd_datadog_enabled", "statsd_influxdb_enabled")
+    return not plain or any(conf.getboolean(section, each) for each in tagged)

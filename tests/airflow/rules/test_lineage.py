@@ -1,0 +1,57 @@
+"""Lineage: names as OpenLineage wants them, what is unknown left out, and no schema made up."""
+
+from __future__ import annotations
+
+from openlineage.client.serde import Serde
+from sluice.protocol.ingest.landed import LandedBatch
+from sluice.scheduling.lineage import Landed, lineage_of
+
+from tests.unit.builders import TOPIC_ID, batch, offsets
+
+FIRST = LandedBatch(batch(offsets(0, 5), offsets(7, 7, 1), number=1), 3, 5)
+SECOND = LandedBatch(batch(offsets(5, 9), offsets(7, 8, 1), number=2), 4, 5)
+
+
+def told(*batches: LandedBatch, table: str = "/data/flights", bootstrap: str = "kafka-1:9092"):
+    found = lineage_of(Landed(bootstrap, table, batches))
+    return Serde.to_dict(found.inputs[0]), Serde.to_dict(found.outputs[0])
+
+
+def test_every_range_that_was_read_is_told_with_its_batch():
+    topic, table = told(FIRST, SECOND)
+    facet = topic["inputFacets"]["sluice_offsets"]
+    assert [
+        (each["batch"], each["partition"], each["startOffset"], each["endOffset"])
+        for each in facet["offsetRanges"]
+    ] == [("forward-1-1", 0, 0, 5), ("forward-1-2", 0, 5, 9), ("forward-1-2", 1, 7, 8)]
+    assert {each["topicId"] for each in facet["offsetRanges"]} == {TOPIC_ID}
+    assert table["outputFacets"]["outputStatistics"]["rowCount"] == 10
+    assert table["facets"]["version"]["datasetVersion"] == "4"
+
+
+def test_the_facet_claims_no_schema_but_the_standard_one():
+    topic, _ = told(FIRST)
+    schema = topic["inputFacets"]["sluice_offsets"]["_schemaURL"]
+    assert schema.startswith("https://openlineage.io/spec/")
+    assert schema.endswith("#/$defs/InputDatasetFacet")
+
+
+def test_of_several_brokers_the_first_names_the_cluster():
+    topic, _ = told(FIRST, bootstrap="kafka-1:9092, kafka-2:9092")
+    assert (topic["namespace"], topic["name"]) == ("kafka://kafka-1:9092", "flights")
+
+
+def test_a_table_in_a_bucket_has_the_buckets_name():
+    _, table = told(FIRST, table="s3a://lake/warehouse/flights")
+    assert (table["namespace"], table["name"]) == ("s3://lake", "warehouse/flights")
+
+
+def test_rows_that_the_table_no_longer_tells_are_unknown_and_not_zero():
+    _, table = told(FIRST, LandedBatch(SECOND.batch, None, None))
+    assert "rowCount" not in table["outputFacets"]["outputStatistics"]
+    assert "version" not in table["facets"]
+
+
+def test_of_an_ingest_that_has_not_succeeded_nothing_is_told():
+    assert not lineage_of(None).outputs
+    assert not lineage_of(Landed("kafka-1:9092", "/data/flights", ())).inputs

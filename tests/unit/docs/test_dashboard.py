@@ -1,0 +1,35 @@
+"""docs/monitoring/grafana-dashboard.json: what Grafana needs to show it as it is."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from typing import Any
+
+from tests.worlds.monitoring import DASHBOARD
+
+FOUND: dict[str, Any] = json.loads(DASHBOARD.read_text(encoding="utf-8"))
+PANELS: list[dict[str, Any]] = FOUND["panels"]
+
+
+def test_each_panel_has_an_id_a_title_and_a_place_of_its_own() -> None:
+    assert len({each["id"] for each in PANELS}) == len({each["title"] for each in PANELS})
+    assert len({each["id"] for each in PANELS}) == len(PANELS)
+    places = [each["gridPos"] for each in PANELS]
+    assert all(each["x"] + each["w"] <= 24 for each in places)
+    assert not [pair for pair in combinations(places, 2) if overlap(*pair)]
+
+
+def overlap(one: dict[str, int], other: dict[str, int]) -> bool:
+    return all(
+        one[start] < other[start] + other[size] and other[start] < one[start] + one[size]
+        for start, size in (("x", "w"), ("y", "h"))
+    )
+
+
+def test_every_panel_asks_the_chosen_prometheus_about_the_chosen_pipelines() -> None:
+    variables = {each["name"] for each in FOUND["templating"]["list"]}
+    assert variables == {"datasource", "pipeline"}
+    for target in (each for panel in PANELS for each in panel["targets"]):
+        assert target["datasource"] == {"type": "prometheus", "uid": "${datasource}"}
+        assert '{pipeline=~"$pipeline"}' in target["expr"]
