@@ -36,7 +36,8 @@ def failing_for_good() -> Iterator[None]:
     except SluiceError as error:
         if error.retryable:
             raise
-        raise AirflowFailException(str(error)) from error
+        # One traceback: the error's own text says what to do; what caused it, if known, is shown.
+        raise AirflowFailException(f"{type(error).__name__}: {error}") from error.__cause__
 
 
 def planned_work(ti: Any) -> BatchReference | None:
