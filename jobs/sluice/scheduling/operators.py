@@ -15,6 +15,7 @@ from airflow.sdk.exceptions import AirflowRescheduleException, AirflowSkipExcept
 
 from sluice.lake.spark_place import CONNECTION, SparkServer
 from sluice.offsets.batches import BatchReference
+from sluice.offsets.run_summary import ingest_summary
 from sluice.scheduling.deployment import (
     PROJECT,
     connection,
@@ -23,7 +24,9 @@ from sluice.scheduling.deployment import (
     spark_place,
 )
 from sluice.scheduling.hooks import DriverHook, driver_environment, mask_secrets
+from sluice.scheduling.links import LINKS
 from sluice.scheduling.process_family import watching_parent
+from sluice.scheduling.run_notes import tell
 from sluice.scheduling.run_params import PIPELINES, require_known_params
 from sluice.scheduling.tasks import actor_of, failing_for_good, planned_work
 from sluice.spec.pipeline_spec import PipelineSpec
@@ -95,12 +98,14 @@ class DriverOperator(SparkSubmitOperator):
 class IngestOperator(DriverOperator):
     """Read the planned batches with Spark; skipped when there are none."""
 
+    operator_extra_links = LINKS
+
     def __init__(self, *, spec: PipelineSpec, **kwargs: Any) -> None:
         super().__init__(job="ingest.py", spec=spec, **kwargs)
 
     def execute(self, context: Context) -> None:
         """Submit the planned batches that are not committed yet."""
-        with failing_for_good():
+        with failing_for_good(context["ti"]):
             work = planned_work(context["ti"])
             if work is None:
                 raise AirflowSkipException(
@@ -112,7 +117,7 @@ class IngestOperator(DriverOperator):
             pipeline = pipeline_of(self.spec)
             left = pipeline.outstanding(work)
             if not left:
-                self.log.info("%s: nothing is left to commit; Spark is not needed", work)
+                self._tell(context, work.first(0), left)
                 return
             # A long backfill takes its turns: no try may last longer than a run of fresh data.
             now = left.first(self.spec.max_batches_per_run)
@@ -123,9 +128,15 @@ class IngestOperator(DriverOperator):
                 lambda opened: opened.land(now),
                 pipeline.span(now),
             )
-            if rest := pipeline.outstanding(left):
-                self.log.info("Fresh data goes first; %s comes after it", rest)
+            rest = pipeline.outstanding(left)
+            self._tell(context, now.first(len(left.batches) - len(rest.batches)), rest)
+            if rest:
                 raise AirflowRescheduleException(datetime.now(UTC) + TURN)  # type: ignore[no-untyped-call]
+
+    def _tell(self, context: Context, landed: BatchReference, left: BatchReference) -> None:
+        summary = ingest_summary(landed, left)
+        tell(context["ti"], summary)
+        self.log.info("%s: %s", self.spec.pipeline, summary["said"])
 
 
 def arguments(work: BatchReference) -> list[str]:

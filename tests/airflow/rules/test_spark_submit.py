@@ -27,6 +27,7 @@ from sluice.offsets.batches import BatchReference, BatchSequence
 from sluice.scheduling.hooks import DriverHook, JobRefused, driver_environment, mask_secrets
 from sluice.scheduling.operators import IngestOperator, arguments
 from sluice.scheduling.process_family import end_family
+from sluice.scheduling.run_notes import SUMMARY
 from sluice.scheduling.tasks import failing_for_good
 from sluice.spec.spec_files import load_spec
 from structlog.testing import capture_logs
@@ -45,6 +46,10 @@ WORK = BatchReference(BatchSequence("flights", "forward", 1), range(42, 44))
 class FakeTaskInstance:
     def __init__(self, reference):
         self.reference = reference
+        self.told = {}
+
+    def xcom_push(self, key, value):
+        self.told[key] = value
 
     def xcom_pull(self, task_ids):
         assert task_ids == "plan"
@@ -336,8 +341,10 @@ def test_ingest_is_skipped_where_plan_was_marked_as_success(write_spec):
 @pytest.mark.parametrize("left", ["", {}, [1], {"batches": "1..2"}, WORK.as_dict() | {"lane": 1}])
 def test_what_is_no_work_is_refused_with_the_next_move(write_spec, left):
     operator = IngestOperator(task_id="ingest", spec=load_spec(write_spec("flights")))
+    ti = FakeTaskInstance(left)
     with pytest.raises(AirflowFailException, match=r"left no work: .* Clear `plan`"):
-        operator.execute({"ti": FakeTaskInstance(left)})
+        operator.execute({"ti": ti})
+    assert ti.told[SUMMARY]["said"].startswith("failed: SettingsError: `plan` left no work")
 
 
 def test_the_reference_holds_no_offsets():
