@@ -31,6 +31,7 @@ from airflow.sdk import (
     task,
 )
 from sluice.scheduling.deployment import PROJECT, project_settings
+from sluice.scheduling.links import LINKS
 from sluice.scheduling.operators import IngestOperator
 from sluice.scheduling.priority import FreshFirst
 from sluice.scheduling.run_params import run_params
@@ -76,7 +77,10 @@ def kafka_to_delta(spec: PipelineSpec, path: Path) -> DAG:
             max_active_tis_per_dag=1,
             weight_rule=FreshFirst(),
         )
-        plan >> ingest >> settle_task(spec, table)
+        settle = settle_task(spec, table)
+        plan >> ingest >> settle
+    for step in (plan, settle):
+        step.operator.operator_extra_links = LINKS
     return dag
 
 

@@ -41,6 +41,7 @@ FOLDERS = (
     "operations.maintain",
     "operations.status",
     "operations.history",
+    "operations.run_summary",
     "operations.overview",
     "operations.check",
     "operations.backfill",

@@ -61,6 +61,15 @@ class Deployment:
         assert producer.flush(60) == 0
         self._produced += records
 
+    def produce_malformed(self, records: int) -> None:
+        """Produce values that are no JSON objects, to the partitions in turn."""
+        producer = Producer({"bootstrap.servers": self.broker.bootstrap})
+        for number in range(self._produced, self._produced + records):
+            value, where = f"no JSON {number}", {"partition": number % self._partitions}
+            producer.produce(self.pipeline, value=value, key=str(number), **where)
+        assert producer.flush(60) == 0
+        self._produced += records
+
     def unpause(self) -> None:
         self.client.unpause(self.pipeline)
 

@@ -1,7 +1,7 @@
 """Job errors: how a job under spark-submit reports to its task what went wrong.
 
-One line on stderr, `SLUICE-ERROR kind: text`, and an exit code: 1 failed, worth a retry; 3 failed,
-the operator must decide.
+A line on stderr, `SLUICE-ERROR kind: text`, another for each further line, `SLUICE-ERROR | text`,
+and an exit code: 1 failed, worth a retry; 3 failed, the operator must decide.
 """
 
 from __future__ import annotations
@@ -15,13 +15,19 @@ from contextlib import contextmanager
 from sluice.errors import SluiceError
 
 FAILED, REFUSED = 1, 3
+# What an exception may carry of an error: the first lines say what, the last ones what to do.
+_FIRST_LINES, _LAST_LINES, _LONGEST_LINE = 30, 10, 2000
 _MARK = "SLUICE-ERROR"
-_LINE = re.compile(rf"{_MARK} (?P<kind>\w+): (?P<text>.*)")
+_BEGIN = re.compile(rf"{_MARK} (?P<kind>\w+): (?P<text>.*)")
+_MORE = re.compile(rf"{_MARK} \| (?P<text>.*)")
+# `2026-11-24 15:04:05,123 ERROR sluice.ingest: …` of Python, `26/11/24 15:04:05 WARN …` of Spark.
+_LEVEL = re.compile(r"\d{2,4}[-/]\d\d[-/]\d\d \d\d:\d\d:\d\d\S* (?P<level>[A-Z]+) ")
+_LEVELS = {"WARN": logging.WARNING, "FATAL": logging.CRITICAL, "TRACE": logging.DEBUG}
 
 
 @contextmanager
 def reporting_errors(name: str) -> Iterator[None]:
-    """Log to stderr; any failure becomes one line that the task finds, and an exit code."""
+    """Log to stderr; any failure becomes lines that the task finds, and an exit code."""
     logging.basicConfig(
         level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
@@ -29,18 +35,62 @@ def reporting_errors(name: str) -> Iterator[None]:
     try:
         yield
     except SluiceError as problem:
-        log.error("%s %s: %s", _MARK, type(problem).__name__, _one_line(problem))
+        _report(log, problem)
         sys.exit(FAILED if problem.retryable else REFUSED)
     except Exception as problem:
-        log.exception("%s %s: %s", _MARK, type(problem).__name__, _one_line(problem))
+        log.exception("An error that Sluice does not know")
+        _report(log, problem)
         sys.exit(FAILED)
 
 
-def _one_line(problem: Exception) -> str:
-    return " | ".join(filter(None, str(problem).splitlines()))
+def _report(log: logging.Logger, problem: Exception) -> None:
+    first, *more = str(problem).splitlines() or [""]
+    log.error("%s %s: %s", _MARK, type(problem).__name__, first)
+    for line in filter(str.strip, more):
+        log.error("%s | %s", _MARK, line)
 
 
-def reported_error(line: str) -> str | None:
-    """What a line of the job's output reports, such as `DataLost: …`; None for any other line."""
-    found = _LINE.search(line)
-    return f"{found['kind']}: {found['text']}" if found else None
+class ReportedError:
+    """What a job's output reports, read line by line; the last report counts."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._left_out = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._lines)
+
+    def __str__(self) -> str:
+        told = list(self._lines)
+        if self._left_out:
+            told.insert(_FIRST_LINES, f"… {self._left_out} more lines, in the log …")
+        return "\n".join(told)
+
+    def read(self, line: str) -> None:
+        """Read the next line of the output; most lines report nothing."""
+        if begun := _BEGIN.search(line):
+            self._lines, self._left_out = [], 0
+            self._add(f"{begun['kind']}: {begun['text']}")
+        elif self and (more := _MORE.search(line)):
+            self._add(more["text"])
+
+    def _add(self, line: str) -> None:
+        if len(self._lines) == _FIRST_LINES + _LAST_LINES:
+            del self._lines[_FIRST_LINES]
+            self._left_out += 1
+        self._lines.append(line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]} …")
+
+
+class LineLevels:
+    """The level of each line of a job's output; lines without one belong to the line before."""
+
+    def __init__(self) -> None:
+        self._level = logging.INFO
+
+    def of(self, line: str) -> int:
+        """The level of the next line, as a number of `logging`."""
+        if found := _LEVEL.match(line):
+            word = found["level"]
+            known = _LEVELS.get(word) or logging.getLevelNamesMapping().get(word)
+            self._level = known or logging.INFO
+        return self._level

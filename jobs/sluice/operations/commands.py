@@ -13,10 +13,12 @@ from sluice.offsets.origin import Origin
 
 if TYPE_CHECKING:
     from sluice.lake.port import Upkeep
+    from sluice.offsets.batches import BatchReference
     from sluice.offsets.notation import Positions
     from sluice.offsets.quarantined import Drop, RecordFilter
     from sluice.offsets.ranges import OffsetRange
     from sluice.offsets.resets import Reset
+    from sluice.offsets.run_summary import Summary
     from sluice.operations.history import PipelineHistory
     from sluice.operations.maintain import MaintenanceResult
     from sluice.operations.quarantine.listing import ChosenRecords, QuarantineListing
@@ -54,6 +56,18 @@ class OperatorCommands:
         from sluice.operations.history import read_history
 
         return read_history(self.resources, newest)
+
+    def summarize_plan(self, work: BatchReference) -> Summary:
+        """What a run is to read, in one line and figures."""
+        from sluice.operations.run_summary import summarize_plan
+
+        return summarize_plan(self.resources, work)
+
+    def summarize_settlement(self, settled: Settlement) -> Summary:
+        """What a run has settled, and the lag that is left, in one line and figures."""
+        from sluice.operations.run_summary import summarize_settlement
+
+        return summarize_settlement(self.resources, settled)
 
     def verify(self, progress: Progress, since: datetime | None = None) -> Verdict:
         """Compare what is committed, all of it or since a moment, with what Kafka still holds."""

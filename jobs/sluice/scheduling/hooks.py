@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.sdk.exceptions import AirflowException
-from airflow.sdk.log import mask_secret
+from airflow.sdk.log import mask_secret, redact  # type: ignore[attr-defined]
 
 from sluice.errors import SparkFailed
-from sluice.lake.job_errors import REFUSED, reported_error
+from sluice.lake.job_errors import REFUSED, LineLevels, ReportedError
 from sluice.lake.spark_place import cluster_mode_refused, kubernetes_missing
 from sluice.scheduling.deployment import PROJECT, project_settings
 from sluice.scheduling.process_family import die_with_parent, end_family, watching_parent
@@ -21,6 +22,10 @@ from sluice.spec.spark_keys import looks_secret
 
 if TYPE_CHECKING:
     from airflow.sdk import Connection
+
+
+# Of the output of a job that dies without reporting an error.
+_LAST_LINES = 40
 
 
 class JobRefused(SparkFailed):
@@ -41,7 +46,8 @@ class DriverHook(SparkSubmitHook):
                 raise
             raise kubernetes_missing(str(kwargs["conn_id"])) from None
         self._environment = dict(environment)
-        self._reported: str | None = None
+        self._reported = ReportedError()
+        self._last_lines = deque[str](maxlen=_LAST_LINES)
         self._ended = False
         self._refuse_cluster_mode()
         mask_secrets(self._conf)
@@ -80,18 +86,26 @@ class DriverHook(SparkSubmitHook):
         code = self._submit_sp.returncode if self._submit_sp is not None else None
         if self._ended:
             return SparkFailed("Spark was stopped because its task was. The next try continues.")
-        said = self._reported or f"see the driver's lines above{self._submit_log_tail}"
+        last = "\n".join(["see the driver's last lines:", *self._last_lines])
+        # A notifier sends this text as it is: only log lines are masked by Airflow itself.
+        said = redact(str(self._reported or last))
         kind = JobRefused if code == REFUSED else SparkFailed
         return kind(f"The Spark job ended with {_ending(code)}: {said}")
 
     def _process_spark_submit_log(self, itr: Iterator[Any]) -> None:
-        with watching_parent(self.on_kill):
-            super()._process_spark_submit_log(self._noting_errors(itr))
+        """Log each line of the driver at its own level; note the error that it reports.
 
-    def _noting_errors(self, lines: Iterable[str]) -> Iterator[str]:
-        for line in lines:
-            self._reported = reported_error(line) or self._reported
-            yield line
+        Instead of the provider's, which logs every line as INFO. In client mode it has no other
+        use, but for Kubernetes, where it says that the exit code is the process's own.
+        """
+        if self._is_kubernetes:
+            self._spark_exit_code = 0
+        levels = LineLevels()
+        with watching_parent(self.on_kill):
+            for line in map(str.rstrip, itr):
+                self._reported.read(line)
+                self._last_lines.append(line)
+                self.log.log(levels.of(line), "%s", line)
 
 
 def driver_environment(kafka: Connection) -> dict[str, str]:

@@ -15,6 +15,7 @@ from airflow.sdk.exceptions import AirflowRescheduleException, AirflowSkipExcept
 
 from sluice.lake.spark_place import CONNECTION, SparkServer
 from sluice.offsets.batches import BatchReference
+from sluice.offsets.run_summary import ingest_summary
 from sluice.scheduling.deployment import (
     PROJECT,
     connection,
@@ -24,8 +25,10 @@ from sluice.scheduling.deployment import (
 )
 from sluice.scheduling.hooks import DriverHook, driver_environment, mask_secrets
 from sluice.scheduling.lineage import Landed, lineage_of, read_for_lineage
+from sluice.scheduling.links import LINKS
 from sluice.scheduling.metrics import timed
 from sluice.scheduling.process_family import watching_parent
+from sluice.scheduling.run_notes import tell
 from sluice.scheduling.run_params import PIPELINES, require_known_params
 from sluice.scheduling.tasks import actor_of, failing_for_good, planned_work
 from sluice.spec.pipeline_spec import PipelineSpec
@@ -98,6 +101,7 @@ class DriverOperator(SparkSubmitOperator):
 class IngestOperator(DriverOperator):
     """Read the planned batches with Spark; skipped when there are none."""
 
+    operator_extra_links = LINKS
     _landed: Landed | None = None
 
     def __init__(self, *, spec: PipelineSpec, **kwargs: Any) -> None:
@@ -105,7 +109,7 @@ class IngestOperator(DriverOperator):
 
     def execute(self, context: Context) -> None:
         """Submit the planned batches that are not committed yet."""
-        with failing_for_good():
+        with failing_for_good(context["ti"]):
             work = planned_work(context["ti"])
             if work is None:
                 raise AirflowSkipException(
@@ -117,7 +121,7 @@ class IngestOperator(DriverOperator):
             pipeline = pipeline_of(self.spec)
             left = pipeline.outstanding(work)
             if not left:
-                self.log.info("%s: nothing is left to commit; Spark is not needed", work)
+                self._tell(context, work.first(0), left)
                 self._landed = read_for_lineage(pipeline, work)
                 return
             # A long backfill takes its turns: no try may last longer than a run of fresh data.
@@ -130,8 +134,9 @@ class IngestOperator(DriverOperator):
                     lambda opened: opened.land(now),
                     pipeline.span(now),
                 )
-            if rest := pipeline.outstanding(left):
-                self.log.info("Fresh data goes first; %s comes after it", rest)
+            rest = pipeline.outstanding(left)
+            self._tell(context, now.first(len(left.batches) - len(rest.batches)), rest)
+            if rest:
                 raise AirflowRescheduleException(datetime.now(UTC) + TURN)  # type: ignore[no-untyped-call]
             self._landed = read_for_lineage(pipeline, work)
 
@@ -140,6 +145,11 @@ class IngestOperator(DriverOperator):
     ) -> OperatorLineage[Any, Any]:
         """What the provider of OpenLineage tells of this task."""
         return lineage_of(self._landed)
+
+    def _tell(self, context: Context, landed: BatchReference, left: BatchReference) -> None:
+        summary = ingest_summary(landed, left)
+        tell(context["ti"], summary)
+        self.log.info("%s: %s", self.spec.pipeline, summary["said"])
 
 
 def arguments(work: BatchReference) -> list[str]:

@@ -13,9 +13,11 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from sluice.errors import SettingsError, SluiceError
 from sluice.offsets.batches import BatchReference
+from sluice.offsets.run_summary import failure_summary
 from sluice.protocol.plan.outlook_text import lines_of
 from sluice.scheduling.deployment import pipeline_of, project_settings
 from sluice.scheduling.metrics import count_settled, timed
+from sluice.scheduling.run_notes import tell
 from sluice.scheduling.run_params import BRING_BACK_ERASED, DRY_RUN, selection_of
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.tables.warehouse import Warehouse
@@ -30,14 +32,20 @@ NEWEST_EVENTS = 20
 
 
 @contextmanager
-def failing_for_good() -> Iterator[None]:
-    """The one place where Sluice's errors become Airflow's: fail for good, or allow a retry."""
+def failing_for_good(ti: Any = None) -> Iterator[None]:
+    """The one place where Sluice's errors become Airflow's: fail for good, or allow a retry.
+
+    The note of the run of `ti` has the error's first line.
+    """
     try:
         yield
     except SluiceError as error:
+        if ti is not None:
+            tell(ti, failure_summary(error))
         if error.retryable:
             raise
-        raise AirflowFailException(str(error)) from error
+        # One traceback: the error's own text says what to do; what caused it, if known, is shown.
+        raise AirflowFailException(f"{type(error).__name__}: {error}") from error.__cause__
 
 
 def planned_work(ti: Any) -> BatchReference | None:
@@ -67,9 +75,9 @@ def data_table(spec: PipelineSpec) -> Asset:
 def plan_with(spec: PipelineSpec) -> Callable[..., dict[str, Any]]:
     """The body of `plan`."""
 
-    def plan(dag_run: Any = None, params: Any = None) -> dict[str, Any]:
+    def plan(dag_run: Any = None, params: Any = None, ti: Any = None) -> dict[str, Any]:
         """Record the offset ranges to read, or adopt an unfinished plan."""
-        with failing_for_good():
+        with failing_for_good(ti):
             pipeline, selection = pipeline_of(spec), selection_of(dag_run, params)
             if params[DRY_RUN]:
                 for line in lines_of(pipeline.dry_run(selection)):
@@ -80,7 +88,7 @@ def plan_with(spec: PipelineSpec) -> Callable[..., dict[str, Any]]:
                 work = pipeline.backfill(selection, *origin, params[BRING_BACK_ERASED]).work
             else:
                 work = pipeline.plan(*origin)
-        log.info("%s: planned %s", spec.pipeline, work)
+            tell(ti, pipeline.summarize_plan(work))
         return work.as_dict()
 
     return timed(spec.pipeline, PLAN)(plan)
@@ -101,16 +109,22 @@ def settle_with(spec: PipelineSpec, table: Asset) -> Callable[..., None]:
         if params[DRY_RUN]:
             raise AirflowSkipException(f"{spec.pipeline}: a dry run; nothing was written")
         remembered = asset_state_store[table]
-        with failing_for_good():
+        with failing_for_good(ti):
             pipeline, work = pipeline_of(spec), planned_work(ti)
             told = [*_announced_by(inlet_events[table]), remembered.get(ANNOUNCED)]
             before = pipeline.announced(told, work)
             # Before anything is settled: from here on, whoever comes next announces the rest.
             remembered.set(ANNOUNCED, before.as_dict())
-            count_settled(spec.pipeline, pipeline.settle(dag_run.run_id, actor_of(dag_run)))
+            settled = pipeline.settle(dag_run.run_id, actor_of(dag_run))
+            count_settled(spec.pipeline, settled)
+            summary = pipeline.summarize_settlement(settled)
+            tell(ti, summary)
+            log.info("%s: %s", spec.pipeline, summary["said"])
             news = pipeline.announce(before)
         if not news:
-            raise AirflowSkipException(f"{spec.pipeline}: every settled batch is announced")
+            raise AirflowSkipException(
+                f"{spec.pipeline}: nothing to announce: every settled batch was announced before"
+            )
         # Airflow stores the event together with the task's success, so never without it.
         outlet_events[table].extra = {"pipeline": spec.pipeline, **news.as_dict()}
         log.info("%s: announced %s", spec.pipeline, news)

@@ -52,7 +52,9 @@ def test_a_run_lands_what_kafka_holds(deployment: Deployment) -> None:
     assert deployment.states(run) == {"plan": "success", "ingest": "success", "settle": "success"}
     deployment.assert_exact()
     reference = deployment.client.request("GET", f"{run.path}/taskInstances/plan/xcomEntries")
-    assert [entry["key"] for entry in reference["xcom_entries"]] == ["return_value"]
+    keys = {entry["key"] for entry in reference["xcom_entries"]}
+    links = {"_link_PipelineLink", "_link_BatchLink"}
+    assert keys == {"return_value", "sluice_summary", *links}
     assert deployment.work(run) == {
         "pipeline": PIPELINE,
         "lane": "forward",

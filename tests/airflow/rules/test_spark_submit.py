@@ -7,6 +7,7 @@ import os
 import re
 import stat
 import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -17,19 +18,19 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from airflow.sdk.log import redact
 from sluice.errors import (
     BrokerUnavailable,
-    DataLost,
     ResetNeeded,
     SettingsError,
     SparkFailed,
     SpecError,
 )
-from sluice.lake.job_errors import reported_error, reporting_errors
 from sluice.offsets.batches import BatchReference, BatchSequence
-from sluice.scheduling.hooks import DriverHook, JobRefused, driver_environment
+from sluice.scheduling.hooks import DriverHook, JobRefused, driver_environment, mask_secrets
 from sluice.scheduling.operators import IngestOperator, arguments
 from sluice.scheduling.process_family import end_family
+from sluice.scheduling.run_notes import SUMMARY
 from sluice.scheduling.tasks import failing_for_good
 from sluice.spec.spec_files import load_spec
+from structlog.testing import capture_logs
 
 from tests.worlds.processes import until
 
@@ -45,6 +46,10 @@ WORK = BatchReference(BatchSequence("flights", "forward", 1), range(42, 44))
 class FakeTaskInstance:
     def __init__(self, reference):
         self.reference = reference
+        self.told = {}
+
+    def xcom_push(self, key, value):
+        self.told[key] = value
 
     def xcom_pull(self, task_ids):
         assert task_ids == "plan"
@@ -91,13 +96,15 @@ def test_the_command_line_of_a_long_backfill_is_short():
     assert max(map(len, arguments(years))) < 20
 
 
-def test_the_secret_is_in_the_drivers_environment_and_nowhere_else(submit, tmp_path, caplog):
+def test_the_secret_is_in_the_drivers_environment_and_nowhere_else(submit, tmp_path):
     seen, command = tmp_path / "environment", tmp_path / "command"
-    submit(f'env > {seen}; echo "$0 $@" > {command}').submit("ingest.py")
+    with capture_logs() as said:
+        submit(f'env > {seen}; echo "$0 $@" > {command}').submit("ingest.py")
     assert SECRET in seen.read_text(encoding="utf-8")
     assert "--batches 42..43" in command.read_text(encoding="utf-8")
     assert SECRET not in command.read_text(encoding="utf-8")
-    assert SECRET not in caplog.text
+    assert said
+    assert SECRET not in repr(said)
 
 
 @pytest.mark.parametrize(
@@ -173,12 +180,78 @@ def test_a_failed_job_is_reported_in_its_own_words(submit):
         submit("echo 'SLUICE-ERROR CommitFailed: flights[0] did not land'; exit 1").submit("x")
 
 
-def test_an_error_of_several_lines_is_reported_whole(caplog):
-    with pytest.raises(SystemExit), reporting_errors("sluice.test"):
-        raise DataLost("flights[0]: expected 5, found 9\nSet `on_data_loss`.")
-    (said,) = [each.getMessage() for each in caplog.records]
-    whole = "DataLost: flights[0]: expected 5, found 9 | Set `on_data_loss`."
-    assert reported_error(said) == whole
+REFUSING = """
+from sluice.errors import TooManyQuarantined, as_lines
+from sluice.lake.job_errors import reporting_errors
+
+with reporting_errors("sluice.test"):
+    raise TooManyQuarantined(as_lines({lines!r}))
+"""
+
+
+@pytest.fixture
+def refuse(submit, tmp_path):
+    """`refuse(lines)` is a task whose driver refuses its work with these lines."""
+
+    def failed(lines: list[str]) -> JobRefused:
+        driver = tmp_path / "driver.py"
+        driver.write_text(REFUSING.format(lines=lines), encoding="utf-8")
+        with pytest.raises(JobRefused) as raised:
+            submit(f"exec {sys.executable} {driver} 2>&1").submit("x")
+        return raised.value
+
+    return failed
+
+
+def test_the_exception_has_the_count_the_samples_and_the_next_move(refuse):
+    lines = ["4 of 6 records are undecodable. Samples:", "flights[0]@1: no object", "Raise it."]
+    assert str(refuse(lines)) == (
+        "The Spark job ended with exit code 3: TooManyQuarantined: " + "\n".join(lines)
+    )
+
+
+def test_a_long_error_keeps_its_begin_and_its_next_move(refuse):
+    said = str(refuse([*(f"flights[0]@{each}: {'x' * 9000}" for each in range(500)), "Raise it."]))
+    assert "TooManyQuarantined: flights[0]@0: xxx" in said
+    assert "\n… 461 more lines, in the log …\n" in said
+    assert said.endswith("\nRaise it.")
+    assert len(said) < 100_000
+
+
+def test_what_looks_secret_in_an_error_is_masked_before_anyone_is_notified(refuse):
+    mask_secrets({"sasl.password": SECRET})
+    assert str(refuse([f"login refused: {SECRET}"])).endswith("login refused: ***")
+
+
+DRIVERS_LINES = """cat <<'END'
+WARNING: Using incubator modules: jdk.incubator.vector
+26/11/24 15:04:05 WARN TaskSetManager: Lost task 0.0 in stage 1.0
+java.lang.RuntimeException: of the warning
+	at org.apache.spark.Task
+2026-11-24 15:04:06,789 INFO sluice.ingest: forward-1-42: reading 12 offsets
+2026-11-24 15:04:07,001 ERROR sluice.ingest: SLUICE-ERROR DataLost: flights[0]
+END
+exit 3"""
+
+
+def test_the_drivers_lines_keep_their_level(submit):
+    with capture_logs() as said, pytest.raises(JobRefused):
+        submit(DRIVERS_LINES).submit("x")
+    levels = [each["log_level"] for each in said if driver_said(each) in DRIVERS_LINES]
+    assert levels == ["info", "warning", "warning", "warning", "info", "error"], said
+
+
+def driver_said(event):
+    return event["event"] % event.get("positional_args", ())
+
+
+def test_an_error_for_good_has_one_traceback(submit):
+    altered = submit("echo 'SLUICE-ERROR TableRefused: altered'; exit 3")
+    refused = pytest.raises(AirflowFailException, match=r"JobRefused: .*: altered")
+    with refused as raised, failing_for_good():
+        altered.submit("x")
+    assert raised.value.__cause__ is None
+    assert raised.value.__suppress_context__
 
 
 def test_a_job_that_refuses_is_not_retried(submit):
@@ -268,8 +341,10 @@ def test_ingest_is_skipped_where_plan_was_marked_as_success(write_spec):
 @pytest.mark.parametrize("left", ["", {}, [1], {"batches": "1..2"}, WORK.as_dict() | {"lane": 1}])
 def test_what_is_no_work_is_refused_with_the_next_move(write_spec, left):
     operator = IngestOperator(task_id="ingest", spec=load_spec(write_spec("flights")))
+    ti = FakeTaskInstance(left)
     with pytest.raises(AirflowFailException, match=r"left no work: .* Clear `plan`"):
-        operator.execute({"ti": FakeTaskInstance(left)})
+        operator.execute({"ti": ti})
+    assert ti.told[SUMMARY]["said"].startswith("failed: SettingsError: `plan` left no work")
 
 
 def test_the_reference_holds_no_offsets():

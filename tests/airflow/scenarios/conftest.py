@@ -15,11 +15,13 @@ from tests.worlds.deployment import KEEPING_ALL, Deployment, deployed
 from tests.worlds.postgres import Postgres
 from tests.worlds.processes import JAVA_TUNING
 
+SCHEMA = "number BIGINT"
 SPECS: dict[str, dict[str, object]] = {
     "hours": HOURLY,
     "slow": HOURLY | {"max_records_per_batch": 4},
     "trips": {},
     "told": {},
+    "noted": {"format": {"type": "json", "schema": SCHEMA}},
 }
 # Cluster policies: as long as a file says where, the settle of `told` ends there. Its retries come
 # soon.

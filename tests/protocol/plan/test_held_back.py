@@ -58,7 +58,8 @@ def test_what_an_open_transaction_holds_back_is_said_by_every_command(
     assert answer(trips, "plan")["held_back"] == [line]
     with caplog.at_level(logging.INFO, "sluice"):
         assert not trips.plan()
-    assert f"trips: nothing new; {line}" in caplog.messages
+    cursor = f"cursor at {name}[0]@3, {name}[1]@3"
+    assert f"trips: nothing new: {cursor}; {line}" in caplog.messages
 
     end(trips.bootstrap, name, hanging, commit=True, partitions=2)
     assert [each["held_back"] for each in answer(trips, "status")["partitions"]] == [0, 0]

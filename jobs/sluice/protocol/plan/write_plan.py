@@ -14,7 +14,8 @@ from sluice.offsets.origin import Origin
 from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.plan import Plan
 from sluice.offsets.quantities import format_ranges
-from sluice.progress.lane_state import LaneState
+from sluice.offsets.run_summary import cursor_text
+from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lanes import read_lane
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
@@ -50,8 +51,9 @@ def plan(resources: PipelineResources, origin: Origin) -> BatchReference:
     if ineffective := start_without_effect(resources, resources.offsets.snapshot()):
         log.warning("%s: %s", resources.spec.pipeline, ineffective)
     if not work:
-        waiting = held_back_partitions(resources, seen[-1])
-        log.info("%s", "; ".join([f"{resources.spec.pipeline}: nothing new", *waiting]))
+        cursor = cursor_text(read_unchecked(resources).positions)
+        waiting = held_back_partitions(resources, seen[-1]) or ["all is read"]
+        log.info("%s: nothing new: %s; %s", resources.spec.pipeline, cursor, "; ".join(waiting))
     return work
 
 
