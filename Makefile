@@ -8,9 +8,9 @@ PYTEST := $(BIN)/pytest --durations=30
 # workers leave a quarter of two cores idle.
 AT_ONCE := --dist loadfile --no-loadscope-reorder -n
 # These have their own targets.
-APART := tests/airflow/scenarios tests/faults tests/mutations tests/production tests/containers
+APART := tests/airflow/scenarios tests/browser tests/faults tests/mutations tests/production tests/containers
 
-.PHONY: help setup s3 demo up down test test-fast test-airflow test-faults test-mutations test-production test-containers env compose-check soak check format bench bench-places bench-airflow bench-scale lock sbom clean
+.PHONY: help setup s3 demo up down test test-fast test-airflow test-browser screenshots test-faults test-mutations test-production test-containers env compose-check soak check format bench bench-places bench-airflow bench-scale lock sbom clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,12 @@ test-fast: setup  ## The quick tests only: values and DAG rules
 
 test-airflow: setup  ## What operators do in Airflow: backfills, forms, tasks that are ended
 	$(PYTEST) $(AT_ONCE) 2 tests/airflow/scenarios
+
+test-browser: setup  ## The page in Airflow, in Chromium: the machine's, else Playwright's own
+	$(PYTEST) tests/browser
+
+screenshots: setup  ## The same, and the pictures in docs/screenshots anew
+	SLUICE_SCREENSHOTS=1 $(PYTEST) tests/browser/test_page.py
 
 FAULTS ?=
 test-faults: setup  ## Exactness under faults: killed, frozen, doubled processes; FAULTS=zombies: some

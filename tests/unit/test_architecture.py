@@ -101,6 +101,10 @@ PURE_MODULES = (
     "operations.quarantine.error_groups",
     "operations.verify.checks",
     "operations.verify.slices",
+    "scheduling.page.charts",
+    "scheduling.page.links",
+    "scheduling.page.rereading",
+    "scheduling.page.words",
 )
 # What reaches out of the process, or waits.
 OUTSIDE = {

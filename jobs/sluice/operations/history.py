@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from itertools import groupby
 
-from sluice.offsets.batches import BatchSequence
+from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.losses import Loss
 from sluice.offsets.origin import Origin
 from sluice.offsets.ranges import span_of
@@ -36,6 +36,21 @@ class SettledBatch:
     def took(self) -> timedelta | None:
         """From the plan to the receipt, waits and retries included."""
         return self.settled.at - self.planned.at if self.planned else None
+
+
+@dataclass(frozen=True)
+class KnownBatch:
+    """One batch: who `planned` it, whether it is `committed`, and its receipt if it has one.
+
+    `planned` is None where only its receipt is left. `undone`: a reset closed its generation before
+    it.
+    """
+
+    batch: Batch
+    planned: Origin | None
+    committed: bool
+    undone: bool
+    receipt: Receipt | None
 
 
 @dataclass(frozen=True)
@@ -69,6 +84,27 @@ def read_history(resources: PipelineResources, newest: int) -> PipelineHistory:
         tuple(_fenced_resets(lane.resets, lane.generation)[-newest:]),
         tuple(losses[-newest:]),
         max(0, len(losses) - newest),
+    )
+
+
+def find_batch(
+    resources: PipelineResources, sequence: BatchSequence, number: int
+) -> KnownBatch | None:
+    """A batch of any lane and generation; None where no plan or receipt names it."""
+    lane = read_unchecked(resources)
+    if sequence.generation > lane.generation:
+        return None
+    planned = lane.snapshot.batches(sequence, number, last=number)
+    receipts = lane.snapshot.receipts_of(sequence, number, number)
+    if not planned and not receipts:
+        return None
+    end = lane.end_of(sequence)
+    return KnownBatch(
+        planned[0] if planned else receipts[0].batch,
+        lane.snapshot.planned_by(sequence, number, number).get(number),
+        number <= end.last,
+        end.closed and number > end.last,
+        receipts[0] if receipts else None,
     )
 
 

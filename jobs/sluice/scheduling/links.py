@@ -6,17 +6,16 @@ A link is stored by the task when it ends, as Airflow does with the links of all
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from airflow.sdk import BaseOperatorLink
 from airflow.sdk.configuration import conf
 
 from sluice.offsets.batches import BatchReference
+from sluice.scheduling.page.links import Links
 
 if TYPE_CHECKING:
     from airflow.sdk import BaseOperator
-
-PAGES = "/sluice/pipelines"
 
 
 class PipelineLink(BaseOperatorLink):
@@ -26,7 +25,7 @@ class PipelineLink(BaseOperatorLink):
 
     def get_link(self, operator: BaseOperator, *, ti_key: Any) -> str:
         """The address of the page of this DAG's pipeline."""
-        return page_of(operator.dag_id)
+        return _links().pipeline(operator.dag_id)
 
 
 class BatchLink(BaseOperatorLink):
@@ -40,14 +39,13 @@ class BatchLink(BaseOperatorLink):
             work = BatchReference.from_dict(ti_key.xcom_pull(task_ids="plan"))
         except ValueError:
             return ""
-        return page_of(work.pipeline, work.sequence.batch(work.batches[-1])) if work else ""
+        last = work.batches[-1] if work else None
+        return _links().batch(work.pipeline, work.sequence.batch(last)) if last else ""
 
 
 LINKS = (PipelineLink(), BatchLink())
 
 
-def page_of(pipeline: str, batch: str | None = None) -> str:
-    """A path on the web server, below the path that it is served at, if any."""
-    below = urlsplit(conf.get("api", "base_url", fallback="")).path.rstrip("/")
-    words = [quote(pipeline), *(["batches", quote(batch)] if batch else [])]
-    return f"{below}{PAGES}/{'/'.join(words)}"
+def _links() -> Links:
+    """Below the path that Airflow is served at, if any."""
+    return Links(urlsplit(conf.get("api", "base_url", fallback="")).path.rstrip("/"))

@@ -66,6 +66,19 @@ class Fleet:
                 PipelineResources.of(spec, tables, client, kafka) for spec in found
             ]
 
+    def of(self, pipeline: str) -> PipelineResources:
+        """What a pipeline's own questions are asked with.
+
+        Raises SettingsError where its connection cannot be used.
+        """
+        for members in self._members.values():
+            for each in members:
+                if each.spec.pipeline == pipeline:
+                    return each
+        raise SettingsError(
+            next(why for spec, why in self._unreachable if spec.pipeline == pipeline)
+        )
+
     def read(self) -> list[Overview]:
         """Each pipeline as it is now, by name."""
         now = datetime.now(UTC)

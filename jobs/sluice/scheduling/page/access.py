@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Annotated
-
 from airflow.api_fastapi.app import get_auth_manager
 from airflow.api_fastapi.auth.managers.models.base_user import BaseUser
 from airflow.api_fastapi.auth.managers.models.resource_details import DagDetails
-from airflow.api_fastapi.core_api.security import get_user
-from fastapi import Depends, HTTPException, status
-
-User = Annotated[BaseUser, Depends(get_user)]
-
-
-def readable(pipelines: Iterable[str], user: BaseUser) -> set[str]:
-    """The pipelines whose DAG the user may read."""
-    allowed: set[str] = get_auth_manager().filter_authorized_dag_ids(
-        dag_ids=set(pipelines), user=user, method="GET"
-    )
-    return allowed
+from airflow.api_fastapi.core_api.security import bearer_scheme, get_user
+from airflow.models.dag import DagModel
+from fastapi import HTTPException, Request, status
 
 
-def require_readable(pipeline: str, user: User) -> str:
-    """The pipeline's name. Refuses with 403 whoever may not read its DAG."""
-    if not get_auth_manager().is_authorized_dag(
-        method="GET", details=DagDetails(id=pipeline), user=user
-    ):
-        raise HTTPException(status.HTTP_403_FORBIDDEN, "Your role may not read this DAG.")
-    return pipeline
+async def signed_in(request: Request) -> BaseUser | None:
+    """The user of the request's token, as Airflow's own pages find it; None for a stranger.
+
+    A token that Airflow did not sign is a stranger's.
+    """
+    try:
+        return await get_user(request, None, await bearer_scheme(request))
+    except HTTPException:
+        return None
 
 
-Readable = Annotated[str, Depends(require_readable)]
+def readable(user: BaseUser) -> set[str]:
+    """The DAGs that the user may read."""
+    return set(get_auth_manager().get_authorized_dag_ids(user=user, method="GET"))
+
+
+def require_readable(pipeline: str, user: BaseUser) -> None:
+    """Raises HTTPException (403) for a user who may not read the pipeline's DAG."""
+    details = DagDetails(id=pipeline, team_name=DagModel.get_team_name(pipeline))
+    if not get_auth_manager().is_authorized_dag(method="GET", details=details, user=user):
+        raise HTTPException(
+            status.HTTP_403_FORBIDDEN,
+            "Your role in Airflow may not read this DAG. Ask an administrator for the right to.",
+        )

@@ -1,4 +1,4 @@
-"""Charts: what changed from batch to batch, as points for a plain SVG. Pure."""
+"""Charts: what changed from batch to batch, as bars of a plain SVG. Pure."""
 
 from __future__ import annotations
 
@@ -7,11 +7,21 @@ from dataclasses import dataclass
 
 WIDTH, HEIGHT = 640, 120
 _PAD = 4
+_WIDEST = 40.0
+
+
+@dataclass(frozen=True)
+class Value:
+    """One batch by name: its number, None where it is unknown, and that in words."""
+
+    name: str
+    number: float | None
+    told: str
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One batch: where its bar is, and what it says."""
+    """Where the bar of one batch is, in units of the drawing, and what it says."""
 
     x: float
     y: float
@@ -22,23 +32,43 @@ class Bar:
 
 @dataclass(frozen=True)
 class Chart:
-    """Bars of one quantity, scaled to the largest, and that in words."""
+    """Bars of one quantity, scaled to the largest; `summary` says in words what they show."""
 
     title: str
     bars: tuple[Bar, ...]
-    largest: str
+    summary: str
 
 
-def chart(title: str, values: Sequence[tuple[str, float | None, str]]) -> Chart:
-    """A bar for each value: a name, a number (None: unknown, no bar), and the number in words."""
-    known = [(number, told) for _, number, told in values if number is not None]
-    top, largest = max(known, default=(0.0, "none"))
-    step = (WIDTH - 2 * _PAD) / max(len(values), 1)
-    bars = []
-    for at, (name, number, told) in enumerate(values):
-        if number is None:
-            continue
-        height = (HEIGHT - 2 * _PAD) * (number / top if top else 0)
-        left = _PAD + at * step
-        bars.append(Bar(left, HEIGHT - _PAD - height, max(step - 1, 1), height, f"{name}: {told}"))
-    return Chart(title, tuple(bars), largest)
+def chart(title: str, values: Sequence[Value]) -> Chart:
+    """A bar for each value that is known, the first one on the left."""
+    known = [each for each in values if each.number is not None]
+    if not known:
+        return Chart(title, (), f"{title}: unknown")
+    largest = max(known, key=_number)
+    step = min((WIDTH - 2 * _PAD) / len(values), _WIDEST)
+    top = _number(largest) or 1.0
+    bars = tuple(
+        _bar(at, step, _number(each) / top, f"{each.name}: {each.told}")
+        for at, each in enumerate(values)
+        if each.number is not None
+    )
+    newest, name = known[-1].told, largest.name
+    summary = f"{title} of {len(known)} batches: at most {largest.told} ({name}), last {newest}"
+    return Chart(title, bars, summary)
+
+
+def _bar(at: int, step: float, share: float, label: str) -> Bar:
+    # What is zero is a line, to be told apart from what is unknown.
+    height = max((HEIGHT - 2 * _PAD) * share, 1.0)
+    left, gap = _PAD + at * step, min(2.0, step / 4)
+    return Bar(
+        round(left, 2),
+        round(HEIGHT - _PAD - height, 2),
+        round(step - gap, 2),
+        round(height, 2),
+        label,
+    )
+
+
+def _number(value: Value) -> float:
+    return value.number or 0.0

@@ -1,29 +1,41 @@
 """The latest: what was read last, how old it is, and why it is not newer.
 
-Whoever looks never waits for Kafka: a look starts a reading beside it, at most one at a time and at
-most one in so many seconds, and shows what the reading before has found.
+Whoever looks does not wait for Kafka: a look starts a reading beside it, at most one at a time and
+at most one in so many seconds, and shows what the reading before has found. Only where that is old,
+or nothing, it waits a moment for the new one.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Generic, TypeVar
 
+from sluice.errors import SluiceError
+
+log = logging.getLogger(__name__)
+
 _T = TypeVar("_T")
+# What is older than so many times the shortest time between two readings is worth a wait.
+_OLD = 3
 
 
 @dataclass(frozen=True)
 class Seen(Generic[_T]):
-    """What a look finds: the value, when it was read, and what the last reading failed with."""
+    """What a look finds.
+
+    `value` was read at `at`; both are None before the first reading ends. `problem` is what the
+    last reading failed with. `asked` is when a reading began that is not over.
+    """
 
     value: _T | None = None
     at: datetime | None = None
     problem: str = ""
-    reading: bool = False
+    asked: datetime | None = None
 
 
 class Latest(Generic[_T]):
@@ -35,25 +47,31 @@ class Latest(Generic[_T]):
         self._every = every
         self._changed = threading.Condition()
         self._seen: Seen[_T] = Seen()
-        self._began = float("-inf")
+        self._began = self._ended = float("-inf")
 
     def look(self, patience: float = 0.0) -> Seen[_T]:
-        """What is known now; where nothing is known yet, after `patience` seconds at most."""
+        """What is known now; where that is old, or nothing, after `patience` seconds at most."""
         with self._changed:
             due = time.monotonic() - self._began >= self._every
-            if due and not self._seen.reading:
+            if due and not self._seen.asked:
                 self._began = time.monotonic()
-                self._seen = Seen(self._seen.value, self._seen.at, self._seen.problem, True)
+                self._seen = replace(self._seen, asked=datetime.now(UTC))
                 threading.Thread(target=self._read_once, daemon=True).start()
-            if self._seen.at is None and not self._seen.problem:
-                self._changed.wait(patience)
+            if patience > 0 and time.monotonic() - self._ended > _OLD * self._every:
+                self._changed.wait_for(lambda: self._seen.asked is None, patience)
             return self._seen
 
     def _read_once(self) -> None:
         try:
             found = Seen(self._read(), datetime.now(UTC))
+        except SluiceError as problem:
+            found = replace(self._seen, problem=str(problem), asked=None)
         except Exception as problem:
-            found = Seen(self._seen.value, self._seen.at, f"{type(problem).__name__}: {problem}")
+            # The text of an unknown error may hold what nobody should see: it goes into the log.
+            log.exception("A reading for the page failed")
+            told = f"{type(problem).__name__}: the log of the api-server says more."
+            found = replace(self._seen, problem=told, asked=None)
         with self._changed:
             self._seen = found
+            self._ended = time.monotonic()
             self._changed.notify_all()

@@ -1,0 +1,137 @@
+"""The app: the page's routes, behind one guard. It answers GET only, and changes nothing.
+
+Every answer has the same strict headers; a stranger gets 401 wherever they ask, and nothing else.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import Depends, FastAPI, HTTPException, Request, Response
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException as AnyHTTPException
+
+from sluice.offsets.notation import parse_batch
+from sluice.scheduling.page.access import readable, require_readable, signed_in
+from sluice.scheduling.page.answers import Answers
+from sluice.scheduling.page.links import Links
+from sluice.scheduling.page.rows import Row
+from sluice.scheduling.page.watch import Watch, deployed
+
+log = logging.getLogger(__name__)
+
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self';"
+    " img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+_STATIC: Mapping[str, str] = {"page.css": "text/css", "page.js": "text/javascript"}
+_FOLDER = Path(__file__).with_name("static")
+
+Next = Callable[[Request], Awaitable[Response]]
+
+
+def page_app(watch: Watch) -> FastAPI:
+    """The page of what this watch knows."""
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.watch = watch
+    app.middleware("http")(_guard)
+    app.exception_handler(AnyHTTPException)(_refused)
+    app.get("/")(_overview)
+    app.get("/static/{name}")(_static)
+    app.get("/pipelines/{name}")(_pipeline)
+    app.get("/pipelines/{name}/outlook")(_outlook)
+    app.get("/pipelines/{name}/batches/{batch}")(_batch)
+    return app
+
+
+async def _guard(request: Request, go_on: Next) -> Response:
+    """Strangers first; then other methods than GET; then the route, whatever becomes of it."""
+    user = await signed_in(request)
+    if user is None:
+        answer = _answers(request).problem(401, "Sign in to Airflow first.")
+        answer.headers["WWW-Authenticate"] = "Bearer"
+    elif request.method != "GET":
+        answer = _answers(request).problem(405, "This page only shows: it answers GET.")
+        answer.headers["Allow"] = "GET"
+    else:
+        request.state.reader = user
+        answer = await _answered(request, go_on)
+    answer.headers.update(_HEADERS)
+    return answer
+
+
+async def _answered(request: Request, go_on: Next) -> Response:
+    try:
+        return await go_on(request)
+    except Exception:
+        log.exception("%s", request.url.path)
+        told = "The page failed; the log of the api-server says why."
+        return _answers(request).problem(500, told)
+
+
+async def _refused(request: Request, problem: Exception) -> Response:
+    assert isinstance(problem, AnyHTTPException)
+    return _answers(request).problem(problem.status_code, str(problem.detail))
+
+
+def _answers(request: Request) -> Answers:
+    # Airflow mounts the app: its root path is Airflow's own, and the prefix of the page.
+    return Answers(Links(request.scope.get("root_path", "").removesuffix("/sluice")))
+
+
+def _row(request: Request, name: str) -> Row:
+    """The pipeline's row. Refuses with 403 who may not see it, and with 404 what is none."""
+    require_readable(name, request.state.reader)
+    found = request.app.state.watch.rows()
+    if name in found.by_name:
+        row: Row = found.by_name[name]
+        return row
+    if not found.known:
+        raise HTTPException(503, "The specs are being read. Load the page again.")
+    told = found.problem or "No spec of this deployment names it; SLUICE_PIPELINES has the specs."
+    raise HTTPException(404, f"{name} is not a pipeline. {told}")
+
+
+Shown = Annotated[Row, Depends(_row)]
+
+
+def _overview(request: Request, state: str = "", every: bool = False) -> Response:
+    found = request.app.state.watch.rows()
+    mine = readable(request.state.reader)
+    rows = [row for name, row in found.by_name.items() if name in mine]
+    return _answers(request).overview(found, rows, state, every)
+
+
+def _pipeline(request: Request, row: Shown) -> Response:
+    return _answers(request).pipeline(row, request.app.state.watch.history(row))
+
+
+def _outlook(request: Request, row: Shown) -> Response:
+    return _answers(request).outlook(row, request.app.state.watch.outlook(row))
+
+
+def _batch(request: Request, row: Shown, batch: str) -> Response:
+    try:
+        sequence, number = parse_batch(row.name, batch)
+    except ValueError as problem:
+        raise HTTPException(404, str(problem)) from None
+    seen = request.app.state.watch.batch(row, sequence, number)
+    if seen.at is not None and seen.value is None:
+        raise HTTPException(404, f"{row.name}: no plan and no receipt names {batch}.")
+    return _answers(request).batch(row, sequence.batch(number), seen)
+
+
+async def _static(name: str) -> Response:
+    if name not in _STATIC:
+        raise HTTPException(404, "No such file.")
+    found = await run_in_threadpool((_FOLDER / name).read_bytes)
+    return Response(found, media_type=_STATIC[name])
+
+
+app = page_app(deployed())

@@ -1,0 +1,102 @@
+"""Rows: one pipeline of the page in plain values, worked out when it is read and not when shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from sluice.offsets.lag import Lag
+from sluice.operations.history import SettledBatch
+from sluice.operations.overview.breaches import breaches
+from sluice.operations.overview.overview import Condition, Overview, Progress
+from sluice.spec.pipeline_spec import PipelineSpec
+
+
+@dataclass(frozen=True)
+class Told:
+    """What Kafka told of a pipeline at a moment; a number that is unknown is None."""
+
+    at: datetime
+    lags: tuple[Lag, ...]
+    last_stable: int | None
+    lag: int | None
+    age: timedelta | None
+    time_to_loss: timedelta | None
+
+
+@dataclass(frozen=True)
+class Row:
+    """A pipeline. `told` may be older than the rest: where Kafka is silent, it is the last known.
+
+    `read` is None where nothing was read yet; `reason` then says why, and whether it is `waiting`
+    for the first reading.
+    """
+
+    spec: PipelineSpec
+    condition: Condition
+    reason: str
+    read: datetime | None = None
+    told: Told | None = None
+    progress: Progress | None = None
+    quarantined: float | None = None
+    breaches: tuple[str, ...] = ()
+    waiting: bool = False
+
+    @property
+    def name(self) -> str:
+        """The pipeline's name, and its DAG's."""
+        return self.spec.pipeline
+
+    @property
+    def last(self) -> SettledBatch | None:
+        """The last batch that has a receipt."""
+        return self.progress.last if self.progress else None
+
+    @property
+    def outdated(self) -> bool:
+        """Whether Kafka told nothing at the last reading, so that what it told before is shown."""
+        return self.told is not None and self.told.at != self.read
+
+
+def row_of(found: Overview, before: Row | None) -> Row:
+    """The row of what was read now; what Kafka does not tell now is taken from the row before."""
+    told = before.told if before else None
+    if found.lags is not None:
+        ends = [each.last_stable_offset for each in found.lags]
+        known = [each for each in ends if each is not None]
+        last_stable = sum(known) if len(known) == len(ends) else None
+        told = Told(found.asked, found.lags, last_stable, found.lag, found.age, found.time_to_loss)
+    return Row(
+        found.spec,
+        found.condition,
+        found.reason,
+        found.asked,
+        told,
+        found.progress,
+        found.quarantined,
+        tuple(map(str, breaches(found))),
+    )
+
+
+def unread(spec: PipelineSpec, why: str, waiting: bool) -> Row:
+    """The row of a pipeline of which nothing is known yet."""
+    return Row(spec, Condition.UNKNOWN, why, waiting=waiting)
+
+
+def unanswered(row: Row, why: str) -> Row:
+    """The row, with why it is not newer."""
+    reason = f"{row.reason}\n{why}" if row.reason else why
+    return replace(row, reason=reason)
+
+
+def worst_first(rows: Iterable[Row]) -> list[Row]:
+    """In the order of their conditions, then of their names."""
+    order = {each: at for at, each in enumerate(Condition)}
+    return sorted(rows, key=lambda each: (order[each.condition], each.name))
+
+
+def totals(rows: Iterable[Row]) -> dict[Condition, int]:
+    """How many are in each condition."""
+    found = [each.condition for each in rows]
+    return {each: found.count(each) for each in Condition}

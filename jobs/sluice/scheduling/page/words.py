@@ -1,0 +1,29 @@
+"""Words: numbers, durations and moments as the page writes them. Unknown is never 0. Pure."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from sluice.offsets.quantities import format_duration
+
+UNKNOWN = "unknown"
+
+
+def count(number: int | None) -> str:
+    """A number with its thousands set apart."""
+    return UNKNOWN if number is None else f"{number:,}"
+
+
+def duration(found: timedelta | None, otherwise: str = UNKNOWN) -> str:
+    """A duration, to the second."""
+    return otherwise if found is None else format_duration(found)
+
+
+def moment(found: datetime | None, otherwise: str = UNKNOWN) -> str:
+    """A moment in UTC."""
+    return otherwise if found is None else f"{found.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def share(found: float | None) -> str:
+    """A share, in percent."""
+    return UNKNOWN if found is None else f"{found:.3%}"
