@@ -134,6 +134,11 @@ class KafkaCluster:
         if offsets:
             commit_group_offsets(self._client, group, offsets)
 
+    def topic_names(self) -> list[str]:
+        """The names of all topics that the connection's user may see, in order."""
+        metadata = self._ask(lambda: self._admin.list_topics(timeout=TIMEOUT_S))
+        return sorted(metadata.topics)
+
     def compacts(self, topic: str) -> bool:
         """Whether the topic's cleanup policy compacts."""
         return topic in self.compacting([topic])
@@ -170,8 +175,7 @@ class KafkaCluster:
     def _selected(self, selection: TopicSelection) -> list[str]:
         if selection.topics is not None:
             return selection.topics
-        metadata = self._ask(lambda: self._admin.list_topics(timeout=TIMEOUT_S))
-        return sorted(topic for topic in metadata.topics if selection.selects(topic))
+        return [topic for topic in self.topic_names() if selection.selects(topic)]
 
     def _topics(self, topics: list[str]) -> dict[str, tuple[str, list[int]]]:
         futures = self._ask(

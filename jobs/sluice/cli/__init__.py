@@ -25,6 +25,7 @@ COMMANDS = (
     "history",
     "list",
     "maintain",
+    "peek",
     "plan",
     "quarantine",
     "recover",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sluice.operations.history import LossEvent, PipelineHistory, SettledBatch
 
 
-@click.command()
+@click.command(short_help="Show the newest batches, resets and losses of PIPELINE.")
 @click.option(
     "-n",
     "--newest",

@@ -13,7 +13,7 @@ from sluice.cli.views.overviews import print_overview_documents, print_overviews
 from sluice.cli.views.status import print_status
 
 
-@click.command()
+@click.command(short_help="Show how far PIPELINE is, or all pipelines at a glance.")
 @click.argument("pipeline", required=False)
 @click.option("--all", "everything", is_flag=True, help="All pipelines, as without a name.")
 @click.option("--watch", is_flag=True, help="Show it again and again, until Ctrl-C.")

@@ -15,7 +15,7 @@ from sluice.offsets.ranges import span_of
 from sluice.operations.quarantine.error_groups import group_errors
 
 
-@click.command()
+@click.command(short_help="Forget such records, and record each as lost.")
 @record_options
 @everything_option
 @click.option("--reason", default="", help="Why, for the record. Needed with --execute.")

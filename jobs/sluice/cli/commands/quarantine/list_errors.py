@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Samples = Mapping[QuarantinedRecord, Record]
 
 
-@click.command("list")
+@click.command("list", short_help="Show why records could not be decoded, and how many.")
 @arguments
 def list_reasons(pipeline: str, as_json: bool) -> None:
     """Show the quarantined records of PIPELINE by reason, and the budget `max_ratio`."""

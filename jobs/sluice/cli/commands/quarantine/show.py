@@ -14,7 +14,7 @@ from sluice.offsets.quantities import format_count
 from sluice.offsets.quarantined import RecordFilter
 
 
-@click.command()
+@click.command(short_help="Show such records, with reason and value.")
 @record_options
 @click.option(
     "--limit",
