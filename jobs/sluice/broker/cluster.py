@@ -22,7 +22,7 @@ from tenacity import (
 )
 
 from sluice.broker.answers import TIMEOUT_S, Asked, NoSuchTopic, Refusals, ask
-from sluice.broker.client_settings import ClientSettings
+from sluice.broker.client_settings import CLIENT_LOG, ClientSettings
 from sluice.broker.group_offsets import commit_group_offsets, read_group_offsets
 from sluice.broker.topic_ids import require_topic_id
 from sluice.errors import BrokerUnavailable, SettingsError
@@ -56,7 +56,9 @@ class KafkaCluster:
         self._client = client
         refusals = Refusals()
         try:
-            self._admin = AdminClient({**client.librdkafka(), "error_cb": refusals}, logger=log)
+            self._admin = AdminClient(
+                {**client.librdkafka(), "error_cb": refusals}, logger=CLIENT_LOG
+            )
         except KafkaException as problem:
             raise SettingsError(
                 f"connection {client.connection}: {problem.args[0].str()}. Correct its extra."

@@ -14,7 +14,7 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError
 from confluent_kafka import TopicPartition as WirePartition
 
-from sluice.broker.client_settings import ClientSettings
+from sluice.broker.client_settings import CLIENT_LOG, ClientSettings
 from sluice.errors import BrokerUnavailable
 from sluice.offsets.partition_log import PartitionLog
 from sluice.offsets.ranges import OffsetRange, TopicPartition
@@ -129,7 +129,8 @@ def lone_consumer(
             # At the end of one range the leader must not sit on the request for the next one.
             "fetch.wait.max.ms": _FETCH_WAIT_MS,
             "isolation.level": isolation,
-        }
+        },
+        logger=CLIENT_LOG,
     )
     try:
         consumer.assign([WirePartition(e.topic, e.partition, at) for e, at in starts.items()])
