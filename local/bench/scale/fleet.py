@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from sluice.offsets.quantities import format_count
 
 from local.bench.scale.build import build
 from local.bench.scale.world import World, new_topic
@@ -47,7 +48,8 @@ def fleet(folder: Path, bootstrap: str, counts: Sequence[int]) -> Iterator[Comma
         specs = _write_specs(folder / f"specs{count}", worlds[:count])
         for command in COMMANDS:
             taken = [_seconds(command, worlds[0], specs) for _ in range(_ROUNDS)]
-            yield CommandTime(f"{count:,} pipelines: sluice {command}", statistics.median(taken))
+            named = format_count(count, "pipeline")
+            yield CommandTime(f"{named}: sluice {command}", statistics.median(taken))
 
 
 def _write_specs(folder: Path, worlds: Sequence[World]) -> Path:
