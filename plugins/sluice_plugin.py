@@ -21,7 +21,7 @@ class KafkaOffsets:
 
 
 class SluicePlugin(AirflowPlugin):
-    """Registers what Airflow's components load: schedulers strategy and notes, api-servers the page."""
+    """Registers what schedulers load, strategy and notes, and what api-servers do: the page."""
 
     name = "sluice"
     priority_weight_strategies = [FreshFirst]  # noqa: RUF012 - Airflow's own attribute

@@ -101,7 +101,8 @@ def test_every_command_for_programs(trips: Installed) -> None:
     assert isinstance(planned, list)
     assert [(each["batch"], each["offsets"]) for each in planned] == [("forward-1-1", 12)]
     before = answer(trips, "status")
-    assert [each["lag"] for each in before["partitions"]] == [7, 5], "from where it will begin"
+    found = [(each["lag"], each["lag_seconds"] is not None) for each in before["partitions"]]
+    assert found == [(7, True), (5, True)], "known before the first run, too"
     trips.run()
     status = answer(trips, "status")
     found = [(each["cursor"], each["lag"]) for each in status["partitions"]]

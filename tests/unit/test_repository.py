@@ -35,7 +35,7 @@ def listed(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Co
 
 COMMANDS = list(listed(command_line))
 # These are about files, or about all pipelines.
-WITHOUT_PIPELINE = {"check": ["files"], "list": [], "schema": []}
+WITHOUT_PIPELINE = {"check": ["files"], "list": [], "peek": ["topic"], "schema": []}
 
 
 @cache
@@ -105,6 +105,14 @@ def test_every_command_has_help_takes_a_pipeline_and_prints_json(
     shown = CliRunner().invoke(command_line, [*name.split(), "--help"])
     assert shown.exit_code == 0
     assert "--json" in shown.output
+
+
+@pytest.mark.parametrize("words", [[], ["quarantine"]], ids=str)
+def test_the_list_of_commands_is_whole_in_80_columns(words: list[str]) -> None:
+    shown = CliRunner(env={"COLUMNS": "80"}).invoke(command_line, [*words, "--help"], prog_name="s")
+    listed = shown.output.partition("Commands:")[2].splitlines()
+    assert listed
+    assert [line for line in listed if "..." in line or len(line) > 80] == []
 
 
 @pytest.mark.parametrize(("name", "command"), [("", command_line), *COMMANDS])

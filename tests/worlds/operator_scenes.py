@@ -17,6 +17,8 @@ from typing import Any
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from sluice.operations.backfill.selection import parse_selection
+from sluice.spec.formats import JsonFormat
+from sluice.spec.spec_files import load_spec
 
 from local.embedded.broker import Broker
 from local.embedded.topics import create_topic
@@ -130,6 +132,30 @@ def call_a_person(stage: Stage) -> Scene:
     stage.flights.run()
     assert "alerts." not in stage.console.does("sluice status")
     stage.flights.judge()
+
+
+def spec_of_a_topic(stage: Stage) -> Scene:
+    stage.topic()
+    stage.send(departures(6, time_hour="2024-01-05T06:00:00Z", gate=None, stops=[1, 2.5]))
+    stage.send(departures(4, crew={"lead": "A", "on duty": True}, tail=2**64), 1)
+    stage.flights.spec_file.unlink(missing_ok=True)
+    shown, proposed = yield
+    assert "flights[1]@3" in shown
+    stage.flights.spec_file.parent.mkdir(exist_ok=True)
+    stage.flights.spec_file.write_text(proposed)
+    checked, _ = yield
+    assert "0 with findings" in checked
+    spec = load_spec(stage.flights.spec_file)
+    assert isinstance(spec.format, JsonFormat)
+    found = {each.name: str(each.type) for each in spec.columns}
+    assert found["time_hour"] == "TIMESTAMP"
+    assert found["stops"] == "ARRAY<DOUBLE>"
+    assert {found["tail"], found["crew"], found["gate"]} == {"STRING"}
+    assert stage.flights.quarantined() == []
+    facts = stage.flights.judge(
+        group="sluice-flights", fmt="json", schema=spec.format.schema_text
+    ).facts
+    assert facts.rows == 10
 
 
 def check_specs(stage: Stage) -> Scene:
@@ -465,6 +491,7 @@ SCENES: dict[str, Callable[[Stage], Scene]] = {
     "Look": look,
     "Look at all pipelines": look_at_all,
     "Call a person": call_a_person,
+    "Write a spec for a topic": spec_of_a_topic,
     "Check specs before they are deployed": check_specs,
     "Backfill a time window": backfill_a_window,
     "Read again after a mended schema": read_again_after_a_mended_schema,

@@ -22,7 +22,7 @@ from tenacity import (
 )
 
 from sluice.broker.answers import TIMEOUT_S, Asked, NoSuchTopic, Refusals, ask
-from sluice.broker.client_settings import ClientSettings
+from sluice.broker.client_settings import CLIENT_LOG, ClientSettings
 from sluice.broker.group_offsets import commit_group_offsets, read_group_offsets
 from sluice.broker.topic_ids import require_topic_id
 from sluice.errors import BrokerUnavailable, SettingsError
@@ -56,7 +56,9 @@ class KafkaCluster:
         self._client = client
         refusals = Refusals()
         try:
-            self._admin = AdminClient({**client.librdkafka(), "error_cb": refusals}, logger=log)
+            self._admin = AdminClient(
+                {**client.librdkafka(), "error_cb": refusals}, logger=CLIENT_LOG
+            )
         except KafkaException as problem:
             raise SettingsError(
                 f"connection {client.connection}: {problem.args[0].str()}. Correct its extra."
@@ -134,6 +136,11 @@ class KafkaCluster:
         if offsets:
             commit_group_offsets(self._client, group, offsets)
 
+    def topic_names(self) -> list[str]:
+        """The names of all topics that the connection's user may see, in order."""
+        metadata = self._ask(lambda: self._admin.list_topics(timeout=TIMEOUT_S))
+        return sorted(metadata.topics)
+
     def compacts(self, topic: str) -> bool:
         """Whether the topic's cleanup policy compacts."""
         return topic in self.compacting([topic])
@@ -170,8 +177,7 @@ class KafkaCluster:
     def _selected(self, selection: TopicSelection) -> list[str]:
         if selection.topics is not None:
             return selection.topics
-        metadata = self._ask(lambda: self._admin.list_topics(timeout=TIMEOUT_S))
-        return sorted(topic for topic in metadata.topics if selection.selects(topic))
+        return [topic for topic in self.topic_names() if selection.selects(topic)]
 
     def _topics(self, topics: list[str]) -> dict[str, tuple[str, list[int]]]:
         futures = self._ask(

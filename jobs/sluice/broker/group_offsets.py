@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,10 +10,8 @@ from confluent_kafka import Consumer, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as WirePartition
 
 from sluice.broker.answers import TIMEOUT_S, Asked, Refusals, ask
-from sluice.broker.client_settings import ClientSettings
+from sluice.broker.client_settings import CLIENT_LOG, ClientSettings
 from sluice.offsets.ranges import TopicPartition
-
-log = logging.getLogger(__name__)
 
 _Ask = Callable[[Callable[[], list[WirePartition]]], list[WirePartition]]
 
@@ -55,7 +52,7 @@ def _asking(client: ClientSettings, group: str, right: str) -> Iterator[tuple[Co
         "reconnect.backoff.ms": 20,  # Half of it passes before the coordinator is sought again.
         "error_cb": refusals,
     }
-    consumer = Consumer({**client.librdkafka(), **own}, logger=log)
+    consumer = Consumer({**client.librdkafka(), **own}, logger=CLIENT_LOG)
     asked = Asked(client, refusals, lambda: consumer.poll(0))
     needs = f"{right} on group {group} and on its topics"
     try:

@@ -14,12 +14,12 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError
 from confluent_kafka import TopicPartition as WirePartition
 
-from sluice.broker.client_settings import ClientSettings
+from sluice.broker.client_settings import CLIENT_LOG, ClientSettings
 from sluice.errors import BrokerUnavailable
 from sluice.offsets.partition_log import PartitionLog
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 
-_TIMEOUT_S = 15.0
+TIMEOUT_S = 15.0
 # `consume` waits for this many records or this long, whichever comes first.
 _AT_A_TIME = 10_000
 _PAUSE_S = 0.2
@@ -36,7 +36,7 @@ Raises BrokerUnavailable when nothing comes for 15 s, SettingsError when the use
 @contextmanager
 def offsets_reader(client: ClientSettings) -> Iterator[ReadOffsets]:
     """A reader of one range after the other, over the same connection."""
-    with _consumer(client, {}) as consumer:
+    with lone_consumer(client, {}) as consumer:
         yield lambda wanted: _read_offsets(client, consumer, wanted)
 
 
@@ -52,18 +52,18 @@ def _read_offsets(
         messages = consumer.consume(at_most, timeout=_PAUSE_S)
         if messages:
             heard = time.monotonic()
-        elif time.monotonic() - heard > _TIMEOUT_S:
+        elif time.monotonic() - heard > TIMEOUT_S:
             raise BrokerUnavailable(
                 f"{partition} [{reached}, {wanted.end}): broker {client.bootstrap}"
-                f" sent nothing for {_TIMEOUT_S:g} s. Run again when it answers."
+                f" sent nothing for {TIMEOUT_S:g} s. Run again when it answers."
             )
-        if any(_is_forbidden(each) for each in messages):
+        if any(is_forbidden(each) for each in messages):
             raise client.lacking(f"READ on topic {partition.topic}")
         found = [each.offset() for each in messages if each.error() is None]
         if found:
             yield [offset for offset in found if offset < wanted.end]
             reached = found[-1] + 1
-        if any(_at_the_end(each) for each in messages):
+        if any(at_the_end(each) for each in messages):
             return
 
 
@@ -94,9 +94,9 @@ def read_timestamps(
     found: dict[TopicPartition, datetime] = {}
     if not starts:
         return found
-    with _consumer(client, starts, isolation) as consumer:
+    with lone_consumer(client, starts, isolation) as consumer:
         waiting, heard = set(starts), time.monotonic()
-        while waiting and (left := heard + _TIMEOUT_S - time.monotonic()) > 0:
+        while waiting and (left := heard + TIMEOUT_S - time.monotonic()) > 0:
             message = consumer.poll(left)
             # Not by its truth: a message without a value is falsy.
             if message is None:
@@ -108,17 +108,18 @@ def read_timestamps(
             heard = time.monotonic()
             # librdkafka has fetched more than the first record; pausing drops the rest.
             consumer.pause([WirePartition(partition.topic, partition.partition)])
-            if not message.error() and (moment := _moment(message.timestamp()[1])):
+            if not message.error() and (moment := moment_of(message.timestamp()[1])):
                 found[partition] = moment
     return found
 
 
 @contextmanager
-def _consumer(
+def lone_consumer(
     client: ClientSettings,
     starts: Mapping[TopicPartition, int],
     isolation: str = "read_committed",
 ) -> Iterator[Any]:
+    """A consumer outside any group, which reads on from these offsets."""
     consumer = Consumer(
         {
             **client.librdkafka(),
@@ -128,7 +129,8 @@ def _consumer(
             # At the end of one range the leader must not sit on the request for the next one.
             "fetch.wait.max.ms": _FETCH_WAIT_MS,
             "isolation.level": isolation,
-        }
+        },
+        logger=CLIENT_LOG,
     )
     try:
         consumer.assign([WirePartition(e.topic, e.partition, at) for e, at in starts.items()])
@@ -137,7 +139,7 @@ def _consumer(
         consumer.close()
 
 
-def _moment(milliseconds: int) -> datetime | None:
+def moment_of(milliseconds: int) -> datetime | None:
     """None for Kafka's "no timestamp", and for a producer's timestamp beyond year 9999."""
     try:
         moment = datetime.fromtimestamp(milliseconds // 1000, UTC)
@@ -146,11 +148,13 @@ def _moment(milliseconds: int) -> datetime | None:
     return moment + timedelta(milliseconds=milliseconds % 1000) if milliseconds >= 0 else None
 
 
-def _is_forbidden(message: Any) -> bool:
+def is_forbidden(message: Any) -> bool:
+    """Whether it says that the user may not read the topic."""
     error = message.error()
     return error is not None and error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED
 
 
-def _at_the_end(message: Any) -> bool:
+def at_the_end(message: Any) -> bool:
+    """Whether it says that the partition has nothing more to read."""
     error = message.error()
     return error is not None and error.code() == KafkaError._PARTITION_EOF

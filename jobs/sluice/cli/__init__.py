@@ -25,6 +25,7 @@ COMMANDS = (
     "history",
     "list",
     "maintain",
+    "peek",
     "plan",
     "quarantine",
     "recover",
@@ -74,6 +75,10 @@ def command_line(verbose: bool) -> None:
     level = logging.INFO if verbose else logging.WARNING
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("py4j").setLevel(logging.WARNING)
+    if not verbose:
+        # Of a broker that is down they say a line for each attempt; we say it once.
+        for client in ("sluice.broker.librdkafka", "aiokafka"):
+            logging.getLogger(client).setLevel(logging.CRITICAL)
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sluice.offsets.origin import Caller
 
 if TYPE_CHECKING:
+    from sluice.broker.client_settings import ClientSettings
     from sluice.operations.overview.fleet import Fleet
     from sluice.pipeline import Pipeline
 
@@ -31,6 +32,14 @@ def open_fleet(only: str | None = None) -> Fleet:
 
     reach_warehouse(os.environ)
     return find_fleet(os.environ, only)
+
+
+def kafka_client(connection: str) -> ClientSettings:
+    """How to reach the cluster of a connection. Raises SettingsError."""
+    from sluice.broker.client_settings import ClientSettings
+    from sluice.settings import connection_extra
+
+    return ClientSettings.from_extra(connection, connection_extra(connection, os.environ))
 
 
 def current_user() -> Caller:

@@ -73,7 +73,12 @@ class SparkLake:
             try:
                 return self._land(reading, exact=False)
             except Undecodable as unsure:
-                log.info("%s: %s; reading exactly from here on", reading, unsure)
+                log.info(
+                    "%s: %s; this batch and the next ones of this run are decoded by the slower"
+                    " decoding, which judges every record. The table will hold the same",
+                    reading,
+                    unsure,
+                )
                 self._exact_only = True
         self._land(reading, exact=True)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sluice.offsets.partition_log import PartitionLog, Retention
-from sluice.offsets.quantities import format_count
+from sluice.offsets.quantities import format_count, format_duration
 from sluice.offsets.ranges import TopicPartition
 
 
@@ -79,6 +79,22 @@ class Lag:
             return None
         kept = self.retention.period - (self.now - self.oldest_unread)
         return max(kept, timedelta(0))
+
+
+def loss_told(found: Collection[Lag]) -> str:
+    """The shortest time to loss of these partitions; where there is none, why.
+
+    Every record is read, or kept for ever; else nobody knows.
+    """
+    known = [each.time_to_loss for each in found if each.time_to_loss is not None]
+    if known:
+        return format_duration(min(known))
+    unread = [each for each in found if each.records != 0]
+    if not unread:
+        return "all read"
+    retentions = [each.retention for each in unread]
+    for_ever = all(each and each.period is None and not each.by_size for each in retentions)
+    return "kept for ever" if for_ever else "unknown"
 
 
 def lags(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import humanize
 
@@ -28,6 +28,11 @@ def format_size(size: int | None) -> str:
 def format_duration(duration: timedelta) -> str:
     """Write `1 day, 2:30:00`, to the second."""
     return str(timedelta(seconds=round(duration.total_seconds())))
+
+
+def format_moment(moment: datetime) -> str:
+    """Write `2026-11-01 06:00:00`: in UTC, to the second."""
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
 
 
 def format_ranges(ranges: Iterable[OffsetRange]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,6 +87,9 @@ def find_spec(folder: Path, pipeline: str) -> PipelineSpec:
             raise problem
     if pipeline in specs:
         return specs[pipeline]
+    for path, problem in found.refused.items():
+        if _names(path, pipeline):
+            raise problem
     known = ", ".join(sorted(specs)) or "none"
     raise SpecError(
         as_lines(
@@ -95,6 +99,18 @@ def find_spec(folder: Path, pipeline: str) -> PipelineSpec:
                 *map(str, found.refused.values()),
             ]
         )
+    )
+
+
+def _names(path: Path, pipeline: str) -> bool:
+    """Whether a file that is no valid spec says that it is this pipeline's."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return False
+    return (
+        re.search(rf"""^pipeline:\s*["']?{re.escape(pipeline)}["']?\s*(#|$)""", text, re.M)
+        is not None
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sluice.offsets.lag import Lag, lags
+from sluice.offsets.lag import Lag, lags, loss_told
 from sluice.offsets.partition_log import Retention
 
 from tests.unit.builders import log, partition, state
@@ -121,3 +121,29 @@ def test_retention_is_that_of_the_partitions_topic() -> None:
     found = lags(cursor, logs, unread, NOW, {}, {"flights": Retention(DAY)})
     told = {str(each.partition): (each.log_start_offset, each.time_to_loss) for each in found}
     assert told == {"flights[0]": (3, timedelta(hours=23)), "delays[0]": (0, None)}
+
+
+FOREVER, WEEK = Retention(None), Retention(timedelta(days=7))
+
+
+def kept(retention: Retention | None, cursor: int | None = 10, oldest: bool = True) -> Lag:
+    unread = NOW - HOUR if oldest else None
+    return Lag(partition(), cursor, 40, 60, unread, NOW, retention=retention)
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        ([kept(WEEK)], "6 days, 23:00:00"),
+        ([kept(WEEK), kept(Retention(2 * HOUR)), kept(FOREVER)], "1:00:00"),
+        ([kept(None, cursor=40)], "all read"),
+        ([], "all read"),
+        ([kept(FOREVER), kept(WEEK, cursor=40)], "kept for ever"),
+        ([kept(WEEK, oldest=False)], "unknown"),
+        ([kept(Retention(None, by_size=True))], "unknown"),
+        ([kept(FOREVER), kept(None)], "unknown"),
+        ([kept(FOREVER, cursor=None)], "kept for ever"),
+    ],
+)
+def test_where_no_time_to_loss_is_told_it_is_said_why(found: list[Lag], told: str) -> None:
+    assert loss_told(found) == told

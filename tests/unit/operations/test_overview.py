@@ -104,7 +104,7 @@ def test_a_batch_that_waits_longer_than_a_run_should_take_is_stopped() -> None:
     long = replace(waiting, unfinished_since=NOW - 60 * MINUTE)
     found = replace(FRESH, spec=spec(schedule=None), progress=long)
     assert found.condition is Condition.STOPPED
-    assert "1 batch planned at 2026-11-24 11:00 UTC, not committed since" in found.reason
+    assert "1 batch planned at 2026-11-24 11:00:00 UTC, not committed since" in found.reason
 
 
 def test_the_worst_comes_first_and_equals_by_name() -> None:

@@ -93,3 +93,11 @@ def test_reading_again_leaves_nothing_for_later_and_begins_where_it_reads() -> N
     told = "flights[0]: read again from 2, Kafka holds [0, 9), time to loss unknown"
     assert told in lines_of(again)
     assert summary_of(outlook(lags=(), reads_again=True)) == "flights: nothing to read again"
+
+
+def test_a_first_run_without_a_record_says_so() -> None:
+    first = batch(offsets(0, 0))
+    empty = "flights: the topic is empty: nothing to read; 1 batch would note where it begins"
+    assert summary_of(outlook(first, lags=(lag(0, 0, 0),))) == empty
+    latest = summary_of(outlook(batch(offsets(6, 6)), lags=(lag(0, 6, 6),)))
+    assert latest.startswith("flights: it begins where the topic ends: nothing to read;")

@@ -243,3 +243,14 @@ def test_kafkas_own_topics_match_no_pattern() -> None:
     every = spec(topics=None, topic_pattern=".*")
     assert [name for name in names if every.selects(name)] == ["__mine"]
     assert spec(topics=["__consumer_offsets"]).selects("__consumer_offsets")
+
+
+def test_the_file_that_names_the_pipeline_is_answered_first_whatever_it_is_called(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.yaml").write_text("version: 1\nmistake: 1\n")
+    (tmp_path / "shop.yaml").write_text("version: 1\npipeline: 'orders'  # ours\nmistake: 2\n")
+    with pytest.raises(SpecError) as refused:
+        find_spec(tmp_path, "orders")
+    assert "a.yaml" not in str(refused.value)
+    assert "shop.yaml: mistake: unknown key" in str(refused.value)

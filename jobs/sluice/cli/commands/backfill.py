@@ -9,7 +9,7 @@ from sluice.cli.output import arguments
 from sluice.cli.runner import read_again
 
 
-@click.command()
+@click.command(short_help="Read a time window again, and replace its rows.")
 @click.option("--from", "start", required=True, help="Records from this moment on: 2026-11-01T06Z.")
 @click.option("--to", "end", required=True, help="… and before this one.")
 @dry_run_option

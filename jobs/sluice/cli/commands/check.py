@@ -13,7 +13,7 @@ from sluice.cli.output import json_option, print_json
 from sluice.offsets.quantities import format_count
 
 
-@click.command()
+@click.command(short_help="Find what is wrong with specs, before they are deployed.")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @json_option
 def check(files: Sequence[Path], as_json: bool) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC
 from typing import TYPE_CHECKING
 
 import click
@@ -12,13 +11,13 @@ from sluice.cli.caller import open_named
 from sluice.cli.output import arguments, print_json, print_table
 from sluice.cli.views.resets import recorded_document, reset_document, reset_told
 from sluice.offsets.losses import Loss
-from sluice.offsets.quantities import format_count, format_ranges
+from sluice.offsets.quantities import format_count, format_moment, format_ranges
 
 if TYPE_CHECKING:
     from sluice.operations.history import LossEvent, PipelineHistory, SettledBatch
 
 
-@click.command()
+@click.command(short_help="Show the newest batches, resets and losses of PIPELINE.")
 @click.option(
     "-n",
     "--newest",
@@ -76,7 +75,7 @@ def _row(found: SettledBatch) -> tuple[object, ...]:
         receipt.quarantined,
         receipt.gaps,
         receipt.data_version,
-        f"{settled.at.astimezone(UTC):%Y-%m-%d %H:%M:%S}",
+        format_moment(settled.at),
         found.took,
         settled.actor,
         settled.run_id,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sluice.spec.pipeline_spec import PipelineSpec
 
 
-@click.command("list")
+@click.command("list", short_help="Show what the specs of all pipelines say.")
 @json_option
 def list_pipelines(as_json: bool) -> None:
     """Show all pipelines: topics, table, schedule, owner and file. Contacts nothing.

@@ -8,7 +8,7 @@ from sluice.cli.caller import current_user, open_named
 from sluice.cli.output import arguments, print_json
 
 
-@click.command()
+@click.command(short_help="Compact and vacuum the tables of PIPELINE.")
 @arguments
 def maintain(pipeline: str, as_json: bool) -> None:
     """Compact and vacuum the tables of PIPELINE, and remove quarantine rows that no longer count.

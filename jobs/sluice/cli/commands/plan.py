@@ -9,7 +9,7 @@ from sluice.cli.output import arguments
 from sluice.cli.views.outlook import print_outlook
 
 
-@click.command()
+@click.command(short_help="Show what the next run of PIPELINE would read.")
 @arguments
 def plan(pipeline: str, as_json: bool) -> None:
     """Show what the next run of PIPELINE would read, and what Kafka still holds. Writes nothing.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sluice.operations.recover.recover import Recovery
 
 
-@click.command()
+@click.command(short_help="Build the offsets table of PIPELINE from its data table.")
 @click.option("--reason", default="", help="Why, for the record. Needed with --execute.")
 @click.option("--execute", is_flag=True, help="Do it. Otherwise nothing is changed.")
 @arguments

@@ -9,7 +9,7 @@ from sluice.cli.output import arguments
 from sluice.cli.runner import read_again
 
 
-@click.command()
+@click.command(short_help="Read offsets of PIPELINE again, and replace their rows.")
 @click.option(
     "--range", "ranges", multiple=True, help="Offsets, such as 'flights[0] [120, 180)'. Repeatable."
 )

@@ -9,7 +9,7 @@ from sluice.cli.output import arguments, print_json
 from sluice.cli.runner import running
 
 
-@click.command()
+@click.command(short_help="Bring the table of PIPELINE up to date.")
 @arguments
 def run(pipeline: str, as_json: bool) -> None:
     """Bring the table of PIPELINE up to date: to the end of the log as it is now.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 TEXT, JSON, OPENMETRICS = FORMATS = ("text", "json", "openmetrics")
 
 
-@click.command()
+@click.command(short_help="Show how far PIPELINE is, or all pipelines at a glance.")
 @click.argument("pipeline", required=False)
 @click.option("--all", "everything", is_flag=True, help="All pipelines, as without a name.")
 @click.option("--watch", is_flag=True, help="Show it again and again, until Ctrl-C.")

@@ -10,6 +10,7 @@ import click
 from sluice.cli.output import print_json, print_table
 from sluice.cli.views.lags import partition_document
 from sluice.offsets.batches import Batch
+from sluice.offsets.lag import loss_told
 from sluice.protocol.plan.outlook_text import remarks_of, summary_of
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def print_outlook(outlook: Outlook, as_json: bool) -> None:
         print_json(_document(outlook))
         return
     click.echo(summary_of(outlook))
-    if outlook.batches:
+    if outlook.ranges:
         print_table(
             "batches",
             ("batch", "mode", "partition", "start", "end", "offsets"),
@@ -47,7 +48,7 @@ def print_outlook(outlook: Outlook, as_json: bool) -> None:
                     each.cursor,
                     each.last_stable_offset,
                     outlook.left(each),
-                    each.time_to_loss,
+                    loss_told([each]),
                 )
                 for each in outlook.lags
             ],

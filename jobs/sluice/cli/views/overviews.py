@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sluice.cli.output import print_json, print_table
+from sluice.offsets.lag import loss_told
 
 if TYPE_CHECKING:
     from sluice.operations.overview.overview import Overview
@@ -76,7 +77,7 @@ def _row(found: Overview) -> tuple[object, ...]:
         found.condition.value,
         found.lag,
         found.age,
-        found.time_to_loss,
+        "unknown" if found.lags is None else loss_told(found.lags),
         str(last.receipt.batch) if last else None,
         found.silence,
         progress.lost if progress else None,

@@ -6,6 +6,7 @@ import base64
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sluice.broker.samples import Sample
     from sluice.progress.quarantined_records import Record
 
 _SHOWN = 80
@@ -38,6 +39,20 @@ def document_of(record: Record) -> dict[str, object]:
         "headers": [{"key": key, "value_base64": _base64(each)} for key, each in record.headers],
         "value": None if record.value is None else _text(record.value),
         "value_base64": _base64(record.value),
+    }
+
+
+def sample_document(sample: Sample) -> dict[str, object]:
+    """The whole record as JSON-able values: bytes in base64, UTF-8 as text, too."""
+    return {
+        "topic": sample.partition.topic,
+        "partition": sample.partition.partition,
+        "offset": sample.offset,
+        "timestamp": sample.timestamp.isoformat() if sample.timestamp else None,
+        "key": None if sample.key is None else _text(sample.key),
+        "key_base64": _base64(sample.key),
+        "value": None if sample.value is None else _text(sample.value),
+        "value_base64": _base64(sample.value),
     }
 
 

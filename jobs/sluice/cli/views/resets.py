@@ -25,7 +25,7 @@ def print_preview(preview: Preview, as_json: bool) -> None:
         print_json(reset_document(found, preview))
         return
     print_table(
-        f"{found.pipeline}: generation {found.generation}, would be",
+        f"{found.pipeline}: a reset to generation {found.generation} would move the cursor",
         (*_COLUMNS, "Kafka holds", "rows replaced", "quarantined"),
         [(*_row(each), *_held(preview.affected[each.partition])) for each in found.cursor],
     )
@@ -40,7 +40,7 @@ def print_reset(found: Reset, as_json: bool) -> None:
     if as_json:
         print_json(reset_document(found))
         return
-    title = f"{found.pipeline}: generation {found.generation}, done"
+    title = f"{found.pipeline}: a reset to generation {found.generation} has moved the cursor"
     print_table(title, _COLUMNS, [_row(each) for each in found.cursor])
     click.echo(found.last_before)
 
@@ -53,7 +53,8 @@ def print_skip(found: Skip, as_json: bool) -> None:
     if not found.plan:
         click.echo(f"{found.pipeline}: already skipped, nothing to do:\n{found.summary}")
         return
-    click.echo(f"{found.pipeline}: {'done' if found.done else 'would be'}:\n{found.summary}")
+    state = "skipped" if found.done else "would be skipped"
+    click.echo(f"{found.pipeline}: {state}:\n{found.summary}")
     if found.done:
         click.echo("The next run lands these batches.")
     else:

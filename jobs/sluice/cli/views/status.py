@@ -10,7 +10,7 @@ from sluice.cli.output import print_json, print_table
 from sluice.cli.views.lags import partition_document
 from sluice.cli.views.resets import reset_document, reset_told
 from sluice.offsets.group_lag import GroupLag
-from sluice.offsets.lag import Lag
+from sluice.offsets.lag import Lag, loss_told
 from sluice.offsets.quantities import format_count
 from sluice.offsets.ranges import span_of
 
@@ -113,6 +113,6 @@ def _row(lag: Lag) -> tuple[object, ...]:
         lag.end_offset,
         lag.records,
         lag.age,
-        lag.time_to_loss,
+        loss_told([lag]),
         lag.held_back,
     )

@@ -29,7 +29,7 @@ VALUE = "value"
 ERROR = "_error"
 MAX_NESTING = 1_000
 
-UNSURE = "to be read exactly"
+UNSURE = "the quick decoding cannot judge it"
 _NOT_UTF8 = "not strict UTF-8"
 _LONE_SURROGATE = "a lone surrogate escape"
 _NOT_AN_OBJECT = "not one JSON object"

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from sluice.offsets.batches import Batch
 from sluice.offsets.lag import Lag
-from sluice.offsets.quantities import format_count, format_duration
+from sluice.offsets.quantities import format_count, format_duration, format_moment
 from sluice.operations.history import SettledBatch
 from sluice.spec.pipeline_spec import PipelineSpec
 
@@ -110,7 +110,7 @@ class Overview:
             named = format_count(len(progress.unfinished), "batch", "batches")
             yield (
                 Condition.STOPPED,
-                f"{named} planned at {progress.unfinished_since:%Y-%m-%d %H:%M} UTC, not committed"
+                f"{named} planned at {format_moment(progress.unfinished_since)} UTC, not committed"
                 f" since: {progress.unfinished[0]}. The log of `ingest` says why; the next run"
                 " adopts them.",
             )

@@ -28,7 +28,14 @@ class Violation:
         return f"{self.invariant}: {self.partition}: expected {self.expected}, found {self.found}"
 
 
-INVARIANTS = ("complete", "unique", "tiled", "no phantom", "accounted")
+INVARIANTS = {
+    "complete": "each record read is stored, in quarantine, or told as lost",
+    "unique": "no record is stored twice",
+    "tiled": "each batch begins where the one before it ended",
+    "no phantom": "each row is of a record that its batch has read",
+    "accounted": "each batch has the rows that its receipt counts",
+}
+"""Each invariant, and what it says."""
 
 
 def check(evidence: Evidence) -> list[Violation]:

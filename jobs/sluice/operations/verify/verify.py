@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sluice.broker.reader import offsets_reader
+from sluice.offsets.partition_log import Logs
 from sluice.offsets.range_columns import OffsetScope
-from sluice.offsets.ranges import OffsetRange, TopicIdPartition, span_of, without
+from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition, span_of, without
 from sluice.operations.verify.asked import asked_of
 from sluice.operations.verify.checks import Violation
 from sluice.operations.verify.proof import KafkaLogs, Progress, Proof, compare
@@ -16,6 +17,7 @@ from sluice.progress.committed import committed_ranges, losses_that_count
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import require_no_foreign_commits
+from sluice.protocol.plan.start import next_positions
 from sluice.tables.coordinates import StoredCoordinates
 from sluice.tables.foreign_commits import TableCommit, may_have_deleted
 
@@ -33,7 +35,8 @@ class ForeignDeletion:
 class Verdict:
     """What was checked, and every violation found.
 
-    `unlisted` rows are of batches from before a recovery, of which nothing else is known.
+    `unlisted` rows are of batches from before a recovery, of which nothing else is known. `unread`
+    counts offsets that no batch has read yet.
     """
 
     batches: int
@@ -41,6 +44,7 @@ class Verdict:
     unlisted: int
     quarantined: int
     compared: int
+    unread: int
     unsettled: tuple[str, ...]
     lost: int
     losses: int
@@ -81,6 +85,7 @@ def verify(
         unlisted=sum(asked.rows.values()) - found.rows,
         quarantined=found.quarantined,
         compared=found.compared,
+        unread=_unread(next_positions(resources, lane, state), state.logs),
         unsettled=asked.unsettled,
         lost=span_of(each.offsets for each in losses),
         losses=len(losses),
@@ -88,6 +93,11 @@ def verify(
         deleted=tuple(_deleted(deletions)),
         violations=tuple(found.violations),
     )
+
+
+def _unread(cursor: Mapping[TopicPartition, int], logs: Logs) -> int:
+    ends = ((each, log.nearest(cursor.get(each, 0)), log) for each, log in logs.items())
+    return sum(log.last_stable_offset - begin for _, begin, log in ends)
 
 
 def _skipped(lane: LaneState) -> int:

@@ -214,7 +214,12 @@ def _write_batch(
         try:
             lake.land(reading)
         except Undecodable as first:
-            log.warning("%s: undecodable: %s. Quarantine first, then the data", reading, first)
+            log.warning(
+                "%s: cannot be decoded: %s. It is read once more, to put all such records into"
+                " quarantine, then the others into the table",
+                reading,
+                first,
+            )
         else:
             return False
     if not resources.quarantine.exists():

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
 
 from sluice.offsets.batches import Batch
-from sluice.offsets.lag import Lag
-from sluice.offsets.quantities import format_count, format_duration, format_size
+from sluice.offsets.lag import Lag, loss_told
+from sluice.offsets.quantities import format_count, format_size
 from sluice.protocol.plan.outlook import Estimate, Outlook
 
 
@@ -15,6 +14,8 @@ def summary_of(outlook: Outlook) -> str:
     """The run in one line."""
     if not outlook.batches:
         return f"{outlook.pipeline}: nothing {'to read again' if outlook.reads_again else 'new'}"
+    if not outlook.ranges:
+        return f"{outlook.pipeline}: {_empty(outlook)}"
     parts = [
         f"{what}: {_batches(len(batches))}, {_offsets(sum(each.span for each in batches))}"
         for what, batches in (
@@ -25,6 +26,13 @@ def summary_of(outlook: Outlook) -> str:
     ]
     estimate = _estimate_text(outlook.basis.estimate(outlook.ranges))
     return f"{outlook.pipeline}: {'; '.join(parts)}, {estimate}"
+
+
+def _empty(outlook: Outlook) -> str:
+    """Batches without a record: the first one, which says where a pipeline begins."""
+    holds = any(each.log_start_offset != each.last_stable_offset for each in outlook.lags)
+    why = "it begins where the topic ends" if holds else "the topic is empty"
+    return f"{why}: nothing to read; {_batches(len(outlook.batches))} would note where it begins"
 
 
 def remarks_of(outlook: Outlook) -> Iterator[str]:
@@ -55,7 +63,8 @@ def _batch_lines(batch: Batch) -> Iterator[str]:
 
 def _lag_text(lag: Lag) -> str:
     held = f"[{_known(lag.log_start_offset)}, {_known(lag.last_stable_offset)})"
-    loss = "all read" if lag.records == 0 else f"time to loss {_known(lag.time_to_loss)}"
+    told = loss_told([lag])
+    loss = told if told in ("all read", "kept for ever") else f"time to loss {told}"
     return f"Kafka holds {held}, {loss}"
 
 
@@ -74,7 +83,5 @@ def _offsets(number: int) -> str:
     return format_count(number, "offset")
 
 
-def _known(value: int | timedelta | None) -> str:
-    if isinstance(value, timedelta):
-        return format_duration(value)
+def _known(value: int | None) -> str:
     return "unknown" if value is None else str(value)

@@ -10,7 +10,7 @@ from sluice.cli.commands.quarantine.replay import replay
 from sluice.cli.commands.quarantine.show import show
 
 
-@click.group()
+@click.group(short_help="Look at records that could not be decoded, and decide.")
 def quarantine() -> None:
     """Look at the records of a pipeline that could not be decoded, and decide about them."""
 

@@ -15,7 +15,7 @@ from sluice.offsets.ranges import span_of
 from sluice.operations.quarantine.error_groups import group_errors
 
 
-@click.command()
+@click.command(short_help="Forget such records, and record each as lost.")
 @record_options
 @everything_option
 @click.option("--reason", default="", help="Why, for the record. Needed with --execute.")
@@ -33,7 +33,8 @@ def drop(
 ) -> None:
     """Forget quarantined records of PIPELINE: record each as lost, and delete its row.
 
-    Shows what would be dropped; changes nothing without --execute. May be repeated after a crash.
+    Shows what would be dropped, without a JVM; changes nothing without --execute, which starts one
+    to delete the rows. May be repeated after a crash.
     """
     choice = chosen_records(reason_like, batch, positions, everything)
     if execute and not reason.strip():
@@ -51,10 +52,9 @@ def drop(
     for loss in found.losses:
         click.echo(f"  {loss.offsets} of {loss.dropped_from}")
     state = "dropped, and recorded as lost" if found.done else "would be dropped"
-    click.echo(
-        f"{pipeline}: {format_count(len(found.chosen), 'record')} {state}."
-        f"{'' if found.done else ' Nothing was changed: --execute --reason … does it.'}"
-    )
+    click.echo(f"{pipeline}: {format_count(len(found.chosen), 'record')} {state}.")
+    if not found.done:
+        click.echo("Nothing was changed: --execute --reason … does it, and starts a JVM.")
 
 
 def _document(found: Drop) -> dict[str, object]:

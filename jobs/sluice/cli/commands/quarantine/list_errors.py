@@ -10,6 +10,7 @@ import click
 from sluice.cli.caller import open_named
 from sluice.cli.output import arguments, print_json, print_table
 from sluice.cli.views.records import document_of, excerpt
+from sluice.offsets.quantities import format_moment
 from sluice.offsets.quarantined import QuarantinedRecord
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     Samples = Mapping[QuarantinedRecord, Record]
 
 
-@click.command("list")
+@click.command("list", short_help="Show why records could not be decoded, and how many.")
 @arguments
 def list_reasons(pipeline: str, as_json: bool) -> None:
     """Show the quarantined records of PIPELINE by reason, and the budget `max_ratio`."""
@@ -62,13 +63,21 @@ def _document(pipeline: str, allowed: float, found: QuarantineListing) -> dict[s
 def _print_reasons(title: str, reasons: Sequence[ErrorGroup], shown: Samples) -> None:
     print_table(
         title,
-        ("reason", "records", "first seen", "last seen", "partitions", "sample of", "value"),
+        (
+            "reason",
+            "records",
+            "first seen (UTC)",
+            "last seen (UTC)",
+            "partitions",
+            "sample of",
+            "value",
+        ),
         [
             (
                 each.text,
                 len(each.rows),
-                f"{each.first_seen:%Y-%m-%d %H:%M}",
-                f"{each.last_seen:%Y-%m-%d %H:%M}",
+                format_moment(each.first_seen),
+                format_moment(each.last_seen),
                 ", ".join(map(str, each.partitions)),
                 str(each.sample),
                 excerpt(shown[each.sample].value) if each.sample in shown else None,

@@ -18,7 +18,7 @@ from sluice.cli.output import arguments
 from sluice.cli.runner import read_again
 
 
-@click.command()
+@click.command(short_help="Read such records again, with today's schema.")
 @record_options
 @everything_option
 @dry_run_option

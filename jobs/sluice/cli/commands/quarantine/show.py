@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,11 +11,14 @@ from sluice.cli.caller import open_named
 from sluice.cli.options import Position, record_options
 from sluice.cli.output import arguments, print_json, print_table
 from sluice.cli.views.records import document_of, excerpt
-from sluice.offsets.quantities import format_count
+from sluice.offsets.quantities import format_count, format_moment
 from sluice.offsets.quarantined import RecordFilter
 
+if TYPE_CHECKING:
+    from sluice.operations.quarantine.listing import ChosenRecords
 
-@click.command()
+
+@click.command(short_help="Show such records, with reason and value.")
 @record_options
 @click.option(
     "--limit",
@@ -38,22 +42,32 @@ def show(
     """
     found = open_named(pipeline).choose_records(RecordFilter(reason_like, batch, positions), limit)
     if as_json:
-        documents = [document_of(each) for each in found.records]
-        waiting = dict(found.waiting)
-        print_json(
-            {
-                "pipeline": pipeline,
-                "chosen": found.chosen,
-                "waiting": waiting,
-                "records": documents,
-            }
-        )
-        return
+        print_json(_document(pipeline, found))
+    else:
+        _print(pipeline, found)
+
+
+def _document(pipeline: str, found: ChosenRecords) -> dict[str, object]:
+    return {
+        "pipeline": pipeline,
+        "chosen": found.chosen,
+        "waiting": dict(found.waiting),
+        "records": [document_of(each) for each in found.records],
+    }
+
+
+def _print(pipeline: str, found: ChosenRecords) -> None:
     print_table(
         f"{pipeline}: {len(found.records):,} of {format_count(found.chosen, 'record')}",
-        ("record", "batch", "timestamp", "reason", "value"),
+        ("record", "batch", "timestamp (UTC)", "reason", "value"),
         [
-            (str(each.row), each.row.batch, each.timestamp, each.row.error, excerpt(each.value))
+            (
+                str(each.row),
+                each.row.batch,
+                format_moment(each.timestamp),
+                each.row.error,
+                excerpt(each.value),
+            )
             for each in found.records
         ],
         prose=("reason", "value"),

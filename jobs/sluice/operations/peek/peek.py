@@ -1,0 +1,92 @@
+"""A peek into a topic: which records are read. Nothing is written, and no group is joined."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from sluice.broker.client_settings import ClientSettings
+from sluice.broker.cluster import KafkaCluster
+from sluice.broker.samples import Sample, read_samples
+from sluice.errors import SettingsError, did_you_mean
+from sluice.offsets.partition_log import Logs
+from sluice.offsets.ranges import OffsetRange, TopicPartition
+from sluice.operations.peek.proposal import propose_spec
+from sluice.operations.peek.sampling import End, range_at, shares
+
+Position = tuple[TopicPartition, int]
+
+
+@dataclass(frozen=True)
+class Peek:
+    """Some records of a topic that can hold `offsets` of them."""
+
+    topic: str
+    connection: str
+    samples: tuple[Sample, ...]
+    partitions: int
+    offsets: int
+
+    @cached_property
+    def spec(self) -> str:
+        """The YAML text of a spec under which none of the samples would be quarantined."""
+        values = {str(each): each.value for each in self.samples}
+        return propose_spec(self.topic, self.connection, values)
+
+
+@dataclass(frozen=True)
+class _OneTopic:
+    topics: list[str] | None
+
+    def selects(self, topic: str) -> bool:
+        return topic in (self.topics or ())
+
+
+def peek(client: ClientSettings, topic: str, count: int, begin: End | Position) -> Peek:
+    """Read at most `count` records: at an end of all partitions, or from one position on.
+
+    Raises SettingsError for an unknown topic, partition or offset, or a missing right, and
+    BrokerUnavailable.
+    """
+    kafka = KafkaCluster(client)
+    logs = kafka.state(_OneTopic([topic])).logs
+    if not logs:
+        found = kafka.topic_names()
+        raise SettingsError(
+            f"broker {client.bootstrap}: expected a topic {topic!r}, found none of that name among"
+            f" {len(found):,}{did_you_mean(topic, found)}. Create it, or correct the name."
+        )
+    samples = (
+        _at_an_end(client, logs, count, begin)
+        if isinstance(begin, End)
+        else read_samples(client, [_from(logs, *begin)], count)
+    )
+    held = sum(log.last_stable_offset - log.log_start_offset for log in logs.values())
+    return Peek(topic, client.connection, tuple(samples), len(logs), held)
+
+
+def _at_an_end(client: ClientSettings, logs: Logs, count: int, end: End) -> list[Sample]:
+    wanted = shares(logs, count)
+    ranges = [range_at(end, at, logs[at], share) for at, share in wanted.items()]
+    # Of the first ones, reading more than the largest share would be in vain.
+    most = max(wanted.values(), default=0)
+    found = read_samples(client, ranges, most if end is End.EARLIEST else count * 3 + 10)
+    kept = []
+    for at, share in sorted(wanted.items()):
+        of_it = [each for each in found if each.partition == at]
+        kept += of_it[:share] if end is End.EARLIEST else of_it[-share:]
+    return kept
+
+
+def _from(logs: Logs, at: TopicPartition, offset: int) -> OffsetRange:
+    if at not in logs:
+        raise SettingsError(
+            f"{at}: no such partition; the topic has {len(logs)}: 0 to {len(logs) - 1}"
+        )
+    log = logs[at]
+    if log.nearest(offset) != offset:
+        raise SettingsError(
+            f"{at}: expected an offset in [{log.log_start_offset}, {log.last_stable_offset}),"
+            f" found {offset}"
+        )
+    return OffsetRange(at, offset, log.last_stable_offset)

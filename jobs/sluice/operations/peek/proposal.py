@@ -1,0 +1,106 @@
+"""A proposed spec: YAML text for a topic, as its sample records suggest. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from textwrap import indent
+from typing import Any
+
+from sluice.offsets.quantities import format_count
+from sluice.spec.inference import Inferred, infer_columns, parse_object
+from sluice.spec.pipeline_spec import OUR_DAGS
+
+_LONGEST_NAME = 64
+_SUFFIX = re.compile(r"__(quarantine|offsets)$")
+_NAMES_TOLD = 10
+Values = Mapping[str, bytes | None]
+
+
+def propose_spec(topic: str, connection: str, values: Values) -> str:
+    """The YAML text of a spec under which none of these records would be quarantined.
+
+    `values` are those of the records, by where they are.
+    """
+    name = name_for(topic)
+    lines = [
+        *(f"# {each}" for each in _basis(values)),
+        "version: 1",
+        f"pipeline: {json.dumps(name) if name in _WORDS else name}",
+        f"kafka: {connection}",
+        # Topics such as 2024 or null would be no text to YAML.
+        f"topics: [{json.dumps(topic)}]",
+        f"table: {json.dumps(name) if name in _WORDS else name}",
+        *_format(values),
+        'schedule: null  # by hand; for example "*/10 * * * *"',
+    ]
+    return "\n".join([*lines, ""])
+
+
+# What YAML 1.1 reads as something else than text.
+_WORDS = ("y", "n", "yes", "no", "on", "off", "true", "false", "null")
+
+
+def name_for(topic: str) -> str:
+    """A pipeline's and table's name that is like the topic's."""
+    name = re.sub(r"[^a-z0-9]+", "_", topic.lower()).strip("_")[:_LONGEST_NAME].rstrip("_")
+    name = name if re.match(r"[a-z]", name) else f"topic_{name}".rstrip("_")[:_LONGEST_NAME]
+    return f"{name}_topic" if name in OUR_DAGS else _SUFFIX.sub(r"_\1", name)
+
+
+def _basis(values: Values) -> Iterator[str]:
+    if not values:
+        yield "No record was found: a guess without any sample."
+        return
+    records = format_count(len(values), "record")
+    yield f"Proposed from {records}: look at the types before you use it."
+    objects, problems = _parsed(values)
+    if objects and problems:
+        where, why = next(iter(problems.items()))
+        yield (
+            f"raw, as {len(problems):,} of {len(values):,} values are no JSON objects, such as"
+            f" {where}: {why}."
+        )
+        return
+    left_out = infer_columns(objects).left_out
+    if left_out:
+        named = ", ".join(map(json.dumps, left_out[:_NAMES_TOLD]))
+        more = f" and {len(left_out) - _NAMES_TOLD} more" if len(left_out) > _NAMES_TOLD else ""
+        yield f"Left out, as no column can have these names: {named}{more}."
+
+
+def _format(values: Values) -> Sequence[str]:
+    inferred = _inferred(values)
+    if inferred is None:
+        return ["format: {type: raw}"]
+    return ["format:", "  type: json", "  schema: |-", indent(inferred.schema_text, "    ")]
+
+
+def _inferred(values: Values) -> Inferred | None:
+    """The columns, where every value is a JSON object, and a column can be made of one."""
+    objects, problems = _parsed(values)
+    found = None if problems else infer_columns(objects)
+    return found if found and found.columns else None
+
+
+def _parsed(values: Values) -> tuple[list[Mapping[str, Any]], dict[str, str]]:
+    """The objects, and why other values are none; records without a value say nothing."""
+    objects, problems = [], {}
+    for where, value in _with_value(values):
+        try:
+            objects.append(parse_object(value))
+        except ValueError as problem:
+            problems[where] = _reason(problem)
+    return objects, problems
+
+
+def _with_value(values: Values) -> Iterable[tuple[str, bytes]]:
+    return ((where, value) for where, value in values.items() if value is not None)
+
+
+def _reason(problem: ValueError) -> str:
+    if isinstance(problem, UnicodeDecodeError):
+        return "not strict UTF-8"
+    # The words of a parser are about one text: it is on the screen.
+    return "not one JSON object" if isinstance(problem, json.JSONDecodeError) else str(problem)

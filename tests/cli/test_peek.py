@@ -1,0 +1,99 @@
+"""`sluice peek` on a real topic: what it shows, what it proposes, and that it leaves no trace."""
+
+from __future__ import annotations
+
+import json
+import re
+from subprocess import CompletedProcess
+from typing import Any
+
+import pytest
+from confluent_kafka.admin import AdminClient
+from sluice.spec.spec_files import load_spec
+
+from tests.worlds.command_line import run_main
+from tests.worlds.pipelines import Installed, Pipelines, Topic
+from tests.worlds.records import delete_records, produce
+
+pytestmark = pytest.mark.integration
+
+JSON = [f'{{"id": {number}, "name": "{"ä" * 300}"}}'.encode() for number in range(30)]
+
+
+@pytest.fixture
+def orders(topic: Topic, pipeline: Pipelines) -> Installed:
+    made = pipeline(topic(3))
+    produce(made.bootstrap, made.topics[0], JSON, 0)
+    produce(made.bootstrap, made.topics[0], JSON[:2], 1)
+    return made
+
+
+def peek(orders: Installed, *options: str, topic: str = "") -> CompletedProcess[str]:
+    words = ["sluice", "peek", topic or orders.topics[0], *options]
+    return run_main(words, orders.environment, orders.folder)
+
+
+def records(orders: Installed, *options: str) -> list[tuple[int, int]]:
+    done = peek(orders, "--json", *options)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    assert found["topic"] == orders.topics[0]
+    return [(each["partition"], each["offset"]) for each in found["records"]]
+
+
+def test_which_records_are_shown(orders: Installed) -> None:
+    topic = orders.topics[0]
+    assert records(orders) == [(0, each) for each in range(22, 30)] + [(1, 0), (1, 1)]
+    assert records(orders, "--from", "earliest", "-n", "3") == [(0, 0), (1, 0), (1, 1)]
+    assert records(orders, "--from", f"{topic}[0]@28") == [(0, 28), (0, 29)]
+    delete_records(orders.bootstrap, topic, 29)
+    assert records(orders) == [(0, 29), (1, 0), (1, 1)]
+
+
+def test_people_see_records_cut_and_a_spec_that_loads(orders: Installed) -> None:
+    produce(orders.bootstrap, orders.topics[0], [b"\x1b[2J\n", None], 2)
+    shown = peek(orders, "-n", "5").stdout
+    assert f"{orders.topics[0]}[2]@0" in shown
+    assert "\x1b" not in shown
+    assert r"\x1b[2J\n" in shown
+    assert re.search(r"\[0\]@29 .*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d .*ä… \(\d+ bytes\)", shown)
+    assert "format: {type: raw}" in shown
+    file = orders.spec_file
+    file.write_text(peek(orders, "--spec", "--from", f"{orders.topics[0]}[0]@0").stdout)
+    spec = load_spec(file)
+    found = [(each.name, str(each.type)) for each in spec.columns]
+    assert found == [("id", "BIGINT"), ("name", "STRING")]
+
+
+def test_it_leaves_no_trace(orders: Installed) -> None:
+    before = sorted(orders.folder.rglob("*"))
+    peek(orders)
+    assert sorted(orders.folder.rglob("*")) == before
+    admin = AdminClient({"bootstrap.servers": orders.bootstrap})
+    groups = admin.list_consumer_groups().result()
+    assert "sluice-reader" not in {each.group_id for each in groups.valid}
+
+
+def test_an_empty_topic(topic: Topic, pipeline: Pipelines) -> None:
+    shown = peek(pipeline(topic()))
+    assert (shown.returncode, "0 records of 0 offsets" in shown.stdout) == (0, True)
+    assert "No record was found" in shown.stdout
+
+
+def test_mistakes_are_answered_with_what_is_there(orders: Installed) -> None:
+    topic = orders.topics[0]
+    unknown = peek(orders, topic=topic[:-1])
+    assert unknown.returncode == 1
+    assert f"did you mean {topic}?" in unknown.stderr
+    for position, answer in (("[7]@0", "no such partition"), ("[0]@31", "[0, 30), found 31")):
+        done = peek(orders, "--from", f"{topic}{position}")
+        assert (done.returncode, answer in done.stderr) == (1, True), done.stderr
+    for wrong in (
+        ["--from", "newest"],
+        ["--from", "other[0]@1"],
+        ["-n", "0"],
+        ["--spec", "--json"],
+    ):
+        assert peek(orders, *wrong).returncode == 2, wrong
+    unset = peek(orders, "--kafka", "other")
+    assert "AIRFLOW_CONN_OTHER is not set" in unset.stderr
