@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from datetime import timedelta
 from itertools import groupby
 
-from sluice.offsets.batches import BatchSequence
+from sluice.errors import SettingsError
+from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.losses import Loss
+from sluice.offsets.notation import parse_batch
 from sluice.offsets.origin import Origin
 from sluice.offsets.ranges import span_of
 from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import Reset, Resets
-from sluice.progress.committed import losses_that_count, newest_receipts
+from sluice.offsets.spec_edition import SpecEdition
+from sluice.progress.committed import losses_that_count, newest_receipts, sequence_ends
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
 
@@ -70,6 +73,47 @@ def read_history(resources: PipelineResources, newest: int) -> PipelineHistory:
         tuple(losses[-newest:]),
         max(0, len(losses) - newest),
     )
+
+
+@dataclass(frozen=True)
+class BatchStory:
+    """One batch: as planned, and as settled if it is.
+
+    `planned_with` is what of the spec was to decide its rows, and the receipt's `spec` what did;
+    None where it is not recorded.
+    """
+
+    batch: Batch
+    settled: SettledBatch | None
+    planned_with: SpecEdition | None
+
+    @property
+    def read_with(self) -> SpecEdition | None:
+        """What decided the rows of a settled batch; None also while it is not settled."""
+        return self.settled.receipt.spec if self.settled else None
+
+
+def read_story(resources: PipelineResources, name: str) -> BatchStory:
+    """One batch by its name. Does not contact Kafka. Raises SettingsError if there is none."""
+    pipeline = resources.spec.pipeline
+    try:
+        sequence, number = parse_batch(pipeline, name)
+    except ValueError as problem:
+        raise SettingsError(f"--batch: {problem}") from None
+    lane = read_unchecked(resources)
+    planned = lane.snapshot.batches(sequence, number, last=number)
+    receipts = lane.snapshot.receipts_of(sequence, number, number)
+    if not planned and not receipts:
+        raise SettingsError(
+            f"--batch: found {name}, which {pipeline} has not planned. `sluice history {pipeline}`"
+            " lists its newest batches."
+        )
+    ends = {each.sequence: each.last for each in sequence_ends(lane)}
+    origin = lane.snapshot.planned_by(sequence, number, number).get(number)
+    settled = [SettledBatch(each, number > ends.get(sequence, 0), origin) for each in receipts]
+    batch = planned[0] if planned else receipts[0].batch
+    with_spec = lane.snapshot.planned_with(sequence, number)
+    return BatchStory(batch, next(iter(settled), None), with_spec)
 
 
 def loss_events(losses: Iterable[Loss]) -> list[LossEvent]:
