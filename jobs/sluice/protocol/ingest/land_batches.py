@@ -214,7 +214,12 @@ def _write_batch(
         try:
             lake.land(reading)
         except Undecodable as first:
-            log.warning("%s: undecodable: %s. Quarantine first, then the data", reading, first)
+            log.info(
+                "%s: a record needs a closer look (%s): the batch is read again, first for the"
+                " quarantine, then for the table",
+                reading,
+                first,
+            )
         else:
             return False
     if not resources.quarantine.exists():
