@@ -1,5 +1,11 @@
 """Reads new records from Kafka and lands them in a Delta table: every record once, none missing.
 
+A run's note tells its offset ranges, its counts and the lag that is left. What to do about a
+message or a question, step by step: `docs/operations.md` in the project's folder. Most asked for:
+`#look`, `#backfill-past-intervals-in-airflow`, `#read-again-from-the-trigger-form`,
+`#move-the-cursor-in-airflow`, `#too-many-malformed-records`, `#kafka-has-lost-records`,
+`#see-which-spec-a-batch-was-read-with`, `#remove-a-pipeline`.
+
 - **plan** fixes the offset ranges to read and writes them to the offsets table before anything is
   read. An unfinished plan is adopted as it is, never planned anew.
 - **ingest** reads exactly those ranges with Spark and makes one commit per batch to the data
@@ -11,6 +17,11 @@ A backfill of past intervals, or a run with the parameters "read again", reads r
 cursor once more and replaces exactly their rows. The cursor stays where it is, and fresh data goes
 first: between two batches `ingest` may show "up for reschedule". Manual runs take turns with the
 scheduled ones, backfill runs do not: to read a lot again, use a backfill.
+
+**What waits for what.** A manual run is queued, its tasks without a state, until the run before it
+has ended. Switching the DAG on starts the scheduled run that is due, also from the trigger form
+with "Unpause": it goes first. `ingest` waits for its turn after those of other runs, even if it has
+nothing to read.
 
 Every task may be retried, cleared or killed at any time: what is committed stays, the next attempt
 finishes the rest, and nothing is read twice.
@@ -100,19 +111,18 @@ def settle_task(spec: PipelineSpec, table: Asset) -> XComArg:
 
 
 def documentation(spec: PipelineSpec, path: Path) -> str:
-    """The text for the UI: the flow, and this pipeline's settings."""
+    """The text for the UI: first what one looks for, then how a run works."""
     topics = ", ".join(f"`{topic}`" for topic in spec.topics or [])
-    return f"""{__doc__}
-### {spec.pipeline}
-
-{spec.description}
+    return f"""{spec.description}
 
 - Topics: {topics or f"those that match `{spec.topic_pattern}`"}
-- Table: `{spec.table}`
+- Table: `{spec.table}`, with `{spec.table}__quarantine` and `{spec.table}__offsets` beside it
 - Kafka connection: `{spec.kafka}`
-- Owner: {spec.owner}
+- Schedule: {f"`{spec.schedule}` (UTC)" if spec.schedule else "none, manual runs only"}
 - Spec: `{path.relative_to(PROJECT) if path.is_relative_to(PROJECT) else path}`
-"""
+- Owner: {spec.owner}
+
+{__doc__}"""
 
 
 # A task needs its own DAG only, and building many takes longer than most tasks.

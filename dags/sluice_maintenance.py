@@ -1,5 +1,8 @@
 """Keeps the tables of all pipelines small and fast: one task per pipeline, one after the other.
 
+Each night at 02:30 UTC, once it is switched on; `docs/operations.md#maintenance`, in the project's
+folder, tells how to do it by hand.
+
 - Receipts that are due are written first.
 - Rows of the **quarantine** table that no longer count are removed, once no RESTORE of the data
   table can bring them back.

@@ -1,5 +1,7 @@
 """Moves the cursor of a pipeline: back, forward, or past a single record. Manual runs only.
 
+Step by step: `docs/operations.md#move-the-cursor-in-airflow`, in the project's folder.
+
 - **preview** shows, for each partition, the old and the new cursor, how much is read again or
   skipped, what Kafka still holds and how many rows are replaced. It changes nothing.
 - **execute** does what the preview has shown, if the run was started with `execute` and a reason.

@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
+import yaml
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from sluice.operations.backfill.selection import parse_selection
 from sluice.spec.formats import JsonFormat
@@ -167,6 +168,56 @@ def check_specs(stage: Stage) -> Scene:
     assert "dep_delay" in stage.console.refuses("sluice check")
     stage.flights.write_spec(format=DELAYS)
     assert stage.flights.judge().facts.rows == 14
+
+
+def which_spec(stage: Stage) -> Scene:
+    stage.landed(format=DELAYS)
+    told, document = yield
+    assert "flights[0] [0, 10), flights[1] [0, 4)" in told
+    assert "read with spec " in told
+    assert '"schema": "carrier STRING, dep_delay DOUBLE"' in told
+    first = json.loads(document)["read_with"]
+    assert first["spec"]["format"] == DELAYS
+    stage.send(departures(2), hour=10)
+    stage.flights.write_spec(format={**DELAYS, "schema": "carrier STRING"}, owner="others")
+    stage.flights.run()
+    asked = "sluice history flights --batch forward-1-2 --json"
+    second = json.loads(stage.console.does(asked))["read_with"]
+    assert second["spec"]["format"]["schema"] == "carrier STRING"
+    assert second["digest"] != first["digest"]
+    assert "has not planned" in stage.console.refuses("sluice history flights --batch forward-1-3")
+
+
+def removed(stage: Stage) -> Scene:
+    stage.landed()
+    stage.flights.spec_file.unlink()
+    (listed,) = yield
+    assert "flights" not in listed
+    stage.send(departures(2), hour=10)
+    stage.flights.write_spec()
+    stage.flights.run()
+    assert stage.batch("forward-1-2") == {"[0]": (10, 12), "[1]": (4, 4)}
+    assert stage.flights.judge().facts.rows == 16
+
+
+def renamed(stage: Stage) -> Scene:
+    stage.landed(consumer_group="sluice-flights")
+    stage.send(departures(2), hour=10)
+    yield
+    stage.flights.judge(group="sluice-flights")
+    yield
+    spec = yaml.safe_load(stage.flights.spec_file.read_text())
+    spec |= {"pipeline": "departures", "table": "departures"}
+    del spec["consumer_group"]
+    stage.flights.spec_file.with_name("departures.yaml").write_text(yaml.safe_dump(spec))
+    stage.flights.spec_file.unlink()
+    stage.send(departures(3), 1, hour=12)
+    plan, _ = yield
+    assert "1 batch, 3 offsets" in plan
+    rows = [*stage.flights.rows(), *stage.flights.rows("departures")]
+    places = sorted((row["_partition"], row["_offset"]) for row in rows)
+    assert places == [*((0, each) for each in range(12)), *((1, each) for each in range(7))]
+    assert {row["_partition"] for row in stage.flights.rows("departures")} == {1}
 
 
 def backfill_a_window(stage: Stage) -> Scene:
@@ -493,6 +544,9 @@ SCENES: dict[str, Callable[[Stage], Scene]] = {
     "Call a person": call_a_person,
     "Write a spec for a topic": spec_of_a_topic,
     "Check specs before they are deployed": check_specs,
+    "See which spec a batch was read with": which_spec,
+    "Remove a pipeline": removed,
+    "Rename a pipeline": renamed,
     "Backfill a time window": backfill_a_window,
     "Read again after a mended schema": read_again_after_a_mended_schema,
     "An unfinished backfill": unfinished_backfill,

@@ -18,7 +18,7 @@ _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 @dataclass(frozen=True)
 class Block:
-    """Commands (`sh`), or keys of a spec (`yaml`)."""
+    """Commands (`sh`), keys of a spec (`yaml`), or a DAG file (`python`)."""
 
     language: str
     text: str

@@ -70,7 +70,10 @@ def _commit_of(reading: BatchAttempt, rows: DataFrame) -> DataFrameWriter:
         rows.write.format("delta")
         .option("txnAppId", batch.sequence.app_id)
         .option("txnVersion", str(batch.number))
-        .option("userMetadata", batch_metadata(batch, reading.attempt, reading.fingerprints))
+        .option(
+            "userMetadata",
+            batch_metadata(batch, reading.attempt, reading.fingerprints, reading.spec),
+        )
     )
 
 

@@ -10,6 +10,7 @@ from typing import Protocol
 from sluice.offsets.batches import Batch
 from sluice.offsets.quarantined import BatchOffsets
 from sluice.offsets.ranges import OffsetRange, TopicPartition
+from sluice.offsets.spec_edition import SpecEdition
 
 
 class Undecodable(Exception):
@@ -22,6 +23,7 @@ class BatchAttempt:
 
     `attempt` goes into the commit and shows which of several attempts at a batch landed.
     `fingerprints` go there too: of the record before each range's end, None where unknown.
+    `spec` too: what of it decides the rows.
     `compacts` says that Kafka may remove records from the middle while they are read.
     """
 
@@ -30,6 +32,7 @@ class BatchAttempt:
     attempt: str = field(default_factory=lambda: uuid.uuid4().hex)
     fingerprints: Mapping[TopicPartition, str | None] = field(default_factory=dict)
     compacts: bool = False
+    spec: SpecEdition | None = None
 
     def __str__(self) -> str:
         return str(self.batch)

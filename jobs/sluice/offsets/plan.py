@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from sluice.offsets.batches import Batch
 from sluice.offsets.losses import Loss
 from sluice.offsets.ranges import OffsetRange
+from sluice.offsets.spec_edition import SpecEdition
 
 
 @dataclass(frozen=True)
@@ -25,13 +26,15 @@ class Plan:
     """New batches, in order, and the losses found on the way; both are written in one commit.
 
     `reason` goes into the batches' rows: for the first plan it is the `start` it came from.
-    `left_out` is not written: it is reported to the caller.
+    `left_out` is not written: it is reported to the caller. `spec` is what was to decide the rows;
+    None where that is not known.
     """
 
     batches: tuple[Batch, ...]
     losses: tuple[Loss, ...] = ()
     reason: str | None = None
     left_out: tuple[LeftOut, ...] = ()
+    spec: SpecEdition | None = None
 
     def __bool__(self) -> bool:
         return bool(self.batches)

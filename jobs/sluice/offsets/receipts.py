@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from sluice.offsets.batches import Batch, PlannedRange
 from sluice.offsets.losses import Loss
 from sluice.offsets.origin import Origin
+from sluice.offsets.spec_edition import SpecEdition
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,8 @@ class Receipt:
 
     `losses` are the offsets of the batch that Kafka no longer held when it was read. `reason` says
     why a batch was closed that could not be counted; its version is then the latest it can be.
-    `recorded` is set on receipts read back from the table.
+    `recorded` is set on receipts read back from the table. `spec` is what decided the rows, by the
+    batch's commit; None where that does not say it.
     """
 
     batch: Batch
@@ -46,6 +48,7 @@ class Receipt:
     losses: tuple[Loss, ...] = ()
     reason: str = ""
     recorded: Origin | None = field(default=None, compare=False)
+    spec: SpecEdition | None = field(default=None, compare=False)
 
     @property
     def records(self) -> int:

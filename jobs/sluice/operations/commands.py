@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sluice.offsets.ranges import OffsetRange
     from sluice.offsets.resets import Reset
     from sluice.offsets.run_summary import Summary
-    from sluice.operations.history import PipelineHistory
+    from sluice.operations.history import KnownBatch, PipelineHistory
     from sluice.operations.maintain import MaintenanceResult
     from sluice.operations.quarantine.listing import ChosenRecords, QuarantineListing
     from sluice.operations.recover.recover import Recovery
@@ -56,6 +56,12 @@ class OperatorCommands:
         from sluice.operations.history import read_history
 
         return read_history(self.resources, newest)
+
+    def batch(self, name: str) -> KnownBatch:
+        """One batch by its name, and the spec that it was read with."""
+        from sluice.operations.history import read_batch
+
+        return read_batch(self.resources, name)
 
     def summarize_plan(self, work: BatchReference) -> Summary:
         """What a run is to read, in one line and figures."""

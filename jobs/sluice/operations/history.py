@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from datetime import timedelta
 from itertools import groupby
 
+from sluice.errors import SettingsError
 from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.losses import Loss
+from sluice.offsets.notation import parse_batch
 from sluice.offsets.origin import Origin
 from sluice.offsets.ranges import span_of
 from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import Reset, Resets
+from sluice.offsets.spec_edition import SpecEdition
 from sluice.progress.committed import losses_that_count, newest_receipts
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
@@ -43,14 +46,25 @@ class KnownBatch:
     """One batch: who `planned` it, whether it is `committed`, and its receipt if it has one.
 
     `planned` is None where only its receipt is left. `undone`: a reset closed its generation before
-    it.
+    it. `planned_with` is what of the spec was to decide its rows; None where it is not recorded.
     """
 
     batch: Batch
     planned: Origin | None
+    planned_with: SpecEdition | None
     committed: bool
     undone: bool
     receipt: Receipt | None
+
+    @property
+    def read_with(self) -> SpecEdition | None:
+        """What of the spec decided the rows of a settled batch; None also while it is not."""
+        return self.receipt.spec if self.receipt else None
+
+    @property
+    def settled(self) -> SettledBatch | None:
+        """The batch as it was settled; None while it is not."""
+        return SettledBatch(self.receipt, self.undone, self.planned) if self.receipt else None
 
 
 @dataclass(frozen=True)
@@ -102,9 +116,25 @@ def find_batch(
     return KnownBatch(
         planned[0] if planned else receipts[0].batch,
         lane.snapshot.planned_by(sequence, number, number).get(number),
+        lane.snapshot.planned_with(sequence, number),
         number <= end.last,
         end.closed and number > end.last,
         receipts[0] if receipts else None,
+    )
+
+
+def read_batch(resources: PipelineResources, name: str) -> KnownBatch:
+    """One batch by its name. Does not contact Kafka. Raises SettingsError if there is none."""
+    pipeline = resources.spec.pipeline
+    try:
+        sequence, number = parse_batch(pipeline, name)
+    except ValueError as problem:
+        raise SettingsError(f"--batch: {problem}") from None
+    if found := find_batch(resources, sequence, number):
+        return found
+    raise SettingsError(
+        f"--batch: found {name}, which {pipeline} has not planned. `sluice history {pipeline}`"
+        " lists its newest batches."
     )
 
 

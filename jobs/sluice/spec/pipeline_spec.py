@@ -11,6 +11,7 @@ from pydantic import Field, field_validator, model_validator
 
 from sluice.offsets import notation
 from sluice.offsets.losses import ON_DATA_LOSS, OnDataLoss
+from sluice.offsets.spec_edition import SpecEdition
 from sluice.spec.alerts import Alerts
 from sluice.spec.columns import Column, Decimal, Primitive
 from sluice.spec.formats import Format
@@ -28,6 +29,14 @@ OUR_COLUMNS = ("_topic", "_topic_id", "_partition", "_offset", "_timestamp", "_k
 OUR_DAGS = ("sluice_maintenance", "sluice_reset", "sluice_watch")
 # Kafka's own topics. Mirroring the cursor writes to the first: it would never be fully read.
 _INTERNAL = ("__consumer_offsets", "__share_group_state", "__transaction_state")
+# What says where, when, how fast and by whom is read, and not which rows a record becomes.
+_NOT_ABOUT_ROWS = frozenset(
+    {
+        *("version", "pipeline", "kafka", "table", "schedule", "start", "consumer_group", "alerts"),
+        *("max_records_per_batch", "max_batches_per_run", "on_data_loss", "owner", "description"),
+        *("partition_by", "cluster_by", "spark"),
+    }
+)
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 TopicName = Annotated[str, Field(pattern=notation.TOPIC)]
 
@@ -142,6 +151,14 @@ class PipelineSpec(Model):
     def columns(self) -> tuple[Column, ...]:
         """The decoded part of the data table."""
         return self.format.columns
+
+    @property
+    def edition(self) -> SpecEdition:
+        """What of the spec decides the rows of a batch; stored with the batch."""
+        keys = self.model_dump(
+            mode="json", by_alias=True, exclude=set(_NOT_ABOUT_ROWS), exclude_none=True
+        )
+        return SpecEdition.of(keys)
 
     @property
     def example_topic(self) -> str:

@@ -14,6 +14,7 @@ from deltalake.exceptions import DeltaError
 from sluice.offsets.batch_sizes import BatchSizes
 from sluice.offsets.batches import Batch, PlannedRange
 from sluice.offsets.ranges import OffsetRange, TopicPartition
+from sluice.offsets.spec_edition import SpecEdition
 from sluice.tables.refusals import newer_format
 
 _VERSION = 2
@@ -27,13 +28,14 @@ NamedRange = tuple[OffsetRange, str]
 @dataclass(frozen=True)
 class BatchCommit:
     """The commit that a batch landed in: its version, how many rows it wrote, its attempt, and
-    the ranges that it names, each with its topic id.
+    the ranges that it names, each with its topic id. `spec` is what decided its rows, if known.
     """
 
     version: int
     rows: int
     attempt: str | None
     ranges: frozenset[NamedRange]
+    spec: SpecEdition | None = None
 
     def is_of(self, batch: Batch) -> bool:
         """Whether it names the very ranges that were planned, and not just the same number."""
@@ -41,9 +43,12 @@ class BatchCommit:
 
 
 def batch_metadata(
-    batch: Batch, attempt: str, fingerprints: Mapping[TopicPartition, str | None] | None = None
+    batch: Batch,
+    attempt: str,
+    fingerprints: Mapping[TopicPartition, str | None] | None = None,
+    spec: SpecEdition | None = None,
 ) -> str:
-    """The `userMetadata` of a batch's commit: the batch, its offset ranges and the attempt.
+    """The `userMetadata` of a batch's commit: batch, offset ranges, attempt, edition of the spec.
 
     Neighbouring partitions of a topic share one entry, so that 10,000 fit into a commit. Range
     `[start, start + span)` of the first partition comes first, then the next one's; `fingerprints`
@@ -51,7 +56,8 @@ def batch_metadata(
     """
     ranges = [_entry(run, fingerprints or {}) for run in _neighbours(batch.ranges)]
     app = {"app_id": batch.sequence.app_id, "number": batch.number, "batch": str(batch)}
-    metadata = {"version": _VERSION, **app, "attempt": attempt, "ranges": ranges}
+    read_by = {"read_by": spec.as_dict()} if spec else {}
+    metadata = {"version": _VERSION, **app, "attempt": attempt, **read_by, "ranges": ranges}
     return json.dumps({"sluice": metadata}, separators=(",", ":"))
 
 
@@ -95,6 +101,11 @@ def batch_of(commit: Mapping[str, Any]) -> tuple[str, int] | None:
 def attempt_of(commit: Mapping[str, Any]) -> str | None:
     """The attempt that made a commit (its commitInfo); None where it is not recorded."""
     return _sluice(commit).get("attempt")
+
+
+def edition_of(commit: Mapping[str, Any]) -> SpecEdition | None:
+    """What of the spec decided the rows of a commit (its commitInfo); None if not recorded."""
+    return SpecEdition.read(_sluice(commit).get("read_by"))
 
 
 def fingerprints_of(commit: Mapping[str, Any]) -> Mapping[TopicPartition, str]:

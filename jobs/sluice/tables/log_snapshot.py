@@ -14,6 +14,7 @@ from sluice.tables.batch_commits import (
     LoggedBatch,
     attempt_of,
     batch_of,
+    edition_of,
     fingerprints_of,
     logged_batch,
     named_ranges,
@@ -85,7 +86,8 @@ class LogSnapshot:
             return None
         version, commit = found
         rows = int(commit.get("operationMetrics", {}).get("numOutputRows", 0))
-        return BatchCommit(version, rows, attempt_of(commit), frozenset(named_ranges(commit)))
+        ranges = frozenset(named_ranges(commit))
+        return BatchCommit(version, rows, attempt_of(commit), ranges, edition_of(commit))
 
     def landed_in(self, batch: Batch) -> int:
         """The version a committed batch landed in; the last one lost if the log has lost that.

@@ -13,9 +13,10 @@ from sluice.offsets.losses import Loss
 from sluice.offsets.origin import Origin
 from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import Resets
+from sluice.offsets.spec_edition import SpecEdition
 from sluice.tables.data_files import Condition, require_files
 from sluice.tables.offsets_columns import OffsetsColumns, read_rows
-from sluice.tables.offsets_rows import read_batches, read_losses, read_receipts
+from sluice.tables.offsets_rows import read_batches, read_edition, read_losses, read_receipts
 from sluice.tables.offsets_schema import BEGUN_ANEW, FORMAT_VERSION
 from sluice.tables.refusals import newer_format, reading_offsets
 from sluice.tables.reset_rows import DONE, INTENDED, read_resets
@@ -104,6 +105,10 @@ class OffsetsReading:
         """Who planned the batches of a sequence, from one number to another, by number."""
         rows = self.rows(sequence, ["planned"], first, last)
         return {row["batch_id"]: Origin.of(row) for row in rows}
+
+    def planned_with(self, sequence: BatchSequence, number: int) -> SpecEdition | None:
+        """The spec's edition that a batch was planned with; None where it is not recorded."""
+        return read_edition(self.rows(sequence, ["planned"], number, number))
 
     def receipts(self, sequence: BatchSequence, newest: int) -> list[Receipt]:
         """The newest receipts of a sequence, oldest first."""

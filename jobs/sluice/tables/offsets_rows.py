@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
 from sluice.offsets.loss_causes import format_cause, parse_cause
@@ -13,17 +13,19 @@ from sluice.offsets.plan import Plan
 from sluice.offsets.quarantined import Drop
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.receipts import GapCount, PartitionCount, Receipt
+from sluice.offsets.spec_edition import SpecEdition
 from sluice.tables.offsets_schema import FORMAT_VERSION
 from sluice.tables.refusals import newer_format
 
 Row = dict[str, Any]
+Line = TypeVar("Line")
 
 
 def plan_rows(plan: Plan, origin: Origin) -> Iterator[Row]:
     """Event `planned` for every partition of every batch, and `loss` for every loss found."""
     for batch in plan.batches:
-        for planned in batch.ranges:
-            row = _batch_row("planned", batch, planned) | origin.columns()
+        for planned, spec in _with_spec(batch.ranges, plan.spec):
+            row = _batch_row("planned", batch, planned) | origin.columns() | spec
             yield row | ({"reason": plan.reason} if plan.reason else {})
     sequence, cluster = plan.batches[0].sequence, plan.batches[0].cluster_id
     for loss in plan.losses:
@@ -36,12 +38,18 @@ def receipt_rows(receipt: Receipt, origin: Origin) -> Iterator[Row]:
     Also event `loss` for offsets that Kafka no longer held when the batch was read.
     """
     batch = receipt.batch
-    for line in receipt.counted:
-        row = _batch_row("committed", batch, line.planned) | origin.columns()
+    for line, spec in _with_spec(receipt.counted, receipt.spec):
+        row = _batch_row("committed", batch, line.planned) | origin.columns() | spec
         reason = {"reason": receipt.reason} if receipt.reason else {}
         yield row | _counts(line) | {"data_version": receipt.data_version} | reason
     for loss in receipt.losses:
         yield _loss_row(batch.sequence, batch.cluster_id, loss) | origin.columns()
+
+
+def _with_spec(lines: Iterable[Line], spec: SpecEdition | None) -> Iterator[tuple[Line, Row]]:
+    """The lines of a batch; the first has the spec's edition: once is enough for 10,000."""
+    for at, line in enumerate(lines):
+        yield line, {"spec": str(spec)} if spec and at == 0 else {}
 
 
 def drop_rows(drop: Drop, origin: Origin) -> Iterator[Row]:
@@ -65,7 +73,14 @@ def read_receipts(sequence: BatchSequence, rows: Iterable[Mapping[str, Any]]) ->
         lines = tuple(map(_read_counted, _in_order(mine)))
         batch, version = _read_batch(sequence, number, mine), mine[0]["data_version"]
         reason = mine[0].get("reason") or ""
-        yield Receipt(batch, lines, version, reason=reason, recorded=Origin.of(mine[0]))
+        spec, recorded = read_edition(mine), Origin.of(mine[0])
+        yield Receipt(batch, lines, version, reason=reason, recorded=recorded, spec=spec)
+
+
+def read_edition(rows: Iterable[Mapping[str, Any]]) -> SpecEdition | None:
+    """The spec's edition in the rows of one batch and event; None where it is not recorded."""
+    found = [SpecEdition.read(row.get("spec")) for row in rows if row.get("spec")]
+    return next(iter(found), None)
 
 
 def read_losses(rows: Iterable[Mapping[str, Any]]) -> Iterator[Loss]:

@@ -38,5 +38,7 @@ SCHEMA = pa.schema(
         ("actor", pa.string()),
         ("reason", pa.string()),
         pa.field("recorded_at", pa.timestamp("us", "UTC"), nullable=False),
+        # Tables from before this column have none until their next row is written.
+        ("spec", pa.string()),
     ]
 )

@@ -107,7 +107,9 @@ class OffsetsSnapshot(OffsetsReading):
         table = pa.Table.from_pylist(list(rows), schema=SCHEMA)
         self.forget()
         with committing(self._table):
-            write_deltalake(self._table, table, mode="append", commit_properties=by)
+            write_deltalake(
+                self._table, table, mode="append", schema_mode="merge", commit_properties=by
+            )
 
 
 def _now() -> int:

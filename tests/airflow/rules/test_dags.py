@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
@@ -18,6 +19,8 @@ from airflow.utils.types import DagRunType
 from sluice.errors import SettingsError
 from sluice.scheduling.run_params import selection_of
 from sluice.spec.pipeline_spec import OUR_DAGS
+
+from tests.worlds.recipes import PAGE
 
 PROJECT = Path(__file__).resolve().parents[3]
 
@@ -90,6 +93,24 @@ def test_owner_description_tags_and_docs_are_shown(flights):
         "flights.yaml",
     ):
         assert shown in flights.doc_md
+
+
+def test_the_docs_begin_with_what_one_looks_for(flights):
+    begins = flights.doc_md.splitlines()[:8]
+    assert begins[0] == "Departures from New York"
+    looked_for = ("flights", "flights", "kafka_default", "*/10 * * * *", "flights.yaml", "data-")
+    for line, found in zip(begins[2:], looked_for, strict=True):
+        assert found in line
+
+
+def test_each_recipe_that_a_dag_names_is_on_the_page(write_spec, parse):
+    write_spec("flights")
+    headings = re.findall(r"^## (.+)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in headings}
+    for name, dag in parse().dags.items():
+        named = set(re.findall(r"#([a-z-]{3,})`", dag.doc_md))
+        assert named, name
+        assert named <= anchors, name
 
 
 @pytest.mark.parametrize("task_id", ["plan", "ingest", "settle"])

@@ -6,7 +6,9 @@ met another one fail half done, and may stay locked from then on.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -39,12 +41,24 @@ def task_policy(task):
 """
 
 
+LOCAL = "airflow.dag_processing.bundles.local.LocalDagBundle"
+OURS = {"name": "dags-folder", "classpath": LOCAL, "kwargs": {}}
+
+
+def theirs(folder: Path) -> dict[str, object]:
+    """A second folder of DAGs: those that are not Sluice's."""
+    return {"name": "own", "classpath": LOCAL, "kwargs": {"path": str(folder)}}
+
+
 @pytest.fixture(scope="session")
 def deployments(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Deployment]]:
     folder = tmp_path_factory.mktemp("airflow")
+    own_dags = folder / "home" / "own_dags"
+    own_dags.mkdir(parents=True)
+    bundles = {"dag_processor": {"dag_bundle_config_list": json.dumps([OURS, theirs(own_dags)])}}
     tuned = {"topic": KEEPING_ALL, "policies": POLICIES, "environment": JAVA_TUNING}
     with (
         Postgres() as postgres,
-        deployed(folder, SPECS, settings=postgres.settings, **tuned) as made,
+        deployed(folder, SPECS, settings={**postgres.settings, **bundles}, **tuned) as made,
     ):
         yield made

@@ -10,6 +10,7 @@ import pytest
 from local.embedded.airflow_client import DagRun
 from tests.worlds.deployment import RUN_SECONDS, Deployment
 from tests.worlds.processes import until
+from tests.worlds.recipes import recipes
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
 
@@ -73,3 +74,19 @@ def test_a_finished_run_that_is_cleared_announces_nothing_again(told: Deployment
     assert told.announced() == before
     assert len(before) == len(told.commits())
     told.assert_exact()
+
+
+def test_a_dag_of_ones_own_runs_when_there_are_new_rows(told: Deployment) -> None:
+    """The file of the recipe, as it is on the page but for where the table is."""
+    (block,) = recipes()["Schedule your own DAG on a table"]
+    own = told.airflow.folder / "own_dags" / "flights_report.py"
+    own.write_text(block.text.replace("file:///srv/warehouse/flights", told.data.as_uri()))
+    told.client.wait_for_dag("flights_report")
+    told.client.unpause("flights_report")
+    told.run()
+    assert told.client.runs("flights_report") == [], "there was nothing new"
+    told.produce(10)
+    told.run()
+    (run,) = until(lambda: told.client.runs("flights_report"), "the DAG's run", RUN_SECONDS)
+    told.succeeds(run)
+    assert f"{told.announced()[-1]}: 10 new records" in told.client.log(run, "report")

@@ -13,7 +13,7 @@ import yaml
 from sluice.cli import command_line
 from sluice.spec.spec_files import load_spec
 
-from tests.airflow.scenarios import test_airflow_backfills
+from tests.airflow.scenarios import test_airflow_announcements, test_airflow_backfills
 from tests.worlds.console import ID
 from tests.worlds.operator_scenes import SCENES
 from tests.worlds.recipes import PAGE, Block, commands_of, recipes
@@ -66,10 +66,18 @@ def test_every_command_for_airflow_is_run_in_a_real_one(program: str) -> None:
         assert f'"{heading}"' in tests, heading
 
 
+def test_every_dag_file_is_run_in_a_real_airflow() -> None:
+    tests = getsource(test_airflow_announcements)
+    for heading, blocks in recipes().items():
+        if any(block.language == "python" for block in blocks):
+            assert f'"{heading}"' in tests, heading
+
+
 def test_there_are_no_blocks_and_programs_that_no_test_runs() -> None:
     blocks = [block for found in recipes().values() for block in found]
-    assert {block.language for block in blocks} == {"sh", "yaml"}
-    assert all(block.commands or block.choices for block in blocks)
+    assert {block.language for block in blocks} == {"sh", "yaml", "python"}
+    files = [block for block in blocks if block.language == "python"]
+    assert all(block.commands or block.choices for block in blocks if block not in files)
     programs = {words[0] for block in blocks for words in block.commands}
     assert programs == {"sluice", "airflow", "curl"}
 

@@ -9,12 +9,13 @@ import click
 
 from sluice.cli.caller import open_named
 from sluice.cli.output import arguments, print_json, print_table
+from sluice.cli.views.batches import batch_lines, edition_document
 from sluice.cli.views.resets import recorded_document, reset_document, reset_told
 from sluice.offsets.losses import Loss
 from sluice.offsets.quantities import format_count, format_moment, format_ranges
 
 if TYPE_CHECKING:
-    from sluice.operations.history import LossEvent, PipelineHistory, SettledBatch
+    from sluice.operations.history import KnownBatch, LossEvent, PipelineHistory, SettledBatch
 
 
 @click.command(short_help="Show the newest batches, resets and losses of PIPELINE.")
@@ -26,13 +27,17 @@ if TYPE_CHECKING:
     type=click.IntRange(1, 100_000),
     help="How many of each.",
 )
+@click.option("--batch", metavar="NAME", help="One batch, and the spec that it was read with.")
 @arguments
-def history(pipeline: str, newest: int, as_json: bool) -> None:
+def history(pipeline: str, newest: int, batch: str | None, as_json: bool) -> None:
     """Show the newest settled batches, resets and losses of PIPELINE, the latest last.
 
     `took` is the time from a batch's plan to its receipt. Losses are offsets that were passed over,
     or dropped from quarantine, with their causes.
     """
+    if batch is not None:
+        _show_batch(pipeline, open_named(pipeline).batch(batch), as_json)
+        return
     found = open_named(pipeline).history(newest)
     if as_json:
         print_json(_document(pipeline, found))
@@ -44,6 +49,22 @@ def history(pipeline: str, newest: int, as_json: bool) -> None:
         click.echo(f"lost: {format_count(found.older_losses, 'older event')}; -n shows more")
     for event in found.losses:
         click.echo(_loss_told(event))
+
+
+def _show_batch(pipeline: str, found: KnownBatch, as_json: bool) -> None:
+    if not as_json:
+        for line in batch_lines(found):
+            click.echo(line)
+        return
+    document = {
+        "pipeline": pipeline,
+        "batch": str(found.batch),
+        "ranges": [each.offsets.as_dict() for each in found.batch.ranges],
+        "planned_with": edition_document(found.planned_with),
+        "read_with": edition_document(found.read_with),
+        "settled": _batch(found.settled) if found.settled else None,
+    }
+    print_json(document)
 
 
 def _document(pipeline: str, found: PipelineHistory) -> dict[str, object]:
@@ -110,6 +131,7 @@ def _batch(found: SettledBatch) -> dict[str, object]:
         "gaps": receipt.gaps,
         "planned_at": found.planned.at.isoformat() if found.planned else None,
         "seconds": took.total_seconds() if took is not None else None,
+        "spec": receipt.spec.digest if receipt.spec else None,
         **recorded_document(receipt.recorded),
         "partitions": [
             {

@@ -214,7 +214,7 @@ def _write_batch(
         try:
             lake.land(reading)
         except Undecodable as first:
-            log.warning(
+            log.info(
                 "%s: cannot be decoded: %s. It is read once more, to put all such records into"
                 " quarantine, then the others into the table",
                 reading,

@@ -36,6 +36,7 @@ def prepare_reading(resources: PipelineResources, forward: LaneState, batch: Bat
         batch,
         tuple(ranges),
         fingerprints={**taken, **kept},
+        spec=resources.spec.edition,
         # Looked up only where it matters: it costs one broker request for each topic.
         compacts=batch.mode == "replace"
         and any(resources.kafka.compacts(topic) for topic in {e.partition.topic for e in ranges}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sluice.errors import CommitConflict
 from sluice.failpoints import reach
@@ -84,7 +84,7 @@ def _append_decided(
     resources: PipelineResources, origin: Origin, lane: LaneState, decide: DecidePlan
 ) -> PlannedWork:
     require_declared_types(resources.spec, lane.data)
-    new = decide(lane).for_table(lane.data.table_id)
+    new = replace(decide(lane).for_table(lane.data.table_id), spec=resources.spec.edition)
     reach("offsets listed")
     if new:
         # Not before: what looks like a new pipeline may be a warehouse that is not mounted.

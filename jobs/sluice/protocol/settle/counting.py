@@ -50,7 +50,7 @@ def account(
     """
     commit = data.commit_of(batch)
     if not doubt and commit and _all_landed(batch, commit) and data.has_files_of(commit):
-        return receipt_without_gaps(batch, commit.version)
+        return replace(receipt_without_gaps(batch, commit.version), spec=commit.spec)
     landing, aside = data.landing(batch), read_aside()
     doubt = doubt or landing.doubt or ("" if aside else _ASIDE_UNREADABLE)
     reason = _closed_uncounted(batch, doubt, accept) if doubt else ""
@@ -63,7 +63,8 @@ def account(
         raise unexplained_gaps(batch, refused)
     losses = (each.loss(gap, cause) for each, gap, cause in decided if cause is not None)
     counted = tuple(each.counted for each in lines)
-    return Receipt(batch, counted, landing.version, tuple(losses), reason=reason)
+    spec = commit.spec if commit else None
+    return Receipt(batch, counted, landing.version, tuple(losses), reason=reason, spec=spec)
 
 
 def _all_landed(batch: Batch, commit: BatchCommit) -> bool:

@@ -1,0 +1,54 @@
+"""Spec editions: what of a spec decided the rows of a batch; stored with its plan and receipt."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class SpecEdition:
+    """The keys of a spec that decide which rows a batch has, as canonical JSON text.
+
+    Two editions with one digest read every record alike.
+    """
+
+    text: str
+
+    @classmethod
+    def of(cls, keys: Mapping[str, Any]) -> SpecEdition:
+        """The edition with these keys, given as JSON values."""
+        return cls(json.dumps(keys, sort_keys=True, separators=(",", ":"), ensure_ascii=False))
+
+    @classmethod
+    def read(cls, stored: object) -> SpecEdition | None:
+        """Read back what `as_dict` wrote, also as text; None where it is something else."""
+        try:
+            found = json.loads(stored) if isinstance(stored, str) else stored
+        except ValueError:
+            return None
+        keys = found.get("spec") if isinstance(found, dict) else None
+        return cls.of(keys) if isinstance(keys, dict) else None
+
+    @property
+    def digest(self) -> str:
+        """A short name of what it says."""
+        return hashlib.sha256(self.text.encode()).hexdigest()[:_DIGITS]
+
+    @property
+    def keys(self) -> Mapping[str, Any]:
+        """The keys, as JSON values."""
+        found: dict[str, Any] = json.loads(self.text)
+        return found
+
+    def as_dict(self) -> dict[str, Any]:
+        """Digest and keys, as JSON values."""
+        return {"digest": self.digest, "spec": self.keys}
+
+    def __str__(self) -> str:
+        return json.dumps(self.as_dict(), separators=(",", ":"), ensure_ascii=False)
