@@ -106,7 +106,6 @@ PURE_MODULES = (
     "operations.verify.checks",
     "operations.verify.slices",
     "scheduling.page.charts",
-    "scheduling.page.links",
     "scheduling.page.rereading",
     "scheduling.page.words",
 )

@@ -1,4 +1,4 @@
-"""Links: the addresses of the page's own parts, and of Airflow's. Pure."""
+"""Links: the addresses of the page's own parts, and of Airflow's."""
 
 from __future__ import annotations
 
