@@ -6,7 +6,8 @@ exceeded: the text of the failed task says which, expected and found.
   it fail. It changes nothing.
 
 It is one task, so that a cluster that is down calls a person once, and not once for each pipeline.
-Whom it calls is the deployment's matter: docs/deployment.md, "Who is called".
+Whom it calls is the deployment's matter: docs/deployment.md, "Who is called". See
+`docs/operations.md#call-a-person`.
 """
 
 from __future__ import annotations
