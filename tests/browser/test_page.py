@@ -45,6 +45,7 @@ def test_the_overview_shows_the_worst_first_in_light_and_dark(tab: Page, world: 
         tab.wait_for_timeout(1000)
     names = tab.locator("tbody th a").all_inner_texts()
     assert names == ["dead", CLERK]
+    assert tab.locator("caption").inner_text().startswith("Pipelines, the worst first.")
     row = tab.locator("tbody tr").nth(1)
     assert row.locator("td").all_inner_texts()[:3] == ["420", "460", "40"]
     expect(row.locator(".breach")).to_contain_text("alerts.max_silence")
@@ -54,6 +55,9 @@ def test_the_overview_shows_the_worst_first_in_light_and_dark(tab: Page, world: 
         grounds.append(tab.evaluate("getComputedStyle(document.body).backgroundColor"))
         picture(tab, f"overview-{scheme}")
     assert len(set(grounds)) == 2
+    tab.get_by_role("link", name="fresh 1").click()
+    assert tab.locator("tbody th a").all_inner_texts() == [CLERK]
+    assert tab.locator("caption").inner_text().startswith("Pipelines that are fresh")
 
 
 def test_it_fits_a_narrow_screen(tab: Page, world: World) -> None:

@@ -58,15 +58,16 @@ class Answers:
 
     def overview(self, found: Rows, rows: Sequence[Row], state: str, every: bool) -> Response:
         """All pipelines that the user may see; those of one state, if it is named."""
-        chosen = worst_first(row for row in rows if state in ("", row.condition.value))
-        shown = chosen if every else chosen[:_FIRST]
+        chosen = state if state in list(Condition) else ""
+        wanted = worst_first(row for row in rows if chosen in ("", row.condition.value))
+        shown = wanted if every else wanted[:_FIRST]
         return self._page(
             "overview",
             rows=shown,
-            more=len(chosen) - len(shown),
+            more=len(wanted) - len(shown),
             totals=totals(rows),
             all=len(rows),
-            state=state if state in list(Condition) else "",
+            chosen=chosen,
             problem=found.problem,
             again=not found.settled,
         )
