@@ -110,9 +110,9 @@ class ClientSettings:
         """The bootstrap address, for messages."""
         return self.settings["bootstrap.servers"]
 
-    def lacking(self, needs: str) -> SettingsError:
+    def lacking(self, needs: str) -> RightMissing:
         """The refusal of a user without a right, such as READ on topic orders."""
-        return SettingsError(
+        return RightMissing(
             f"broker {self.bootstrap}: the user of connection {self.connection} needs {needs}."
             " Nothing was changed; docs/security.md lists all rights."
         )

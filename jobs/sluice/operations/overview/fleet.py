@@ -84,8 +84,10 @@ class Fleet:
         now = datetime.now(UTC)
         found = [Overview(spec, now, None, None, why) for spec, why in self._unreachable]
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            for members in self._members.values():
-                found += _with_kafka(list(pool.map(_read_tables, members)))
+            read = [list(pool.map(_read_tables, members)) for members in self._members.values()]
+        # A cluster that does not answer keeps no other waiting.
+        with ThreadPoolExecutor(max(1, len(read))) as clusters:
+            found += [each for told in clusters.map(_with_kafka, read) for each in told]
         return sorted(found, key=lambda each: each.spec.pipeline)
 
 
@@ -144,23 +146,41 @@ def _progress(resources: PipelineResources, lane: LaneState) -> Progress:
 
 
 def _with_kafka(members: Sequence[_Tables]) -> list[Overview]:
-    """The pipelines of one connection, with what its cluster tells of them."""
+    """The pipelines of one connection, with what its cluster tells of them.
+
+    A right that is missing for one pipeline's topics hinders no other: they are asked in halves.
+    """
+    try:
+        return list(_told(members))
+    except RightMissing as problem:
+        if len(members) == 1:
+            return [members[0].overview(None, str(problem), "")]
+        half = len(members) // 2
+        return [*_with_kafka(members[:half]), *_with_kafka(members[half:])]
+    except SluiceError as problem:
+        return [each.overview(None, str(problem), "") for each in members]
+
+
+def _told(members: Sequence[_Tables]) -> Iterator[Overview]:
+    """The same, asked at once. Raises what the cluster answers with."""
     kafka, client = members[0].resources.kafka, members[0].resources.client
     lanes = {each.spec.pipeline: each for each in members if each.lane is not None}
-    lags: Mapping[str, tuple[Lag, ...]] = {}
-    refused: Mapping[str, str] = {}
-    problem = ""
-    try:
-        states = read_states(kafka, [each.spec for each in lanes.values()])
-        refused = {name: _refused_by_log(each, states[name]) for name, each in lanes.items()}
-        positions = {name: each.positions(states[name]) for name, each in lanes.items()}
-        lags = read_all_lags(kafka, client, states, positions)
-    except SluiceError as told:
-        problem = str(told)
-    return [
-        each.overview(lags.get(each.spec.pipeline), problem, refused.get(each.spec.pipeline, ""))
-        for each in members
-    ]
+    states = read_states(kafka, [each.spec for each in lanes.values()])
+    refused = {name: _refused_by_log(each, states[name]) for name, each in lanes.items()}
+    positions: dict[str, Mapping[TopicPartition, int]] = {}
+    unknown: dict[str, str] = {}
+    for name, each in lanes.items():
+        try:
+            positions[name] = each.positions(states[name])
+        except RightMissing:
+            raise
+        except SluiceError as problem:
+            unknown[name] = str(problem)
+    known = {name: states[name] for name in positions}
+    lags = read_all_lags(kafka, client, known, positions)
+    for each in members:
+        name = each.spec.pipeline
+        yield each.overview(lags.get(name), unknown.get(name, ""), refused.get(name, ""))
 
 
 def _refused_by_log(tables: _Tables, state: KafkaState) -> str:
