@@ -13,7 +13,7 @@ from sluice.operations.overview.overview import Condition, Overview, Progress
 from sluice.scheduling.page.charts import HEIGHT, WIDTH, Value, chart
 from sluice.scheduling.page.latest import Latest
 from sluice.scheduling.page.rereading import Held, held_of, reset_conf
-from sluice.scheduling.page.rows import row_of, unread, worst_first
+from sluice.scheduling.page.rows import overdue, row_of, unanswered, unread, worst_first
 
 from tests.unit.builders import batch, offsets, partition, spec
 
@@ -75,6 +75,17 @@ def test_what_kafka_told_last_stays_with_its_moment_while_kafka_is_silent() -> N
     assert (now.told.at, now.told.last_stable, now.told.lag) == (NOW, 10, 3)
     assert (now.condition, now.reason) == (Condition.UNKNOWN, "no answer")
     assert row_of(later, None).told is None
+
+
+def test_while_an_answer_does_not_come_it_is_said_how_old_the_rest_is() -> None:
+    asked, second = NOW + timedelta(seconds=20), timedelta(seconds=1)
+    assert overdue(NOW, NOW + 5 * second, NOW + 6 * second) == ""
+    assert overdue(NOW, None, NOW + 60 * second) == ""
+    why = overdue(NOW, asked, asked + second)
+    assert "read at 2026-11-24 12:00:00 UTC" in why
+    assert "asked again at 12:00:20 UTC" in why
+    row = row_of(Overview(spec(), NOW, Progress(1, 7), (lag(10, 7),)), None)
+    assert unanswered(row, why).reason == why
 
 
 def test_rows_come_worst_first() -> None:

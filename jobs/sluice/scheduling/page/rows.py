@@ -12,6 +12,9 @@ from sluice.operations.overview.breaches import breaches
 from sluice.operations.overview.overview import Condition, Overview, Progress
 from sluice.spec.pipeline_spec import PipelineSpec
 
+# A reading that is older is shown with its moment.
+_NEW = timedelta(seconds=15)
+
 
 @dataclass(frozen=True)
 class Told:
@@ -88,6 +91,16 @@ def unanswered(row: Row, why: str) -> Row:
     """The row, with why it is not newer."""
     reason = f"{row.reason}\n{why}" if row.reason else why
     return replace(row, reason=reason)
+
+
+def overdue(at: datetime, asked: datetime | None, now: datetime) -> str:
+    """Why what was read at a moment is old, in words; empty where it is new enough."""
+    if now - at <= _NEW or asked is None:
+        return ""
+    return (
+        f"This was read at {at:%Y-%m-%d %H:%M:%S} UTC. It was asked again at {asked:%H:%M:%S} UTC,"
+        " and there is no answer yet."
+    )
 
 
 def worst_first(rows: Iterable[Row]) -> list[Row]:

@@ -10,6 +10,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from sluice.errors import SettingsError
@@ -27,7 +28,7 @@ from sluice.protocol.plan.dry_run import dry_run
 from sluice.protocol.plan.outlook_text import lines_of
 from sluice.scheduling.deployment import connection, reached_settings
 from sluice.scheduling.page.latest import Latest, Seen
-from sluice.scheduling.page.rows import Row, row_of, unanswered, unread
+from sluice.scheduling.page.rows import Row, overdue, row_of, unanswered, unread
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.spec.spec_files import read_specs
 from sluice.tables.warehouse import Warehouse
@@ -57,9 +58,11 @@ class Cluster:
         if seen.value is None:
             first = not seen.problem
             return {each.pipeline: unread(each, waiting, first) for each in self.specs}
-        if not seen.problem:
+        assert seen.at is not None
+        why = waiting if seen.problem else overdue(seen.at, seen.asked, datetime.now(UTC))
+        if not why:
             return seen.value
-        return {name: unanswered(row, waiting) for name, row in seen.value.items()}
+        return {name: unanswered(row, why) for name, row in seen.value.items()}
 
     def _waiting(self, seen: Seen[Mapping[str, Row]]) -> str:
         if seen.problem:
