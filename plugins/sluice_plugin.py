@@ -8,6 +8,7 @@ from typing import Any
 
 from airflow.plugins_manager import AirflowPlugin
 from sluice.scheduling import run_notes
+from sluice.scheduling.links import web_links
 from sluice.scheduling.priority import FreshFirst
 
 
@@ -32,14 +33,14 @@ class SluicePlugin(AirflowPlugin):
     external_views = [  # noqa: RUF012
         {
             "name": "Kafka offsets",
-            "href": "/sluice/",
+            "href": web_links().overview,
             "destination": "nav",
             "category": "browse",
             "url_route": "kafka-offsets",
         },
         {
             "name": "Kafka offsets",
-            "href": "/sluice/pipelines/{DAG_ID}",
+            "href": f"{web_links().overview}pipelines/{{DAG_ID}}",
             "destination": "dag",
             "url_route": "kafka-offsets-of-dag",
         },

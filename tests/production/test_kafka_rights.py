@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 
 import pytest
@@ -130,3 +131,28 @@ def test_a_topic_of_a_pattern_that_is_no_longer_seen_is_named(
     more(trips, 10, 10)
     trips.run()
     assert trips.judge().facts.rows == 20
+
+
+def test_a_right_that_one_pipeline_lacks_hinders_no_other(trips: Installed) -> None:
+    """Of all that share a connection, only the one without it is unknown, and says which."""
+    more(trips, 10)
+    for name in ("alone", "forbidden", "zoo"):
+        topics = trips.topics if name != "forbidden" else ["nobody_may"]
+        spec = trips.spec_file.read_text().replace(f"pipeline: {trips.name}", f"pipeline: {name}")
+        spec = spec.replace(f"table: {trips.name}", f"table: {name}")
+        spec = spec.replace(trips.group, f"{trips.group}-{name}")
+        (trips.spec_file.parent / f"{name}.yaml").write_text(
+            spec.replace(trips.topics[0], topics[0])
+        )
+    said = trips.sluice("status", "--json")
+    assert said.returncode == 0, said.stderr
+    found = {each["pipeline"]: each for each in json.loads(said.stdout)["pipelines"]}
+    assert {name: each["lag"] for name, each in found.items()} == {
+        "alone": 10,
+        "forbidden": None,
+        trips.name: 10,
+        "zoo": 10,
+    }
+    assert "needs DESCRIBE on topic nobody_may" in found["forbidden"]["reason"]
+    trips.run()
+    assert trips.judge().facts.rows == 10

@@ -11,7 +11,7 @@ from typing import Any
 from sluice.broker.java_settings import java_settings
 from sluice.broker.pem_files import require_in_date
 from sluice.broker.tls_context import tls_context
-from sluice.errors import SettingsError
+from sluice.errors import RightMissing, SettingsError
 
 CLIENT_LOG = logging.getLogger("sluice.broker.librdkafka")
 """What librdkafka says: of a broker that is down, a line for each attempt. Ours is one error."""

@@ -25,7 +25,7 @@ class PipelineLink(BaseOperatorLink):
 
     def get_link(self, operator: BaseOperator, *, ti_key: Any) -> str:
         """The address of the page of this DAG's pipeline."""
-        return _links().pipeline(operator.dag_id)
+        return web_links().pipeline(operator.dag_id)
 
 
 class BatchLink(BaseOperatorLink):
@@ -40,12 +40,12 @@ class BatchLink(BaseOperatorLink):
         except ValueError:
             return ""
         last = work.batches[-1] if work else None
-        return _links().batch(work.pipeline, work.sequence.batch(last)) if last else ""
+        return web_links().batch(work.pipeline, work.sequence.batch(last)) if last else ""
 
 
 LINKS = (PipelineLink(), BatchLink())
 
 
-def _links() -> Links:
+def web_links() -> Links:
     """Below the path that Airflow is served at, if any."""
     return Links(urlsplit(conf.get("api", "base_url", fallback="")).path.rstrip("/"))

@@ -11,11 +11,12 @@ from sluice.errors import BrokerUnavailable
 from sluice.offsets.lag import Lag
 from sluice.operations.overview.overview import Condition, Overview, Progress
 from sluice.scheduling.page.charts import HEIGHT, WIDTH, Value, chart
-from sluice.scheduling.page.latest import Latest
+from sluice.scheduling.page.latest import Latest, Seen
 from sluice.scheduling.page.rereading import Held, held_of, reset_conf
 from sluice.scheduling.page.rows import overdue, row_of, unanswered, unread, worst_first
 
 from tests.unit.builders import batch, offsets, partition, spec
+from tests.worlds.processes import until
 
 NOW = datetime(2026, 11, 24, 12, tzinfo=UTC)
 # A reading that does not come fails the test; it is never waited for longer than it takes.
@@ -50,11 +51,17 @@ def test_what_fails_is_told_beside_what_was_known() -> None:
     answers: list[Callable[[], str]] = [lambda: "known", silent, broken]
     latest = Latest(lambda: answers.pop(0)(), every=0.0)
     known = latest.look(LONG)
-    failed = latest.look(LONG)
+    failed = look_until(lambda: latest.look(LONG), lambda seen: bool(seen.problem))
     assert known.value == failed.value == "known"
     assert failed.at == known.at
     assert failed.problem == "broker:9092 did not answer. Run again."
-    assert latest.look(LONG).problem == "ValueError: the log of the api-server says more."
+    told = "ValueError: the log of the api-server says more."
+    look_until(lambda: latest.look(LONG), lambda seen: seen.problem == told)
+
+
+def look_until(look: Callable[[], Seen[str]], found: Callable[[Seen[str]], bool]) -> Seen[str]:
+    """Look again and again: after a reading there is a rest."""
+    return until(lambda: seen if found(seen := look()) else None, "the reading", LONG)
 
 
 def silent() -> str:

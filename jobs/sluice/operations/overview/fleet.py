@@ -6,7 +6,7 @@ was replaced under the same topic id, `plan` finds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ from typing import Any
 
 from sluice.broker.client_settings import ClientSettings
 from sluice.broker.cluster import KafkaCluster
-from sluice.errors import SettingsError, SluiceError
+from sluice.errors import RightMissing, SettingsError, SluiceError
 from sluice.offsets.lag import Lag
 from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.ranges import TopicPartition, span_of
@@ -29,7 +29,7 @@ from sluice.protocol.plan.declared_types import require_declared_types
 from sluice.protocol.plan.log_changes import readable_ranges
 from sluice.protocol.plan.new_pipeline import require_new
 from sluice.protocol.plan.next_batches import plan_next
-from sluice.protocol.plan.start import next_positions
+from sluice.protocol.plan.start import next_positions, start_now
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.tables.warehouse import Warehouse
 
@@ -196,6 +196,7 @@ def _refused_by_log(tables: _Tables, state: KafkaState) -> str:
             plan_next(resources.spec, lane.history, state)
         else:
             require_new(resources, state)
+            start_now(resources, state)
 
     return _problem_of(check)
 

@@ -78,10 +78,14 @@ def next_positions(
         first = lane.unfinished[0].by_partition
         return {at: planned.offsets.start for at, planned in first.items()}
     try:
-        start = resources.spec.start.position
-        return start.first_offsets(state.logs, PositionAnswers(resources))
+        return start_now(resources, state)
     except (ResetNeeded, SettingsError):
         return {}
+
+
+def start_now(resources: PipelineResources, state: KafkaState) -> Mapping[TopicPartition, int]:
+    """Where the spec's `start` leads now. Raises ResetNeeded or SettingsError if nowhere."""
+    return resources.spec.start.position.first_offsets(state.logs, PositionAnswers(resources))
 
 
 def start_without_effect(resources: PipelineResources, snapshot: OffsetsSnapshot) -> str | None:

@@ -24,7 +24,7 @@ from sluice.protocol.plan.lags import held_back_partitions
 from sluice.protocol.plan.log_identity import find_changes
 from sluice.protocol.plan.new_pipeline import require_new
 from sluice.protocol.plan.next_batches import plan_first, plan_next
-from sluice.protocol.plan.start import PositionAnswers, start_without_effect
+from sluice.protocol.plan.start import start_now, start_without_effect
 
 log = logging.getLogger(__name__)
 
@@ -110,7 +110,7 @@ def next_plan(
         changes = find_changes(resources, lane, state)
         return plan_next(resources.spec, lane.history, state, skips, changes, lane.reach)
     require_new(resources, state)
-    starts = resources.spec.start.position.first_offsets(state.logs, PositionAnswers(resources))
+    starts = start_now(resources, state)
     return plan_first(resources.spec, lane.history, state, starts)
 
 

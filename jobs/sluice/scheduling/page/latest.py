@@ -42,17 +42,20 @@ class Latest(Generic[_T]):
     """One thing that is read again and again, by as many as look at it."""
 
     def __init__(self, read: Callable[[], _T], every: float = 5.0) -> None:
-        """`read` may raise anything: its text is shown. `every`: seconds between two readings."""
+        """`read` may raise anything: its text is shown. `every`: seconds between two readings.
+
+        After a reading that takes longer, there is a rest that is as long.
+        """
         self._read = read
         self._every = every
         self._changed = threading.Condition()
         self._seen: Seen[_T] = Seen()
-        self._began = self._ended = float("-inf")
+        self._began, self._took, self._ended = 0.0, 0.0, float("-inf")
 
     def look(self, patience: float = 0.0) -> Seen[_T]:
         """What is known now; where that is old, or nothing, after `patience` seconds at most."""
         with self._changed:
-            due = time.monotonic() - self._began >= self._every
+            due = time.monotonic() - self._ended >= max(self._every - self._took, self._took)
             if due and not self._seen.asked:
                 self._began = time.monotonic()
                 self._seen = replace(self._seen, asked=datetime.now(UTC))
@@ -74,4 +77,5 @@ class Latest(Generic[_T]):
         with self._changed:
             self._seen = found
             self._ended = time.monotonic()
+            self._took = self._ended - self._began
             self._changed.notify_all()
