@@ -40,10 +40,6 @@ class SettingsError(SluiceError):
     """A setting, a connection or a parameter is missing or unusable."""
 
 
-class RightMissing(SettingsError):
-    """The user of a Kafka connection may not do what is needed; names the right."""
-
-
 class BrokerUnavailable(SluiceError):
     """The broker did not answer in time; nothing was changed."""
 

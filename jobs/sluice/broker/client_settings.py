@@ -11,7 +11,7 @@ from typing import Any
 from sluice.broker.java_settings import java_settings
 from sluice.broker.pem_files import require_in_date
 from sluice.broker.tls_context import tls_context
-from sluice.errors import RightMissing, SettingsError
+from sluice.errors import SettingsError
 
 CLIENT_LOG = logging.getLogger("sluice.broker.librdkafka")
 """What librdkafka says: of a broker that is down, a line for each attempt. Ours is one error."""
@@ -60,6 +60,10 @@ _LOGINS = {
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 # The limit of a single request, so that a leader is asked again before the whole time is over.
 _REQUEST_SECONDS = 10.0
+
+
+class RightMissing(SettingsError):
+    """The connection's user may not do what is needed; names the right."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 from sluice.broker.answers import Asked, NoSuchTopic, Refusals, ask
-from sluice.broker.client_settings import ClientSettings
+from sluice.broker.client_settings import ClientSettings, RightMissing
 from sluice.errors import BrokerUnavailable, SettingsError, SluiceError
 
 NO_COORDINATOR = [
@@ -62,8 +62,8 @@ def test_a_group_without_a_coordinator_is_given_up_within_a_bound() -> None:
 @pytest.mark.parametrize(
     ("code", "kind", "text"),
     [
-        (KafkaError.GROUP_AUTHORIZATION_FAILED, SettingsError, NEEDED),
-        (KafkaError.TOPIC_AUTHORIZATION_FAILED, SettingsError, NEEDED),
+        (KafkaError.GROUP_AUTHORIZATION_FAILED, RightMissing, NEEDED),
+        (KafkaError.TOPIC_AUTHORIZATION_FAILED, RightMissing, NEEDED),
         (KafkaError.UNKNOWN_TOPIC_OR_PART, NoSuchTopic, "a topic was deleted"),
         (KafkaError._TIMED_OUT, BrokerUnavailable, "run again when the broker answers"),
     ],

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sluice.broker.client_settings import ClientSettings
+from sluice.broker.client_settings import ClientSettings, RightMissing
 from sluice.broker.cluster import KafkaCluster
-from sluice.errors import RightMissing, SettingsError, SluiceError
+from sluice.errors import SettingsError, SluiceError
 from sluice.offsets.lag import Lag
 from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.ranges import TopicPartition, span_of
