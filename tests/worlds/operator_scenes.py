@@ -275,7 +275,7 @@ def move_the_cursor(stage: Stage) -> Scene:
     assert stage.flights.offsets("reset_intended") == []
     shown, done = yield
     assert "rows replaced" in shown
-    assert "generation 2, done" in done
+    assert "a reset to generation 2 has moved the cursor" in done
     stage.flights.run()
     assert stage.batch("forward-2-1") == {"[0]": (6, 10), "[1]": (2, 4)}
     assert "the prices were wrong" in stage.console.does("sluice history flights")

@@ -37,7 +37,7 @@ def test_fresh_data_goes_first_and_a_long_backfill_ends(slow: Deployment) -> Non
     for number in range(2):
         slow.succeeds(run_of(slow, number))
         assert slow.client.tasks(run_of(slow, number))["ingest"].try_number == 1
-    assert all("Fresh data goes first" in slow.client.log(run, "ingest") for run in made_way)
+    assert all("comes after fresh data" in slow.client.log(run, "ingest") for run in made_way)
     assert in_order(slow) == [
         *(f"forward-1-{number}" for number in range(1, 7)),
         *("backfill-1-1", "forward-1-7"),

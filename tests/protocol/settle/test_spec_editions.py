@@ -61,7 +61,7 @@ def test_an_offsets_table_from_before_goes_on_and_says_what_it_knows(
     trips.run()
     without_editions(trips)
     assert trips.open().batch("forward-1-1").planned_with is None
-    assert "read with: not recorded" in trips.sluice("hifound", "--batch", "forward-1-1").stdout
+    assert "read with: not recorded" in trips.sluice("history", "--batch", "forward-1-1").stdout
     more(trips, 5, first=5)
     trips.run()
     found = trips.open().batch("forward-1-2")
