@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import logging
 
 import pytest
 from confluent_kafka.admin import AclOperation
 from sluice.errors import ResetNeeded, SettingsError
+from sluice.pipeline import find_fleet
 
 from tests.conftest import topic_factory
 from tests.production.worlds.secured_broker import (
@@ -144,15 +144,13 @@ def test_a_right_that_one_pipeline_lacks_hinders_no_other(trips: Installed) -> N
         (trips.spec_file.parent / f"{name}.yaml").write_text(
             spec.replace(trips.topics[0], topics[0])
         )
-    said = trips.sluice("status", "--json")
-    assert said.returncode == 0, said.stderr
-    found = {each["pipeline"]: each for each in json.loads(said.stdout)["pipelines"]}
-    assert {name: each["lag"] for name, each in found.items()} == {
+    found = {each.spec.pipeline: each for each in find_fleet(trips.environment).read()}
+    assert {name: each.lag for name, each in found.items()} == {
         "alone": 10,
         "forbidden": None,
         trips.name: 10,
         "zoo": 10,
     }
-    assert "needs DESCRIBE on topic nobody_may" in found["forbidden"]["reason"]
+    assert "needs DESCRIBE on topic nobody_may" in found["forbidden"].reason
     trips.run()
     assert trips.judge().facts.rows == 10

@@ -58,12 +58,13 @@ def print_table(
     console = Console(width=None if sys.stdout.isatty() else _ENDLESS, highlight=False)
     room = console.width - _GAP * (len(columns) - 1)
     widths = _widths(columns, shown, prose, room)
+    # Not the table's own title, which is folded to the table's width.
+    click.echo(title)
     if sum(widths) > room:
-        click.echo(title)
         for row in shown:
             click.echo(_list(columns, row))
         return
-    table = _empty_table(title)
+    table = _empty_table()
     for at, column in enumerate(columns):
         numeric = all(isinstance(row[at], int | None) for row in found)
         side: Literal["left", "right"] = "right" if numeric else "left"
@@ -103,13 +104,10 @@ def _widest(texts: Iterable[str]) -> int:
     return max(map(cell_len, texts), default=0)
 
 
-def _empty_table(title: str) -> Table:
+def _empty_table() -> Table:
     from rich.table import Table
-    from rich.text import Text
 
-    return Table(
-        title=Text(title), title_justify="left", box=None, pad_edge=False, padding=(0, _GAP, 0, 0)
-    )
+    return Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
 
 
 def _list(columns: Sequence[str], row: Sequence[str]) -> str:
