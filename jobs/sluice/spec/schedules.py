@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import islice, pairwise
@@ -26,6 +27,14 @@ def require_schedule(cron: str) -> None:
 
 @lru_cache(maxsize=1024)
 def longest_interval(cron: str) -> timedelta:
-    """The longest time between two fires that follow each other."""
-    times: Iterable[datetime] = islice(croniter(cron, _START, ret_type=datetime), _FIRES)
-    return max(after - before for before, after in pairwise(times))
+    """The longest time between two fires that follow each other; a year where there is one only."""
+    gaps = (after - before for before, after in pairwise(islice(_fires(cron), _FIRES)))
+    return max(gaps, default=timedelta(days=366))
+
+
+def _fires(cron: str) -> Iterator[datetime]:
+    times = croniter(cron, _START, ret_type=datetime)
+    # A cron with years ends.
+    with suppress(CroniterError):
+        while True:
+            yield times.get_next()
