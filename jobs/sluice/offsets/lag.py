@@ -97,6 +97,14 @@ def loss_told(found: Collection[Lag]) -> str:
     return "kept for ever" if for_ever else "unknown"
 
 
+def unread_from(
+    cursor: Mapping[TopicPartition, int], logs: Mapping[TopicPartition, PartitionLog]
+) -> Mapping[TopicPartition, int]:
+    """Where what is unread begins, by partition; without a cursor that is the whole log."""
+    starts = {each: cursor.get(each, log.log_start_offset) for each, log in logs.items()}
+    return {each: start for each, start in starts.items() if start < logs[each].last_stable_offset}
+
+
 def lags(
     cursor: Mapping[TopicPartition, int],
     logs: Mapping[TopicPartition, PartitionLog],

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any
 
 from sluice.offsets.batches import Batch, BatchReference
+from sluice.offsets.lag import unread_from
 from sluice.offsets.partition_log import PartitionLog
 from sluice.offsets.quantities import format_count
 from sluice.offsets.ranges import OffsetRange, TopicPartition, span_of
@@ -79,8 +80,8 @@ def lag_left(
     cursor: Mapping[TopicPartition, int], logs: Mapping[TopicPartition, PartitionLog]
 ) -> int:
     """Offsets between the cursor and the LSO; a partition without a cursor is not read yet."""
-    starts = {each: cursor.get(each, log.log_start_offset) for each, log in logs.items()}
-    return sum(max(0, log.last_stable_offset - starts[each]) for each, log in logs.items())
+    unread = unread_from(cursor, logs)
+    return sum(logs[each].last_stable_offset - start for each, start in unread.items())
 
 
 def run_note(said: Mapping[str, str], longest: int) -> str:

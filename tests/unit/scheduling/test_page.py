@@ -9,11 +9,11 @@ from datetime import UTC, datetime, timedelta
 
 from sluice.errors import BrokerUnavailable
 from sluice.offsets.lag import Lag
-from sluice.operations.overview.overview import Condition, Overview, Progress
+from sluice.operations.overview.overview import Condition, Overview, Progress, worst_first
 from sluice.scheduling.page.charts import HEIGHT, WIDTH, Value, chart
 from sluice.scheduling.page.latest import Latest, Seen
 from sluice.scheduling.page.rereading import Held, held_of, reset_conf
-from sluice.scheduling.page.rows import overdue, row_of, unanswered, unread, worst_first
+from sluice.scheduling.page.rows import overdue, row_of, unanswered, unread
 
 from tests.unit.builders import batch, offsets, partition, spec
 from tests.worlds.processes import until

@@ -166,24 +166,19 @@ def _told(members: Sequence[_Tables]) -> Iterator[Overview]:
     kafka, client = members[0].resources.kafka, members[0].resources.client
     lanes = {each.spec.pipeline: each for each in members if each.lane is not None}
     states = read_states(kafka, [each.spec for each in lanes.values()])
-    refused = {name: _refused_by_log(each, states[name]) for name, each in lanes.items()}
-    positions: dict[str, Mapping[TopicPartition, int]] = {}
-    unknown: dict[str, str] = {}
-    for name, each in lanes.items():
-        try:
-            positions[name] = each.positions(states[name])
-        except RightMissing:
-            raise
-        except SluiceError as problem:
-            unknown[name] = str(problem)
-    known = {name: states[name] for name in positions}
-    lags = read_all_lags(kafka, client, known, positions)
+    positions = {name: each.positions(states[name]) for name, each in lanes.items()}
+    refused = {
+        name: _refused_by_log(each, states[name], positions[name]) for name, each in lanes.items()
+    }
+    lags = read_all_lags(kafka, client, states, positions)
     for each in members:
         name = each.spec.pipeline
-        yield each.overview(lags.get(name), unknown.get(name, ""), refused.get(name, ""))
+        yield each.overview(lags.get(name), "", refused.get(name, ""))
 
 
-def _refused_by_log(tables: _Tables, state: KafkaState) -> str:
+def _refused_by_log(
+    tables: _Tables, state: KafkaState, positions: Mapping[TopicPartition, int]
+) -> str:
     """Why the next run would be refused, as far as the bounds of the logs tell."""
     resources, lane = tables.resources, tables.lane
     assert lane is not None
@@ -196,7 +191,9 @@ def _refused_by_log(tables: _Tables, state: KafkaState) -> str:
             plan_next(resources.spec, lane.history, state)
         else:
             require_new(resources, state)
-            start_now(resources, state)
+            if not positions:
+                # It leads nowhere: this says why.
+                start_now(resources, state)
 
     return _problem_of(check)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Protocol, TypeVar
 
 from sluice.offsets.batches import Batch
 from sluice.offsets.lag import Lag
@@ -58,6 +59,13 @@ class Overview:
     def lag(self) -> int | None:
         """Offsets not read yet; None where that of any partition is unknown."""
         return _total(each.records for each in self.lags) if self.lags is not None else None
+
+    @property
+    def last_stable_offset(self) -> int | None:
+        """The sum of the LSOs; None where that of any partition is unknown."""
+        if self.lags is None:
+            return None
+        return _total(each.last_stable_offset for each in self.lags)
 
     @property
     def age(self) -> timedelta | None:
@@ -132,12 +140,27 @@ def _total(numbers: Iterable[int | None]) -> int | None:
     return sum(known) if len(known) == len(found) else None
 
 
-def worst_first(found: Iterable[Overview]) -> list[Overview]:
+class Judged(Protocol):
+    """A pipeline, and how it is."""
+
+    @property
+    def spec(self) -> PipelineSpec:
+        """The pipeline's spec."""
+
+    @property
+    def condition(self) -> Condition:
+        """How it is."""
+
+
+_Judged = TypeVar("_Judged", bound=Judged)
+
+
+def worst_first(found: Iterable[_Judged]) -> list[_Judged]:
     """In the order of their conditions, then of their names."""
     order = list(Condition)
     return sorted(found, key=lambda each: (order.index(each.condition), each.spec.pipeline))
 
 
-def totals(found: Sequence[Overview]) -> dict[Condition, int]:
+def totals(found: Sequence[Judged]) -> dict[Condition, int]:
     """How many are in each condition."""
     return {each: sum(one.condition is each for one in found) for each in Condition}

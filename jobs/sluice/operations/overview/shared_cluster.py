@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from sluice.broker.client_settings import ClientSettings
 from sluice.broker.cluster import KafkaCluster
 from sluice.broker.reader import read_open_since, read_timestamps
-from sluice.offsets.lag import Lag, lags
+from sluice.offsets.lag import Lag, lags, unread_from
 from sluice.offsets.partition_log import KafkaState, PartitionLog
 from sluice.offsets.ranges import TopicPartition
 from sluice.spec.pipeline_spec import PipelineSpec
@@ -65,7 +65,7 @@ def read_all_lags(
 
     Raises BrokerUnavailable, or SettingsError for a missing right.
     """
-    behind = {name: _behind(state, positions[name]) for name, state in states.items()}
+    behind = {name: unread_from(positions[name], state.logs) for name, state in states.items()}
     held = {at: log for state in states.values() for at, log in state.logs.items()}
     since = read_open_since(client, held)
     stamps = _timestamps(client, behind)
@@ -75,11 +75,6 @@ def read_all_lags(
         name: tuple(lags(positions[name], state.logs, stamps[name], now, since, retentions))
         for name, state in states.items()
     }
-
-
-def _behind(state: KafkaState, positions: Positions) -> Positions:
-    starts = {at: positions.get(at, log.log_start_offset) for at, log in state.logs.items()}
-    return {at: start for at, start in starts.items() if start < state.logs[at].last_stable_offset}
 
 
 def _timestamps(

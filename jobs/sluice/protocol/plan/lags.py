@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from sluice.broker.reader import read_open_since, read_timestamps
-from sluice.offsets.lag import Lag, lags
+from sluice.offsets.lag import Lag, lags, unread_from
 from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.ranges import TopicPartition
 from sluice.progress.resources import PipelineResources
@@ -23,10 +23,7 @@ def read_lags(
     resources: PipelineResources, cursor: Mapping[TopicPartition, int], state: KafkaState
 ) -> list[Lag]:
     """The lag of every partition that the cursor or the cluster knows, in order."""
-    starts = {each: cursor.get(each, log.log_start_offset) for each, log in state.logs.items()}
-    behind = {
-        each: start for each, start in starts.items() if start < state.logs[each].last_stable_offset
-    }
+    behind = unread_from(cursor, state.logs)
     return lags(
         cursor,
         state.logs,

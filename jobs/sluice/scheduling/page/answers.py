@@ -14,13 +14,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from sluice.offsets.lag import Lag
 from sluice.offsets.quantities import format_ranges
 from sluice.operations.history import KnownBatch, PipelineHistory
-from sluice.operations.overview.overview import Condition
+from sluice.operations.overview.overview import Condition, totals, worst_first
 from sluice.scheduling.page import words
 from sluice.scheduling.page.batch_charts import batch_charts, gaps_by_kind
 from sluice.scheduling.page.latest import Seen
 from sluice.scheduling.page.links import Links
 from sluice.scheduling.page.rereading import held_of, reread_conf, reset_conf
-from sluice.scheduling.page.rows import Row, totals, worst_first
+from sluice.scheduling.page.rows import Row
 from sluice.scheduling.page.watch import NEWEST, Rows
 
 # Of more pipelines, the worst; all of them are one click away.

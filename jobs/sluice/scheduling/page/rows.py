@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from sluice.offsets.lag import Lag
+from sluice.offsets.quantities import format_moment
 from sluice.operations.history import SettledBatch
 from sluice.operations.overview.breaches import breaches
 from sluice.operations.overview.overview import Condition, Overview, Progress
@@ -66,10 +66,8 @@ def row_of(found: Overview, before: Row | None) -> Row:
     """The row of what was read now; what Kafka does not tell now is taken from the row before."""
     told = before.told if before else None
     if found.lags is not None:
-        ends = [each.last_stable_offset for each in found.lags]
-        known = [each for each in ends if each is not None]
-        last_stable = sum(known) if len(known) == len(ends) else None
-        told = Told(found.asked, found.lags, last_stable, found.lag, found.age, found.time_to_loss)
+        ends = found.last_stable_offset
+        told = Told(found.asked, found.lags, ends, found.lag, found.age, found.time_to_loss)
     return Row(
         found.spec,
         found.condition,
@@ -98,18 +96,6 @@ def overdue(at: datetime, asked: datetime | None, now: datetime) -> str:
     if now - at <= _NEW or asked is None:
         return ""
     return (
-        f"This was read at {at:%Y-%m-%d %H:%M:%S} UTC. It was asked again at {asked:%H:%M:%S} UTC,"
+        f"This was read at {format_moment(at)} UTC. It was asked again at {asked:%H:%M:%S} UTC,"
         " and there is no answer yet."
     )
-
-
-def worst_first(rows: Iterable[Row]) -> list[Row]:
-    """In the order of their conditions, then of their names."""
-    order = {each: at for at, each in enumerate(Condition)}
-    return sorted(rows, key=lambda each: (order[each.condition], each.name))
-
-
-def totals(rows: Iterable[Row]) -> dict[Condition, int]:
-    """How many are in each condition."""
-    found = [each.condition for each in rows]
-    return {each: found.count(each) for each in Condition}

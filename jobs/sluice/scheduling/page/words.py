@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
-from sluice.offsets.quantities import format_duration
+from sluice.offsets.quantities import format_duration, format_moment
 
 UNKNOWN = "unknown"
 
@@ -21,7 +21,7 @@ def duration(found: timedelta | None, otherwise: str = UNKNOWN) -> str:
 
 def moment(found: datetime | None, otherwise: str = UNKNOWN) -> str:
     """A moment in UTC."""
-    return otherwise if found is None else f"{found.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return otherwise if found is None else f"{format_moment(found)} UTC"
 
 
 def share(found: float | None) -> str:
