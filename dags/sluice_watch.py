@@ -2,7 +2,8 @@
 exceeded: the text of the failed task says which, expected and found.
 
 - **watch** reads the tables of all pipelines and asks each Kafka cluster once. It tells the metrics
-  (docs/metrics.md), then fails with every exceeded limit. A pipeline without `alerts` never makes
+  (docs/metrics.md), then fails with every exceeded limit and its cause, every pipeline with
+  `alerts` that is stopped, and every spec that is refused. A pipeline without `alerts` never makes
   it fail. It changes nothing.
 
 It is one task, so that a cluster that is down calls a person once, and not once for each pipeline.
@@ -20,7 +21,10 @@ from sluice.scheduling.time_limits import SHORT
 from sluice.scheduling.watch import watch
 from sluice.spec.spec_files import read_specs
 
-if read_specs(project_settings().pipelines).accepted:
+found = read_specs(project_settings().pipelines)
+
+# Refused specs are a reason to call somebody.
+if found.accepted or found.refused:
     with DAG(
         dag_id="sluice_watch",
         description="Metrics of all pipelines, and a failure when a limit is exceeded",

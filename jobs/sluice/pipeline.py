@@ -28,7 +28,7 @@ from sluice.lake.spark_place import OWN_SPARK, SparkPlace, place_in
 from sluice.operations.commands import OperatorCommands, origin_now
 from sluice.progress.resources import PipelineResources
 from sluice.settings import Settings, connection_extra
-from sluice.spec.spec_files import find_spec, read_specs
+from sluice.spec.spec_files import SpecFolder, find_spec, read_specs
 from sluice.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -187,20 +187,20 @@ def find_fleet(environment: Mapping[str, str], only: str | None = None) -> Fleet
     Raises SettingsError, or SpecError for a name without a valid spec.
     """
     settings = Settings.from_environment(environment)
-    specs = (
-        [find_spec(settings.pipelines, only)]
-        if only
-        else read_specs(settings.pipelines).accepted.values()
-    )
+    if only:
+        specs = SpecFolder({settings.pipelines: find_spec(settings.pipelines, only)}, {})
+    else:
+        specs = read_specs(settings.pipelines)
     return open_fleet(specs, settings, lambda connection: connection_extra(connection, environment))
 
 
 def open_fleet(
-    specs: Iterable[PipelineSpec],
+    specs: SpecFolder,
     settings: Settings,
     extra_of: Callable[[str], Mapping[str, Any]],
 ) -> Fleet:
     """The pipelines of these specs; `extra_of` names a connection's `extra`. Contacts nothing."""
     from sluice.operations.overview.fleet import Fleet
 
-    return Fleet(specs, Warehouse(settings.warehouse), extra_of)
+    tables = Warehouse(settings.warehouse)
+    return Fleet(specs.accepted.values(), tables, extra_of, specs.refused)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
@@ -27,6 +29,10 @@ def told(trips: Installed, *words: str) -> Series:
     }
 
 
+def pipelines(found: Series) -> set[str]:
+    return {dict(labels)["pipeline"] for _, labels in found if labels}
+
+
 def of(pipeline: str, name: str, **labels: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     return f"sluice_{name}", tuple(sorted({"pipeline": pipeline, **labels}.items()))
 
@@ -44,6 +50,7 @@ def test_the_numbers_are_those_of_the_tables_and_of_kafka(
     assert found[of("trips", "quarantine_ratio")] == 0
     assert found[of("trips", "lost_records")] == 0
     assert found[of("trips", "breach", limit="max_silence")] == 0
+    assert found["sluice_specs_refused", ()] == 0
     assert rule_names() <= {name for name, _ in found}, "the rules need nothing else"
     states = {dict(labels)["state"]: on for (name, labels), on in found.items() if "state" in name}
     assert states == {"stopped": 0, "unknown": 0, "behind": 0, "fresh": 1}
@@ -71,10 +78,24 @@ def test_one_pipeline_can_be_named_and_one_that_is_not_there_is_refused(
     never_ran = trips.spec_file.read_text().replace("trips", "tours")
     (trips.spec_file.parent / "tours.yaml").write_text(never_ran)
     both = told(trips)
-    assert {dict(labels)["pipeline"] for _, labels in both} == {"trips", "tours"}
+    assert pipelines(both) == {"trips", "tours"}
     one = told(trips, "tours")
-    assert {dict(labels)["pipeline"] for _, labels in one} == {"tours"}
+    assert pipelines(one) == {"tours"}
     words = ["sluice", "status", "nobody", "--format", "openmetrics"]
     refused = run_main(words, trips.environment, trips.folder)
     assert (refused.returncode, refused.stdout) == (1, "")
     assert "nobody" in refused.stderr
+
+
+def test_a_spec_that_is_refused_is_counted_and_named(topic: Topic, pipeline: Pipelines) -> None:
+    trips = landed(pipeline(topic()), 1)
+    broken = trips.spec_file.parent / "tours.yaml"
+    broken.write_text("version: 2\n")
+    found = told(trips)
+    assert (pipelines(found), found["sluice_specs_refused", ()]) == ({"trips"}, 1)
+    shown = run_main(["sluice", "status"], trips.environment, trips.folder)
+    assert shown.returncode == 0
+    assert f"refused: {broken}: " in shown.stdout
+    document = run_main(["sluice", "status", "--json"], trips.environment, trips.folder)
+    assert list(json.loads(document.stdout)["refused"]) == [str(broken)]
+    trips.judge()

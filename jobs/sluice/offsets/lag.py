@@ -80,6 +80,13 @@ class Lag:
         kept = self.retention.period - (self.now - self.oldest_unread)
         return max(kept, timedelta(0))
 
+    @property
+    def losable(self) -> bool:
+        """Whether Kafka may delete an unread record: unless all are read, or kept for ever."""
+        kept = self.retention
+        for_ever = kept is not None and kept.period is None and not kept.by_size
+        return self.records != 0 and not for_ever
+
 
 def loss_told(found: Collection[Lag]) -> str:
     """The shortest time to loss of these partitions; where there is none, why.
@@ -89,12 +96,9 @@ def loss_told(found: Collection[Lag]) -> str:
     known = [each.time_to_loss for each in found if each.time_to_loss is not None]
     if known:
         return format_duration(min(known))
-    unread = [each for each in found if each.records != 0]
-    if not unread:
+    if all(each.records == 0 for each in found):
         return "all read"
-    retentions = [each.retention for each in unread]
-    for_ever = all(each and each.period is None and not each.by_size for each in retentions)
-    return "kept for ever" if for_ever else "unknown"
+    return "unknown" if any(each.losable for each in found) else "kept for ever"
 
 
 def unread_from(

@@ -72,11 +72,11 @@ def pipeline_of(spec: PipelineSpec, place: SparkPlace = OWN_SPARK) -> Pipeline:
 
 
 def deployed_fleet() -> Fleet:
-    """All pipelines with a valid spec; contacts nothing yet."""
+    """All pipelines of the deployment; contacts nothing yet."""
     from sluice.pipeline import open_fleet
 
     settings = reached_settings()
-    specs = read_specs(settings.pipelines).accepted.values()
+    specs = read_specs(settings.pipelines)
     return open_fleet(specs, settings, lambda conn_id: connection(conn_id).extra_dejson)
 
 

@@ -64,6 +64,13 @@ def tell_overview(found: Overview) -> None:
         _gauge(sample.pipeline, sample.gauge.name, sample.value, sample.labels)
 
 
+def tell_refused(specs: int) -> None:
+    """Tell how many specs of the deployment are refused."""
+    from sluice.operations.overview.gauges import REFUSED_SPECS
+
+    stats.gauge(f"sluice.{REFUSED_SPECS}", specs)
+
+
 def _gauge(pipeline: str, metric: str, value: float, labels: Mapping[str, str]) -> None:
     name, tags = _told(pipeline, metric, labels)
     stats.gauge(name, value, tags=tags)

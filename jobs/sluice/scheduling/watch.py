@@ -3,29 +3,52 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from airflow.sdk.exceptions import AirflowFailException
 
 from sluice.scheduling.deployment import deployed_fleet
-from sluice.scheduling.metrics import tell_overview
+from sluice.scheduling.metrics import tell_overview, tell_refused
 from sluice.scheduling.tasks import failing_for_good
+
+if TYPE_CHECKING:
+    from sluice.operations.overview.overview import Overview
 
 log = logging.getLogger(__name__)
 
 
 def watch() -> None:
-    """Raises AirflowFailException with every limit of `alerts` that is exceeded, worst first."""
-    from sluice.operations.overview.breaches import breaches
+    """Raises AirflowFailException with all that somebody must know, the worst first.
+
+    That is every spec that is refused, every exceeded limit of `alerts`, and each pipeline with
+    `alerts` that is stopped.
+    """
     from sluice.operations.overview.overview import totals, worst_first
 
     with failing_for_good():
-        found = worst_first(deployed_fleet().read())
-    exceeded = []
+        fleet = deployed_fleet()
+        found = worst_first(fleet.read())
+    calls = [f"refused: {problem}" for problem in fleet.refused.values()]
     for each in found:
-        tell_overview(each)
         if each.reason:
             log.info("%s: %s: %s", each.spec.pipeline, each.condition, each.reason)
-        exceeded += [f"{each.spec.pipeline}: {breach}" for breach in breaches(each)]
+        calls += calls_of(each)
     log.info("%s", ", ".join(f"{count} {condition}" for condition, count in totals(found).items()))
-    if exceeded:
-        raise AirflowFailException("\n".join(exceeded))
+    tell_refused(len(fleet.refused))
+    for each in found:
+        tell_overview(each)
+    if calls:
+        raise AirflowFailException("\n".join(calls))
+
+
+def calls_of(found: Overview) -> Iterator[str]:
+    """What somebody must know of a pipeline, with the cause once; nothing without `alerts`."""
+    from sluice.operations.overview.breaches import breaches
+    from sluice.operations.overview.overview import Condition
+
+    name, exceeded = found.spec.pipeline, breaches(found)
+    yield from (f"{name}: {breach}" for breach in exceeded)
+    called = exceeded or (found.spec.alerts.limits and found.condition is Condition.STOPPED)
+    if called and found.reason and not any(found.reason in each.text for each in exceeded):
+        yield f"{name}: {found.condition}: {found.reason}"

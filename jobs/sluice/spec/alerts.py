@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated
 
@@ -35,3 +36,8 @@ class Alerts(Model):
     min_time_to_loss: Duration | None = None
     max_silence: Duration | None = None
     max_quarantine: float | None = Field(default=None, ge=0, le=1)
+
+    @property
+    def limits(self) -> Mapping[str, object]:
+        """The limits that are set, by key."""
+        return self.model_dump(exclude_none=True)

@@ -166,15 +166,16 @@ class PipelineSpec(Model):
         return self.topics[0] if self.topics else "topic"
 
     @property
-    def patience(self) -> timedelta:
+    def patience(self) -> timedelta | None:
         """How old an unread record may be before the pipeline counts as behind.
 
         `alerts.max_lag`, else two of the schedule's intervals, but at least a quarter of an hour.
+        None without either: who starts runs by hand decides when.
         """
         if self.alerts.max_lag is not None:
             return self.alerts.max_lag
         if self.schedule is None:
-            return _LEAST_PATIENCE
+            return None
         return max(2 * longest_interval(self.schedule), _LEAST_PATIENCE)
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from deltalake import DeltaTable
@@ -88,6 +89,12 @@ class LogSnapshot:
         rows = int(commit.get("operationMetrics", {}).get("numOutputRows", 0))
         ranges = frozenset(named_ranges(commit))
         return BatchCommit(version, rows, attempt_of(commit), ranges, edition_of(commit))
+
+    def committed_at(self, batch: Batch) -> datetime | None:
+        """When a batch was committed, by the writer's clock; None when the log has lost it."""
+        found = self._find(batch)
+        milliseconds = found[1].get("timestamp") if found else None
+        return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, UTC)
 
     def landed_in(self, batch: Batch) -> int:
         """The version a committed batch landed in; the last one lost if the log has lost that.

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from airflow.sdk.observability import stats
 from airflow.sdk.observability.metrics import stats_utils
-from sluice.operations.overview.gauges import GAUGES
+from sluice.operations.overview.gauges import GAUGES, REFUSED_SPECS, REFUSED_SPECS_TEXT
 from sluice.protocol.settle.write_receipts import Settlement
 from sluice.scheduling.metrics import COUNTERS, STEP, STEP_TEXT, count_settled, tell_overview, timed
 
@@ -114,6 +114,7 @@ def test_the_page_lists_every_metric_with_its_labels_and_its_text():
     labelled = {each.name: ["pipeline", *filter(None, [each.label])] for each in GAUGES}
     told = [
         *((each.name, "gauge", labelled[each.name], each.text) for each in GAUGES),
+        (REFUSED_SPECS, "gauge", [], REFUSED_SPECS_TEXT),
         (STEP, "gauge", ["pipeline", "step"], STEP_TEXT),
         *((each.name, "counter", ["pipeline"], each.text) for each in COUNTERS),
     ]

@@ -6,9 +6,15 @@ import json
 import subprocess
 import sys
 
+import pytest
 from airflow.providers.openlineage import conf
 from airflow.providers.openlineage.plugins.openlineage import OpenLineageProviderPlugin
 from airflow.sdk import CronDataIntervalTimetable
+from airflow.sdk.exceptions import AirflowFailException
+from sluice.operations.overview.breaches import breaches
+from sluice.scheduling.watch import calls_of, watch
+
+from tests.unit.operations.test_overview import MINUTE, lag, overview
 
 DAG = "sluice_watch"
 
@@ -27,6 +33,33 @@ def test_it_looks_often_once_at_a_time_and_never_at_the_past(write_spec, parse):
 
 def test_without_a_pipeline_there_is_no_dag(specs, parse):
     assert DAG not in parse().dags
+
+
+def test_with_nothing_but_a_refused_spec_there_is_one_and_it_calls(specs, parse):
+    (specs / "flights.yaml").write_text("version: 2\n")
+    assert DAG in parse().dags
+    with pytest.raises(AirflowFailException, match=r"^refused: .*flights\.yaml: "):
+        watch()
+
+
+def test_a_limit_is_told_with_the_cause_once():
+    limited = {"alerts": {"max_lag": "PT30M", "max_silence": "PT2H"}}
+    name = overview().spec.pipeline
+    gone = overview(lag(5, 45 * MINUTE), refused="The topic is gone: reset.", **limited)
+    late, cause = calls_of(gone)
+    assert late == f"{name}: {breaches(gone)[0]}"
+    assert cause == f"{name}: stopped: The topic is gone: reset."
+    silent = overview(asked=False, problem="broker:9092 did not answer.", **limited)
+    assert [each.count("did not answer") for each in calls_of(silent)] == [1, 1]
+
+
+def test_a_stopped_pipeline_calls_only_if_its_spec_wants_to():
+    quiet = overview(lag(0), refused="The topic is gone: reset.")
+    assert list(calls_of(quiet)) == []
+    limited = overview(lag(0), refused=quiet.refused, alerts={"max_quarantine": 0.5})
+    (told,) = calls_of(limited)
+    assert told.endswith("stopped: The topic is gone: reset.")
+    assert list(calls_of(overview(lag(0), alerts={"max_quarantine": 0.5}))) == []
 
 
 LOADED = """

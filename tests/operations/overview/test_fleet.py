@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 
 import pytest
+from sluice.operations.overview.overview import Overview
 from sluice.pipeline import find_fleet
 
 from local.embedded.ports import free_port
 from tests.worlds.pipelines import Installed, Pipelines, Topic
-from tests.worlds.records import numbered, produce
+from tests.worlds.records import add_partitions, numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
@@ -22,6 +24,71 @@ def beside(trips: Installed, name: str, old: str = "", new: str = "") -> None:
     spec = spec.replace(trips.group, f"{trips.group}-{name}")
     assert old in spec
     (trips.spec_file.parent / f"{name}.yaml").write_text(spec.replace(old, new) if old else spec)
+
+
+def at_a_glance(trips: Installed) -> Overview:
+    (found,) = find_fleet(trips.environment).read()
+    return found
+
+
+def test_a_partition_that_was_added_is_late_before_the_next_run(
+    topic: Topic, pipeline: Pipelines
+) -> None:
+    trips = pipeline(topic(retention_ms=3_600_000))
+    produce(trips.bootstrap, trips.topics[0], numbered(5))
+    trips.run()
+    add_partitions(trips.bootstrap, trips.topics[0], 2)
+    produce(trips.bootstrap, trips.topics[0], numbered(3), 1)
+    found = at_a_glance(trips)
+    assert found.lag == 3
+    assert found.age is not None
+    assert found.age.total_seconds() > 0
+    assert found.time_to_loss is not None
+    assert 0 < found.time_to_loss.total_seconds() <= 3600
+    (_, added) = json.loads(trips.sluice("status", "--json").stdout)["partitions"]
+    assert (added["cursor"], added["lag"]) == (0, 3)
+    trips.run()
+    assert at_a_glance(trips).lag == 0
+    assert trips.judge().facts.rows == 8
+
+
+def test_a_topic_that_the_spec_no_longer_names_is_not_unknown_for_ever(
+    topic: Topic, pipeline: Pipelines
+) -> None:
+    trips = pipeline(topic(), topic())
+    for each in trips.topics:
+        produce(trips.bootstrap, each, numbered(5))
+    trips.run()
+    trips.write_spec(topics=trips.topics[:1])
+    produce(trips.bootstrap, trips.topics[0], numbered(2))
+    assert at_a_glance(trips).lag == 2
+    trips.run()
+    assert at_a_glance(trips).lag == 0
+    trips.judge()
+
+
+def test_batches_of_one_plan_wait_since_the_last_of_them_landed(
+    topic: Topic, pipeline: Pipelines
+) -> None:
+    trips = pipeline(topic(), max_records_per_batch=5)
+    produce(trips.bootstrap, trips.topics[0], numbered(5))
+    trips.run()
+    produce(trips.bootstrap, trips.topics[0], numbered(10))
+    began = datetime.now(UTC)
+    work = trips.plan()
+    planned = at_a_glance(trips).progress
+    trips.ingest(work.first(1))
+    landed = at_a_glance(trips).progress
+    assert planned is not None
+    assert landed is not None
+    assert planned.waiting_since is not None
+    assert landed.waiting_since is not None
+    assert began < planned.waiting_since < landed.waiting_since < datetime.now(UTC)
+    trips.run()
+    after = at_a_glance(trips).progress
+    assert after is not None
+    assert after.waiting_since is None
+    trips.judge()
 
 
 def test_what_is_wrong_with_one_pipeline_hinders_no_other(

@@ -13,6 +13,7 @@ from sluice.offsets.partition_log import Retention
 from sluice.offsets.receipts import GapCount, PartitionCount, Receipt
 from sluice.operations.history import SettledBatch
 from sluice.operations.overview.breaches import breaches
+from sluice.operations.overview.gauges import samples
 from sluice.operations.overview.overview import Condition, Overview, Progress, worst_first
 
 from tests.unit.builders import batch, offsets, partition, planned, spec
@@ -24,7 +25,12 @@ MINUTE = timedelta(minutes=1)
 NOTHING = Progress(1, 0)
 
 
-def lag(records: int | None, age: timedelta | None = None, kept: timedelta | None = None) -> Lag:
+def lag(
+    records: int | None,
+    age: timedelta | None = None,
+    kept: timedelta | None = None,
+    by_size: bool = False,
+) -> Lag:
     return Lag(
         partition=partition(),
         cursor=None if records is None else 0,
@@ -32,7 +38,7 @@ def lag(records: int | None, age: timedelta | None = None, kept: timedelta | Non
         end_offset=records,
         oldest_unread=None if age is None else NOW - age,
         now=NOW,
-        retention=Retention(kept) if kept else None,
+        retention=Retention(kept, by_size),
     )
 
 
@@ -48,10 +54,11 @@ def overview(
     *lags: Lag,
     progress: Progress | None = NOTHING,
     problem: str = "",
+    refused: str = "",
     asked: bool = True,
     **keys: Any,
 ) -> Overview:
-    return Overview(spec(**keys), NOW, progress, lags if asked else None, problem)
+    return Overview(spec(**keys), NOW, progress, lags if asked else None, problem, refused)
 
 
 FRESH = overview(lag(0))
@@ -65,7 +72,7 @@ def test_what_has_read_everything_is_fresh() -> None:
 @pytest.mark.parametrize(
     ("keys", "patience"),
     [
-        ({"schedule": None}, 15 * MINUTE),
+        ({"schedule": None, "alerts": {"max_lag": "PT5M"}}, 5 * MINUTE),
         ({"schedule": "* * * * *"}, 15 * MINUTE),
         ({"schedule": "0 * * * *"}, 120 * MINUTE),
         ({"schedule": "0 8 * * 1-5"}, timedelta(days=6)),
@@ -80,8 +87,20 @@ def test_a_run_on_time_leaves_at_most_so_much(keys: dict[str, Any], patience: ti
     assert "the oldest unread record is" in late.reason
 
 
+def test_who_starts_runs_by_hand_is_never_behind_without_a_limit() -> None:
+    assert overview(lag(5, timedelta(days=30)), schedule=None).condition is Condition.FRESH
+
+
 def test_unread_records_of_unknown_age_count_as_behind() -> None:
     assert overview(lag(5)).condition is Condition.BEHIND
+
+
+def test_one_partition_of_unknown_age_beside_others_is_not_age_zero() -> None:
+    for others in ([lag(0)], [lag(3, MINUTE)], []):
+        found = overview(*others, lag(5), alerts={"max_lag": "PT30M"})
+        assert (found.age, found.condition) == (None, Condition.BEHIND)
+        assert [each.limit for each in breaches(found)] == ["max_lag"]
+    assert "lag_seconds" not in {each.gauge.name for each in samples(overview(lag(0), lag(5)))}
 
 
 def test_what_nobody_told_is_unknown_and_never_zero() -> None:
@@ -92,23 +111,30 @@ def test_what_nobody_told_is_unknown_and_never_zero() -> None:
 
 
 def test_what_would_be_refused_is_stopped_whatever_kafka_says() -> None:
-    refused = replace(FRESH, progress=Progress(1, 0, refused="The topic is gone: reset."))
+    refused = replace(FRESH, refused="The topic is gone: reset.")
     assert (refused.condition, refused.reason) == (Condition.STOPPED, "The topic is gone: reset.")
-    unreadable = replace(FRESH, progress=None, problem="the log is damaged")
-    assert (unreadable.condition, unreadable.reason) == (Condition.STOPPED, "the log is damaged")
+    damaged = "the log is damaged"
+    unreadable = replace(FRESH, progress=None, problem=damaged, refused=damaged)
+    assert (unreadable.condition, unreadable.reason) == (Condition.STOPPED, damaged)
 
 
-def test_a_batch_that_waits_longer_than_a_run_should_take_is_stopped() -> None:
-    waiting = Progress(1, 0, unfinished=(batch(),), unfinished_since=NOW - 10 * MINUTE)
-    assert replace(FRESH, progress=waiting).condition is Condition.FRESH
-    long = replace(waiting, unfinished_since=NOW - 60 * MINUTE)
-    found = replace(FRESH, spec=spec(schedule=None), progress=long)
-    assert found.condition is Condition.STOPPED
-    assert "1 batch planned at 2026-11-24 11:00:00 UTC, not committed since" in found.reason
+def test_while_the_store_is_silent_it_is_unknown_and_not_stopped() -> None:
+    found = replace(FRESH, progress=None, problem="the store did not answer")
+    assert (found.condition, found.reason) == (Condition.UNKNOWN, "the store did not answer")
+
+
+@pytest.mark.parametrize("schedule", [None, "* * * * *", "0 8 * * 1"])
+def test_planned_batches_of_which_none_lands_for_an_hour_are_stopped(schedule: str | None) -> None:
+    waiting = Progress(1, 0, unfinished=(batch(),), waiting_since=NOW - 60 * MINUTE)
+    found = replace(FRESH, spec=spec(schedule=schedule), progress=waiting)
+    assert found.condition is Condition.FRESH
+    long = replace(found, progress=replace(waiting, waiting_since=NOW - 61 * MINUTE))
+    assert long.condition is Condition.STOPPED
+    assert "1 batch planned, and none committed since 2026-11-24 10:59:00 UTC" in long.reason
 
 
 def test_the_worst_comes_first_and_equals_by_name() -> None:
-    stopped = replace(FRESH, spec=spec(pipeline="z"), progress=Progress(1, 0, refused="no"))
+    stopped = replace(FRESH, spec=spec(pipeline="z"), refused="no")
     behind = overview(lag(5), pipeline="m")
     others = [overview(lag(0), pipeline=name) for name in ("b", "a")]
     found = worst_first([*others, behind, stopped])
@@ -117,6 +143,8 @@ def test_the_worst_comes_first_and_equals_by_name() -> None:
 
 LIMITS = {"max_lag": "PT30M", "min_time_to_loss": "P1D", "max_silence": "PT2H"}
 WITH_LAST = Progress(1, 10, last=settled())
+WEEK = timedelta(days=7)
+SIZED, AGELESS = lag(5, MINUTE, WEEK, by_size=True), lag(5, kept=WEEK)
 
 
 @pytest.mark.parametrize(
@@ -128,8 +156,21 @@ WITH_LAST = Progress(1, 10, last=settled())
         (LIMITS, [lag(5, MINUTE, timedelta(hours=20))], WITH_LAST, ["min_time_to_loss"]),
         # Kept for ever: nothing can be lost.
         ({"min_time_to_loss": "P1D"}, [lag(5, MINUTE)], WITH_LAST, []),
+        ({"min_time_to_loss": "P1D"}, [SIZED], WITH_LAST, ["min_time_to_loss"]),
+        (
+            {"min_time_to_loss": "P1D"},
+            [lag(0, kept=WEEK), AGELESS],
+            WITH_LAST,
+            ["min_time_to_loss"],
+        ),
+        ({"min_time_to_loss": "P1D"}, [replace(SIZED, last_stable_offset=0)], WITH_LAST, []),
         (LIMITS, None, WITH_LAST, ["max_lag", "min_time_to_loss"]),
-        ({"max_silence": "PT2H"}, [lag(0)], Progress(1, 0), ["max_silence"]),
+        # Before the first batch it is silent since there is something to read.
+        ({"max_silence": "PT2H"}, [lag(0)], NOTHING, []),
+        ({"max_silence": "PT2H"}, [lag(5, 119 * MINUTE)], NOTHING, []),
+        ({"max_silence": "PT2H"}, [lag(5, 121 * MINUTE)], NOTHING, ["max_silence"]),
+        ({"max_silence": "PT2H"}, None, NOTHING, ["max_silence"]),
+        ({"max_silence": "PT2H"}, [lag(0)], None, ["max_silence"]),
         (
             {"max_silence": "PT2H"},
             [lag(0)],
@@ -165,3 +206,18 @@ def test_a_breach_says_what_was_expected_and_found() -> None:
     assert str(late) == (
         "alerts.max_lag: expected unread records of at most 0:30:00, found 0:45:00"
     )
+
+
+def test_a_breach_of_what_is_unknown_says_why() -> None:
+    limits = {"min_time_to_loss": "P1D", "max_silence": "PT2H"}
+    sized, none = breaches(overview(SIZED, lag(1, 200 * MINUTE), alerts=limits))
+    assert sized.text.endswith(
+        "found unknown: flights has retention.bytes, and Kafka deletes by size, not age. Limit"
+        " `max_lag` instead"
+    )
+    assert none.text.endswith("found none; the oldest unread record is 3:20:00 old")
+    silent = overview(asked=False, progress=None, problem="no answer", alerts=limits)
+    assert [each.text.endswith("found unknown: no answer") for each in breaches(silent)] == [
+        True,
+        True,
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -14,7 +14,12 @@ from sluice.cli.views.overviews import print_overview_documents, print_overviews
 from sluice.cli.views.status import print_status
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sluice.errors import SpecError
     from sluice.operations.overview.overview import Overview
+
+    Show = Callable[[Sequence[Overview], Mapping[Path, SpecError]], None]
 
 TEXT, JSON, OPENMETRICS = FORMATS = ("text", "json", "openmetrics")
 
@@ -83,15 +88,13 @@ def _of_all(form: str) -> Callable[[], None]:
     return _shown_by(shown[form])
 
 
-def _shown_by(
-    show: Callable[[Sequence[Overview]], None], pipeline: str | None = None
-) -> Callable[[], None]:
+def _shown_by(show: Show, pipeline: str | None = None) -> Callable[[], None]:
     fleet = open_fleet(pipeline)
-    return lambda: show(fleet.read())
+    return lambda: show(fleet.read(), fleet.refused)
 
 
-def _print_openmetrics(found: Sequence[Overview]) -> None:
+def _print_openmetrics(found: Sequence[Overview], refused: Mapping[Path, SpecError]) -> None:
     # It loads Prometheus' client, which nothing else needs.
     from sluice.cli.views.openmetrics import print_openmetrics
 
-    print_openmetrics(found)
+    print_openmetrics(found, len(refused))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, timedelta
 from typing import TYPE_CHECKING
 
@@ -12,22 +12,38 @@ from sluice.cli.output import print_json, print_table
 from sluice.offsets.lag import loss_told
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sluice.errors import SpecError
     from sluice.operations.overview.overview import Overview
 
 
-def print_overviews(found: Sequence[Overview]) -> None:
-    """A line for each pipeline; below, why those that are not fresh are not, the worst first."""
+_HEADINGS = (
+    "pipeline",
+    "state",
+    "lag",
+    "oldest unread",
+    "time to loss",
+    "last batch",
+    "ago",
+    "lost",
+)
+Refused = Mapping["Path", "SpecError"]
+
+
+def print_overviews(found: Sequence[Overview], refused: Refused) -> None:
+    """A line for each pipeline; below, which specs are refused, then why those that are not fresh
+    are not, the worst first.
+    """
     from sluice.operations.overview.breaches import breaches
     from sluice.operations.overview.overview import worst_first
 
-    if not found:
+    if found:
+        print_table("pipelines", _HEADINGS, [_row(each) for each in found])
+    elif not refused:
         click.echo("no pipelines: SLUICE_PIPELINES names the folder of their specs")
-        return
-    print_table(
-        "pipelines",
-        ("pipeline", "state", "lag", "oldest unread", "time to loss", "last batch", "ago", "lost"),
-        [_row(each) for each in found],
-    )
+    for problem in refused.values():
+        click.echo(f"refused: {problem}")
     for each in worst_first(found):
         if each.reason:
             click.echo(f"{each.spec.pipeline}: {each.condition}: {each.reason}")
@@ -35,9 +51,15 @@ def print_overviews(found: Sequence[Overview]) -> None:
             click.echo(f"{each.spec.pipeline}: {breach}")
 
 
-def print_overview_documents(found: Sequence[Overview]) -> None:
+def print_overview_documents(found: Sequence[Overview], refused: Refused) -> None:
     """The same as one JSON document."""
-    print_json({"pipelines": [overview_document(each) for each in found]})
+    pipelines = [overview_document(each) for each in found]
+    print_json(
+        {
+            "pipelines": pipelines,
+            "refused": {str(path): str(problem) for path, problem in refused.items()},
+        }
+    )
 
 
 def overview_document(found: Overview) -> dict[str, object]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
+from sluice.offsets.lag import Lag
 from sluice.offsets.quantities import format_duration
 from sluice.operations.overview.overview import Overview
 
@@ -24,7 +25,7 @@ class Breach:
 def breaches(found: Overview) -> list[Breach]:
     """Every limit that is exceeded.
 
-    An unknown lag exceeds `max_lag` and `min_time_to_loss`: nobody can say that it does not.
+    What is unknown exceeds its limit, with the reason: nobody can say that it does not.
     """
     return [*_lag(found), *_time_to_loss(found), *_silence(found), *_quarantine(found)]
 
@@ -32,27 +33,52 @@ def breaches(found: Overview) -> list[Breach]:
 def _lag(found: Overview) -> Iterator[Breach]:
     limit = found.spec.alerts.max_lag
     if limit is not None and (found.age is None or found.age > limit):
-        age = _told(found, found.age)
         expected = f"expected unread records of at most {format_duration(limit)}"
-        yield Breach("max_lag", f"{expected}, found {age}")
+        yield Breach("max_lag", f"{expected}, found {_told(found, found.age)}")
 
 
 def _time_to_loss(found: Overview) -> Iterator[Breach]:
     limit, left = found.spec.alerts.min_time_to_loss, found.time_to_loss
-    if limit is None or (found.lags is not None and left is None):
+    if limit is None:
         return
-    if left is None or left < limit:
-        expected = f"expected at least {format_duration(limit)} until Kafka deletes unread records"
-        yield Breach("min_time_to_loss", f"{expected}, found {_told(found, left)}")
+    if left is not None and left < limit:
+        told = format_duration(left)
+    elif found.lags is None:
+        told = _told(found, None)
+    elif unknown := [each for each in found.lags if each.losable and each.time_to_loss is None]:
+        told = _unknown_time(unknown[0])
+    else:
+        return
+    expected = f"expected at least {format_duration(limit)} until Kafka deletes unread records"
+    yield Breach("min_time_to_loss", f"{expected}, found {told}")
+
+
+def _unknown_time(lag: Lag) -> str:
+    if lag.retention is not None and lag.retention.by_size:
+        return (
+            f"unknown: {lag.partition.topic} has retention.bytes, and Kafka deletes by size, not"
+            " age. Limit `max_lag` instead"
+        )
+    return f"unknown: Kafka does not say how old the unread records of {lag.partition} are"
 
 
 def _silence(found: Overview) -> Iterator[Breach]:
-    limit, silence = found.spec.alerts.max_silence, found.silence
-    if limit is not None and (silence is None or silence > limit):
-        last = "none yet" if silence is None else f"the last {format_duration(silence)} ago"
-        yield Breach(
-            "max_silence", f"expected a batch within {format_duration(limit)}, found {last}"
+    limit = found.spec.alerts.max_silence
+    if limit is None:
+        return
+    if found.silence is not None:
+        silence, told = found.silence, f"the last {format_duration(found.silence)} ago"
+    elif found.progress is None or found.age is None:
+        silence, told = None, _told(found, None)
+    else:
+        # Before the first batch, since there is something to read.
+        silence, told = (
+            found.age,
+            f"none; the oldest unread record is {format_duration(found.age)} old",
         )
+    if silence is None or silence > limit:
+        expected = f"expected a batch within {format_duration(limit)}"
+        yield Breach("max_silence", f"{expected}, found {told}")
 
 
 def _quarantine(found: Overview) -> Iterator[Breach]:
@@ -68,4 +94,5 @@ def _quarantine(found: Overview) -> Iterator[Breach]:
 def _told(found: Overview, duration: timedelta | None) -> str:
     if duration is not None:
         return format_duration(duration)
-    return f"unknown: {found.problem or 'Kafka does not say how old a record is'}"
+    why = found.problem or found.refused or "Kafka does not say how old a record is"
+    return f"unknown: {why}"

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from sluice.broker.client_settings import ClientSettings, RightMissing
 from sluice.broker.cluster import KafkaCluster
-from sluice.errors import SettingsError, SluiceError
+from sluice.errors import SettingsError, SluiceError, SpecError
 from sluice.offsets.lag import Lag
 from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.ranges import TopicPartition, span_of
@@ -48,8 +50,13 @@ class Fleet:
         specs: Iterable[PipelineSpec],
         tables: Warehouse,
         extra_of: Callable[[str], Mapping[str, Any]],
+        refused: Mapping[Path, SpecError] = MappingProxyType({}),
     ) -> None:
-        """`extra_of` returns a Kafka connection's `extra`, or raises SettingsError."""
+        """`extra_of` returns a Kafka connection's `extra`, or raises SettingsError.
+
+        `refused` are the files that are no valid spec: of their pipelines nothing can be told.
+        """
+        self.refused = refused
         self._members: dict[str, list[PipelineResources]] = {}
         self._unreachable: list[tuple[PipelineSpec, str]] = []
         by_connection: dict[str, list[PipelineSpec]] = {}
@@ -82,7 +89,7 @@ class Fleet:
     def read(self) -> list[Overview]:
         """Each pipeline as it is now, by name."""
         now = datetime.now(UTC)
-        found = [Overview(spec, now, None, None, why) for spec, why in self._unreachable]
+        found = [Overview(spec, now, None, None, why, why) for spec, why in self._unreachable]
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             read = [list(pool.map(_read_tables, members)) for members in self._members.values()]
         # A cluster that does not answer keeps no other waiting.
@@ -98,51 +105,54 @@ class _Tables:
     resources: PipelineResources
     lane: LaneState | None = None
     progress: Progress | None = None
+    refused: str = ""
     problem: str = ""
 
     @property
     def spec(self) -> PipelineSpec:
         return self.resources.spec
 
-    def positions(self, state: KafkaState) -> Mapping[TopicPartition, int]:
-        """Where the next forward batch begins."""
-        assert self.lane is not None
-        return next_positions(self.resources, self.lane, state)
-
     def overview(self, lags: tuple[Lag, ...] | None, kafka: str, refused: str) -> Overview:
         """With what the cluster told: lags, or why none, and what would refuse the next run."""
-        progress = self.progress
-        if progress is not None and refused and not progress.refused:
-            progress = replace(progress, refused=refused)
-        problem = self.problem or kafka
-        return Overview(self.spec, datetime.now(UTC), progress, lags, problem)
+        why, refused = self.problem or kafka, self.refused or refused
+        return Overview(self.spec, datetime.now(UTC), self.progress, lags, why, refused)
 
 
 def _read_tables(resources: PipelineResources) -> _Tables:
     try:
         lane = read_unchecked(resources)
-        return _Tables(resources, lane, _progress(resources, lane))
+        refused = _problem_of(lambda: _check_tables(resources.spec, lane))
+        return _Tables(resources, lane, _progress(lane), refused)
     except SluiceError as problem:
-        return _Tables(resources, problem=str(problem))
+        # What may be tried again is the store's silence, and refuses nothing.
+        refused = "" if problem.retryable else str(problem)
+        return _Tables(resources, refused=refused, problem=str(problem))
 
 
-def _progress(resources: PipelineResources, lane: LaneState) -> Progress:
-    def check() -> None:
-        check_data_table(lane)
-        require_declared_types(resources.spec, lane.data)
+def _check_tables(spec: PipelineSpec, lane: LaneState) -> None:
+    check_data_table(lane)
+    require_declared_types(spec, lane.data)
 
-    waiting = [each.number for each in lane.unfinished]
-    planned = lane.snapshot.planned_by(lane.sequence, waiting[0], waiting[-1]) if waiting else {}
+
+def _progress(lane: LaneState) -> Progress:
     return Progress(
         generation=lane.generation,
         positions=sum(lane.positions.values()),
         last=next(newest_batches(lane, 1), None),
         unfinished=lane.unfinished,
-        unfinished_since=min((each.at for each in planned.values()), default=None),
+        waiting_since=_waiting_since(lane) if lane.unfinished else None,
         unsettled=len(lane.due),
         lost=span_of(each.offsets for each in losses_that_count(lane)),
-        refused=_problem_of(check),
     )
+
+
+def _waiting_since(lane: LaneState) -> datetime | None:
+    """Since when batches wait and none has been committed: those of one plan land in turn."""
+    first, last = lane.unfinished[0].number, lane.unfinished[-1].number
+    planned = lane.snapshot.planned_by(lane.sequence, first, last)
+    landed = lane.data.committed_at(lane.last) if lane.last else None
+    known = [min((each.at for each in planned.values()), default=None), landed]
+    return max((each for each in known if each), default=None)
 
 
 def _with_kafka(members: Sequence[_Tables]) -> list[Overview]:
@@ -166,14 +176,31 @@ def _told(members: Sequence[_Tables]) -> Iterator[Overview]:
     kafka, client = members[0].resources.kafka, members[0].resources.client
     lanes = {each.spec.pipeline: each for each in members if each.lane is not None}
     states = read_states(kafka, [each.spec for each in lanes.values()])
-    positions = {name: each.positions(states[name]) for name, each in lanes.items()}
+    starts = {name: _starts(each, states[name]) for name, each in lanes.items()}
     refused = {
-        name: _refused_by_log(each, states[name], positions[name]) for name, each in lanes.items()
+        name: _refused_by_log(each, states[name], starts[name]) for name, each in lanes.items()
+    }
+    positions = {
+        name: found if refused[name] else _still_read(found, states[name])
+        for name, found in starts.items()
     }
     lags = read_all_lags(kafka, client, states, positions)
     for each in members:
         name = each.spec.pipeline
         yield each.overview(lags.get(name), "", refused.get(name, ""))
+
+
+def _starts(tables: _Tables, state: KafkaState) -> Mapping[TopicPartition, int]:
+    """Where the next forward batch begins."""
+    assert tables.lane is not None
+    return next_positions(tables.resources, tables.lane, state)
+
+
+def _still_read(
+    starts: Mapping[TopicPartition, int], state: KafkaState
+) -> Mapping[TopicPartition, int]:
+    """Without what no run reads any more, such as a topic that the spec no longer names."""
+    return {at: start for at, start in starts.items() if at in state.logs}
 
 
 def _refused_by_log(
@@ -202,5 +229,6 @@ def _problem_of(check: Callable[[], object]) -> str:
     try:
         check()
     except SluiceError as problem:
-        return str(problem)
+        # What may be tried again refuses nothing.
+        return "" if problem.retryable else str(problem)
     return ""

@@ -35,6 +35,11 @@ class Sample:
     value: float
 
 
+# Of the whole deployment.
+REFUSED_SPECS = "specs_refused"
+REFUSED_SPECS_TEXT = "Files of SLUICE_PIPELINES that are no valid spec: their pipelines do not run."
+
+
 def samples(found: Overview) -> Iterator[Sample]:
     """Every value that is known."""
     for gauge in GAUGES:
@@ -72,8 +77,7 @@ def _states(found: Overview) -> Mapping[str, Value]:
 
 def _limits(found: Overview) -> Mapping[str, Value]:
     exceeded = {each.limit for each in breaches(found)}
-    limits = found.spec.alerts.model_dump(exclude_none=True)
-    return {limit: float(limit in exceeded) for limit in limits}
+    return {limit: float(limit in exceeded) for limit in found.spec.alerts.limits}
 
 
 GAUGES = (

@@ -14,12 +14,15 @@ from sluice.offsets.quantities import format_count, format_duration, format_mome
 from sluice.operations.history import SettledBatch
 from sluice.spec.pipeline_spec import PipelineSpec
 
+# In which a run commits at least one batch; more records than that are behind before.
+_LONGEST_BATCH = timedelta(hours=1)
+
 
 class Condition(StrEnum):
     """How a pipeline is: the worst first."""
 
     STOPPED = "stopped"
-    """Its next run would be refused, or a batch was planned long ago and is not committed."""
+    """Its next run would be refused, or a planned batch stays uncommitted."""
     UNKNOWN = "unknown"
     """Kafka, or the store, did not tell."""
     BEHIND = "behind"
@@ -29,16 +32,18 @@ class Condition(StrEnum):
 
 @dataclass(frozen=True)
 class Progress:
-    """What the tables say. `refused` is why the next run would be, with the next move."""
+    """What the tables say.
+
+    `waiting_since`: since when batches are planned and none of them has been committed.
+    """
 
     generation: int
     positions: int
     last: SettledBatch | None = None
     unfinished: tuple[Batch, ...] = ()
-    unfinished_since: datetime | None = None
+    waiting_since: datetime | None = None
     unsettled: int = 0
     lost: int = 0
-    refused: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,7 @@ class Overview:
     """One pipeline at the moment `asked`.
 
     `progress` is None where the tables cannot be read, `lags` where Kafka did not tell; `problem`
-    says why, with the next move.
+    says why, with the next move. `refused` is why the next run would be, with the next move.
     """
 
     spec: PipelineSpec
@@ -54,6 +59,7 @@ class Overview:
     progress: Progress | None
     lags: tuple[Lag, ...] | None
     problem: str = ""
+    refused: str = ""
 
     @property
     def lag(self) -> int | None:
@@ -69,9 +75,15 @@ class Overview:
 
     @property
     def age(self) -> timedelta | None:
-        """The age of the oldest unread record; zero where everything is read."""
-        found = [each.age for each in self.lags or () if each.age is not None]
-        return max(found, default=timedelta(0) if self.lag == 0 else None)
+        """The age of the oldest unread record; zero where everything is read.
+
+        None where that of any partition is unknown.
+        """
+        if self.lags is None:
+            return None
+        found = [each.age for each in self.lags]
+        known = [each for each in found if each is not None]
+        return max(known, default=timedelta(0)) if len(known) == len(found) else None
 
     @property
     def time_to_loss(self) -> timedelta | None:
@@ -110,23 +122,23 @@ class Overview:
 
     def _findings(self) -> Iterator[tuple[Condition, str]]:
         progress, patience = self.progress, self.spec.patience
-        if progress is None:
-            yield Condition.STOPPED, self.problem
-        elif progress.refused:
-            yield Condition.STOPPED, progress.refused
-        elif progress.unfinished_since and self.asked - progress.unfinished_since > patience:
+        if self.refused:
+            yield Condition.STOPPED, self.refused
+        since = progress.waiting_since if progress else None
+        if progress and since and self.asked - since > _LONGEST_BATCH:
             named = format_count(len(progress.unfinished), "batch", "batches")
             yield (
                 Condition.STOPPED,
-                f"{named} planned at {format_moment(progress.unfinished_since)} UTC, not committed"
-                f" since: {progress.unfinished[0]}. The log of `ingest` says why; the next run"
-                " adopts them.",
+                f"{named} planned, and none committed since {format_moment(since)} UTC:"
+                f" {progress.unfinished[0]}. The log of `ingest` says why; the next run adopts what"
+                " is planned.",
             )
-        if self.lags is None:
+        if progress is None or self.lags is None:
             yield Condition.UNKNOWN, self.problem
-        elif self.age is None and self.lag:
-            yield Condition.BEHIND, f"{format_count(self.lag, 'offset')} not read, of unknown age"
-        elif self.age and self.age > patience:
+        elif self.age is None:
+            lag = "an unknown number of" if self.lag is None else f"{self.lag:,}"
+            yield Condition.BEHIND, f"{lag} offsets not read, of unknown age"
+        elif patience and self.age > patience:
             yield (
                 Condition.BEHIND,
                 f"the oldest unread record is {format_duration(self.age)} old, expected at most"

@@ -70,17 +70,19 @@ def next_positions(
 ) -> Mapping[TopicPartition, int]:
     """Where the next forward batch begins: at the cursor, or where the first one was planned.
 
-    Before the first plan, where `start` leads now; nowhere if it leads nowhere.
+    A partition that is newer than that begins where its log does. Before the first plan, where
+    `start` leads now; nowhere if it leads nowhere.
     """
-    if lane.positions:
-        return lane.positions
-    if lane.unfinished:
+    if not lane.history:
+        try:
+            return start_now(resources, state)
+        except (ResetNeeded, SettingsError):
+            return {}
+    known = lane.positions
+    if not known and lane.unfinished:
         first = lane.unfinished[0].by_partition
-        return {at: planned.offsets.start for at, planned in first.items()}
-    try:
-        return start_now(resources, state)
-    except (ResetNeeded, SettingsError):
-        return {}
+        known = {at: planned.offsets.start for at, planned in first.items()}
+    return {at: log.log_start_offset for at, log in state.logs.items()} | dict(known)
 
 
 def start_now(resources: PipelineResources, state: KafkaState) -> Mapping[TopicPartition, int]:
