@@ -23,10 +23,12 @@ ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
 # A viewer who may read the DAG of its own name only (worlds/rights.py).
 CLERK = "orders"
+# A viewer who may read no pipeline's DAG.
+GUEST = "guest"
 USERS = {
     "core": {
         "auth_manager": "tests.browser.worlds.rights.RightsByName",
-        "simple_auth_manager_users": f"admin:admin,{CLERK}:viewer",
+        "simple_auth_manager_users": f"admin:admin,{CLERK}:viewer,{GUEST}:viewer",
     }
 }
 
@@ -73,6 +75,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     with deployed(folder, specs, environment=environment, settings=USERS) as made:
         orders = made[CLERK]
         orders.unpause()
+        (orders.specs / "broken.yaml").write_text("version: 2\n", encoding="utf-8")
         for records in (300, 120):
             orders.produce(records)
             orders.run()

@@ -7,7 +7,7 @@ import json
 import httpx
 import pytest
 
-from tests.browser.conftest import CLERK, HOSTILE, World
+from tests.browser.conftest import CLERK, GUEST, HOSTILE, World
 from tests.worlds.processes import until
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
@@ -73,6 +73,28 @@ def test_a_role_sees_the_pipelines_whose_dag_it_may_read(world: World) -> None:
     assert "dead" not in theirs.text
     assert {reply.status_code for reply in refused} == {403}
     assert all(map(strict, refused))
+
+
+def test_who_may_read_no_pipeline_is_refused(world: World) -> None:
+    with world.client(GUEST) as guest:
+        reply = guest.get("/")
+        assert guest.get("/pipelines/orders").status_code == 403
+    assert reply.status_code == 403
+    assert "may read no pipeline" in reply.text
+    assert strict(reply)
+
+
+def test_a_state_that_is_none_is_not_found(world: World) -> None:
+    with world.client("admin") as admin:
+        assert admin.get("/?state=fresh").status_code == 200
+        reply = admin.get("/?state=frehs")
+    assert reply.status_code == 404
+    assert "stopped, unknown, behind, fresh" in reply.text
+
+
+def test_a_spec_that_is_refused_is_counted(world: World) -> None:
+    with world.client("admin") as admin:
+        assert "so that their pipelines do not run: 1." in admin.get("/").text
 
 
 def test_looking_changes_nothing(world: World) -> None:

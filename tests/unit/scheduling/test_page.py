@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
 
-from sluice.errors import BrokerUnavailable
+import pytest
+from sluice.errors import BrokerUnavailable, SettingsError
+from sluice.offsets.batches import BatchSequence
 from sluice.offsets.lag import Lag
 from sluice.operations.overview.overview import Condition, Overview, Progress, worst_first
 from sluice.scheduling.page.charts import HEIGHT, WIDTH, Value, chart
+from sluice.scheduling.page.clusters import Cluster, Clusters, next_cluster
 from sluice.scheduling.page.latest import Latest, Seen
 from sluice.scheduling.page.rereading import Held, held_of, reset_conf
-from sluice.scheduling.page.rows import overdue, row_of, unanswered, unread
+from sluice.scheduling.page.rows import Row, row_of, staleness, unanswered, unread
+from sluice.scheduling.page.watch import AT_ONCE, Watch
+from sluice.tables.warehouse import Warehouse
 
 from tests.unit.builders import batch, offsets, partition, spec
 from tests.worlds.processes import until
@@ -84,15 +91,85 @@ def test_what_kafka_told_last_stays_with_its_moment_while_kafka_is_silent() -> N
     assert row_of(later, None).told is None
 
 
-def test_while_an_answer_does_not_come_it_is_said_how_old_the_rest_is() -> None:
-    asked, second = NOW + timedelta(seconds=20), timedelta(seconds=1)
-    assert overdue(NOW, NOW + 5 * second, NOW + 6 * second) == ""
-    assert overdue(NOW, None, NOW + 60 * second) == ""
-    why = overdue(NOW, asked, asked + second)
-    assert "read at 2026-11-24 12:00:00 UTC" in why
-    assert "asked again at 12:00:20 UTC" in why
+def test_what_is_shown_late_says_how_old_it_is() -> None:
+    second = timedelta(seconds=1)
+    seen: Seen[Mapping[str, Row]] = Seen({}, NOW)
+    asked = replace(seen, asked=NOW + 20 * second)
+    assert staleness(Seen(), NOW) == ""
+    assert staleness(asked, NOW + 15 * second) == ""
+    # After a long reading there is a long rest.
+    assert staleness(seen, NOW + 16 * second) == "This was read at 2026-11-24 12:00:00 UTC."
+    why = staleness(asked, NOW + 21 * second)
+    assert why.startswith("This was read at 2026-11-24 12:00:00 UTC.")
+    assert "asked again at 12:00:20 UTC, and there is no answer" in why
+    failed = staleness(replace(seen, problem="no answer"), NOW)
+    assert failed.endswith("12:00:00 UTC. It could not be read again: no answer")
     row = row_of(Overview(spec(), NOW, Progress(1, 7), (lag(10, 7),)), None)
     assert unanswered(row, why).reason == why
+    assert unanswered(row, "") is row
+
+
+def test_those_that_share_turns_are_read_so_many_at_once() -> None:
+    release, turns = threading.Event(), threading.BoundedSemaphore(2)
+    held = [Latest(lambda: release.wait(LONG), turns=turns) for _ in range(5)]
+    assert [bool(each.look().asked) for each in held] == [True, True, False, False, False]
+    release.set()
+    for each in held:
+        look_until(partial(each.look, LONG), lambda seen: bool(seen.value))
+
+
+def test_who_asks_for_many_batches_keeps_few_threads_and_no_outlook() -> None:
+    release, before = threading.Event(), threading.active_count()
+
+    def hanging() -> Clusters:
+        release.wait(LONG)
+        return Clusters()
+
+    watch = Watch(hanging)
+    sequence = BatchSequence("trips", "forward", 1)
+    seen = [watch.batch("trips", sequence, number) for number in range(1, 50)]
+    assert {each.value for each in seen} == {None}
+    assert threading.active_count() - before <= AT_ONCE + 1
+    watch.history("trips")
+    release.set()
+    told = "trips: no spec of this deployment names it any more."
+    look_until(lambda: watch.history("trips"), lambda seen: seen.problem == told)
+
+
+@pytest.fixture
+def clusters(tmp_path: Path) -> Callable[..., Cluster]:
+    """`clusters(specs, extra, before)`: the pipelines of a connection whose broker is away."""
+    return lambda specs, extra, before=None: next_cluster(
+        specs, Warehouse(str(tmp_path)), extra, before
+    )
+
+
+AWAY, ELSEWHERE = {"bootstrap.servers": "127.0.0.1:1"}, {"bootstrap.servers": "127.0.0.1:2"}
+
+
+def test_a_changed_spec_forgets_its_own_row_only(clusters: Callable[..., Cluster]) -> None:
+    a, b = spec(pipeline="a"), spec(pipeline="b")
+    first = clusters((a, b), "no such connection")
+    assert clusters((a, b), "no such connection", first) is first
+    until(lambda: not first.rows(LONG)["a"].waiting, "the first reading", LONG)
+    changed = spec(pipeline="b", topics=["others"])
+    second = clusters((a, changed), "no such connection", first)
+    assert second.latest.seen.value is not None
+    assert set(second.latest.seen.value) == {"a"}
+    assert second.rows(0)["b"].spec == changed
+    assert clusters((a, b), AWAY, first).latest.seen == Seen()
+
+
+def test_a_question_goes_to_the_connection_that_a_pipeline_has_now(
+    clusters: Callable[..., Cluster],
+) -> None:
+    def on(connection: str, extra: Mapping[str, str]) -> Clusters:
+        return Clusters({connection: clusters((spec(pipeline="a", kafka=connection),), extra)})
+
+    assert on("kafka_old", AWAY).resources("a").client.bootstrap == "127.0.0.1:1"
+    assert on("kafka_new", ELSEWHERE).resources("a").client.bootstrap == "127.0.0.1:2"
+    with pytest.raises(SettingsError, match="b: no spec of this deployment"):
+        on("kafka_new", ELSEWHERE).resources("b")
 
 
 def test_rows_come_worst_first() -> None:

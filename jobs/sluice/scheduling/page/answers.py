@@ -11,10 +11,10 @@ from typing import Any
 from fastapi import Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from sluice.offsets.lag import Lag
+from sluice.offsets.lag import Lag, loss_told
 from sluice.offsets.quantities import format_ranges
 from sluice.operations.history import KnownBatch, PipelineHistory
-from sluice.operations.overview.overview import Condition, totals, worst_first
+from sluice.operations.overview.overview import totals, worst_first
 from sluice.scheduling.page import words
 from sluice.scheduling.page.batch_charts import batch_charts, gaps_by_kind
 from sluice.scheduling.page.latest import Seen
@@ -46,6 +46,7 @@ _TEMPLATES.filters |= {
     "share": words.share,
     "ranges": format_ranges,
     "waiting": _waiting,
+    "loss": loss_told,
     "json": lambda value: json.dumps(value, indent=2),
 }
 
@@ -58,8 +59,7 @@ class Answers:
 
     def overview(self, found: Rows, rows: Sequence[Row], state: str, every: bool) -> Response:
         """All pipelines that the user may see; those of one state, if it is named."""
-        chosen = state if state in list(Condition) else ""
-        wanted = worst_first(row for row in rows if chosen in ("", row.condition.value))
+        wanted = worst_first(row for row in rows if state in ("", row.condition.value))
         shown = wanted if every else wanted[:_FIRST]
         return self._page(
             "overview",
@@ -67,8 +67,9 @@ class Answers:
             more=len(wanted) - len(shown),
             totals=totals(rows),
             all=len(rows),
-            chosen=chosen,
+            chosen=state,
             problem=found.problem,
+            refused=found.refused,
             again=not found.settled,
         )
 

@@ -15,11 +15,13 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException as AnyHTTPException
 
 from sluice.offsets.notation import parse_batch
+from sluice.operations.overview.overview import Condition
 from sluice.scheduling.page.access import readable, require_readable, signed_in
 from sluice.scheduling.page.answers import Answers
+from sluice.scheduling.page.clusters import deployed_clusters
 from sluice.scheduling.page.links import Links
 from sluice.scheduling.page.rows import Row
-from sluice.scheduling.page.watch import Watch, deployed
+from sluice.scheduling.page.watch import Watch
 
 log = logging.getLogger(__name__)
 
@@ -105,15 +107,20 @@ def _overview(request: Request, state: str = "", every: bool = False) -> Respons
     found = request.app.state.watch.rows()
     mine = readable(request.state.reader)
     rows = [row for name, row in found.by_name.items() if name in mine]
+    if found.by_name and not rows:
+        raise HTTPException(403, "Your role in Airflow may read no pipeline's DAG.")
+    if state not in ("", *Condition):
+        known = ", ".join(Condition)
+        raise HTTPException(404, f"state: expected one of {known}, found {state!r}.")
     return _answers(request).overview(found, rows, state, every)
 
 
 def _pipeline(request: Request, row: Shown) -> Response:
-    return _answers(request).pipeline(row, request.app.state.watch.history(row))
+    return _answers(request).pipeline(row, request.app.state.watch.history(row.name))
 
 
 def _outlook(request: Request, row: Shown) -> Response:
-    return _answers(request).outlook(row, request.app.state.watch.outlook(row))
+    return _answers(request).outlook(row, request.app.state.watch.outlook(row.name))
 
 
 def _batch(request: Request, row: Shown, batch: str) -> Response:
@@ -121,7 +128,7 @@ def _batch(request: Request, row: Shown, batch: str) -> Response:
         sequence, number = parse_batch(row.name, batch)
     except ValueError as problem:
         raise HTTPException(404, str(problem)) from None
-    seen = request.app.state.watch.batch(row, sequence, number)
+    seen = request.app.state.watch.batch(row.name, sequence, number)
     if seen.at is not None and seen.value is None:
         raise HTTPException(404, f"{row.name}: no plan and no receipt names {batch}.")
     return _answers(request).batch(row, sequence.batch(number), seen)
@@ -134,4 +141,4 @@ async def _static(name: str) -> Response:
     return Response(found, media_type=_STATIC[name])
 
 
-app = page_app(deployed())
+app = page_app(Watch(deployed_clusters()))

@@ -41,28 +41,46 @@ class Seen(Generic[_T]):
 class Latest(Generic[_T]):
     """One thing that is read again and again, by as many as look at it."""
 
-    def __init__(self, read: Callable[[], _T], every: float = 5.0) -> None:
+    def __init__(
+        self,
+        read: Callable[[], _T],
+        every: float = 5.0,
+        known: Seen[_T] | None = None,
+        turns: threading.Semaphore | None = None,
+    ) -> None:
         """`read` may raise anything: its text is shown. `every`: seconds between two readings.
 
-        After a reading that takes longer, there is a rest that is as long.
+        After a reading that takes longer, there is a rest that is as long. `known` is what was seen
+        before. Of those that share `turns`, so many are read at once: a look that finds none free
+        is the next one's to repeat.
         """
         self._read = read
         self._every = every
+        self._turns = turns
         self._changed = threading.Condition()
-        self._seen: Seen[_T] = Seen()
+        self._seen: Seen[_T] = known or Seen()
         self._began, self._took, self._ended = 0.0, 0.0, float("-inf")
+
+    @property
+    def seen(self) -> Seen[_T]:
+        """What is known now; nothing is read for it."""
+        with self._changed:
+            return self._seen
 
     def look(self, patience: float = 0.0) -> Seen[_T]:
         """What is known now; where that is old, or nothing, after `patience` seconds at most."""
         with self._changed:
             due = time.monotonic() - self._ended >= max(self._every - self._took, self._took)
-            if due and not self._seen.asked:
+            if due and not self._seen.asked and self._has_turn():
                 self._began = time.monotonic()
                 self._seen = replace(self._seen, asked=datetime.now(UTC))
                 threading.Thread(target=self._read_once, daemon=True).start()
             if patience > 0 and time.monotonic() - self._ended > _OLD * self._every:
                 self._changed.wait_for(lambda: self._seen.asked is None, patience)
             return self._seen
+
+    def _has_turn(self) -> bool:
+        return self._turns is None or self._turns.acquire(blocking=False)
 
     def _read_once(self) -> None:
         try:
@@ -79,3 +97,5 @@ class Latest(Generic[_T]):
             self._ended = time.monotonic()
             self._took = self._ended - self._began
             self._changed.notify_all()
+        if self._turns is not None:
+            self._turns.release()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from sluice.offsets.lag import Lag
+from sluice.offsets.lag import Lag, loss_told
 from sluice.offsets.quantities import format_moment
 from sluice.operations.history import SettledBatch
 from sluice.operations.overview.breaches import breaches
 from sluice.operations.overview.overview import Condition, Overview, Progress
+from sluice.scheduling.page.latest import Seen
 from sluice.spec.pipeline_spec import PipelineSpec
 
 # A reading that is older is shown with its moment.
@@ -18,14 +20,17 @@ _NEW = timedelta(seconds=15)
 
 @dataclass(frozen=True)
 class Told:
-    """What Kafka told of a pipeline at a moment; a number that is unknown is None."""
+    """What Kafka told of a pipeline at a moment; a number that is unknown is None.
+
+    `loss` is the time until it deletes an unread record, in words.
+    """
 
     at: datetime
     lags: tuple[Lag, ...]
     last_stable: int | None
     lag: int | None
     age: timedelta | None
-    time_to_loss: timedelta | None
+    loss: str
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,7 @@ def row_of(found: Overview, before: Row | None) -> Row:
     told = before.told if before else None
     if found.lags is not None:
         ends = found.last_stable_offset
-        told = Told(found.asked, found.lags, ends, found.lag, found.age, found.time_to_loss)
+        told = Told(found.asked, found.lags, ends, found.lag, found.age, loss_told(found.lags))
     return Row(
         found.spec,
         found.condition,
@@ -86,16 +91,17 @@ def unread(spec: PipelineSpec, why: str, waiting: bool) -> Row:
 
 
 def unanswered(row: Row, why: str) -> Row:
-    """The row, with why it is not newer."""
-    reason = f"{row.reason}\n{why}" if row.reason else why
-    return replace(row, reason=reason)
+    """The row, with how old it is and why; itself where it is new."""
+    return replace(row, reason="\n".join(filter(None, (row.reason, why)))) if why else row
 
 
-def overdue(at: datetime, asked: datetime | None, now: datetime) -> str:
-    """Why what was read at a moment is old, in words; empty where it is new enough."""
-    if now - at <= _NEW or asked is None:
+def staleness(seen: Seen[Mapping[str, Row]], now: datetime) -> str:
+    """How old what is shown is, and why, in words; empty where it is new."""
+    if seen.at is None or (now - seen.at <= _NEW and not seen.problem):
         return ""
-    return (
-        f"This was read at {format_moment(at)} UTC. It was asked again at {asked:%H:%M:%S} UTC,"
-        " and there is no answer yet."
-    )
+    told = f"This was read at {format_moment(seen.at)} UTC."
+    if seen.problem:
+        told += f" It could not be read again: {seen.problem}"
+    elif seen.asked:
+        told += f" It was asked again at {seen.asked:%H:%M:%S} UTC, and there is no answer yet."
+    return told

@@ -14,9 +14,9 @@ def count(number: int | None) -> str:
     return UNKNOWN if number is None else f"{number:,}"
 
 
-def duration(found: timedelta | None, otherwise: str = UNKNOWN) -> str:
+def duration(found: timedelta | None) -> str:
     """A duration, to the second."""
-    return otherwise if found is None else format_duration(found)
+    return UNKNOWN if found is None else format_duration(found)
 
 
 def moment(found: datetime | None, otherwise: str = UNKNOWN) -> str:
