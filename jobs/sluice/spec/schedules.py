@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -10,9 +11,15 @@ from itertools import islice, pairwise
 
 from croniter import CroniterError, croniter
 
-_START = datetime(2000, 1, 1, tzinfo=UTC)
-# Enough to meet the longest gap of most schedules, such as a weekend.
-_FIRES = 200
+# A year before a leap day: the longest gap of a schedule may hold one.
+_START = datetime(1999, 1, 1, tzinfo=UTC)
+_DAY_S = 86_400
+# Days that fire, counted until each week, or each month and year, has been met. Where months and
+# weekdays decide together, the gap found may lack the days of a week.
+_WEEK = 8
+_ENOUGH = 400
+# In so many days, all dates have met all weekdays.
+_CALENDAR = 28 * 365 + 7
 
 
 def require_schedule(cron: str) -> None:
@@ -28,13 +35,40 @@ def require_schedule(cron: str) -> None:
 @lru_cache(maxsize=1024)
 def longest_interval(cron: str) -> timedelta:
     """The longest time between two fires that follow each other; a year where there is one only."""
-    gaps = (after - before for before, after in pairwise(islice(_fires(cron), _FIRES)))
-    return max(gaps, default=timedelta(days=366))
+    times = croniter(cron, _START.timestamp() - 1)
+    minutes, hours, *_ = times.expanded
+    seconds = times.expanded[5] if len(times.expanded) > 5 else [0]
+    longest = covered = 0
+    # Every day that fires has the same times, every such hour the same minutes.
+    for fires, unit in (
+        (_values(seconds, 60), 1),
+        (_values(minutes, 60), 60),
+        (_values(hours, 24), 3_600),
+        (list(islice(_days(times), _WEEK if _is_weekly(times) else _ENOUGH)), _DAY_S),
+    ):
+        gaps = [(after - before) * unit - covered for before, after in pairwise(fires)]
+        longest = max([longest, *gaps])
+        covered += (fires[-1] - fires[0]) * unit
+    return timedelta(seconds=longest) if longest else timedelta(days=366)
 
 
-def _fires(cron: str) -> Iterator[datetime]:
-    times = croniter(cron, _START, ret_type=datetime)
+def _values(field: Sequence[int | str], whole: int) -> Sequence[int]:
+    return range(whole) if field == ["*"] else [int(each) for each in field]
+
+
+def _days(times: croniter) -> Iterator[int]:
+    """The days that fire, counted since 1970."""
+    end = sys.maxsize
     # A cron with years ends.
     with suppress(CroniterError):
-        while True:
-            yield times.get_next()
+        while (day := int(times.get_next(float) // _DAY_S)) <= end:
+            yield day
+            end = min(end, day + _CALENDAR)
+            times.set_current((day + 1) * _DAY_S - 1)
+
+
+def _is_weekly(times: croniter) -> bool:
+    """Whether no date decides which days fire."""
+    _, _, dates, months, _, *others = times.expanded
+    dated = (dates, months, *others[1:])
+    return all(each == ["*"] for each in dated) and not times.nth_weekday_of_month

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sluice.errors import SpecError
 from sluice.spec.pipeline_spec import PipelineSpec
-from sluice.spec.schedules import longest_interval
 from sluice.spec.spec_files import find_spec, load_spec, read_specs, spec_files
 from sluice.spec.starts import StartEarliest, StartOffsets
 
@@ -256,7 +254,3 @@ def test_the_file_that_names_the_pipeline_is_answered_first_whatever_it_is_calle
         find_spec(tmp_path, "orders")
     assert "a.yaml" not in str(refused.value)
     assert "shop.yaml: mistake: unknown key" in str(refused.value)
-
-
-def test_a_schedule_with_a_year_has_a_longest_interval() -> None:
-    assert longest_interval("0 0 1 1 * 0 2030") == timedelta(days=366)
