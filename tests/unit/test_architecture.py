@@ -28,6 +28,7 @@ FOLDERS = (
     "failpoints",
     "settings",
     "strict_model",
+    "telling",
     "offsets",
     "positions",
     "spec",

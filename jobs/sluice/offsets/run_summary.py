@@ -38,6 +38,12 @@ def plan_summary(
     return {"said": said + rest, "batches": len(work.batches), "offsets": offsets}
 
 
+def unread_plan_summary(work: BatchReference) -> Summary:
+    """What a run is to read, where its plans cannot be looked up."""
+    said = f"{work}: the ranges are unknown" if work else "nothing new: the cursor is unknown"
+    return {"said": said, "batches": len(work.batches)}
+
+
 def settle_summary(receipts: Sequence[Receipt], lag: int | None) -> Summary:
     """What was settled, and how many records are left to read; a lag of None is unknown."""
     left = f"lag left {'unknown' if lag is None else f'{lag:,}'}"

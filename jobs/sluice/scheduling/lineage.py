@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
-from sluice.errors import SluiceError
 from sluice.tables.warehouse import is_on_s3
+from sluice.telling import deciding_nothing
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
@@ -37,19 +37,16 @@ class Landed:
 
 
 def read_for_lineage(pipeline: Pipeline, work: BatchReference) -> Landed | None:
-    """What is committed of the work; None where nobody is told of it."""
-    from airflow.providers.openlineage.conf import is_disabled
+    """What is committed of the work; None where nobody is told of it, or it cannot be read."""
+    with deciding_nothing(log, "%s: no lineage is told", work):
+        from airflow.providers.openlineage.conf import is_disabled
 
-    if is_disabled():
-        return None
-    resources = pipeline.resources
-    table = resources.tables.data(resources.spec.table)
-    try:
+        if is_disabled():
+            return None
+        resources = pipeline.resources
+        table = resources.tables.data(resources.spec.table)
         return Landed(resources.client.bootstrap, table, pipeline.landed(work))
-    except SluiceError as problem:
-        # It decides nothing: what has landed has landed.
-        log.warning("%s: no lineage is told: %s", work, problem)
-        return None
+    return None
 
 
 def lineage_of(found: Landed | None) -> OperatorLineage[Any, Any]:

@@ -1,12 +1,13 @@
 """Metrics: what the tasks tell the StatsD, DogStatsD or OpenTelemetry of Airflow's configuration.
 
-Without one, nothing is sent. docs/metrics.md lists all of them.
+Without one, nothing is sent. What cannot be sent is a warning. docs/metrics.md lists all of them.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -14,10 +15,14 @@ from typing import TYPE_CHECKING
 from airflow.sdk.configuration import conf
 from airflow.sdk.observability import stats
 
+from sluice.telling import deciding_nothing
+
 if TYPE_CHECKING:
     from sluice.offsets.receipts import Receipt
     from sluice.operations.overview.overview import Overview
     from sluice.protocol.settle.write_receipts import Settlement
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -44,24 +49,31 @@ def timed(pipeline: str, step: str) -> Iterator[None]:
     """Tell how long a step took, if it succeeds. Also a decorator."""
     began = monotonic()
     yield
-    _gauge(pipeline, STEP, monotonic() - began, {"step": step})
+    with _telling(pipeline):
+        _gauge(pipeline, STEP, monotonic() - began, {"step": step})
 
 
 def count_settled(pipeline: str, settled: Settlement) -> None:
     """Tell what a settlement has counted; every receipt is written once, so it is told once."""
     if not settled:
         return
-    for counter in COUNTERS:
-        name, tags = _told(pipeline, counter.name, {})
-        stats.incr(name, sum(map(counter.added, settled.receipts)), tags=tags)
+    with _telling(pipeline):
+        for counter in COUNTERS:
+            name, tags = _told(pipeline, counter.name, {})
+            stats.incr(name, sum(map(counter.added, settled.receipts)), tags=tags)
 
 
 def tell_overview(found: Overview) -> None:
     """Tell every gauge of a pipeline that is known."""
     from sluice.operations.overview.gauges import samples
 
-    for sample in samples(found):
-        _gauge(sample.pipeline, sample.gauge.name, sample.value, sample.labels)
+    with _telling(found.spec.pipeline):
+        for sample in samples(found):
+            _gauge(sample.pipeline, sample.gauge.name, sample.value, sample.labels)
+
+
+def _telling(pipeline: str) -> AbstractContextManager[None]:
+    return deciding_nothing(log, "%s: no metrics are told", pipeline)
 
 
 def tell_refused(specs: int) -> None:

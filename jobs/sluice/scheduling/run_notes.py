@@ -1,12 +1,14 @@
 """Run notes: when a pipeline's run ends, the scheduler writes what its tasks said into its note.
 
 A task cannot write a note. It leaves its summary as an XCom, and this listener, which runs where
-the run ends, copies the lines. A note that a person has written stays.
+the run ends, copies the lines. A note that a person has written stays. Nothing waits for a note: a
+task or a run whose summary cannot be left or read ends as it would without one.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +16,12 @@ from airflow.listeners import hookimpl
 from airflow.sdk.log import redact  # type: ignore[attr-defined]
 
 from sluice.offsets.run_summary import Summary, run_note
+from sluice.telling import deciding_nothing
 
 if TYPE_CHECKING:
     from airflow.models.dagrun import DagRun
+
+log = logging.getLogger(__name__)
 
 # The XCom key of a task's summary.
 SUMMARY = "sluice_summary"
@@ -27,7 +32,9 @@ _LONGEST = 1000
 
 def tell(ti: Any, summary: Summary) -> None:
     """Leave a task's summary for the run's note, and for who looks at its XComs."""
-    ti.xcom_push(key=SUMMARY, value=redact(dict(summary)))
+    with deciding_nothing(log, "the run's note will not tell what this task has done"):
+        said = _storable(summary["said"])
+        ti.xcom_push(key=SUMMARY, value=redact({**summary, "said": said}))
 
 
 @hookimpl
@@ -44,6 +51,11 @@ def on_dag_run_failed(dag_run: DagRun, msg: str) -> None:
 
 def write_note(dag_run: DagRun) -> None:
     """Write the note, in the transaction that ends the run; nothing for runs of other DAGs."""
+    with deciding_nothing(log, "run %s: no note is written", dag_run.run_id):
+        _write_note(dag_run)
+
+
+def _write_note(dag_run: DagRun) -> None:
     from airflow.models.xcom import XComModel
     from sqlalchemy.orm import object_session
 
@@ -51,14 +63,32 @@ def write_note(dag_run: DagRun) -> None:
     written = dag_run.dag_run_note
     if session is None or (written is not None and written.user_id is not None):
         return
-    told = XComModel.get_many(run_id=dag_run.run_id, dag_ids=dag_run.dag_id, key=SUMMARY)
+    told = XComModel.get_many(
+        run_id=dag_run.run_id, dag_ids=dag_run.dag_id, task_ids=TASKS, key=SUMMARY
+    )
     with session.no_autoflush:
         rows = session.execute(told.with_only_columns(XComModel.task_id, XComModel.value)).all()
-    if rows:
-        dag_run.note = run_note(_lines((task, value) for task, value in rows), _LONGEST)
+    if lines := _lines((task, value) for task, value in rows):
+        dag_run.note = run_note(lines, _LONGEST)
 
 
 def _lines(told: Iterable[tuple[str, Any]]) -> dict[str, str]:
-    """What each task said, in the order of the tasks."""
-    found = {task: json.loads(value) if isinstance(value, str) else value for task, value in told}
-    return {task: str(found[task]["said"]) for task in TASKS if task in found}
+    """What each task said, in the order of the tasks; what others left says nothing."""
+    found = {task: _said(value) for task, value in told}
+    return {task: _storable(said) for task in TASKS if (said := found.get(task))}
+
+
+def _said(value: Any) -> str | None:
+    """The line of a summary, as it is or in JSON; None for anything else, by whomever."""
+    try:
+        match json.loads(value) if isinstance(value, str) else value:
+            case {"said": str(said)}:
+                return said
+    except ValueError:
+        pass
+    return None
+
+
+def _storable(text: str) -> str:
+    """The text without what PostgreSQL refuses: U+0000, and half of a surrogate pair."""
+    return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode(errors="replace").decode()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 from openlineage.client.serde import Serde
 from sluice.protocol.ingest.landed import LandedBatch
 from sluice.scheduling.lineage import Landed, lineage_of
@@ -55,3 +59,18 @@ def test_rows_that_the_table_no_longer_tells_are_unknown_and_not_zero():
 def test_of_an_ingest_that_has_not_succeeded_nothing_is_told():
     assert not lineage_of(None).outputs
     assert not lineage_of(Landed("kafka-1:9092", "/data/flights", ())).inputs
+
+
+UNREADABLE = """
+from sluice.scheduling.lineage import read_for_lineage
+assert read_for_lineage(None, "forward-1-1") is None
+"""
+
+
+def test_an_ingest_stays_done_whatever_keeps_its_lineage_from_being_read():
+    told = {**os.environ, "AIRFLOW__OPENLINEAGE__TRANSPORT": '{"type": "console"}'}
+    done = subprocess.run(
+        [sys.executable, "-c", UNREADABLE], env=told, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert "forward-1-1: no lineage is told: AttributeError: " in done.stderr + done.stdout

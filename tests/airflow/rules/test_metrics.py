@@ -109,6 +109,21 @@ def test_without_a_backend_nothing_is_told_and_nothing_fails(statsd, monkeypatch
     assert received(port) == []
 
 
+def test_a_step_goes_on_where_its_metrics_cannot_be_told(statsd, monkeypatch, caplog):
+    statsd()
+    monkeypatch.setenv("AIRFLOW__METRICS__STATSD_DATADOG_ENABLED", "perhaps")
+    tell_overview(BEHIND)
+    count_settled("trips", Settlement((settled(records=9).receipt,)))
+    assert timed("trips", "plan")(lambda *, run: run)(run=7) == 7
+    with pytest.raises(ValueError, match=r"^no$"), timed("trips", "ingest"):
+        raise ValueError("no")
+    told = [
+        each.getMessage() for each in caplog.records if each.name == "sluice.scheduling.metrics"
+    ]
+    assert [each.partition(":")[0] for each in told] == [BEHIND.spec.pipeline, "trips", "trips"]
+    assert all("no metrics are told: AirflowConfigException: " in each for each in told)
+
+
 def test_the_page_lists_every_metric_with_its_labels_and_its_text():
     rows = re.findall(r"^\| `(\w+)` \| (\w+) \| ([^|]+) \| ([^|]+) \|", PAGE.read_text(), re.M)
     labelled = {each.name: ["pipeline", *filter(None, [each.label])] for each in GAUGES}
