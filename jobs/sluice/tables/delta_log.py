@@ -79,6 +79,11 @@ class DeltaLog:
 class DeltaSnapshot(LogSnapshot):
     """A table at one version; everything is empty where there is no table yet."""
 
+    def __init__(self, uri: str, table: DeltaTable | None) -> None:
+        super().__init__(uri, table)
+        # By app id: asked again and again, and the same at one version.
+        self._committed: dict[str, int] = {}
+
     def committed(self, sequence: BatchSequence) -> int:
         """The number of the last committed batch of a sequence, 0 when there is none.
 
@@ -88,8 +93,12 @@ class DeltaSnapshot(LogSnapshot):
         if self._table is None:
             return 0
         self._require_owner(sequence.pipeline)
+        if (known := self._committed.get(sequence.app_id)) is not None:
+            return known
         with answered(self.uri):
-            return self._table.transaction_version(sequence.app_id) or 0
+            found = self._table.transaction_version(sequence.app_id) or 0
+        self._committed[sequence.app_id] = found
+        return found
 
     def closed(self, sequence: BatchSequence) -> bool:
         """Whether a reset's fence stands, so that no batch of the sequence can land any more."""
