@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,9 +12,6 @@ from sluice.broker.java_settings import java_settings
 from sluice.broker.pem_files import require_in_date
 from sluice.broker.tls_context import tls_context
 from sluice.errors import SettingsError
-
-CLIENT_LOG = logging.getLogger("sluice.broker.librdkafka")
-"""What librdkafka says: of a broker that is down, a line for each attempt. Ours is one error."""
 
 # The keys a connection may have, in librdkafka's names (its CONFIGURATION.md). Each of them means
 # the same to all three clients, or to the one that has such a thing (docs/security.md).

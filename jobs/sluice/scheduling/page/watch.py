@@ -5,7 +5,6 @@ Each Kafka connection is read on its own: a cluster that does not answer keeps n
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections import OrderedDict
@@ -14,7 +13,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sluice.broker.client_settings import CLIENT_LOG
 from sluice.errors import SettingsError
 from sluice.offsets.batches import BatchSequence
 from sluice.operations.history import (
@@ -142,8 +140,6 @@ class Watch:
 
 def deployed() -> Watch:
     """The pipelines of this deployment, by its settings and Airflow's connections."""
-    # The page tells why a broker does not answer: the api-server's log need not, at each try.
-    CLIENT_LOG.setLevel(logging.CRITICAL)
     known: dict[str, Cluster] = {}
 
     def read() -> Mapping[str, Cluster]:
