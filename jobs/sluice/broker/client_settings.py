@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -12,9 +12,6 @@ from sluice.broker.java_settings import java_settings
 from sluice.broker.pem_files import require_in_date
 from sluice.broker.tls_context import tls_context
 from sluice.errors import SettingsError
-
-CLIENT_LOG = logging.getLogger("sluice.broker.librdkafka")
-"""What librdkafka says: of a broker that is down, a line for each attempt. Ours is one error."""
 
 # The keys a connection may have, in librdkafka's names (its CONFIGURATION.md). Each of them means
 # the same to all three clients, or to the one that has such a thing (docs/security.md).
@@ -58,6 +55,8 @@ _LOGINS = {
     ),
 }
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+# Java refuses one without a port; aiokafka takes a protocol before it for a part of the name.
+_ADDRESS = re.compile(r"([^\s:/\[\]]+|\[[^\s/\[\]]+\]):\d+")
 # The limit of a single request, so that a leader is asked again before the whole time is over.
 _REQUEST_SECONDS = 10.0
 
@@ -96,6 +95,12 @@ class ClientSettings:
             )
         if not self.settings.get("bootstrap.servers"):
             raise self._refused("extra: bootstrap.servers is missing")
+        for each in map(str.strip, self.bootstrap.split(",")):
+            if each and not _ADDRESS.fullmatch(each):
+                raise self._refused(
+                    f"bootstrap.servers: expected host:port, comma-separated, found {each!r}."
+                    " An IPv6 address is written [::1]:9092"
+                )
         if self._protocol not in _PROTOCOLS:
             raise self._refused(
                 f"security.protocol: expected one of {', '.join(_PROTOCOLS)},"

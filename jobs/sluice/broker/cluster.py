@@ -22,7 +22,8 @@ from tenacity import (
 )
 
 from sluice.broker.answers import TIMEOUT_S, Asked, NoSuchTopic, Refusals, ask
-from sluice.broker.client_settings import CLIENT_LOG, ClientSettings
+from sluice.broker.client_logs import LIBRDKAFKA
+from sluice.broker.client_settings import ClientSettings
 from sluice.broker.group_offsets import commit_group_offsets, read_group_offsets
 from sluice.broker.topic_ids import require_topic_id
 from sluice.errors import BrokerUnavailable, SettingsError
@@ -57,7 +58,7 @@ class KafkaCluster:
         refusals = Refusals()
         try:
             self._admin = AdminClient(
-                {**client.librdkafka(), "error_cb": refusals}, logger=CLIENT_LOG
+                {**client.librdkafka(), "error_cb": refusals}, logger=LIBRDKAFKA
             )
         except KafkaException as problem:
             raise SettingsError(

@@ -10,7 +10,8 @@ from confluent_kafka import Consumer, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as WirePartition
 
 from sluice.broker.answers import TIMEOUT_S, Asked, Refusals, ask
-from sluice.broker.client_settings import CLIENT_LOG, ClientSettings
+from sluice.broker.client_logs import LIBRDKAFKA
+from sluice.broker.client_settings import ClientSettings
 from sluice.offsets.ranges import TopicPartition
 
 _Ask = Callable[[Callable[[], list[WirePartition]]], list[WirePartition]]
@@ -52,7 +53,7 @@ def _asking(client: ClientSettings, group: str, right: str) -> Iterator[tuple[Co
         "reconnect.backoff.ms": 20,  # Half of it passes before the coordinator is sought again.
         "error_cb": refusals,
     }
-    consumer = Consumer({**client.librdkafka(), **own}, logger=CLIENT_LOG)
+    consumer = Consumer({**client.librdkafka(), **own}, logger=LIBRDKAFKA)
     asked = Asked(client, refusals, lambda: consumer.poll(0))
     needs = f"{right} on group {group} and on its topics"
     try:

@@ -14,7 +14,8 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError
 from confluent_kafka import TopicPartition as WirePartition
 
-from sluice.broker.client_settings import CLIENT_LOG, ClientSettings
+from sluice.broker.client_logs import LIBRDKAFKA
+from sluice.broker.client_settings import ClientSettings
 from sluice.errors import BrokerUnavailable
 from sluice.offsets.partition_log import PartitionLog
 from sluice.offsets.ranges import OffsetRange, TopicPartition
@@ -130,7 +131,7 @@ def lone_consumer(
             "fetch.wait.max.ms": _FETCH_WAIT_MS,
             "isolation.level": isolation,
         },
-        logger=CLIENT_LOG,
+        logger=LIBRDKAFKA,
     )
     try:
         consumer.assign([WirePartition(e.topic, e.partition, at) for e, at in starts.items()])

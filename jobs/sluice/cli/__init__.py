@@ -15,6 +15,7 @@ from importlib import import_module
 
 import click
 
+from sluice.broker.client_logs import silence_clients
 from sluice.errors import SluiceError
 
 # Each is the function of its name in the file of its name; but for Python `list` is another word.
@@ -76,9 +77,7 @@ def command_line(verbose: bool) -> None:
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("py4j").setLevel(logging.WARNING)
     if not verbose:
-        # Of a broker that is down they say a line for each attempt; we say it once.
-        for client in ("sluice.broker.librdkafka", "aiokafka"):
-            logging.getLogger(client).setLevel(logging.CRITICAL)
+        silence_clients()
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from sluice.broker.client_logs import silence_clients
 from sluice.errors import SluiceError
 
 FAILED, REFUSED = 1, 3
@@ -31,6 +32,7 @@ def reporting_errors(name: str) -> Iterator[None]:
     logging.basicConfig(
         level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
+    silence_clients()
     log = logging.getLogger(name)
     try:
         yield

@@ -13,6 +13,7 @@ from airflow.sdk import Connection
 from airflow.sdk.configuration import conf
 from airflow.sdk.exceptions import AirflowNotFoundException
 
+from sluice.broker.client_logs import silence_clients
 from sluice.errors import SettingsError
 from sluice.lake.spark_place import CONNECTION, OWN_SPARK, SparkPlace, place_of
 from sluice.settings import Settings
@@ -40,7 +41,11 @@ def project_settings(environment: Mapping[str, str] = os.environ) -> Settings:
 
 
 def reached_settings() -> Settings:
-    """The same, for what opens tables: this process can then reach those on an object store."""
+    """The same, for what opens tables: this process can then reach those on an object store.
+
+    Nor do its Kafka clients fill the log: an error tells why a broker does not answer.
+    """
+    silence_clients()
     settings = project_settings()
     if Warehouse(settings.warehouse).on_s3:
         try:

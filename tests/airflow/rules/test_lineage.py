@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 
+import pytest
 from openlineage.client.serde import Serde
 from sluice.protocol.ingest.landed import LandedBatch
 from sluice.scheduling.lineage import Landed, lineage_of
@@ -40,9 +41,16 @@ def test_the_facet_claims_no_schema_but_the_standard_one():
     assert schema.endswith("#/$defs/InputDatasetFacet")
 
 
-def test_of_several_brokers_the_first_names_the_cluster():
-    topic, _ = told(FIRST, bootstrap="kafka-1:9092, kafka-2:9092")
-    assert (topic["namespace"], topic["name"]) == ("kafka://kafka-1:9092", "flights")
+@pytest.mark.parametrize(
+    ("bootstrap", "cluster"),
+    [
+        ("kafka-1:9092, kafka-2:9092", "kafka://kafka-1:9092"),
+        ("[::1]:9092", "kafka://[::1]:9092"),
+    ],
+)
+def test_the_first_broker_names_the_cluster(bootstrap, cluster):
+    topic, _ = told(FIRST, bootstrap=bootstrap)
+    assert (topic["namespace"], topic["name"]) == (cluster, "flights")
 
 
 def test_a_table_in_a_bucket_has_the_buckets_name():

@@ -183,6 +183,11 @@ def test_a_password_cannot_leave_its_quotes(password: str) -> None:
     assert unescaped == password
 
 
+@pytest.mark.parametrize("address", ["a:1", "a.b-c_d:65535, 10.0.0.1:9092", "[::1]:9092"])
+def test_an_address_that_all_three_clients_read_in_the_same_way_is_accepted(address: str) -> None:
+    assert client({"bootstrap.servers": address}).bootstrap == address
+
+
 @pytest.mark.parametrize(
     ("extra", "message"),
     [
@@ -202,6 +207,12 @@ def test_a_password_cannot_leave_its_quotes(password: str) -> None:
         ({**OAUTH, "sasl.oauthbearer.method": None}, "method: expected 'oidc', found None"),
         ({**OAUTH, "sasl.oauthbearer.client.secret": ""}, "client.secret is missing"),
         ({**BROKER, "security.protocol": "TLS"}, "expected one of PLAINTEXT, SSL, SASL_PLAINTEXT"),
+        ({"bootstrap.servers": "broker"}, "servers: expected host:port, comma-separated"),
+        ({"bootstrap.servers": "a:9092, b"}, "comma-separated, found 'b'"),
+        ({"bootstrap.servers": "a:9092,"}, "comma-separated, found ''"),
+        ({"bootstrap.servers": "SSL://a:9092"}, "comma-separated, found 'SSL://a:9092'"),
+        ({"bootstrap.servers": "::1:9092"}, "An IPv6 address is written [::1]:9092"),
+        ({"bootstrap.servers": "a:9092x"}, "comma-separated, found 'a:9092x'"),
     ],
     ids=lambda value: str(value)[:60],
 )

@@ -5,13 +5,11 @@ Each connection is read on its own: a cluster that does not answer keeps no othe
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sluice.broker.client_settings import CLIENT_LOG
 from sluice.errors import SettingsError
 from sluice.operations.overview.fleet import Fleet
 from sluice.operations.overview.overview import Overview
@@ -73,8 +71,6 @@ class Clusters:
 
 def deployed_clusters() -> Callable[[], Clusters]:
     """A reading of this deployment, by its settings and Airflow's connections."""
-    # The page tells why a broker does not answer: the api-server's log need not, at each try.
-    CLIENT_LOG.setLevel(logging.CRITICAL)
     known: dict[str, Cluster] = {}
 
     def read() -> Clusters:
