@@ -96,7 +96,7 @@ class ClientSettings:
         if not self.settings.get("bootstrap.servers"):
             raise self._refused("extra: bootstrap.servers is missing")
         for each in map(str.strip, self.bootstrap.split(",")):
-            if each and not _ADDRESS.fullmatch(each):
+            if not _ADDRESS.fullmatch(each):
                 raise self._refused(
                     f"bootstrap.servers: expected host:port, comma-separated, found {each!r}."
                     " An IPv6 address is written [::1]:9092"
