@@ -1,6 +1,6 @@
 """The bench of scale: what a step costs on large tables, beside what it may cost.
 
-    python -m local.bench.scale [--quick] [year|wide|files|many|fleet]…
+    python -m local.bench.scale [--quick] [year|wide|files|many|fleet|page]…
 
 The tables are synthetic, but real, and so is the broker. Each step runs in a process of its own:
 seconds without the imports, the peak of its memory with them.
@@ -21,7 +21,8 @@ from rich.console import Console
 from rich.table import Table
 
 from local.bench.scale.build import build
-from local.bench.scale.fleet import CommandTime, fleet
+from local.bench.scale.fleet import Seconds, fleet
+from local.bench.scale.page import page
 from local.bench.scale.steps import Cost
 from local.bench.scale.world import World, new_topic, produce
 from local.bench.world import empty
@@ -44,12 +45,21 @@ class Sizes:
     files: int
     rounds: int
     fleets: tuple[int, ...]
+    pages: tuple[int, ...]
 
 
+MANY = (1, 100, 500)
 FULL = Sizes(
-    52_560, 100, pipelines=1_000, wide=10_000, files=100_000, rounds=5, fleets=(1, 100, 500)
+    52_560,
+    100,
+    pipelines=1_000,
+    wide=10_000,
+    files=100_000,
+    rounds=5,
+    fleets=MANY,
+    pages=MANY,
 )
-QUICK = Sizes(300, 4, pipelines=5, wide=50, files=50, rounds=1, fleets=(1, 3))
+QUICK = Sizes(300, 4, pipelines=5, wide=50, files=50, rounds=1, fleets=(1, 3), pages=(2,))
 
 
 @dataclass(frozen=True)
@@ -198,12 +208,15 @@ def many(bench: Bench) -> Iterator[Line]:
         yield Line(f"one of {len(among):,} pipelines: {step}", "1.2", cost, f"ratio {ratio:.2f}")
 
 
-PARTS: Mapping[str, Callable[[Bench], Iterator[Line | Difference | CommandTime]]] = {
+PARTS: Mapping[str, Callable[[Bench], Iterator[Line | Difference | Seconds]]] = {
     "year": year,
     "wide": wide,
     "files": files,
     "many": many,
     "fleet": lambda bench: fleet(bench.folder / "fleet", bench.bootstrap, bench.sizes.fleets),
+    "page": lambda bench: page(
+        bench.folder / "page", bench.bootstrap, bench.sizes.pages, bench.sizes.partitions
+    ),
 }
 
 

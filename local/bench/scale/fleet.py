@@ -23,8 +23,8 @@ _ROUNDS = 3
 
 
 @dataclass(frozen=True)
-class CommandTime:
-    """How long a command took, the median of some runs."""
+class Seconds:
+    """How long a command or a page took; the median, where it was taken more than once."""
 
     what: str
     seconds: float
@@ -35,7 +35,7 @@ class CommandTime:
         return [self.what, "", f"{self.seconds:.2f}", "", "", "", ""]
 
 
-def fleet(folder: Path, bootstrap: str, counts: Sequence[int]) -> Iterator[CommandTime]:
+def fleet(folder: Path, bootstrap: str, counts: Sequence[int]) -> Iterator[Seconds]:
     """Each command over so many pipelines, whose tables are in one warehouse."""
     new_topic(bootstrap, "fleet", 2, 11)
     worlds = [
@@ -45,14 +45,15 @@ def fleet(folder: Path, bootstrap: str, counts: Sequence[int]) -> Iterator[Comma
     for world in worlds:
         build(world)
     for count in counts:
-        specs = _write_specs(folder / f"specs{count}", worlds[:count])
+        specs = write_specs(folder / f"specs{count}", worlds[:count])
         for command in COMMANDS:
             taken = [_seconds(command, worlds[0], specs) for _ in range(_ROUNDS)]
             named = format_count(count, "pipeline")
-            yield CommandTime(f"{named}: sluice {command}", statistics.median(taken))
+            yield Seconds(f"{named}: sluice {command}", statistics.median(taken))
 
 
-def _write_specs(folder: Path, worlds: Sequence[World]) -> Path:
+def write_specs(folder: Path, worlds: Sequence[World]) -> Path:
+    """The specs of these worlds in a new folder."""
     folder.mkdir(parents=True)
     for world in worlds:
         # JSON is YAML.
