@@ -9,6 +9,7 @@ from pathlib import Path
 from sluice.errors import SluiceError
 from sluice.offsets.batches import BatchSequence
 from sluice.protocol.plan.declared_types import require_declared_types
+from sluice.spec.claims import shared_tables
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.spec.spec_files import read_specs
 from sluice.tables.delta_log import DeltaLog
@@ -27,8 +28,8 @@ class CheckedFile:
 def check_files(folder: Path, files: Iterable[Path], tables: Warehouse) -> list[CheckedFile]:
     """Check files, each beside the others of its folder; none named: all of `folder`.
 
-    Beyond what makes a spec valid: no other file claims its pipeline or table, and the table in the
-    warehouse, if there is one, belongs to the pipeline and stores the declared types.
+    Beyond what makes a spec valid: no other file claims its pipeline or names its table, and the
+    table in the warehouse, if there is one, is the pipeline's and stores the declared types.
     """
     asked = {each.absolute() for each in files}
     found = []
@@ -36,11 +37,12 @@ def check_files(folder: Path, files: Iterable[Path], tables: Warehouse) -> list[
         specs = read_specs(place)
         refused = {path: tuple(str(why).splitlines()) for path, why in specs.refused.items()}
         checked = [CheckedFile(path, None, lines) for path, lines in refused.items()]
-        checked += [
-            CheckedFile(path, spec.pipeline, tuple(_beside_its_table(path, spec, tables)))
-            for path, spec in specs.accepted.items()
-            if not asked or path.absolute() in asked
-        ]
+        shared = shared_tables(specs.accepted)
+        for path, spec in specs.accepted.items():
+            if not asked or path.absolute() in asked:
+                lines = (f"{path}: {shared[path]}",) if path in shared else ()
+                beside = tuple(_beside_its_table(path, spec, tables))
+                checked.append(CheckedFile(path, spec.pipeline, (*lines, *beside)))
         found += [each for each in checked if not asked or each.path.absolute() in asked]
     missing = asked - {each.path.absolute() for each in found}
     found += [CheckedFile(path, None, (f"{path}: no spec file",)) for path in missing]

@@ -1,45 +1,55 @@
-"""Claims: which file of a folder a pipeline's name, or a table, belongs to. Pure.
+"""Claims: which file of a folder a pipeline's name belongs to, and which name one table. Pure.
 
-Of files that claim the same, one may be entitled to it: a copy must not displace it. Otherwise all
-are refused: nobody can tell which was there first, and the wrong one would be run in silence.
+Of files that claim one pipeline, the one that is called like it keeps it: a copy must not displace
+it. Without one, all are refused: nobody can tell which was there first, and the wrong one would be
+run in silence.
+
+Files that name one table are not refused here. Which of them was first, only the table can tell: it
+names the pipeline that it was created for, and every step refuses the other one. To refuse both
+would let a new file stop a pipeline that works.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from sluice.spec.pipeline_spec import PipelineSpec
 
 Specs = Mapping[Path, PipelineSpec]
+_ALLOWED = "allowed: a name that no other file of the folder uses"
 
 
 def refused_claims(specs: Specs) -> dict[Path, str]:
-    """The files that lose their claim, each with the reason: key, found, allowed."""
-    names = dict(_losing(specs, "pipeline", lambda path, spec: path.stem == spec.pipeline))
-    left = {path: spec for path, spec in specs.items() if path not in names}
-    tables = _losing(left, "table", lambda _, spec: spec.table == spec.pipeline)
-    return names | dict(tables)
-
-
-def _losing(
-    specs: Specs, key: str, entitled: Callable[[Path, PipelineSpec], bool]
-) -> Iterator[tuple[Path, str]]:
-    claims: dict[str, list[Path]] = {}
-    for path, spec in specs.items():
-        claims.setdefault(getattr(spec, key), []).append(path)
-    for claimed, paths in claims.items():
-        holders = [each for each in paths if entitled(each, specs[each])]
+    """The files that lose their claim to a pipeline, each with the reason: key, found, allowed."""
+    found = {}
+    for name, paths in _shared({path: spec.pipeline for path, spec in specs.items()}):
+        holders = [each for each in paths if each.stem == name]
         kept = holders if len(holders) == 1 else []
-        for path in paths if len(paths) > 1 else ():
-            if path not in kept:
-                others = [each.name for each in kept or paths if each != path]
-                yield path, _told(key, claimed, others, bool(kept))
+        for path in (each for each in paths if each not in kept):
+            others = _names_of(each for each in kept or paths if each != path)
+            held = f"which {others} already has" if kept else f"as in {others}, so that none is run"
+            found[path] = f"pipeline: found {name!r}, {held}; {_ALLOWED}"
+    return found
 
 
-def _told(key: str, claimed: str, others: list[str], kept: bool) -> str:
-    held = "which {} already has" if kept else "as in {}, so that none of them is run"
-    return (
-        f"{key}: found {claimed!r}, {held.format(', '.join(others))}; allowed: a name that no other"
-        " file of the folder uses"
-    )
+def shared_tables(specs: Specs) -> dict[Path, str]:
+    """The files whose table another file names, too: key, found, allowed."""
+    found = {}
+    for table, paths in _shared({path: spec.table for path, spec in specs.items()}):
+        for path in paths:
+            others = _names_of(each for each in paths if each != path)
+            found[path] = f"table: found {table!r}, as in {others}; {_ALLOWED}"
+    return found
+
+
+def _shared(names: Mapping[Path, str]) -> Iterator[tuple[str, list[Path]]]:
+    """The names of several files."""
+    claims: dict[str, list[Path]] = {}
+    for path, name in names.items():
+        claims.setdefault(name, []).append(path)
+    return (each for each in claims.items() if len(each[1]) > 1)
+
+
+def _names_of(paths: Iterable[Path]) -> str:
+    return ", ".join(each.name for each in paths)

@@ -51,7 +51,7 @@ def spec_files(folder: Path) -> list[Path]:
 class SpecFolder:
     """The valid specs of a folder by file, and what is wrong with its other files.
 
-    No two accepted specs name the same pipeline or table.
+    No two accepted specs name the same pipeline.
     """
 
     accepted: Mapping[Path, PipelineSpec]

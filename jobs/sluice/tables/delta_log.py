@@ -29,7 +29,7 @@ from sluice.tables.features import unwritable_features
 from sluice.tables.fence import FENCE, Fencing
 from sluice.tables.log_end import LogEnd
 from sluice.tables.log_snapshot import LogSnapshot
-from sluice.tables.ownership import require_owner
+from sluice.tables.ownership import owner_of, require_owner
 from sluice.tables.refusals import UNREADABLE, reading
 from sluice.tables.rows import removed_rows, rows_where
 from sluice.tables.scoped_rows import count_by_place, rows_in
@@ -221,12 +221,10 @@ class DeltaSnapshot(LogSnapshot):
 
     def _require_owner(self, pipeline: str) -> None:
         assert self._table is not None
-        try:
-            require_owner(self.uri, self._table, pipeline)
-        except TableRefused:
+        if owner_of(self._table) is None:
             # A foreign commit explains more, if the table's log still holds it.
             self.require_no_foreign_commits(pipeline)
-            raise
+        require_owner(self.uri, self._table, pipeline)
 
 
 def _at(place: TopicIdPartition) -> list[Condition]:

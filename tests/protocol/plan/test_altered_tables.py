@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 
 import pytest
 from deltalake import CommitProperties, DeltaTable, Transaction
@@ -112,6 +113,18 @@ def forgets_its_transactions(trips: Installed) -> None:
     sql(trips, f"ALTER TABLE {{t}} SET TBLPROPERTIES ('{RETENTION}' = 'interval 1 days')")
     refused(trips, RETENTION, "'interval 1 days'", "UNSET TBLPROPERTIES")
     sql(trips, f"ALTER TABLE {{t}} UNSET TBLPROPERTIES ('{RETENTION}')")
+
+
+def test_a_copied_spec_that_names_the_table_of_another_pipeline_stops_itself_only(
+    trips: Installed,
+) -> None:
+    copy = replace(trips, name="copies", keys={})
+    copy.write_spec(table="trips")
+    for verb in (copy.plan, lambda: copy.open().maintain("test", "pytest")):
+        with pytest.raises(TableRefused, match=r"found 'trips', whose table it is\. Choose"):
+            verb()
+    more(trips, 20)
+    exact(trips, 30)
 
 
 def test_a_restore_by_timestamp_is_understood(trips: Installed) -> None:

@@ -60,10 +60,11 @@ def test_every_finding_of_every_file_is_told(folder: Path) -> None:
     bad = write(folder, "bad", schedule="soon", tabel="x", max_batches_per_run=0)
     write(folder, "twin", table="good")
     found = check(folder)
-    assert not found["good"].findings
     assert len(found["bad"].findings) == 3
     assert all(line.startswith(f"{bad}: ") for line in found["bad"].findings)
-    assert "table: found 'good', which good.yaml already has" in found["twin"].findings[0]
+    (line,) = found["good"].findings
+    assert "table: found 'good', as in twin.yaml; " in line
+    assert "table: found 'good', as in good.yaml; " in found["twin"].findings[0]
 
 
 def test_files_are_checked_beside_the_others_of_their_folder(folder: Path) -> None:
@@ -84,12 +85,13 @@ def test_a_changed_type_is_found_beside_the_stored_rows(folder: Path) -> None:
     assert "found BIGINT" in line
 
 
-def test_another_pipelines_table_is_found(folder: Path) -> None:
+def test_another_pipelines_table_is_found_and_is_left_to_it(folder: Path) -> None:
     write(folder, "orders")
     rows = pa.table({"id": pa.array([1]), "name": pa.array(["b"]), **COORDINATES})
     store(folder, "orders", "sales", rows)
     (line,) = check(folder)["orders"].findings
-    assert "sales" in line
+    assert "expected property sluice.pipeline = 'orders', found 'sales', whose table it is" in line
+    assert line.endswith("Choose another `table` in the spec.")
 
 
 COORDINATES = {

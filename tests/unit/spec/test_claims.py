@@ -1,16 +1,16 @@
-"""Files of one folder that claim the same pipeline or table: who keeps it, and who is refused."""
+"""Files of one folder that claim the same pipeline or table: who keeps it, and who is told."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from sluice.spec.claims import refused_claims
+from sluice.spec.claims import refused_claims, shared_tables
 from sluice.spec.pipeline_spec import PipelineSpec
 
 from tests.unit.builders import spec
 
-NOBODY = "so that none of them is run; allowed: a name that no other file of the folder uses"
+ALLOWED = "allowed: a name that no other file of the folder uses"
 
 
 def folder(**claims: str) -> dict[Path, PipelineSpec]:
@@ -32,16 +32,9 @@ def folder(**claims: str) -> dict[Path, PipelineSpec]:
             folder(copy="a a", z="a b"),
             {"copy": "pipeline: found 'a', as in z.yaml, ", "z": "pipeline: found 'a', as in copy"},
         ),
-        (folder(a="a a", b="b a"), {"b": "table: found 'a', which a.yaml already has"}),
-        (
-            folder(b="b t", c="c t", d="d t"),
-            dict.fromkeys(("b", "c", "d"), "table: found 't', as in "),
-        ),
-        # A copy that is refused for its name has no say about the table.
-        (folder(copy="b t", b="b t"), {"copy": "pipeline: found 'b', which b.yaml already has"}),
     ],
 )
-def test_the_entitled_one_keeps_it_and_without_one_all_are_refused(
+def test_the_file_called_like_the_pipeline_keeps_it_and_without_one_all_are_refused(
     specs: dict[Path, PipelineSpec], refused: dict[str, str]
 ) -> None:
     found = {path.stem: why for path, why in refused_claims(specs).items()}
@@ -50,6 +43,24 @@ def test_the_entitled_one_keeps_it_and_without_one_all_are_refused(
         assert found[name].startswith(why)
 
 
+@pytest.mark.parametrize(
+    "specs",
+    [
+        folder(orders_ingest="orders_ingest orders", orders="orders orders"),
+        folder(orders="orders orders", orders2="orders2 orders"),
+    ],
+)
+def test_a_new_file_takes_no_table_from_a_pipeline_that_works(
+    specs: dict[Path, PipelineSpec],
+) -> None:
+    assert not refused_claims(specs)
+    assert shared_tables(specs).keys() == specs.keys()
+
+
 def test_all_others_are_named() -> None:
-    found = refused_claims(folder(b="b t", c="c t", d="d t"))
-    assert found[Path("c.yaml")] == f"table: found 't', as in b.yaml, d.yaml, {NOBODY}"
+    found = refused_claims(folder(b="a b", c="a c", d="a d"))
+    none_run = f"as in b.yaml, d.yaml, so that none is run; {ALLOWED}"
+    assert found[Path("c.yaml")] == f"pipeline: found 'a', {none_run}"
+    found = shared_tables(folder(a="a a", b="b t", c="c t", d="d t"))
+    assert [each.name for each in found] == ["b.yaml", "c.yaml", "d.yaml"]
+    assert found[Path("c.yaml")] == f"table: found 't', as in b.yaml, d.yaml; {ALLOWED}"
