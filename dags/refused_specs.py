@@ -1,4 +1,5 @@
-"""Raises the import errors of all refused specs; this file has no DAGs of its own.
+"""Raises the import errors of all refused specs, and of those whose table another one names, too;
+this file has no DAGs of its own.
 
 Airflow stops scheduling all DAGs of a file that has an import error. So the errors are raised
 here, and `kafka_to_delta.py` continues with the good specs.
@@ -10,7 +11,8 @@ from sluice.errors import SpecError, as_lines
 from sluice.scheduling.deployment import project_settings
 from sluice.spec.spec_files import read_specs
 
-refused = read_specs(project_settings().pipelines).refused
+found = read_specs(project_settings().pipelines)
+problems = [*found.refused.values(), *found.contested.values()]
 
-if refused:
-    raise SpecError(as_lines(map(str, refused.values())))
+if problems:
+    raise SpecError(as_lines(map(str, problems)))

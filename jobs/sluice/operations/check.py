@@ -9,7 +9,6 @@ from pathlib import Path
 from sluice.errors import SluiceError
 from sluice.offsets.batches import BatchSequence
 from sluice.protocol.plan.declared_types import require_declared_types
-from sluice.spec.claims import shared_tables
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.spec.spec_files import read_specs
 from sluice.tables.delta_log import DeltaLog
@@ -37,10 +36,9 @@ def check_files(folder: Path, files: Iterable[Path], tables: Warehouse) -> list[
         specs = read_specs(place)
         refused = {path: tuple(str(why).splitlines()) for path, why in specs.refused.items()}
         checked = [CheckedFile(path, None, lines) for path, lines in refused.items()]
-        shared = shared_tables(specs.accepted)
         for path, spec in specs.accepted.items():
             if not asked or path.absolute() in asked:
-                lines = (f"{path}: {shared[path]}",) if path in shared else ()
+                lines = (str(specs.contested[path]),) if path in specs.contested else ()
                 beside = tuple(_beside_its_table(path, spec, tables))
                 checked.append(CheckedFile(path, spec.pipeline, (*lines, *beside)))
         found += [each for each in checked if not asked or each.path.absolute() in asked]

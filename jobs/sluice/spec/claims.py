@@ -4,9 +4,9 @@ Of files that claim one pipeline, the one that is called like it keeps it: a cop
 it. Without one, all are refused: nobody can tell which was there first, and the wrong one would be
 run in silence.
 
-Files that name one table are not refused here. Which of them was first, only the table can tell: it
-names the pipeline that it was created for, and every step refuses the other one. To refuse both
-would let a new file stop a pipeline that works.
+Files that name one table are told of, not refused. Which of them was first, only the table can
+tell: it names the pipeline that it was created for, and every step refuses the other one. To refuse
+both would let a new file stop a pipeline that works.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from sluice.errors import SpecError, as_lines, did_you_mean
 from sluice.spec.alerts import Alerts
-from sluice.spec.claims import refused_claims
+from sluice.spec.claims import refused_claims, shared_tables
 from sluice.spec.formats import JsonFormat, RawFormat
 from sluice.spec.pipeline_spec import PipelineSpec, Quarantine
 from sluice.spec.starts import (
@@ -51,11 +51,13 @@ def spec_files(folder: Path) -> list[Path]:
 class SpecFolder:
     """The valid specs of a folder by file, and what is wrong with its other files.
 
-    No two accepted specs name the same pipeline.
+    No two accepted specs name the same pipeline. `contested` are accepted ones that name one table:
+    it refuses all but one of them.
     """
 
     accepted: Mapping[Path, PipelineSpec]
     refused: Mapping[Path, SpecError]
+    contested: Mapping[Path, SpecError] = field(default_factory=dict)
 
     @property
     def by_pipeline(self) -> dict[str, PipelineSpec]:
@@ -71,10 +73,11 @@ def read_specs(folder: Path) -> SpecFolder:
     outcomes = dict(_outcomes(folder))
     valid = {path: each for path, each in outcomes.items() if isinstance(each, PipelineSpec)}
     refused = {path: each for path, each in outcomes.items() if isinstance(each, SpecError)}
-    contested = refused_claims(valid)
-    refused |= {path: SpecError(f"{path}: {why}") for path, why in contested.items()}
-    accepted = {path: spec for path, spec in valid.items() if path not in contested}
-    return SpecFolder(accepted, dict(sorted(refused.items())))
+    lost = refused_claims(valid)
+    refused |= {path: SpecError(f"{path}: {why}") for path, why in lost.items()}
+    accepted = {path: spec for path, spec in valid.items() if path not in lost}
+    shared = {path: SpecError(f"{path}: {why}") for path, why in shared_tables(accepted).items()}
+    return SpecFolder(accepted, dict(sorted(refused.items())), shared)
 
 
 def find_spec(folder: Path, pipeline: str) -> PipelineSpec:

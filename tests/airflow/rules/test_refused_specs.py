@@ -44,6 +44,16 @@ def test_a_copied_spec_does_not_push_the_first_aside(write_spec, parse):
     assert f"{copy}: pipeline: found 'flights', which flights.yaml already has" in text
 
 
+def test_two_specs_of_one_table_are_told_and_neither_is_stopped(write_spec, parse):
+    working = write_spec("orders_ingest", table="orders")
+    new = write_spec("orders", table="orders")
+    bag = parse()
+    assert {"orders_ingest", "orders"} <= bag.dags.keys()
+    text = bag.import_errors["refused_specs.py"]
+    assert f"{new}: table: found 'orders', as in orders_ingest.yaml; allowed: " in text
+    assert f"{working}: table: found 'orders', as in orders.yaml; allowed: " in text
+
+
 def test_a_missing_folder_is_said(specs, parse):
     specs.rmdir()
     bag = parse()

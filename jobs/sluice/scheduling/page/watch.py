@@ -27,7 +27,7 @@ NEWEST = 50
 # Specs and connections change rarely; what the tables and Kafka say changes with every batch.
 _SPECS_S = 30.0
 # The first look at anything waits so long, twice at most for one page.
-_PATIENCE_S = 0.3
+_PATIENCE_S = 0.2
 # So many of one kind are kept for those who look at the same, and so many are read at once: names
 # come from addresses, and whoever asks for many must keep neither threads nor Kafka busy.
 _KEPT = 1000
