@@ -32,7 +32,7 @@ from sluice.spec.spec_files import SpecFolder, find_spec, read_specs
 from sluice.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:
-    from sluice.lake.port import Lake
+    from sluice.lake.port import Lake, ShowReading
     from sluice.offsets.batches import BatchReference
     from sluice.offsets.origin import Origin
     from sluice.offsets.ranges import TopicPartition
@@ -113,12 +113,14 @@ class Pipeline(OperatorCommands):
 
         return read_landed(self.resources, work)
 
-    def open_lake(self, offsets: int | None = None) -> AbstractContextManager[Lake]:
+    def open_lake(
+        self, offsets: int | None = None, show: ShowReading | None = None
+    ) -> AbstractContextManager[Lake]:
         """Spark for `ingest` of so many offsets: started and stopped, or a session of a server.
 
-        Raises SparkFailed.
+        How far a batch is read is shown, or logged. Raises SparkFailed.
         """
-        return open_lake(self.resources, self.open_spark, offsets)
+        return open_lake(self.resources, self.open_spark, offsets, show)
 
     # 3 settle
 

@@ -8,10 +8,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import os
-import pty
 import re
-import subprocess
 import sys
 
 import pytest
@@ -23,6 +20,7 @@ from tests.conftest import topic_factory
 from tests.worlds.pipelines import Installed
 from tests.worlds.processes import SLUICE
 from tests.worlds.records import produce
+from tests.worlds.terminal import in_terminal
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
@@ -111,21 +109,11 @@ def test_what_one_must_read_or_copy_is_whole(command: str, orders: Installed) ->
 
 def test_a_real_terminal_shows_the_same(orders: Installed) -> None:
     """A terminal of the command's own, of 80 columns."""
-    near, far = pty.openpty()
-    environment = {**os.environ, **orders.environment, "COLUMNS": "80", "TERM": "xterm"}
-    done = subprocess.Popen(
-        [str(SLUICE), "status", orders.name], stdout=far, stderr=far, env=environment
-    )
-    os.close(far)
-    said = b""
-    try:
-        while part := os.read(near, 65_536):
-            said += part
-    except OSError:
-        pass  # Linux says so when the other end is closed.
-    finally:
-        os.close(near)
-    assert done.wait(30) == 0
-    shown = _STYLE.sub("", said.decode())
+    with in_terminal(
+        [str(SLUICE), "status", orders.name], orders.folder, orders.environment
+    ) as far:
+        code, _ = far.end()
+        shown = _STYLE.sub("", far.shown)
+    assert code == 0
     for needed in (f"{orders.topics[0]}[0]", f"{orders.topics[0]}[1]", "forward-1-1", orders.name):
         assert needed in shown

@@ -12,6 +12,7 @@ import click
 
 from sluice.cli.caller import current_user, open_named
 from sluice.cli.output import print_json
+from sluice.cli.reading import bars_of_batches
 from sluice.cli.views.outlook import print_outlook
 from sluice.offsets.batches import BatchReference
 from sluice.offsets.origin import Caller
@@ -70,7 +71,7 @@ class Runner:
     def _ingest(self, work: BatchReference) -> None:
         if self._lake is None:
             self._lake = self._at_the_end.enter_context(
-                self._opened.open_lake(self._opened.span(work))
+                self._opened.open_lake(self._opened.span(work), bars_of_batches())
             )
         self._opened.ingest(work, self._lake)
 

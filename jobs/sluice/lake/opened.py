@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
-from sluice.lake.port import Lake, Upkeep
+from sluice.lake.port import Lake, ShowReading, Upkeep
 from sluice.progress.resources import PipelineResources
 from sluice.spec.pipeline_spec import PipelineSpec
 
@@ -19,13 +19,19 @@ OpenSpark = Callable[[PipelineSpec, int | None], AbstractContextManager["SparkSe
 
 @contextmanager
 def open_lake(
-    resources: PipelineResources, open_spark: OpenSpark, offsets: int | None
+    resources: PipelineResources,
+    open_spark: OpenSpark,
+    offsets: int | None,
+    show: ShowReading | None = None,
 ) -> Iterator[Lake]:
-    """The lake that batches of so many offsets land in. Raises SparkFailed."""
+    """The lake that batches of so many offsets land in; what is read is shown, or logged.
+
+    Raises SparkFailed.
+    """
     from sluice.lake.spark_lake import SparkLake
 
     with open_spark(resources.spec, offsets) as spark:
-        yield SparkLake(spark, resources.client, resources.spec, resources.tables)
+        yield SparkLake(spark, resources.client, resources.spec, resources.tables, show)
 
 
 @contextmanager

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -50,6 +51,27 @@ class QuarantineResult:
     records: int
     undecodable: int
     samples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How many records of a batch are read so far, of at most so many, and how fast."""
+
+    batch: str
+    read: int
+    offsets: int
+    per_second: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.batch}: {self.read:,} of {self.offsets:,} records read,"
+            f" {self.per_second:,.0f} per second"
+        )
+
+
+Tell = Callable[[Pace], None]
+ShowReading = Callable[[str, int], AbstractContextManager[Tell]]
+"""Shows the reading of a batch of at most so many records while the block lasts."""
 
 
 class Lake(Protocol):

@@ -7,45 +7,63 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from threading import Event, Thread
 
 from pyspark.sql import SparkSession
 
+from sluice.lake.port import Pace, ShowReading, Tell
+
 log = logging.getLogger(__name__)
 
-_SECONDS = 5.0
+# Between two lines of a log; between two counts of whoever shows them. The executors tell theirs
+# every two seconds (own_classes.py).
+_SECONDS, _SECONDS_SHOWN = 5.0, 1.0
 # jobs/jvm/RecordsRead.scala counts for tags that begin like this.
 _TAG = "sluice-reading-"
 
 
 @contextmanager
-def telling_pace(spark: SparkSession, batch: str, offsets: int) -> Iterator[None]:
-    """Log how many records the block has read so far, of at most so many, and how fast.
+def telling_pace(
+    spark: SparkSession, batch: str, offsets: int, show: ShowReading | None = None
+) -> Iterator[None]:
+    """Show how many records the block has read so far, of at most so many, and how fast; without
+    `show` it is logged.
 
     Quiet where Spark runs without Sluice's own jar, which counts them.
     """
     tag, over = f"{_TAG}{uuid.uuid4().hex}", Event()
-    spark.addTag(tag)
-    Thread(target=_tell, args=(spark, batch, offsets, tag, over), daemon=True).start()
-    try:
-        yield
-    finally:
-        over.set()
-        spark.removeTag(tag)
+    seconds, nothing = _SECONDS_SHOWN if show else _SECONDS, Pace(batch, 0, offsets, 0.0)
+    with (show or _logged)(batch, offsets) as tell:
+        spark.addTag(tag)
+        watched = (spark, tag, nothing, over, seconds, tell)
+        Thread(target=_watch, args=watched, daemon=True).start()
+        try:
+            yield
+        finally:
+            over.set()
+            spark.removeTag(tag)
 
 
-def _tell(spark: SparkSession, batch: str, offsets: int, tag: str, over: Event) -> None:
-    last, before = time.monotonic(), 0
-    while not over.wait(_SECONDS):
+@contextmanager
+def _logged(batch: str, offsets: int) -> Iterator[Tell]:
+    yield lambda pace: log.info("%s", pace)
+
+
+def _watch(
+    spark: SparkSession, tag: str, pace: Pace, over: Event, seconds: float, tell: Tell
+) -> None:
+    last = time.monotonic()
+    while not over.wait(seconds):
         try:
             ((found,),) = spark.sql(f"VALUES (sluice_records_read('{tag}'))").collect()
         except Exception as problem:
-            log.debug("%s: nobody counts what is read: %s", batch, problem)
+            log.debug("%s: nobody counts what is read: %s", pace.batch, problem)
             return
         if over.is_set():
             return
         # A replacement reads rows of the table as well.
-        read, now = min(found, offsets), time.monotonic()
-        pace = (read - before) / (now - last)
-        log.info(f"%s: {read:,} of {offsets:,} records read, {pace:,.0f} per second", batch)
-        last, before = now, read
+        read, now = min(found, pace.offsets), time.monotonic()
+        pace = replace(pace, read=read, per_second=(read - pace.read) / (now - last))
+        tell(pace)
+        last = now

@@ -27,7 +27,7 @@ from sluice.lake.batch_rows import UNDECODABLE, data_rows, decodable_rows, quara
 from sluice.lake.decoding.decode import DECODED, decoder
 from sluice.lake.decoding.strict_json import ERROR
 from sluice.lake.kafka_source import read_ranges
-from sluice.lake.port import BatchAttempt, QuarantineResult, Undecodable
+from sluice.lake.port import BatchAttempt, QuarantineResult, ShowReading, Undecodable
 from sluice.lake.reading_pace import telling_pace
 from sluice.lake.table_creation import create_data_table, create_quarantine_table
 from sluice.offsets.batches import Batch
@@ -46,11 +46,17 @@ class SparkLake:
     """The tables of one pipeline, written with Spark. Implements the port `Lake`."""
 
     def __init__(
-        self, spark: SparkSession, client: ClientSettings, spec: PipelineSpec, tables: Warehouse
+        self,
+        spark: SparkSession,
+        client: ClientSettings,
+        spec: PipelineSpec,
+        tables: Warehouse,
+        show: ShowReading | None = None,
     ) -> None:
         self._spark = spark
         self._client = client
         self._spec = spec
+        self._show = show
         self._data = tables.data(spec.table)
         self._quarantine = tables.quarantine(spec.table)
         if DeltaLog(self._data).exists():
@@ -135,7 +141,7 @@ class SparkLake:
             return records.localCheckpoint()
 
     def _telling_pace(self, reading: BatchAttempt) -> AbstractContextManager[None]:
-        return telling_pace(self._spark, str(reading), span_of(reading.ranges))
+        return telling_pace(self._spark, str(reading), span_of(reading.ranges), self._show)
 
     def _commit(self, reading: BatchAttempt, records: DataFrame, rows: DataFrame) -> None:
         with naming_conflicts(), self._telling_pace(reading):

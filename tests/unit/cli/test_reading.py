@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
+import logging
 import sys
 
 import pytest
-from sluice.cli.reading import Lines, shown_reading
+from sluice.cli.reading import Lines, bars_of_batches, shown_reading
 
 from tests.unit.builders import offsets, partition
 
@@ -28,13 +29,30 @@ def test_a_line_every_five_seconds() -> None:
 
 
 def test_a_terminal_shows_the_partition_and_leaves_nothing_behind(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.WARNING)
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setenv("TERM", "xterm")
     with shown_reading(quiet=False) as reached:
         reached(offsets(0, 10), 5)
-    assert str(partition()) in sys.stderr.getvalue()  # type: ignore[attr-defined]
+    shown = sys.stderr.getvalue()  # type: ignore[attr-defined]
+    assert str(partition()) in shown
+    assert "5 of 10 offsets" in shown
+
+
+def test_what_cannot_show_a_bar_or_shows_every_step_gets_lines(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    for terminal, level, bars in (
+        ("xterm", logging.WARNING, True),
+        ("dumb", logging.WARNING, False),
+        ("xterm", logging.INFO, False),
+    ):
+        monkeypatch.setenv("TERM", terminal)
+        caplog.set_level(level)
+        assert (bars_of_batches() is not None) is bars, (terminal, level)
 
 
 def test_beside_json_and_in_short_readings_nothing_is_written(
