@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
@@ -10,6 +11,7 @@ import humanize
 from sluice.offsets.ranges import OffsetRange
 
 _RANGES_NAMED = 20
+_YEAR = timedelta(days=365)
 
 
 def format_count(number: int | None, one: str, many: str | None = None) -> str:
@@ -21,12 +23,17 @@ def format_count(number: int | None, one: str, many: str | None = None) -> str:
 
 
 def format_size(size: int | None) -> str:
-    """Write bytes in decimal units with three significant digits, such as `1.23 MB`."""
-    return "an unknown size" if size is None else humanize.naturalsize(size, format="%.3g")
+    """Write bytes in decimal units with three significant digits, such as `76 B` or `1.23 MB`."""
+    if size is None:
+        return "an unknown size"
+    # Only bytes themselves are a word there, not a sign.
+    return re.sub(" Bytes?$", " B", humanize.naturalsize(size, format="%.3g"))
 
 
 def format_duration(duration: timedelta) -> str:
-    """Write `1 day, 2:30:00`, to the second."""
+    """Write `1 day, 2:30:00`, to the second; from a year on, `3.0 years`."""
+    if duration >= _YEAR:
+        return f"{duration / _YEAR:.1f} years"
     return str(timedelta(seconds=round(duration.total_seconds())))
 
 

@@ -80,6 +80,21 @@ def test_the_outlook_of_a_pipeline_from_its_start_to_its_next_run(
     assert trips.judge().facts.rows == 240
 
 
+def test_of_a_topic_without_news_plan_says_what_status_says(
+    broker: Broker, topic: Topic, pipeline: Pipelines
+) -> None:
+    """Also before the first run, which only notes where the pipeline begins."""
+    empty, read = topic(1, retention_ms=7 * DAY * 1000), topic(1, retention_ms=7 * DAY * 1000)
+    produce(broker.bootstrap, read, numbered(5))
+    for name, start, cursor in ((empty, "earliest", 0), (read, "latest", 5)):
+        trips = pipeline(name, start=start)
+        (told,), (status,) = (asked(trips, each)["partitions"] for each in ("plan", "status"))
+        assert told.pop("left_for_later") == 0
+        assert told == status
+        assert (told["cursor"], told["lag"], told["lag_seconds"]) == (cursor, 0, 0)
+        assert "all read" in trips.sluice("plan").stdout
+
+
 def test_plan_and_status_tell_what_holds_back_what_may_be_lost_and_a_start_without_effect(
     broker: Broker, topic: Topic, pipeline: Pipelines
 ) -> None:

@@ -23,8 +23,9 @@ def test_a_plural_may_have_a_form_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("size", "text"),
     [
-        (0, "0 Bytes"),
-        (600, "600 Bytes"),
+        (0, "0 B"),
+        (1, "1 B"),
+        (600, "600 B"),
         (12_345, "12.3 kB"),
         (999_999, "1 MB"),
         (1_234_567, "1.23 MB"),
@@ -35,5 +36,16 @@ def test_a_size_has_three_digits_and_a_decimal_unit(size: int | None, text: str)
     assert format_size(size) == text
 
 
-def test_a_duration_is_told_to_the_second() -> None:
-    assert format_duration(timedelta(days=1, hours=2, seconds=0.6)) == "1 day, 2:00:01"
+@pytest.mark.parametrize(
+    ("duration", "text"),
+    [
+        (timedelta(days=1, hours=2, seconds=0.6), "1 day, 2:00:01"),
+        (timedelta(days=364, hours=23), "364 days, 23:00:00"),
+        (timedelta(days=365), "1.0 years"),
+        (timedelta(days=1105, hours=3), "3.0 years"),
+    ],
+)
+def test_a_duration_is_told_to_the_second_and_a_long_one_in_years(
+    duration: timedelta, text: str
+) -> None:
+    assert format_duration(duration) == text

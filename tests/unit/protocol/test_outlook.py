@@ -68,7 +68,7 @@ def test_the_outlook_reads_as_plain_text() -> None:
     lags = (lag(0, 0, 6, 8), lag(1, 3, 3))
     ahead = outlook(batch(offsets(0, 6), offsets(3, 3, 1)), lags=lags, notes=("A note.",))
     assert list(lines_of(ahead)) == [
-        "flights: would be planned: 1 batch, 6 offsets, about 600 Bytes in Kafka, 300 Bytes and 2"
+        "flights: would be planned: 1 batch, 6 offsets, about 600 B in Kafka, 300 B and 2"
         " files in the table (estimated)",
         "forward-1-1 (append): flights[0] [0, 6): 6 offsets",
         "flights[0]: cursor 0, Kafka holds [0, 6), time to loss unknown",

@@ -33,8 +33,11 @@ def dry_run(resources: PipelineResources) -> Outlook:
     lane = read_lane(resources)
     state = resources.kafka.state(resources.spec)
     new = next_work(resources, lane, state)
-    ranges = non_empty_ranges(lane.unfinished or new.batches)
-    found = read_lags(resources, {**first_offsets(ranges), **lane.positions}, state)
+    batches = lane.unfinished or new.batches
+    ranges = non_empty_ranges(batches)
+    # An empty range says where its partition begins.
+    begin = first_offsets([planned.offsets for batch in batches for planned in batch.ranges])
+    found = read_lags(resources, {**begin, **lane.positions}, state)
     return Outlook(
         pipeline=resources.spec.pipeline,
         adopted=lane.unfinished,
