@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 # A pipe has no width.
 _ENDLESS = 10_000
 _GAP = 2
-# The widths from which on a word may be folded: of prose, and of a heading.
-_FOLDED, _FOLDED_HEADING = 12, 7
+# The width from which on a word of prose may be folded.
+_FOLDED = 12
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -46,9 +46,9 @@ def print_table(
 ) -> None:
     """Print a table; numbers to the right, unknown values as a dash.
 
-    Nothing is ever cut, and only in headings and columns of `prose` a word may be folded. Where
-    the names, offsets and times of a row do not fit side by side, they are written as a list, one
-    below the other. Into a pipe, which has no width, each row is one line.
+    Nothing is ever cut, and only in columns of `prose` a word may be folded. Where the headings,
+    names, offsets and times of a row do not fit side by side, they are written as a list, one below
+    the other. Into a pipe, which has no width, each row is one line.
     """
     from rich.console import Console
     from rich.text import Text
@@ -87,7 +87,7 @@ def _widths(
         texts = [row[at] for row in rows]
         words = [word for text in texts for word in text.split()]
         least = min(_widest(words), _FOLDED if column in prose else _ENDLESS)
-        widths.append(max(least, min(_widest(column.split()), _FOLDED_HEADING)))
+        widths.append(max(least, _widest(column.split())))
         wanted.append(_widest([column, *texts]))
     spare = room - sum(widths)
     narrow_first = sorted(range(len(columns)), key=lambda at: wanted[at] - widths[at])

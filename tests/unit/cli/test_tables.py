@@ -67,3 +67,11 @@ def test_no_word_is_ever_lost(rows: list[tuple[str, int]], column: str) -> None:
         for word, number in rows:
             assert word in shown.replace("\n", " ") or width < 40
             assert f"{number:,}" in shown
+
+
+def test_a_heading_folds_at_its_spaces_only() -> None:
+    columns = ("batch", "quarantined", "generation", "settled (UTC)", "oldest unread")
+    row = ("forward-1-1", 0, 1, "2026-11-01 06:00:00", "0:00:01")
+    for width in (60, 66, 70, 80):
+        heading = printed(width, columns, [row])
+        assert all(word in heading for column in columns for word in column.split()), heading
