@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from sluice.spec.columns import Array, Column, ColumnType, Map, Primitive, Struct
+from sluice.spec.columns import Array, Column, ColumnType, Decimal, Map, Primitive, Struct
 
 # Parquet stores these alike, and Delta merges them.
 _SMALL = {Primitive("TINYINT"), Primitive("SMALLINT"), Primitive("INT")}
+# What Delta widens to, in a table that allows it, when a write has the wider type (measured).
+_WIDER = {**dict.fromkeys(map(str, _SMALL), ("BIGINT", "DOUBLE")), "FLOAT": ("DOUBLE",)}
+_DIGITS = {**dict.fromkeys(map(str, _SMALL), 10), "BIGINT": 20}
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,18 @@ class TypeChange:
     name: str
     stored: ColumnType
     declared: ColumnType
+
+    @property
+    def widens(self) -> bool:
+        """Whether a write makes it, in a table with the property `delta.enableTypeWidening`."""
+        match self.stored, self.declared:
+            case Primitive(before), Primitive(now):
+                return now in _WIDER.get(before, ())
+            case Primitive(before), Decimal(precision, scale) if before in _DIGITS:
+                return precision - scale >= _DIGITS[before]
+            case Decimal(precision, scale), Decimal(digits, places):
+                return places >= scale and digits - places >= precision - scale
+        return False
 
 
 def type_changes(

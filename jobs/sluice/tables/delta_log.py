@@ -126,6 +126,13 @@ class DeltaSnapshot(LogSnapshot):
         return () if self._table is None else stored_columns(self._table)
 
     @property
+    def widens_types(self) -> bool:
+        """Whether a write with a wider type widens the table's."""
+        return self._table is not None and (
+            self._table.metadata().configuration.get("delta.enableTypeWidening") == "true"
+        )
+
+    @property
     def is_empty(self) -> bool:
         """Whether it has no row."""
         return not any(self.row_counts().values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +36,10 @@ def check(folder: Path, *files: Path) -> dict[str, CheckedFile]:
     return {each.path.stem: each for each in found}
 
 
-def store(folder: Path, table: str, owner: str, rows: pa.Table) -> None:
+def store(folder: Path, table: str, owner: str, rows: pa.Table, widens: str = "false") -> None:
     uri = str(folder.parent / "warehouse" / table)
-    DeltaTable.create(
-        uri, rows.schema, configuration={"sluice.pipeline": owner}, raise_if_key_not_exists=False
-    )
+    properties = {"sluice.pipeline": owner, "delta.enableTypeWidening": widens}
+    DeltaTable.create(uri, rows.schema, configuration=properties, raise_if_key_not_exists=False)
     landed = CommitProperties(app_transactions=[Transaction(f"sluice:{owner}:forward:1", 1)])
     write_deltalake(uri, rows, mode="append", commit_properties=landed)
 
@@ -83,6 +83,17 @@ def test_a_changed_type_is_found_beside_the_stored_rows(folder: Path) -> None:
     (line,) = check(folder)["orders"].findings
     assert line.startswith(f"{path}: orders: format.schema: id: expected STRING as in the rows of ")
     assert "found BIGINT" in line
+
+
+def test_a_wider_type_is_no_finding_where_the_table_widens_types(folder: Path) -> None:
+    write(folder, "orders", format={"type": "json", "schema": "id BIGINT, name DATE"})
+    stored = {"id": pa.array([1], pa.int32()), "name": pa.array(["b"])}
+    rows = pa.table({**stored, **COORDINATES})
+    store(folder, "orders", "orders", rows, "false")
+    assert "format.schema: id: expected INT" in check(folder)["orders"].findings[0]
+    shutil.rmtree(folder.parent / "warehouse")
+    store(folder, "orders", "orders", rows, "true")
+    assert "format.schema: name: expected STRING" in check(folder)["orders"].findings[0]
 
 
 def test_another_pipelines_table_is_found_and_is_left_to_it(folder: Path) -> None:

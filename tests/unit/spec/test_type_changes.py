@@ -35,6 +35,29 @@ def test_what_an_append_would_be_refused_for_is_named(
     assert [f"{each.name} {each.stored} {each.declared}" for each in found] == changed
 
 
+@pytest.mark.parametrize(
+    ("stored", "wider", "others"),
+    [
+        ("TINYINT", ["BIGINT", "DOUBLE", "DECIMAL(10,0)"], ["FLOAT", "DECIMAL(9,0)", "STRING"]),
+        ("INT", ["BIGINT", "DOUBLE", "DECIMAL(12,2)"], ["DECIMAL(11,2)", "DATE"]),
+        ("BIGINT", ["DECIMAL(20,0)"], ["INT", "DOUBLE", "DECIMAL(19,0)"]),
+        ("FLOAT", ["DOUBLE"], ["BIGINT", "DECIMAL(38,10)"]),
+        ("DOUBLE", [], ["FLOAT", "DECIMAL(38,10)"]),
+        ("DECIMAL(10,2)", ["DECIMAL(12,2)", "DECIMAL(12,3)"], ["DECIMAL(11,4)", "DECIMAL(9,2)"]),
+        ("DATE", [], ["TIMESTAMP"]),
+    ],
+)
+def test_what_delta_widens_is_told_from_other_changes(
+    stored: str, wider: list[str], others: list[str]
+) -> None:
+    before = parse_columns(f"a STRUCT<x: ARRAY<{stored}>>")
+    found = {}
+    for name in (*wider, *others):
+        (change,) = type_changes(before, parse_columns(f"a STRUCT<x: ARRAY<{name}>>"))
+        found[name] = change.widens
+    assert found == dict.fromkeys(wider, True) | dict.fromkeys(others, False)
+
+
 @given(column_lists(types, 1))
 def test_what_is_stored_as_it_is_declared_has_not_changed(columns) -> None:
     assert not list(type_changes(columns, columns))

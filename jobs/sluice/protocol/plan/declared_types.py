@@ -11,9 +11,11 @@ from sluice.tables.delta_log import DeltaSnapshot
 def require_declared_types(spec: PipelineSpec, data: DeltaSnapshot) -> None:
     """Raises SpecError where the table's rows have a declared column in another type.
 
-    A table without rows takes the spec's types (`lake.spark_lake`).
+    A table without rows takes the spec's types (`lake.spark_lake`), one that widens types the
+    wider ones.
     """
-    changed = list(type_changes(data.columns, spec.columns))
+    changes = type_changes(data.columns, spec.columns)
+    changed = [each for each in changes if not (data.widens_types and each.widens)]
     if not changed or data.is_empty:
         return
     told = "; ".join(
