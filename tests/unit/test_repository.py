@@ -121,6 +121,22 @@ def test_every_option_says_what_it_is_for(name: str, command: click.Command) -> 
     assert [each.name for each in options if not each.help] == []
 
 
+# Any text will do for these; of the others help names the form.
+FREE_TEXT = {"--reason", "--reason-like"}
+
+
+@pytest.mark.parametrize(("name", "command"), COMMANDS)
+def test_an_option_that_wants_a_form_names_it(name: str, command: click.Command) -> None:
+    shown = CliRunner().invoke(command_line, [*name.split(), "--help"]).output
+    assert set(re.findall(r"(--[\w-]+) TEXT", shown)) <= FREE_TEXT
+
+
+def test_a_newcomer_learns_where_to_begin_and_what_exit_codes_mean() -> None:
+    shown = CliRunner().invoke(command_line, ["--help"]).output
+    for words in ("sluice peek TOPIC", "sluice plan PIPELINE", "cursor", "Exit codes: 0 done"):
+        assert words in shown
+
+
 @pytest.mark.parametrize(
     "arguments", [["nothing"], ["plan"], ["plan", "a", "b"], ["plan", "a", "--xml"]], ids=str
 )

@@ -1,7 +1,4 @@
-"""The command line: `sluice COMMAND [PIPELINE] [--json]`, without Airflow.
-
-Exit codes: 0 done, or nothing to do; 1 refused or failed, the message says what to do; 2 usage.
-"""
+"""The command line: `sluice COMMAND [PIPELINE] [--json]`, without Airflow."""
 
 from __future__ import annotations
 
@@ -72,6 +69,11 @@ def command_line(verbose: bool) -> None:
 
     Settings: SLUICE_WAREHOUSE (a local folder, or s3a://…), SLUICE_PIPELINES (the folder of specs)
     and AIRFLOW_CONN_<ID>, a Kafka connection in Airflow's JSON form.
+
+    To begin: `sluice peek TOPIC` proposes a spec, `sluice plan PIPELINE` shows what would be read,
+    `sluice run PIPELINE` reads it. A pipeline's cursor is the next offset to read.
+
+    Exit codes: 0 done, or nothing to do; 1 refused or failed, the message says what to do; 2 usage.
     """
     level = logging.INFO if verbose else logging.WARNING
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(message)s")

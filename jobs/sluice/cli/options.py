@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 import click
@@ -50,6 +51,7 @@ def record_options(command: Command) -> Command:
             "--batch",
             default="",
             callback=_batch,
+            metavar="BATCH",
             help="Records of this batch, such as forward-1-42.",
         ),
         click.option("--reason-like", default="", help="Records whose reason contains this text."),
@@ -73,6 +75,15 @@ def chosen_records(
         raise click.UsageError("Say which: --at, --batch, --reason-like, or --all.")
     return RecordFilter(reason_like, batch, positions)
 
+
+from_option = partial(
+    click.option,
+    "--from",
+    "start",
+    metavar="MOMENT",
+    help="Records from this moment on, such as 2026-11-01T06Z.",
+)
+to_option = partial(click.option, "--to", "end", metavar="MOMENT", help="… and before this one.")
 
 dry_run_option = click.option(
     "--dry-run", is_flag=True, help="Show the batches that would be read; write nothing."

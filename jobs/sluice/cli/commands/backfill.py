@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import click
 
-from sluice.cli.options import bring_back_option, dry_run_option, refusing_usage
+from sluice.cli.options import (
+    bring_back_option,
+    dry_run_option,
+    from_option,
+    refusing_usage,
+    to_option,
+)
 from sluice.cli.output import arguments
 from sluice.cli.runner import read_again
 
 
 @click.command(short_help="Read a time window again, and replace its rows.")
-@click.option("--from", "start", required=True, help="Records from this moment on: 2026-11-01T06Z.")
-@click.option("--to", "end", required=True, help="… and before this one.")
+@from_option(required=True)
+@to_option(required=True)
 @dry_run_option
 @bring_back_option
 @arguments
@@ -21,7 +27,8 @@ def backfill(
     """Read the records of a time window again, and replace exactly their rows.
 
     Only records below the cursor of PIPELINE that Kafka still holds: other rows stay as they are.
-    The cursor does not move. Safe to stop and to repeat at any moment.
+    The cursor does not move. Safe to stop and to repeat at any moment. For single offsets or whole
+    batches: `sluice reprocess`.
     """
     from sluice.operations.backfill.selection import parse_selection
 

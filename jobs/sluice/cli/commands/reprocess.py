@@ -4,20 +4,34 @@ from __future__ import annotations
 
 import click
 
-from sluice.cli.options import bring_back_option, dry_run_option, refusing_usage
+from sluice.cli.options import (
+    bring_back_option,
+    dry_run_option,
+    from_option,
+    refusing_usage,
+    to_option,
+)
 from sluice.cli.output import arguments
 from sluice.cli.runner import read_again
 
 
 @click.command(short_help="Read offsets of PIPELINE again, and replace their rows.")
 @click.option(
-    "--range", "ranges", multiple=True, help="Offsets, such as 'flights[0] [120, 180)'. Repeatable."
+    "--range",
+    "ranges",
+    multiple=True,
+    metavar="'TOPIC[N] [START, END)'",
+    help="Offsets, such as 'flights[0] [120, 180)': END is not read. Repeatable.",
 )
 @click.option(
-    "--batch", "batches", multiple=True, help="A batch, such as forward-1-42. Repeatable."
+    "--batch",
+    "batches",
+    multiple=True,
+    metavar="BATCH",
+    help="A batch, such as forward-1-42, as `sluice history` names it. Repeatable.",
 )
-@click.option("--from", "start", help="Records from this moment on: 2026-11-01T06Z.")
-@click.option("--to", "end", help="… and before this one.")
+@from_option()
+@to_option()
 @dry_run_option
 @bring_back_option
 @arguments
@@ -33,7 +47,8 @@ def reprocess(
 ) -> None:
     """Read offsets of PIPELINE again, for example with a corrected schema; replace their rows.
 
-    Only offsets below the cursor that Kafka still holds. The cursor does not move.
+    Say which: with --range, with --batch, or with --from and --to. Only offsets below the cursor
+    that Kafka still holds. The cursor does not move. Safe to stop and to repeat at any moment.
     """
     from sluice.operations.backfill.selection import parse_selection
 

@@ -72,6 +72,7 @@ def reset(
 ) -> None:
     """Move the cursor of PIPELINE. Shows old and new; changes nothing without --execute.
 
+    Say where to with exactly one of --to-…, --by-duration, --shift-by, --skip and --from-file.
     Offsets that are read again replace their rows; nothing is ever stored twice. Skipped offsets
     are recorded, with who and why.
     """

@@ -12,10 +12,10 @@ from sluice.cli.runner import running
 @click.command(short_help="Bring the table of PIPELINE up to date.")
 @arguments
 def run(pipeline: str, as_json: bool) -> None:
-    """Bring the table of PIPELINE up to date: to the end of the log as it is now.
+    """Bring the table of PIPELINE up to date: to the end of its topics as it is now.
 
     Records that are produced meanwhile may wait for the next run. Safe to stop and to repeat at any
-    moment.
+    moment. Starts Spark, if there is anything new: `sluice plan` shows it before, without.
     """
     opened, origin = open_named(pipeline), current_user()
     with running(opened, origin, as_json) as lands:

@@ -48,7 +48,9 @@ TEXT, JSON, OPENMETRICS = FORMATS = ("text", "json", "openmetrics")
 def status(
     pipeline: str | None, everything: bool, watch: bool, every: float, form: str, as_json: bool
 ) -> None:
-    """Show cursor, last stable offset and lag per partition of PIPELINE, and its last batch.
+    """Show the cursor, the last stable offset (LSO) and the lag of each partition of PIPELINE.
+
+    A batch is read from the cursor up to the LSO, where an open transaction may begin.
 
     Without a name, all pipelines at a glance: whether each is fresh, behind or stopped, and why.
     """
