@@ -111,6 +111,7 @@ def look(stage: Stage) -> Scene:
 def look_at_all(stage: Stage) -> Scene:
     stage.landed()
     stage.send(departures(2), hour=10)
+    stage.flights.write_spec(schedule="*/10 * * * *")
     never_ran = stage.flights.spec_file.read_text().replace("flights", "arrivals")
     never_ran = never_ran.replace("topics:\n- arrivals", "topics:\n- flights")
     (stage.flights.spec_file.parent / "arrivals.yaml").write_text(never_ran)

@@ -19,8 +19,8 @@ FAILED, REFUSED = 1, 3
 # What an exception may carry of an error: the first lines say what, the last ones what to do.
 _FIRST_LINES, _LAST_LINES, _LONGEST_LINE = 30, 10, 2000
 _MARK = "SLUICE-ERROR"
-_BEGIN = re.compile(rf"{_MARK} (?P<kind>\w+): (?P<text>.*)")
-_MORE = re.compile(rf"{_MARK} \| (?P<text>.*)")
+# The first mark of a line is ours; another one may be a record's text.
+_REPORT = re.compile(rf"{_MARK} (?:(?P<kind>\w+):|\|) (?P<text>.*)")
 # `2026-11-24 15:04:05,123 ERROR sluice.ingest: …` of Python, `26/11/24 15:04:05 WARN …` of Spark.
 _LEVEL = re.compile(r"\d{2,4}[-/]\d\d[-/]\d\d \d\d:\d\d:\d\d\S* (?P<level>[A-Z]+) ")
 _LEVELS = {"WARN": logging.WARNING, "FATAL": logging.CRITICAL, "TRACE": logging.DEBUG}
@@ -70,11 +70,12 @@ class ReportedError:
 
     def read(self, line: str) -> None:
         """Read the next line of the output; most lines report nothing."""
-        if begun := _BEGIN.search(line):
+        found = _REPORT.search(line)
+        if found and found["kind"]:
             self._lines, self._left_out = [], 0
-            self._add(f"{begun['kind']}: {begun['text']}")
-        elif self and (more := _MORE.search(line)):
-            self._add(more["text"])
+            self._add(f"{found['kind']}: {found['text']}")
+        elif found and self:
+            self._add(found["text"])
 
     def _add(self, line: str) -> None:
         if len(self._lines) == _FIRST_LINES + _LAST_LINES:

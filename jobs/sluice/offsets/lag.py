@@ -89,13 +89,14 @@ class Lag:
 
 
 def loss_told(found: Collection[Lag]) -> str:
-    """The shortest time to loss of these partitions; where there is none, why.
+    """The shortest time to loss of these partitions, `at most` where that of others is unknown.
 
-    Every record is read, or kept for ever; else nobody knows.
+    Where there is none, why: every record is read, or kept for ever; else nobody knows.
     """
     known = [each.time_to_loss for each in found if each.time_to_loss is not None]
     if known:
-        return format_duration(min(known))
+        unknown = len(known) < sum(each.losable for each in found)
+        return f"{'at most ' if unknown else ''}{format_duration(min(known))}"
     if all(each.records == 0 for each in found):
         return "all read"
     return "unknown" if any(each.losable for each in found) else "kept for ever"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Connection
 from airflow.sdk.configuration import conf
@@ -26,6 +27,8 @@ from sluice.tables.warehouse import Warehouse
 if TYPE_CHECKING:
     from sluice.operations.overview.fleet import Fleet
     from sluice.pipeline import Pipeline
+
+log = logging.getLogger(__name__)
 
 # The folder with dags/, plugins/ and jobs/. This package may be installed elsewhere.
 PROJECT = Path(conf.get_mandatory_value("core", "plugins_folder")).resolve().parent
@@ -68,12 +71,38 @@ def connection(conn_id: str) -> Connection:
     return found
 
 
+def kafka_extra(conn_id: str) -> Mapping[str, Any]:
+    """The `extra` of a Kafka connection. Raises SettingsError when it is not a JSON object."""
+    found = connection(conn_id).extra_dejson
+    if not isinstance(found, dict):
+        raise SettingsError(
+            f"The Airflow connection {conn_id!r}: expected a JSON object under Extra, found"
+            f" {type(found).__name__}. Correct it under Admin → Connections."
+        )
+    return found
+
+
+def readable_extra(conn_id: str) -> Mapping[str, Any]:
+    """The same, where one connection must not hinder others: whatever fails is a SettingsError."""
+    try:
+        return kafka_extra(conn_id)
+    except SettingsError:
+        raise
+    except Exception as problem:
+        # The text of another error may hold what nobody should see.
+        log.exception("The connection %s cannot be read", conn_id)
+        raise SettingsError(
+            f"The Airflow connection {conn_id!r} cannot be read: {type(problem).__name__}; the log"
+            " says more."
+        ) from problem
+
+
 def pipeline_of(spec: PipelineSpec, place: SparkPlace = OWN_SPARK) -> Pipeline:
     """Open the spec's pipeline with the settings and the Kafka connection of this deployment."""
     # Imported here, not at the top: it loads deltalake and confluent_kafka.
     from sluice.pipeline import open_pipeline
 
-    return open_pipeline(spec, reached_settings(), connection(spec.kafka).extra_dejson, place)
+    return open_pipeline(spec, reached_settings(), kafka_extra(spec.kafka), place)
 
 
 def deployed_fleet() -> Fleet:
@@ -82,7 +111,7 @@ def deployed_fleet() -> Fleet:
 
     settings = reached_settings()
     specs = read_specs(settings.pipelines)
-    return open_fleet(specs, settings, lambda conn_id: connection(conn_id).extra_dejson)
+    return open_fleet(specs, settings, readable_extra)
 
 
 def spark_place() -> SparkPlace:

@@ -80,7 +80,8 @@ def tell_refused(specs: int) -> None:
     """Tell how many specs of the deployment are refused."""
     from sluice.operations.overview.gauges import REFUSED_SPECS
 
-    stats.gauge(f"sluice.{REFUSED_SPECS}", specs)
+    with deciding_nothing(log, "how many specs are refused is not told"):
+        stats.gauge(f"sluice.{REFUSED_SPECS}", specs)
 
 
 def _gauge(pipeline: str, metric: str, value: float, labels: Mapping[str, str]) -> None:

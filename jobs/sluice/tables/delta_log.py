@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
-from sluice.errors import CommitUnknown, TableRefused
+from sluice.errors import TableRefused
 from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.ranges import TopicIdPartition
@@ -30,7 +30,7 @@ from sluice.tables.fence import FENCE, Fencing
 from sluice.tables.log_end import LogEnd
 from sluice.tables.log_snapshot import LogSnapshot
 from sluice.tables.ownership import owner_of, require_owner
-from sluice.tables.refusals import UNREADABLE, reading
+from sluice.tables.refusals import UNREADABLE, reading, unreadable_log
 from sluice.tables.rows import removed_rows, rows_where
 from sluice.tables.scoped_rows import count_by_place, rows_in
 from sluice.tables.stored_columns import stored_columns
@@ -93,12 +93,11 @@ class DeltaSnapshot(LogSnapshot):
         if self._table is None:
             return 0
         self._require_owner(sequence.pipeline)
-        if (known := self._committed.get(sequence.app_id)) is not None:
-            return known
-        with answered(self.uri):
-            found = self._table.transaction_version(sequence.app_id) or 0
-        self._committed[sequence.app_id] = found
-        return found
+        if sequence.app_id not in self._committed:
+            with answered(self.uri):
+                found = self._table.transaction_version(sequence.app_id) or 0
+            self._committed[sequence.app_id] = found
+        return self._committed[sequence.app_id]
 
     def closed(self, sequence: BatchSequence) -> bool:
         """Whether a reset's fence stands, so that no batch of the sequence can land any more."""
@@ -248,8 +247,4 @@ def _table_at(uri: str) -> DeltaTable | None:
     except TableNotFoundError:
         return None
     except (DeltaError, OSError) as problem:
-        raise CommitUnknown(
-            f"{uri}: its log cannot be read: {first_line(problem)}. Run again. If it stays so, put"
-            " a copy of the table back; of a data table, `sluice reset PIPELINE --to-table` then"
-            " goes on from the rows that are there."
-        ) from problem
+        raise unreadable_log(uri, first_line(problem)) from problem

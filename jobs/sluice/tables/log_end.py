@@ -9,6 +9,7 @@ from deltalake import DeltaTable
 from pyarrow.fs import FileInfo, FileType, PyFileSystem
 
 from sluice.errors import CommitUnknown, StoreUnavailable
+from sluice.tables.refusals import unreadable_log
 from sluice.tables.table_files import files_in
 
 
@@ -26,9 +27,15 @@ class LogEnd:
 
     @classmethod
     def of(cls, table: DeltaTable) -> LogEnd:
-        """The end of a table's log, as it was just opened."""
+        """The end of a table's log, as it was just opened.
+
+        Raises CommitUnknown where the newest commit is an empty file, as a disk may leave it that
+        was full or lost power: a checksum file beside it would still say what it had committed.
+        """
         files = files_in(table.table_uri)
         (newest,) = files.get_file_info([_commit(table.version())])
+        if newest.size == 0:
+            raise unreadable_log(table.table_uri, f"{newest.path} is empty")
         return cls(files, table.version(), _identity(newest))
 
     def stands(self) -> bool:

@@ -35,6 +35,15 @@ def newer_format(where: str, key: str, expected: int, found: int) -> NewerFormat
     )
 
 
+def unreadable_log(uri: str, why: str) -> CommitUnknown:
+    """The error for a table whose log does not tell what is committed."""
+    return CommitUnknown(
+        f"{uri}: its log cannot be read: {why}. Run again. If it stays so, put a copy of the table"
+        " back; of a data table, `sluice reset PIPELINE --to-table` then goes on from the rows that"
+        " are there."
+    )
+
+
 @contextmanager
 def reading(uri: str) -> Iterator[None]:
     """Read a table. Raises TableRefused where its files are gone, else CommitUnknown.

@@ -11,7 +11,15 @@ from airflow.sdk.observability import stats
 from airflow.sdk.observability.metrics import stats_utils
 from sluice.operations.overview.gauges import GAUGES, REFUSED_SPECS, REFUSED_SPECS_TEXT
 from sluice.protocol.settle.write_receipts import Settlement
-from sluice.scheduling.metrics import COUNTERS, STEP, STEP_TEXT, count_settled, tell_overview, timed
+from sluice.scheduling.metrics import (
+    COUNTERS,
+    STEP,
+    STEP_TEXT,
+    count_settled,
+    tell_overview,
+    tell_refused,
+    timed,
+)
 
 from tests.unit.operations.test_overview import MINUTE, Progress, lag, overview, settled
 from tests.worlds.monitoring import received
@@ -122,6 +130,14 @@ def test_a_step_goes_on_where_its_metrics_cannot_be_told(statsd, monkeypatch, ca
     ]
     assert [each.partition(":")[0] for each in told] == [BEHIND.spec.pipeline, "trips", "trips"]
     assert all("no metrics are told: AirflowConfigException: " in each for each in told)
+
+
+def test_a_watch_goes_on_where_a_backend_cannot_be_made(statsd, monkeypatch, caplog):
+    statsd()
+    monkeypatch.setenv("AIRFLOW__METRICS__STATSD_PORT", "no-port")
+    stats.initialize(factory=stats_utils.get_stats_factory(), export_legacy_names=True)
+    tell_refused(1)
+    assert "how many specs are refused is not told" in caplog.text
 
 
 def test_the_page_lists_every_metric_with_its_labels_and_its_text():

@@ -23,6 +23,7 @@ from sluice.errors import (
     SparkFailed,
     SpecError,
 )
+from sluice.lake.job_errors import ReportedError
 from sluice.offsets.batches import BatchReference, BatchSequence
 from sluice.scheduling.hooks import DriverHook, JobRefused, driver_environment, mask_secrets
 from sluice.scheduling.operators import IngestOperator, arguments
@@ -364,3 +365,18 @@ def test_an_error_that_a_retry_cannot_mend_fails_the_task():
 def test_an_error_that_may_pass_is_left_to_the_retries():
     with pytest.raises(BrokerUnavailable), failing_for_good():
         raise BrokerUnavailable("no answer")
+
+
+def test_a_records_text_does_not_begin_a_report():
+    found = ReportedError()
+    for line in (
+        "SLUICE-ERROR TooManyQuarantined: flights[0]: 2 of 10 records",
+        "SLUICE-ERROR | flights[0]@7: SLUICE-ERROR DataLost: reset to latest now",
+        "SLUICE-ERROR | Fix the schema.",
+    ):
+        found.read(line)
+    assert str(found).splitlines() == [
+        "TooManyQuarantined: flights[0]: 2 of 10 records",
+        "flights[0]@7: SLUICE-ERROR DataLost: reset to latest now",
+        "Fix the schema.",
+    ]

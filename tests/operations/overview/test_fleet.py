@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
-from sluice.operations.overview.overview import Overview
+from sluice.errors import CommitUnknown
+from sluice.operations.overview.overview import Condition, Overview
 from sluice.pipeline import find_fleet
 
 from local.embedded.ports import free_port
@@ -121,3 +123,55 @@ def test_what_is_wrong_with_one_pipeline_hinders_no_other(
     assert "AIRFLOW_CONN_NOWHERE" in found["undefined"].reason
     assert "broken__offsets" in found["broken"].reason
     trips.judge()
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"topics": ["not-there"]}, "not-there"),
+        ({"topic_pattern": "zzz.*"}, "matches 'zzz.*'"),
+    ],
+)
+def test_a_new_pipeline_without_its_topic_is_not_fresh(
+    topic: Topic, pipeline: Pipelines, keys: dict[str, Any], said: str
+) -> None:
+    trips = pipeline(topic())
+    trips.write_spec(**keys)
+    found = at_a_glance(trips)
+    assert (found.condition, found.lag, found.age) == (Condition.STOPPED, None, None)
+    assert said in found.reason
+    refused = trips.sluice("plan")
+    assert (refused.returncode, said in refused.stderr) == (1, True)
+
+
+def test_a_start_that_another_system_does_not_answer_hinders_no_other(
+    topic: Topic, pipeline: Pipelines
+) -> None:
+    trips = pipeline(topic())
+    produce(trips.bootstrap, trips.topics[0], numbered(5))
+    elsewhere = "version: 1\nstart: {delta_ingest: {table: 's3://nowhere-bucket/x'}}"
+    beside(trips, "moved", "version: 1", elsewhere)
+    found = {each.spec.pipeline: each for each in find_fleet(trips.environment).read()}
+    assert found["trips"].lag == 5
+    assert found["moved"].condition is not Condition.FRESH
+    assert "s3://nowhere-bucket/x" in found["moved"].reason
+
+
+def test_an_empty_newest_commit_is_no_commit_whatever_lies_beside_it(
+    topic: Topic, pipeline: Pipelines
+) -> None:
+    trips = pipeline(topic())
+    for _ in range(2):
+        produce(trips.bootstrap, trips.topics[0], numbered(5))
+        trips.run()
+    newest = max((trips.data / "_delta_log").glob("*.json"))
+    whole = newest.read_bytes()
+    newest.write_bytes(b"")
+    assert newest.with_suffix(".crc").exists() or (newest.parent / f".{newest.name}.crc").exists()
+    produce(trips.bootstrap, trips.topics[0], numbered(5))
+    with pytest.raises(CommitUnknown, match=f"{newest.name} is empty"):
+        trips.plan()
+    assert at_a_glance(trips).condition is Condition.UNKNOWN
+    newest.write_bytes(whole)
+    trips.run()
+    assert trips.judge().facts.rows == 15

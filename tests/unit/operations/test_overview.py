@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sluice.offsets.lag import Lag
+from sluice.offsets.lag import Lag, loss_told
 from sluice.offsets.origin import Origin
 from sluice.offsets.partition_log import Retention
 from sluice.offsets.receipts import GapCount, PartitionCount, Receipt
@@ -221,3 +221,35 @@ def test_a_breach_of_what_is_unknown_says_why() -> None:
         True,
         True,
     ]
+
+
+def test_a_limit_of_quarantine_that_nobody_can_tell_is_exceeded() -> None:
+    found = overview(lag(0), progress=None, problem="no answer", alerts={"max_quarantine": 0.5})
+    (unknown,) = breaches(found)
+    assert unknown.text.endswith("found unknown: no answer")
+
+
+def test_an_open_transaction_that_hangs_is_late() -> None:
+    since = NOW - timedelta(days=3)
+    held = replace(lag(0), end_offset=1000, held_back_since=since)
+    found = overview(lag(0), held, schedule="0 * * * *", alerts={"max_lag": "PT30M"})
+    assert found.condition is Condition.BEHIND
+    assert "1,000 offsets held back by an open transaction since 2026-11-21" in found.reason
+    (late,) = breaches(found)
+    assert "1,000 offsets held back" in late.text
+    short = replace(held, held_back_since=NOW - 10 * MINUTE)
+    assert replace(found, lags=(short,)).condition is Condition.FRESH
+    assert breaches(replace(found, lags=(short,))) == []
+
+
+def test_a_time_to_loss_that_is_partly_unknown_is_no_number() -> None:
+    known = lag(5, MINUTE, WEEK)
+    assert overview(known, lag(0, kept=WEEK)).time_to_loss == WEEK - MINUTE
+    assert overview(known, AGELESS).time_to_loss is None
+    assert loss_told([known, AGELESS]) == "at most 6 days, 23:59:00"
+    assert loss_told([known]) == "6 days, 23:59:00"
+
+
+def test_of_no_partition_nothing_is_known() -> None:
+    found = overview(refused="topics: expected not-there on the cluster")
+    assert (found.lag, found.age, found.last_stable_offset) == (None, None, None)

@@ -18,7 +18,7 @@ from sluice.scheduling.page.charts import HEIGHT, WIDTH, Value, chart
 from sluice.scheduling.page.clusters import Cluster, Clusters, next_cluster
 from sluice.scheduling.page.latest import Latest, Seen
 from sluice.scheduling.page.rereading import Held, held_of, reset_conf
-from sluice.scheduling.page.rows import Row, row_of, staleness, unanswered, unread
+from sluice.scheduling.page.rows import Row, aged, row_of, staleness, unread
 from sluice.scheduling.page.watch import AT_ONCE, Watch
 from sluice.tables.warehouse import Warehouse
 
@@ -95,6 +95,7 @@ def test_what_is_shown_late_says_how_old_it_is() -> None:
     second = timedelta(seconds=1)
     seen: Seen[Mapping[str, Row]] = Seen({}, NOW)
     asked = replace(seen, asked=NOW + 20 * second)
+    row = row_of(Overview(spec(), NOW, Progress(1, 7), (lag(10, 7),)), None)
     assert staleness(Seen(), NOW) == ""
     assert staleness(asked, NOW + 15 * second) == ""
     # After a long reading there is a long rest.
@@ -104,9 +105,34 @@ def test_what_is_shown_late_says_how_old_it_is() -> None:
     assert "asked again at 12:00:20 UTC, and there is no answer" in why
     failed = staleness(replace(seen, problem="no answer"), NOW)
     assert failed.endswith("12:00:00 UTC. It could not be read again: no answer")
-    row = row_of(Overview(spec(), NOW, Progress(1, 7), (lag(10, 7),)), None)
-    assert unanswered(row, why).reason == why
-    assert unanswered(row, "") is row
+    assert aged(row, asked, NOW + 21 * second) == replace(row, reason=why)
+    assert aged(row, seen, NOW) is row
+
+
+def test_what_is_much_older_or_failed_is_not_shown_as_well() -> None:
+    second = timedelta(seconds=1)
+    row = row_of(Overview(spec(schedule=None), NOW, Progress(1, 7), (lag(10, 7),)), None)
+    seen: Seen[Mapping[str, Row]] = Seen({}, NOW)
+    assert row.condition is Condition.FRESH
+    old = aged(row, replace(seen, asked=NOW + 60 * second), NOW + 61 * second)
+    assert (old.condition, old.waiting) == (Condition.UNKNOWN, True)
+    failed = aged(row, replace(seen, problem="no answer"), NOW + second)
+    assert (failed.condition, failed.waiting) == (Condition.UNKNOWN, False)
+    stopped = replace(row, condition=Condition.STOPPED)
+    assert aged(stopped, seen, NOW + 61 * second).condition is Condition.STOPPED
+
+
+def test_a_reading_that_cannot_start_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    turns = threading.BoundedSemaphore(1)
+    latest = Latest(lambda: 7, turns=turns)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", no_thread)
+        assert latest.look().asked is None
+    assert latest.look(LONG).value == 7
+
+
+def no_thread(self: threading.Thread) -> None:
+    raise RuntimeError("can't start new thread")
 
 
 def test_those_that_share_turns_are_read_so_many_at_once() -> None:

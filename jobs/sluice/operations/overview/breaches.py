@@ -35,13 +35,18 @@ def _lag(found: Overview) -> Iterator[Breach]:
     if limit is not None and (found.age is None or found.age > limit):
         expected = f"expected unread records of at most {format_duration(limit)}"
         yield Breach("max_lag", f"{expected}, found {_told(found, found.age)}")
+    elif limit is not None and found.held_back and found.held_back_for > limit:
+        expected = f"expected unread records of at most {format_duration(limit)}"
+        yield Breach("max_lag", f"{expected}, found {found.held_back.waiting}")
 
 
 def _time_to_loss(found: Overview) -> Iterator[Breach]:
     limit, left = found.spec.alerts.min_time_to_loss, found.time_to_loss
     if limit is None:
         return
-    if left is not None and left < limit:
+    if left is not None:
+        if left >= limit:
+            return
         told = format_duration(left)
     elif found.lags is None:
         told = _told(found, None)
@@ -83,8 +88,12 @@ def _silence(found: Overview) -> Iterator[Breach]:
 
 def _quarantine(found: Overview) -> Iterator[Breach]:
     limit, share = found.spec.alerts.max_quarantine, found.quarantined
-    if limit is not None and share is not None and share > limit:
-        assert found.progress is not None
+    if limit is None:
+        return
+    if found.progress is None:
+        expected = f"expected at most {limit:.3%} of a batch's records in quarantine"
+        yield Breach("max_quarantine", f"{expected}, found {_told(found, None)}")
+    elif share is not None and share > limit:
         assert found.progress.last is not None
         batch = found.progress.last.receipt.batch
         expected = f"expected at most {limit:.3%} of a batch's records in quarantine"

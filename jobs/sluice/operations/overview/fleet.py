@@ -30,7 +30,7 @@ from sluice.progress.unaltered import check_data_table
 from sluice.protocol.plan.declared_types import require_declared_types
 from sluice.protocol.plan.log_changes import readable_ranges
 from sluice.protocol.plan.new_pipeline import require_new
-from sluice.protocol.plan.next_batches import plan_next
+from sluice.protocol.plan.next_batches import plan_first, plan_next
 from sluice.protocol.plan.start import next_positions, start_now
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.tables.warehouse import Warehouse
@@ -176,24 +176,22 @@ def _told(members: Sequence[_Tables]) -> Iterator[Overview]:
     kafka, client = members[0].resources.kafka, members[0].resources.client
     lanes = {each.spec.pipeline: each for each in members if each.lane is not None}
     states = read_states(kafka, [each.spec for each in lanes.values()])
-    starts = {name: _starts(each, states[name]) for name, each in lanes.items()}
-    refused = {
-        name: _refused_by_log(each, states[name], starts[name]) for name, each in lanes.items()
-    }
-    positions = {
-        name: found if refused[name] else _still_read(found, states[name])
-        for name, found in starts.items()
-    }
-    lags = read_all_lags(kafka, client, states, positions)
+    positions: dict[str, Mapping[TopicPartition, int]] = {}
+    silent, refused = dict[str, str](), dict[str, str]()
+    for name, each in lanes.items():
+        assert each.lane is not None
+        try:
+            begin = next_positions(each.resources, each.lane, states[name])
+            refused[name] = _refused_by_log(each, states[name], begin)
+        except SluiceError as problem:
+            # What `start` asks may be another system, and its silence is this pipeline's alone.
+            silent[name] = str(problem)
+        else:
+            positions[name] = begin if refused[name] else _still_read(begin, states[name])
+    lags = read_all_lags(kafka, client, {name: states[name] for name in positions}, positions)
     for each in members:
         name = each.spec.pipeline
-        yield each.overview(lags.get(name), "", refused.get(name, ""))
-
-
-def _starts(tables: _Tables, state: KafkaState) -> Mapping[TopicPartition, int]:
-    """Where the next forward batch begins."""
-    assert tables.lane is not None
-    return next_positions(tables.resources, tables.lane, state)
+        yield each.overview(lags.get(name), silent.get(name, ""), refused.get(name, ""))
 
 
 def _still_read(
@@ -218,9 +216,9 @@ def _refused_by_log(
             plan_next(resources.spec, lane.history, state)
         else:
             require_new(resources, state)
-            if not positions:
-                # It leads nowhere: this says why.
-                start_now(resources, state)
+            # Where `start` leads nowhere, it says why.
+            starts = positions or start_now(resources, state)
+            plan_first(resources.spec, lane.history, state, starts)
 
     return _problem_of(check)
 

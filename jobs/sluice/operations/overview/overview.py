@@ -63,13 +63,13 @@ class Overview:
 
     @property
     def lag(self) -> int | None:
-        """Offsets not read yet; None where that of any partition is unknown."""
-        return _total(each.records for each in self.lags) if self.lags is not None else None
+        """Offsets not read yet; None where that of any partition is unknown, or there is none."""
+        return _total(each.records for each in self.lags) if self.lags else None
 
     @property
     def last_stable_offset(self) -> int | None:
         """The sum of the LSOs; None where that of any partition is unknown."""
-        if self.lags is None:
+        if not self.lags:
             return None
         return _total(each.last_stable_offset for each in self.lags)
 
@@ -77,19 +77,33 @@ class Overview:
     def age(self) -> timedelta | None:
         """The age of the oldest unread record; zero where everything is read.
 
-        None where that of any partition is unknown.
+        None where that of any partition is unknown, or there is none.
         """
-        if self.lags is None:
-            return None
-        found = [each.age for each in self.lags]
+        found = [each.age for each in self.lags or ()]
         known = [each for each in found if each is not None]
-        return max(known, default=timedelta(0)) if len(known) == len(found) else None
+        return max(known, default=None) if len(known) == len(found) else None
 
     @property
     def time_to_loss(self) -> timedelta | None:
-        """The shortest time until Kafka deletes an unread record; None where none is known."""
-        found = [each.time_to_loss for each in self.lags or ()]
-        return min((each for each in found if each is not None), default=None)
+        """The shortest time until Kafka deletes an unread record.
+
+        None where there is none to delete, and where that of any partition is unknown.
+        """
+        found = [each.time_to_loss for each in self.lags or () if each.losable]
+        known = [each for each in found if each is not None]
+        return min(known, default=None) if len(known) == len(found) else None
+
+    @property
+    def held_back(self) -> Lag | None:
+        """The partition that an open transaction has held back the longest; None without one."""
+        found = [each for each in self.lags or () if each.held_back and each.held_back_since]
+        return min(found, key=lambda each: each.held_back_since or each.now, default=None)
+
+    @property
+    def held_back_for(self) -> timedelta:
+        """How long an open transaction has kept records from being read; zero without one."""
+        since = self.held_back.held_back_since if self.held_back else None
+        return self.asked - since if since else timedelta(0)
 
     @property
     def silence(self) -> timedelta | None:
@@ -143,6 +157,11 @@ class Overview:
                 Condition.BEHIND,
                 f"the oldest unread record is {format_duration(self.age)} old, expected at most"
                 f" {format_duration(patience)}. Is the DAG unpaused, and is its last run over?",
+            )
+        elif patience and self.held_back and self.held_back_for > patience:
+            yield (
+                Condition.BEHIND,
+                f"{self.held_back.waiting}. End it at the producer, or wait for its timeout.",
             )
 
 

@@ -14,9 +14,9 @@ from sluice.errors import SettingsError
 from sluice.operations.overview.fleet import Fleet
 from sluice.operations.overview.overview import Overview
 from sluice.progress.resources import PipelineResources
-from sluice.scheduling.deployment import connection, reached_settings
+from sluice.scheduling.deployment import reached_settings, readable_extra
 from sluice.scheduling.page.latest import Latest, Seen
-from sluice.scheduling.page.rows import Row, row_of, staleness, unanswered, unread
+from sluice.scheduling.page.rows import Row, aged, row_of, unread
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.spec.spec_files import read_specs
 from sluice.tables.warehouse import Warehouse
@@ -34,9 +34,9 @@ class Cluster:
     def rows(self, patience: float) -> Mapping[str, Row]:
         """Each pipeline's row, by name; with how old it is and why, if it is not new."""
         seen = self.latest.look(patience)
-        old, first = staleness(seen, datetime.now(UTC)), _waiting(seen)
+        now, first = datetime.now(UTC), _waiting(seen)
         return {
-            each.pipeline: unanswered(seen.value[each.pipeline], old)
+            each.pipeline: aged(seen.value[each.pipeline], seen, now)
             if seen.value and each.pipeline in seen.value
             else unread(each, first, waiting=not seen.problem)
             for each in self.specs
@@ -143,7 +143,6 @@ def _rows_of(
 
 def _extra_of(name: str) -> Mapping[str, Any] | str:
     try:
-        extra: Mapping[str, Any] = connection(name).extra_dejson
+        return readable_extra(name)
     except SettingsError as problem:
         return str(problem)
-    return extra

@@ -72,12 +72,25 @@ class Latest(Generic[_T]):
         with self._changed:
             due = time.monotonic() - self._ended >= max(self._every - self._took, self._took)
             if due and not self._seen.asked and self._has_turn():
-                self._began = time.monotonic()
-                self._seen = replace(self._seen, asked=datetime.now(UTC))
-                threading.Thread(target=self._read_once, daemon=True).start()
+                self._start()
             if patience > 0 and time.monotonic() - self._ended > _OLD * self._every:
                 self._changed.wait_for(lambda: self._seen.asked is None, patience)
             return self._seen
+
+    def _start(self) -> None:
+        self._began = time.monotonic()
+        try:
+            threading.Thread(target=self._read_once, daemon=True).start()
+        except RuntimeError as problem:
+            # The system has no thread left now; the next look tries again.
+            log.warning("A reading for the page cannot start: %s", problem)
+            self._end_turn()
+        else:
+            self._seen = replace(self._seen, asked=datetime.now(UTC))
+
+    def _end_turn(self) -> None:
+        if self._turns is not None:
+            self._turns.release()
 
     def _has_turn(self) -> bool:
         return self._turns is None or self._turns.acquire(blocking=False)
@@ -97,5 +110,4 @@ class Latest(Generic[_T]):
             self._ended = time.monotonic()
             self._took = self._ended - self._began
             self._changed.notify_all()
-        if self._turns is not None:
-            self._turns.release()
+        self._end_turn()

@@ -16,6 +16,8 @@ from sluice.spec.pipeline_spec import PipelineSpec
 
 # A reading that is older is shown with its moment.
 _NEW = timedelta(seconds=15)
+# One that is older than this says nothing of the present.
+_OLD = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,8 @@ class Told:
 class Row:
     """A pipeline. `told` may be older than the rest: where Kafka is silent, it is the last known.
 
-    `read` is None where nothing was read yet; `reason` then says why, and whether it is `waiting`
-    for the first reading.
+    `read` is None where nothing was read yet; `reason` then says why. `waiting`: for a reading that
+    has begun, and without which nothing is known of the present.
     """
 
     spec: PipelineSpec
@@ -90,9 +92,22 @@ def unread(spec: PipelineSpec, why: str, waiting: bool) -> Row:
     return Row(spec, Condition.UNKNOWN, why, waiting=waiting)
 
 
-def unanswered(row: Row, why: str) -> Row:
-    """The row, with how old it is and why; itself where it is new."""
-    return replace(row, reason="\n".join(filter(None, (row.reason, why)))) if why else row
+def aged(row: Row, seen: Seen[Mapping[str, Row]], now: datetime) -> Row:
+    """The row, with how old it is and why; itself where it is new.
+
+    What is much older, or could not be read again, is unknown, unless it was worse.
+    """
+    why = staleness(seen, now)
+    if not why:
+        return row
+    old = bool(seen.problem) or (seen.at is not None and now - seen.at > _OLD)
+    well = row.condition in (Condition.BEHIND, Condition.FRESH)
+    return replace(
+        row,
+        condition=Condition.UNKNOWN if old and well else row.condition,
+        reason="\n".join(filter(None, (row.reason, why))),
+        waiting=old and seen.asked is not None,
+    )
 
 
 def staleness(seen: Seen[Mapping[str, Row]], now: datetime) -> str:

@@ -28,10 +28,11 @@ NEWEST = 50
 _SPECS_S = 30.0
 # The first look at anything waits so long, twice at most for one page.
 _PATIENCE_S = 0.2
-# So many of one kind are kept for those who look at the same, and so many are read at once: names
-# come from addresses, and whoever asks for many must keep neither threads nor Kafka busy.
-_KEPT = 1000
+# So many of one kind are read at once, and kept for those who look at the same: names come from
+# addresses, and whoever asks for many must fill no memory, and keep neither threads nor Kafka busy.
 AT_ONCE = 8
+# A batch of 10,000 partitions takes some MB; an outlook is some lines of text.
+_KEPT, _KEPT_LINES = 20, 1000
 
 _T = TypeVar("_T")
 
@@ -56,9 +57,9 @@ class Watch:
 
     def __init__(self, read_clusters: Callable[[], Clusters]) -> None:
         self._clusters = Latest(read_clusters, _SPECS_S)
-        self._histories = _Kept[PipelineHistory]()
-        self._batches = _Kept[KnownBatch | None]()
-        self._outlooks = _Kept[list[str]]()
+        self._histories = _Kept[PipelineHistory](_KEPT)
+        self._batches = _Kept[KnownBatch | None](_KEPT)
+        self._outlooks = _Kept[list[str]](_KEPT_LINES)
 
     def rows(self) -> Rows:
         """All pipelines, as far as they are known now."""
@@ -97,7 +98,8 @@ class Watch:
 class _Kept(Generic[_T]):
     """Readings of one kind, by what they are of: those that were looked at last."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        self._most = most
         self._kept: OrderedDict[object, Latest[_T]] = OrderedDict()
         self._keeping = threading.Lock()
         self._turns = threading.BoundedSemaphore(AT_ONCE)
@@ -107,6 +109,6 @@ class _Kept(Generic[_T]):
         with self._keeping:
             latest = self._kept.setdefault(key, Latest(read, turns=self._turns))
             self._kept.move_to_end(key)
-            while len(self._kept) > _KEPT:
+            while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
         return latest.look(_PATIENCE_S)

@@ -35,7 +35,7 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
   button.addEventListener("click", () => copy(button));
 }
 
-// Only while something is read for the first time.
+// Only while something is read without which nothing is known of the present.
 if (document.body.hasAttribute("data-again")) {
   window.setTimeout(() => window.location.reload(), 1500);
 }
