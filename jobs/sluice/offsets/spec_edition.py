@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 _DIGITS = 12
+# No spec nests as deeply; what does could be read here, and fail where more calls are open.
+_DEEPEST = 50
 
 
 @dataclass(frozen=True)
@@ -30,10 +32,14 @@ class SpecEdition:
         """Read back what `as_dict` wrote, also as text; None where it is something else."""
         try:
             found = json.loads(stored) if isinstance(stored, str) else stored
-        except ValueError:
+            keys = found.get("spec") if isinstance(found, dict) else None
+            if not isinstance(keys, dict) or not _is_shallow(keys, _DEEPEST):
+                return None
+            # Others may have written what is no JSON, or no Unicode.
+            json.dumps(keys, allow_nan=False, ensure_ascii=False).encode()
+        except (ValueError, RecursionError):
             return None
-        keys = found.get("spec") if isinstance(found, dict) else None
-        return cls.of(keys) if isinstance(keys, dict) else None
+        return cls.of(keys)
 
     @property
     def digest(self) -> str:
@@ -52,3 +58,10 @@ class SpecEdition:
 
     def __str__(self) -> str:
         return json.dumps(self.as_dict(), separators=(",", ":"), ensure_ascii=False)
+
+
+def _is_shallow(value: object, levels: int) -> bool:
+    if not isinstance(value, dict | list):
+        return True
+    parts = value.values() if isinstance(value, dict) else value
+    return levels > 0 and all(_is_shallow(each, levels - 1) for each in parts)

@@ -130,7 +130,7 @@ def _sluice(commit: Mapping[str, Any]) -> Mapping[str, Any]:
     """What Sluice wrote into a commit; empty where it is another's. Raises NewerFormat."""
     try:
         found = json.loads(commit.get("userMetadata") or "")["sluice"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return {}
     version = found.get("version") if isinstance(found, dict) else None
     if isinstance(version, int) and version > _VERSION:

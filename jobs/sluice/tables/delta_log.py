@@ -32,7 +32,7 @@ from sluice.tables.log_snapshot import LogSnapshot
 from sluice.tables.ownership import owner_of, require_owner
 from sluice.tables.refusals import UNREADABLE, reading, unreadable_log
 from sluice.tables.rows import removed_rows, rows_where
-from sluice.tables.scoped_rows import count_by_place, rows_in
+from sluice.tables.scoped_rows import count_by_place, has_rows, rows_in
 from sluice.tables.stored_columns import stored_columns
 from sluice.tables.stored_rows import StoredRows, stored_rows
 from sluice.tables.table_files import answered, files_in, open_table
@@ -134,7 +134,7 @@ class DeltaSnapshot(LogSnapshot):
     @property
     def is_empty(self) -> bool:
         """Whether it has no row."""
-        return not any(self.row_counts().values())
+        return self._table is None or not has_rows(self._table)
 
     def stored_rows(self) -> StoredRows:
         """The rows of each batch, counted, and where those of each partition end.

@@ -48,6 +48,15 @@ def count_by_place(
     return found
 
 
+def has_rows(table: DeltaTable) -> bool:
+    """Whether the table has a row; no more is read than its first ones.
+
+    Raises as `rows_in`.
+    """
+    with reading(table.table_uri):
+        return any(len(chunk) for chunk in _chunks(table, _PLACE, None))
+
+
 def _chunks(
     table: DeltaTable, columns: Sequence[str], scope: OffsetScope | None
 ) -> Iterator[pa.RecordBatch]:

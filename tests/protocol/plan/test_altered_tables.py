@@ -9,6 +9,7 @@ import pytest
 from deltalake import CommitProperties, DeltaTable, Transaction
 from sluice.errors import ResetNeeded, TableRefused
 from sluice.operations.reset.targets import Target, shift_by, to_earliest, to_latest, to_table
+from sluice.tables.delta_log import DeltaLog
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic, landed
 from tests.worlds.processes import killed_at
@@ -283,3 +284,11 @@ def test_a_table_with_deletion_vectors_can_be_reset(trips: Installed) -> None:
     assert affected.rows == 20
     pipeline.reset(to_earliest, "a test", "run", "pytest")
     exact(trips, 20)
+
+
+def test_rows_that_deletion_vectors_hide_are_none(trips: Installed) -> None:
+    sql(trips, "ALTER TABLE {t} SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+    for left in ("MOD(_offset, 10) > 3", "MOD(_offset, 10) > 8", "_offset < 0"):
+        assert not DeltaLog(str(trips.data)).snapshot().is_empty
+        sql(trips, f"DELETE FROM {{t}} WHERE NOT ({left})")
+    assert DeltaLog(str(trips.data)).snapshot().is_empty

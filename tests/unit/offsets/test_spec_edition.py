@@ -44,6 +44,35 @@ def test_it_is_read_back_as_it_was_written() -> None:
     assert SpecEdition.read(str(written)) == SpecEdition.read(written.as_dict()) == written
 
 
+def nested(levels: int) -> str:
+    return '{"spec": ' + '{"a": ' * levels + "1" + "}" * levels + "}"
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        nested(100_000),
+        # It can be read here, and not where more calls are open.
+        nested(900),
+        r'{"spec": {"a": "\ud800"}}',
+        r'{"spec": {"\udfff": 1}}',
+        {"spec": {"a": ["\ud800"]}},
+        '{"spec": {"a": NaN}}',
+        '{"spec": {"a": 1e999}}',
+        '{"spec": {"a": ' + "9" * 5_000 + "}}",
+    ],
+    ids=lambda stored: str(stored)[:20].encode("ascii", "replace").decode(),
+)
+def test_what_cannot_be_written_again_is_none(stored: object) -> None:
+    assert SpecEdition.read(stored) is None
+
+
+def test_a_spec_nests_far_less_deeply_than_what_is_refused() -> None:
+    found = SpecEdition.read(nested(10))
+    assert found is not None
+    assert SpecEdition.read(str(found)) == found
+
+
 @pytest.mark.parametrize("stored", [None, "", "{", "[]", {}, {"spec": 1}, 7])
 def test_anything_else_is_none(stored: object) -> None:
     assert SpecEdition.read(stored) is None

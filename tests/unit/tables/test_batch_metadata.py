@@ -94,7 +94,9 @@ FIRST_VERSION = (
 
 
 @pytest.mark.parametrize(
-    "text", ["", "by hand", "[]", '{"sluice": 1}', '{"other": {}}', FIRST_VERSION]
+    "text",
+    ["", "by hand", "[]", '{"sluice": 1}', '{"other": {}}', FIRST_VERSION, "[" * 100_000],
+    ids=lambda text: text[:20],
 )
 def test_what_others_wrote_tells_nothing(text: str) -> None:
     assert batch_of(commit(text)) is None

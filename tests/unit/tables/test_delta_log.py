@@ -53,3 +53,23 @@ def test_a_commit_that_the_log_has_lost_is_at_most_the_last_one_lost(tmp_path: P
     snapshot = DeltaLog(str(table)).snapshot()
     assert snapshot.commit_of(landed) is None
     assert (snapshot.last_lost, snapshot.landed_in(landed)) == (1, 1)
+
+
+def placed(rows: int) -> pa.Table:
+    zeros = pa.array([0] * rows, pa.int32())
+    return pa.table({"_topic_id": pa.array(["t"] * rows, pa.string()), "_partition": zeros})
+
+
+def test_whether_a_table_is_empty_is_known_from_its_first_row(tmp_path: Path) -> None:
+    table = tmp_path / "t"
+    assert DeltaLog(str(table)).snapshot().is_empty
+    write_deltalake(table, placed(0))
+    assert DeltaLog(str(table)).snapshot().is_empty
+    for _ in range(9):
+        write_deltalake(table, placed(2), mode="append")
+    _, *others = DeltaTable(table).file_uris()
+    for each in others:
+        Path(each).unlink()
+    assert not DeltaLog(str(table)).snapshot().is_empty
+    DeltaTable(table).delete()
+    assert DeltaLog(str(table)).snapshot().is_empty
