@@ -15,6 +15,7 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.table import Column
 from rich.text import Text
 
 
@@ -50,8 +51,11 @@ def shown_bars(console: Console, unit: str) -> Iterator[Bars]:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=None),
-        TextColumn("{task.completed:,.0f} of {task.fields[whole]:,} {task.fields[unit]}"),
-        _Speed(),
+        TextColumn(
+            "{task.completed:,.0f} of {task.fields[whole]:,} {task.fields[unit]}",
+            table_column=Column(no_wrap=True),
+        ),
+        _Speed(Column(no_wrap=True)),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, transient=True, expand=True) as progress:
@@ -70,4 +74,4 @@ class SteadyConsole(Console):
 class _Speed(ProgressColumn):
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
-        return Text("" if speed is None else f"{speed:,.0f} per second")
+        return Text("" if speed is None else f"{speed:,.0f}/s")

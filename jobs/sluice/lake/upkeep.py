@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
 from sluice.errors import CommitConflict, SparkFailed
 from sluice.lake.batch_commit import naming_conflicts
@@ -38,8 +38,6 @@ class SparkUpkeep:
 
     def remove_quarantined(self, rows: Sequence[BatchOffsets]) -> None:
         """Delete rows from the quarantine table, in one commit."""
-        from delta.tables import DeltaTable
-
         listed = [
             (
                 each.batch,
@@ -51,15 +49,20 @@ class SparkUpkeep:
             for each in rows
         ]
         # A join, not a predicate: there may be very many rows.
-        gone = self._spark.createDataFrame(listed, _STRETCHES).alias("gone")
-        table = DeltaTable.forPath(self._spark, self._quarantine).alias("aside")
-        mine = F.expr(
-            "aside._batch = gone.batch AND aside._topic_id = gone.topic_id"
-            " AND aside._partition = gone.number"
-            " AND aside._offset >= gone.first AND aside._offset < gone.behind"
-        )
+        gone, view = self._spark.createDataFrame(listed, _STRETCHES), f"gone_{uuid.uuid4().hex}"
+        # In SQL: Delta's own classes need an extension that a Spark Connect server may lack.
         with _naming_failures(f"{self._quarantine}: removing rows"):
-            table.merge(gone, mine).whenMatchedDelete().execute()
+            gone.createOrReplaceTempView(view)
+            try:
+                self._spark.sql(
+                    f"MERGE INTO delta.`{self._quarantine}` AS aside USING {view} AS gone"
+                    " ON aside._batch = gone.batch AND aside._topic_id = gone.topic_id"
+                    " AND aside._partition = gone.number"
+                    " AND aside._offset >= gone.first AND aside._offset < gone.behind"
+                    " WHEN MATCHED THEN DELETE"
+                ).collect()
+            finally:
+                self._spark.catalog.dropTempView(view)
 
     def compact(self, uri: str) -> Compacted:
         """Rewrite a table's small files as a few large ones; no row changes."""

@@ -70,9 +70,10 @@ def ingest_summary(landed: BatchReference, left: BatchReference) -> Summary:
 
 
 def failure_summary(error: Exception) -> Summary:
-    """That a task failed, and why: the first line of its error."""
-    first = next(iter(str(error).splitlines()), "")
-    return {"said": f"failed: {type(error).__name__}: {first[:_LONGEST_LINE]}"}
+    """That a task failed, and why: the first line of its error, and the last: the next move."""
+    lines = [each.strip() for each in str(error).splitlines() if each.strip()]
+    ends = [each[:_LONGEST_LINE] for each in (*lines[:1], *lines[1:][-1:])]
+    return {"said": f"failed: {type(error).__name__}: {' … '.join(ends)}"}
 
 
 def cursor_text(cursor: Mapping[TopicPartition, int]) -> str:

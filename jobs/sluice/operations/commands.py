@@ -164,8 +164,10 @@ class OperatorCommands:
 
     def maintain(self, run_id: str, actor: str) -> MaintenanceResult:
         """Remove dead rows and small files with Spark; no row that counts is touched."""
-        from sluice.operations.maintain import maintain
+        from sluice.operations.maintain import MaintenanceResult, is_new, maintain
 
+        if is_new(self.resources):
+            return MaintenanceResult()
         with self._open_upkeep() as upkeep:
             return maintain(self.resources, upkeep, origin_now(run_id, actor))
 

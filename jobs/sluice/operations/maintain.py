@@ -44,13 +44,24 @@ class MaintenanceResult:
         return [*lines, *(f"{what}: postponed to the next maintenance" for what in self.postponed)]
 
 
+def is_new(resources: PipelineResources) -> bool:
+    """Whether nothing was planned yet, so that there is nothing to maintain.
+
+    Raises what a run raises where only the offsets table is gone.
+    """
+    if resources.offsets.exists():
+        return False
+    read_lane(resources)
+    return True
+
+
 def maintain(resources: PipelineResources, upkeep: Upkeep, origin: Origin) -> MaintenanceResult:
     """Settle, clear the quarantine, compact and vacuum all tables of the pipeline.
 
     Raises what `settle` raises, and SettingsError for a table whose retention is too short; then
     nothing is removed.
     """
-    lane = read_lane(resources)
+    read_lane(resources)
     settled = settle_lanes(lambda each: write_receipts(resources, origin, each)).require_settled()
     tables = _tables(resources)
     for uri in tables:
@@ -67,8 +78,7 @@ def maintain(resources: PipelineResources, upkeep: Upkeep, origin: Origin) -> Ma
         except CommitConflict as conflict:
             done = _postponed(done, uri, conflict)
         upkeep.vacuum(uri)
-    if lane.history:
-        resources.offsets.maintain()
+    resources.offsets.maintain()
     return done
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from airflow.sdk.exceptions import AirflowFailException
@@ -24,16 +24,15 @@ def watch() -> None:
     That is every spec that is refused, every exceeded limit of `alerts`, and each pipeline with
     `alerts` that is stopped.
     """
-    from sluice.operations.overview.overview import totals, worst_first
+    from sluice.operations.overview.overview import reasons, totals, worst_first
 
     with failing_for_good():
         fleet = deployed_fleet()
         found = worst_first(fleet.read())
     calls = [f"refused: {problem}" for problem in fleet.refused.values()]
-    for each in found:
-        if each.reason:
-            log.info("%s: %s: %s", each.spec.pipeline, each.condition, each.reason)
-        calls += calls_of(each)
+    calls += calls_of(found)
+    for line in reasons(found):
+        log.info("%s", line)
     log.info("%s", ", ".join(f"{count} {condition}" for condition, count in totals(found).items()))
     tell_refused(len(fleet.refused))
     for each in found:
@@ -42,13 +41,15 @@ def watch() -> None:
         raise AirflowFailException("\n".join(calls))
 
 
-def calls_of(found: Overview) -> Iterator[str]:
-    """What somebody must know of a pipeline, with the cause once; nothing without `alerts`."""
+def calls_of(found: Sequence[Overview]) -> Iterator[str]:
+    """What somebody must know of pipelines with `alerts`, and each cause once."""
     from sluice.operations.overview.breaches import breaches
-    from sluice.operations.overview.overview import Condition
+    from sluice.operations.overview.overview import Condition, reasons
 
-    name, exceeded = found.spec.pipeline, breaches(found)
-    yield from (f"{name}: {breach}" for breach in exceeded)
-    called = exceeded or (found.spec.alerts.limits and found.condition is Condition.STOPPED)
-    if called and found.reason and not any(found.reason in each.text for each in exceeded):
-        yield f"{name}: {found.condition}: {found.reason}"
+    called = []
+    for each in found:
+        exceeded = breaches(each)
+        yield from (f"{each.spec.pipeline}: {breach}" for breach in exceeded)
+        if exceeded or (each.spec.alerts.limits and each.condition is Condition.STOPPED):
+            called.append(each)
+    yield from reasons(called)

@@ -10,6 +10,7 @@ import pytest
 from airflow.sdk.observability import stats
 from airflow.sdk.observability.metrics import stats_utils
 from sluice.operations.overview.gauges import GAUGES, REFUSED_SPECS, REFUSED_SPECS_TEXT
+from sluice.operations.overview.undecodable import QuarantinedShare
 from sluice.protocol.settle.write_receipts import Settlement
 from sluice.scheduling.metrics import (
     COUNTERS,
@@ -55,7 +56,7 @@ def statsd(monkeypatch):
 
 BEHIND = overview(
     lag(5, 45 * MINUTE, 60 * MINUTE),
-    progress=Progress(1, 0, last=settled(records=9, quarantined=1), lost=3),
+    progress=Progress(1, 0, last=settled(), lost=3, quarantined=QuarantinedShare("b", 0.1)),
     alerts={"max_lag": "PT30M"},
 )
 

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from sluice.errors import CommitUnknown
+from sluice.errors import CommitUnknown, TooManyQuarantined
+from sluice.operations.overview.breaches import breaches
 from sluice.operations.overview.overview import Condition, Overview
 from sluice.pipeline import find_fleet
 
@@ -175,3 +176,36 @@ def test_an_empty_newest_commit_is_no_commit_whatever_lies_beside_it(
     newest.write_bytes(whole)
     trips.run()
     assert trips.judge().facts.rows == 15
+
+
+STRICT = {"type": "json", "schema": "at DATE"}
+
+
+def test_a_share_in_quarantine_counts_what_is_there_now(topic: Topic, pipeline: Pipelines) -> None:
+    trips = pipeline(
+        topic(), format=STRICT, quarantine={"max_ratio": 1}, alerts={"max_quarantine": 0.1}
+    )
+    produce(trips.bootstrap, trips.topics[0], [b'{"at": "2013-01-01"}', b'{"at": 1}'])
+    trips.run()
+    (call,) = breaches(at_a_glance(trips))
+    assert "found 50.000% in forward-1-1: `sluice quarantine list trips`" in call.text
+    dropped = trips.process("quarantine drop", "--all", "--execute", "--reason", "junk")
+    assert dropped.returncode == 0, dropped.stderr
+    assert breaches(at_a_glance(trips)) == []
+    trips.judge(dropped=frozenset({(0, 1)}))
+
+
+def test_a_batch_that_cannot_land_for_undecodable_records_is_stopped(
+    topic: Topic, pipeline: Pipelines
+) -> None:
+    trips = pipeline(topic(), format=STRICT, quarantine={"max_ratio": 0.1})
+    produce(trips.bootstrap, trips.topics[0], [b'{"at": "2013-01-01"}', b'{"at": 1}'])
+    with pytest.raises(TooManyQuarantined):
+        trips.run()
+    found = at_a_glance(trips)
+    assert found.condition is Condition.STOPPED
+    assert "1 of at most 2 records are undecodable; allowed: 10.00%" in found.reason
+    trips.write_spec(quarantine={"max_ratio": 1})
+    assert at_a_glance(trips).condition is Condition.FRESH
+    trips.run()
+    trips.judge()

@@ -97,6 +97,27 @@ def test_batches_land_on_a_server_and_one_that_has_gone_is_named(
     assert trips.judge(settled=False, caught_up=False).facts.rows == 20
 
 
+def test_upkeep_needs_nothing_of_a_server_that_a_batch_does_not_need(
+    start: Start, topic: Topic, pipeline: Pipelines
+) -> None:
+    server = start()
+    strict = {"type": "json", "schema": "at DATE"}
+    trips = pipeline(topic(), format=strict, quarantine={"max_ratio": 1})
+
+    def does(command: str, *words: str) -> None:
+        done = trips.process(command, *words, **on(server))
+        assert done.returncode == 0, done.stderr
+
+    does("maintain")
+    produce(trips.bootstrap, trips.topics[0], [b'{"at": "2013-01-01"}', b'{"at": 1}', b"{"])
+    does("run")
+    assert len(trips.quarantined()) == 2
+    does("quarantine drop", "--all", "--execute", "--reason", "junk")
+    assert not trips.quarantined()
+    does("maintain")
+    trips.judge(dropped=frozenset({(0, 1), (0, 2)}))
+
+
 def test_a_server_reads_the_log_for_the_next_run(
     start: Start, topic: Topic, pipeline: Pipelines, tmp_path: Path
 ) -> None:

@@ -87,10 +87,11 @@ def test_ingest_tells_what_it_has_left() -> None:
     assert "Spark was not needed" in ingest_summary(WORK.first(0), WORK.first(0))["said"]
 
 
-def test_a_failure_is_told_by_its_first_line() -> None:
-    problem = TooManyQuarantined("4 of 6 records are undecodable\nflights[0]@1: no object")
-    said = "failed: TooManyQuarantined: 4 of 6 records are undecodable"
-    assert failure_summary(problem) == {"said": said}
+def test_a_failure_is_told_by_its_first_line_and_the_next_move() -> None:
+    lines = ["4 of 6 records are undecodable", "flights[0]@1: no object", "Correct the schema."]
+    said = "failed: TooManyQuarantined: 4 of 6 records are undecodable … Correct the schema."
+    assert failure_summary(TooManyQuarantined("\n".join(lines))) == {"said": said}
+    assert failure_summary(TooManyQuarantined(lines[0]))["said"].endswith("undecodable")
     assert len(failure_summary(TooManyQuarantined("x" * 9999))["said"]) < 600
 
 

@@ -14,7 +14,14 @@ from sluice.offsets.receipts import GapCount, PartitionCount, Receipt
 from sluice.operations.history import SettledBatch
 from sluice.operations.overview.breaches import breaches
 from sluice.operations.overview.gauges import samples
-from sluice.operations.overview.overview import Condition, Overview, Progress, worst_first
+from sluice.operations.overview.overview import (
+    Condition,
+    Overview,
+    Progress,
+    reasons,
+    worst_first,
+)
+from sluice.operations.overview.undecodable import QuarantinedShare
 
 from tests.unit.builders import batch, offsets, partition, planned, spec
 
@@ -180,13 +187,13 @@ SIZED, AGELESS = lag(5, MINUTE, WEEK, by_size=True), lag(5, kept=WEEK)
         (
             {"max_quarantine": 0.001},
             [lag(0)],
-            Progress(1, 0, last=settled(records=998, quarantined=2)),
+            Progress(1, 0, quarantined=QuarantinedShare("forward-1-1", 0.002)),
             ["max_quarantine"],
         ),
         (
             {"max_quarantine": 0.001},
             [lag(0)],
-            Progress(1, 0, last=settled(records=999, quarantined=1)),
+            Progress(1, 0, quarantined=QuarantinedShare("forward-1-1", 0.001)),
             [],
         ),
         ({}, None, None, []),
@@ -208,6 +215,13 @@ def test_a_breach_says_what_was_expected_and_found() -> None:
     )
 
 
+def test_the_same_reason_is_told_once_for_all() -> None:
+    dead = [overview(asked=False, problem="no answer", pipeline=name) for name in ("a", "b")]
+    other = overview(lag(0), refused="no topic", pipeline="c")
+    found = worst_first([*dead, other, overview(lag(0), pipeline="d")])
+    assert reasons(found) == ["c: stopped: no topic", "a, b: unknown: no answer"]
+
+
 def test_a_breach_of_what_is_unknown_says_why() -> None:
     limits = {"min_time_to_loss": "P1D", "max_silence": "PT2H"}
     sized, none = breaches(overview(SIZED, lag(1, 200 * MINUTE), alerts=limits))
@@ -217,7 +231,7 @@ def test_a_breach_of_what_is_unknown_says_why() -> None:
     )
     assert none.text.endswith("found none; the oldest unread record is 3:20:00 old")
     silent = overview(asked=False, progress=None, problem="no answer", alerts=limits)
-    assert [each.text.endswith("found unknown: no answer") for each in breaches(silent)] == [
+    assert [each.text.endswith("found unknown") for each in breaches(silent)] == [
         True,
         True,
     ]
@@ -226,7 +240,7 @@ def test_a_breach_of_what_is_unknown_says_why() -> None:
 def test_a_limit_of_quarantine_that_nobody_can_tell_is_exceeded() -> None:
     found = overview(lag(0), progress=None, problem="no answer", alerts={"max_quarantine": 0.5})
     (unknown,) = breaches(found)
-    assert unknown.text.endswith("found unknown: no answer")
+    assert unknown.text.endswith("found unknown")
 
 
 def test_an_open_transaction_that_hangs_is_late() -> None:

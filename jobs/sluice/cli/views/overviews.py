@@ -36,7 +36,7 @@ def print_overviews(found: Sequence[Overview], refused: Refused) -> None:
     are not, the worst first.
     """
     from sluice.operations.overview.breaches import breaches
-    from sluice.operations.overview.overview import worst_first
+    from sluice.operations.overview.overview import reasons, worst_first
 
     if found:
         print_table("pipelines", _HEADINGS, [_row(each) for each in found])
@@ -44,9 +44,10 @@ def print_overviews(found: Sequence[Overview], refused: Refused) -> None:
         click.echo("no pipelines: SLUICE_PIPELINES names the folder of their specs")
     for problem in refused.values():
         click.echo(f"refused: {problem}")
-    for each in worst_first(found):
-        if each.reason:
-            click.echo(f"{each.spec.pipeline}: {each.condition}: {each.reason}")
+    worst = worst_first(found)
+    for line in reasons(worst):
+        click.echo(line)
+    for each in worst:
         for breach in breaches(each):
             click.echo(f"{each.spec.pipeline}: {breach}")
 

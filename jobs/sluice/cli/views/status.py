@@ -96,7 +96,7 @@ def _print(found: PipelineStatus) -> None:
         click.echo(f"lost: {format_count(lost, 'offset')} in {records}")
     if forward.unfinished:
         unfinished = ", ".join(map(str, forward.unfinished))
-        click.echo(f"planned, not committed yet: {unfinished}. The next run lands them.")
+        click.echo(f"planned, not committed yet: {unfinished}. The next run tries them again.")
     for lane in filter(lambda each: each.due, (forward, found.backfill)):
         due = format_count(len(lane.due), "batch", "batches")
         click.echo(

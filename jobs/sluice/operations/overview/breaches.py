@@ -87,21 +87,20 @@ def _silence(found: Overview) -> Iterator[Breach]:
 
 
 def _quarantine(found: Overview) -> Iterator[Breach]:
-    limit, share = found.spec.alerts.max_quarantine, found.quarantined
+    limit = found.spec.alerts.max_quarantine
     if limit is None:
         return
     if found.progress is None:
         expected = f"expected at most {limit:.3%} of a batch's records in quarantine"
         yield Breach("max_quarantine", f"{expected}, found {_told(found, None)}")
-    elif share is not None and share > limit:
-        assert found.progress.last is not None
-        batch = found.progress.last.receipt.batch
+    elif (last := found.progress.quarantined) and last.share > limit:
         expected = f"expected at most {limit:.3%} of a batch's records in quarantine"
-        yield Breach("max_quarantine", f"{expected}, found {share:.3%} in {batch}")
+        told = f"{last.share:.3%} in {last.batch}: `sluice quarantine list {found.spec.pipeline}`"
+        yield Breach("max_quarantine", f"{expected}, found {told}")
 
 
 def _told(found: Overview, duration: timedelta | None) -> str:
     if duration is not None:
         return format_duration(duration)
-    why = found.problem or found.refused or "Kafka does not say how old a record is"
-    return f"unknown: {why}"
+    # The reason is told beside it, once.
+    return "unknown" if found.reason else "unknown: Kafka does not say how old a record is"

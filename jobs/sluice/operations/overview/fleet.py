@@ -23,6 +23,7 @@ from sluice.offsets.ranges import TopicPartition, span_of
 from sluice.operations.history import newest_batches
 from sluice.operations.overview.overview import Overview, Progress
 from sluice.operations.overview.shared_cluster import read_all_lags, read_states
+from sluice.operations.overview.undecodable import last_share, require_decodable
 from sluice.progress.committed import losses_that_count
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
@@ -121,20 +122,21 @@ class _Tables:
 def _read_tables(resources: PipelineResources) -> _Tables:
     try:
         lane = read_unchecked(resources)
-        refused = _problem_of(lambda: _check_tables(resources.spec, lane))
-        return _Tables(resources, lane, _progress(lane), refused)
+        refused = _problem_of(lambda: _check_tables(resources, lane))
+        return _Tables(resources, lane, _progress(resources, lane), refused)
     except SluiceError as problem:
         # What may be tried again is the store's silence, and refuses nothing.
         refused = "" if problem.retryable else str(problem)
         return _Tables(resources, refused=refused, problem=str(problem))
 
 
-def _check_tables(spec: PipelineSpec, lane: LaneState) -> None:
+def _check_tables(resources: PipelineResources, lane: LaneState) -> None:
     check_data_table(lane)
-    require_declared_types(spec, lane.data)
+    require_declared_types(resources.spec, lane.data)
+    require_decodable(resources, lane)
 
 
-def _progress(lane: LaneState) -> Progress:
+def _progress(resources: PipelineResources, lane: LaneState) -> Progress:
     return Progress(
         generation=lane.generation,
         positions=sum(lane.positions.values()),
@@ -143,6 +145,7 @@ def _progress(lane: LaneState) -> Progress:
         waiting_since=_waiting_since(lane) if lane.unfinished else None,
         unsettled=len(lane.due),
         lost=span_of(each.offsets for each in losses_that_count(lane)),
+        quarantined=last_share(resources, lane),
     )
 
 

@@ -12,6 +12,7 @@ from sluice.offsets.batches import Batch
 from sluice.offsets.lag import Lag
 from sluice.offsets.quantities import format_count, format_duration, format_moment
 from sluice.operations.history import SettledBatch
+from sluice.operations.overview.undecodable import QuarantinedShare
 from sluice.spec.pipeline_spec import PipelineSpec
 
 # In which a run commits at least one batch; more records than that are behind before.
@@ -44,6 +45,7 @@ class Progress:
     waiting_since: datetime | None = None
     unsettled: int = 0
     lost: int = 0
+    quarantined: QuarantinedShare | None = None
 
 
 @dataclass(frozen=True)
@@ -113,12 +115,9 @@ class Overview:
 
     @property
     def quarantined(self) -> float | None:
-        """The share of the last batch's records that was quarantined; None before the first."""
-        if self.progress is None or self.progress.last is None:
-            return None
-        receipt = self.progress.last.receipt
-        seen = receipt.records + receipt.quarantined
-        return receipt.quarantined / seen if seen else 0.0
+        """The share of the last forward batch that is in quarantine; None before the first."""
+        found = self.progress.quarantined if self.progress else None
+        return found.share if found else None
 
     @property
     def condition(self) -> Condition:
@@ -151,7 +150,11 @@ class Overview:
             yield Condition.UNKNOWN, self.problem
         elif self.age is None:
             lag = "an unknown number of" if self.lag is None else f"{self.lag:,}"
-            yield Condition.BEHIND, f"{lag} offsets not read, of unknown age"
+            yield (
+                Condition.BEHIND,
+                f"{lag} offsets not read, of unknown age: their first records have no time, or are"
+                " none. Limit `max_silence`, or let the topic have LogAppendTime.",
+            )
         elif patience and self.age > patience:
             yield (
                 Condition.BEHIND,
@@ -190,6 +193,15 @@ def worst_first(found: Iterable[_Judged]) -> list[_Judged]:
     """In the order of their conditions, then of their names."""
     order = list(Condition)
     return sorted(found, key=lambda each: (order.index(each.condition), each.spec.pipeline))
+
+
+def reasons(found: Iterable[Overview]) -> list[str]:
+    """A line for each reason, with the pipelines that have it: a cluster is told of once."""
+    named: dict[tuple[Condition, str], list[str]] = {}
+    for each in found:
+        if each.reason:
+            named.setdefault((each.condition, each.reason), []).append(each.spec.pipeline)
+    return [f"{', '.join(names)}: {how}: {why}" for (how, why), names in named.items()]
 
 
 def totals(found: Sequence[Judged]) -> dict[Condition, int]:
