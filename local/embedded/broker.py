@@ -154,7 +154,8 @@ class Broker:
     def _format(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.port = free_port()
-        self._controller_port = self._joins._controller_port if self._joins else free_port()
+        joined = self._joins
+        self._controller_port = joined._controller_port if joined else free_port(self.port)
         quorum = f"127.0.0.1:{self._controller_port}"
         ports = {"PLAINTEXT": self.port, **self._listeners}
         own = "" if self._joins else f",CONTROLLER://{quorum}"

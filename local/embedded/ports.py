@@ -17,9 +17,10 @@ def is_free(port: int) -> bool:
     return True
 
 
-def free_port() -> int:
+def free_port(*taken: int) -> int:
+    """One that nobody listens on, and that is not among those taken for later."""
     for port in random.sample(CANDIDATES, k=200):
-        if is_free(port):
+        if port not in taken and is_free(port):
             return port
     raise OSError(f"no free loopback port found in {CANDIDATES}")
 
