@@ -22,6 +22,13 @@ def format_count(number: int | None, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many}"
 
 
+def known_sum(numbers: Iterable[int | None]) -> int | None:
+    """The sum; None where any of the numbers is unknown."""
+    found = list(numbers)
+    known = [each for each in found if each is not None]
+    return sum(known) if len(known) == len(found) else None
+
+
 def format_size(size: int | None) -> str:
     """Write bytes in decimal units with three significant digits, such as `76 B` or `1.23 MB`."""
     if size is None:

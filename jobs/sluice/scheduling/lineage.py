@@ -7,11 +7,12 @@ facts are read in the task, and only where the deployment has a transport for ev
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
+from sluice.offsets.quantities import known_sum
 from sluice.tables.warehouse import is_on_s3
 from sluice.telling import deciding_nothing
 
@@ -93,7 +94,7 @@ def _output(found: Landed) -> OutputDataset:
     from openlineage.client.facet_v2 import output_statistics_output_dataset as statistics
 
     name = _table_name(found.table)
-    rows = _sum(each.rows for each in found.batches)
+    rows = known_sum(each.rows for each in found.batches)
     facets: dict[str, Any] = {}
     if (last := found.batches[-1].version) is not None:
         facets["version"] = version.DatasetVersionDatasetFacet(str(last))
@@ -113,9 +114,3 @@ def _table_name(uri: str) -> DatasetNaming:
         place = urlsplit(uri)
         return S3(place.netloc, place.path.strip("/"))
     return LocalFileSystem(uri)
-
-
-def _sum(numbers: Iterable[int | None]) -> int | None:
-    found = list(numbers)
-    known = [each for each in found if each is not None]
-    return sum(known) if len(known) == len(found) else None

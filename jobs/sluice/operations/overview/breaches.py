@@ -32,30 +32,32 @@ def breaches(found: Overview) -> list[Breach]:
 
 def _lag(found: Overview) -> Iterator[Breach]:
     limit = found.spec.alerts.max_lag
-    if limit is not None and (found.age is None or found.age > limit):
+    if limit is None:
+        return
+    told = None
+    if found.age is None or found.age > limit:
+        told = _told(found, found.age)
+    elif found.held_back and found.held_back_for > limit:
+        told = found.held_back.waiting
+    if told:
         expected = f"expected unread records of at most {format_duration(limit)}"
-        yield Breach("max_lag", f"{expected}, found {_told(found, found.age)}")
-    elif limit is not None and found.held_back and found.held_back_for > limit:
-        expected = f"expected unread records of at most {format_duration(limit)}"
-        yield Breach("max_lag", f"{expected}, found {found.held_back.waiting}")
+        yield Breach("max_lag", f"{expected}, found {told}")
 
 
 def _time_to_loss(found: Overview) -> Iterator[Breach]:
     limit, left = found.spec.alerts.min_time_to_loss, found.time_to_loss
     if limit is None:
         return
+    told = None
     if left is not None:
-        if left >= limit:
-            return
-        told = format_duration(left)
+        told = format_duration(left) if left < limit else None
     elif found.lags is None:
         told = _told(found, None)
     elif unknown := [each for each in found.lags if each.losable and each.time_to_loss is None]:
         told = _unknown_time(unknown[0])
-    else:
-        return
-    expected = f"expected at least {format_duration(limit)} until Kafka deletes unread records"
-    yield Breach("min_time_to_loss", f"{expected}, found {told}")
+    if told:
+        expected = f"expected at least {format_duration(limit)} until Kafka deletes unread records"
+        yield Breach("min_time_to_loss", f"{expected}, found {told}")
 
 
 def _unknown_time(lag: Lag) -> str:
@@ -90,12 +92,13 @@ def _quarantine(found: Overview) -> Iterator[Breach]:
     limit = found.spec.alerts.max_quarantine
     if limit is None:
         return
+    told = None
     if found.progress is None:
-        expected = f"expected at most {limit:.3%} of a batch's records in quarantine"
-        yield Breach("max_quarantine", f"{expected}, found {_told(found, None)}")
+        told = _told(found, None)
     elif (last := found.progress.quarantined) and last.share > limit:
-        expected = f"expected at most {limit:.3%} of a batch's records in quarantine"
         told = f"{last.share:.3%} in {last.batch}: `sluice quarantine list {found.spec.pipeline}`"
+    if told:
+        expected = f"expected at most {limit:.3%} of a batch's records in quarantine"
         yield Breach("max_quarantine", f"{expected}, found {told}")
 
 

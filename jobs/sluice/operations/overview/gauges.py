@@ -93,7 +93,7 @@ GAUGES = (
     ),
     Gauge(
         "time_to_loss_seconds",
-        "Time until retention may delete an unread record; no value where nothing is unread.",
+        "Time until retention may delete an unread record; no value for none, or if it is unknown.",
         _one(lambda found: _seconds(found.time_to_loss)),
     ),
     Gauge(
@@ -108,7 +108,7 @@ GAUGES = (
     ),
     Gauge(
         "quarantine_ratio",
-        "Share of the last batch's records that went into quarantine, from 0 to 1.",
+        "Share of the last forward batch's records in quarantine, from 0 to 1.",
         _one(lambda found: found.quarantined),
     ),
     Gauge("lost_records", "Offsets recorded as lost since the table's beginning.", _one(_lost)),

@@ -10,12 +10,12 @@ from typing import Protocol, TypeVar
 
 from sluice.offsets.batches import Batch
 from sluice.offsets.lag import Lag
-from sluice.offsets.quantities import format_count, format_duration, format_moment
+from sluice.offsets.quantities import format_count, format_duration, format_moment, known_sum
 from sluice.operations.history import SettledBatch
 from sluice.operations.overview.undecodable import QuarantinedShare
 from sluice.spec.pipeline_spec import PipelineSpec
 
-# In which a run commits at least one batch; more records than that are behind before.
+# A run that is at work commits a batch within it.
 _LONGEST_BATCH = timedelta(hours=1)
 
 
@@ -66,14 +66,14 @@ class Overview:
     @property
     def lag(self) -> int | None:
         """Offsets not read yet; None where that of any partition is unknown, or there is none."""
-        return _total(each.records for each in self.lags) if self.lags else None
+        return known_sum(each.records for each in self.lags) if self.lags else None
 
     @property
     def last_stable_offset(self) -> int | None:
         """The sum of the LSOs; None where that of any partition is unknown."""
         if not self.lags:
             return None
-        return _total(each.last_stable_offset for each in self.lags)
+        return known_sum(each.last_stable_offset for each in self.lags)
 
     @property
     def age(self) -> timedelta | None:
@@ -166,12 +166,6 @@ class Overview:
                 Condition.BEHIND,
                 f"{self.held_back.waiting}. End it at the producer, or wait for its timeout.",
             )
-
-
-def _total(numbers: Iterable[int | None]) -> int | None:
-    found = list(numbers)
-    known = [each for each in found if each is not None]
-    return sum(known) if len(known) == len(found) else None
 
 
 class Judged(Protocol):
