@@ -1,0 +1,33 @@
+"""A process that has read a table ends as it wants to."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+from deltalake import write_deltalake
+
+# Without the wait at the end, about one such process in five is aborted.
+PROCESSES = 24
+
+READ_AND_END = """
+import sys
+from deltalake import DeltaTable
+from sluice.tables.offsets_columns import read_rows
+assert len(read_rows("flights", DeltaTable(sys.argv[1]), [("event", "=", "planned")])) == 200
+"""
+
+
+def test_a_process_that_has_read_a_table_ends_without_being_aborted(tmp_path: Path) -> None:
+    table = str(tmp_path / "flights__offsets")
+    for _ in range(20):
+        write_deltalake(table, pa.table({"event": ["planned"] * 10}), mode="append")
+    command = [sys.executable, "-c", READ_AND_END, table]
+    codes = []
+    for _ in range(0, PROCESSES, 4):
+        running = [subprocess.Popen(command, env={**os.environ}) for _ in range(4)]
+        codes += [each.wait() for each in running]
+    assert codes == [0] * PROCESSES
