@@ -37,7 +37,10 @@ _NOT_ABOUT_ROWS = frozenset(
         *("partition_by", "cluster_by", "spark"),
     }
 )
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+PIPELINE = r"^[a-z][a-z0-9_]{0,63}$"
+TABLE = r"^[a-z][a-z0-9_]{0,127}$"
+CONNECTION = r"^[A-Za-z_][A-Za-z0-9_]*$"
+Name = Annotated[str, Field(pattern=PIPELINE)]
 TopicName = Annotated[str, Field(pattern=notation.TOPIC)]
 
 
@@ -52,11 +55,11 @@ class PipelineSpec(Model):
 
     version: Literal[1]
     pipeline: Name
-    kafka: str = Field(default="kafka_default", pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+    kafka: str = Field(default="kafka_default", pattern=CONNECTION)
     topics: list[TopicName] | None = Field(default=None, min_length=1)
     topic_pattern: str | None = None
     except_topics: list[TopicName] = Field(default=[])
-    table: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,127}$")]
+    table: Annotated[str, Field(pattern=TABLE)]
     format: Format
     schedule: str | None = None
     start: Start = StartEarliest()

@@ -6,25 +6,14 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import yaml
 from pydantic import ValidationError
 
 from sluice.errors import SpecError, as_lines, did_you_mean
-from sluice.spec.alerts import Alerts
 from sluice.spec.claims import refused_claims, shared_tables
-from sluice.spec.formats import JsonFormat, RawFormat
-from sluice.spec.pipeline_spec import PipelineSpec, Quarantine
-from sluice.spec.starts import (
-    DeltaIngest,
-    StartCheckpoint,
-    StartDeltaIngest,
-    StartGroup,
-    StartOffsets,
-    StartTimestamp,
-)
-from sluice.strict_model import Model
+from sluice.spec.findings import finding
+from sluice.spec.pipeline_spec import PipelineSpec
 
 
 def load_spec(path: Path) -> PipelineSpec:
@@ -39,7 +28,7 @@ def load_spec(path: Path) -> PipelineSpec:
     try:
         return PipelineSpec.model_validate(given)
     except ValidationError as problem:
-        raise SpecError(as_lines(_finding(path, each) for each in problem.errors())) from None
+        raise SpecError(as_lines(finding(path, each) for each in problem.errors())) from None
 
 
 def spec_files(folder: Path) -> list[Path]:
@@ -128,38 +117,3 @@ def _outcomes(folder: Path) -> Iterator[tuple[Path, PipelineSpec | SpecError]]:
             yield path, SpecError(f"{path}: {type(problem).__name__}: {problem}")
         else:
             yield path, spec
-
-
-_PARTS: Mapping[tuple[str, ...], type[Model]] = {
-    ("quarantine",): Quarantine,
-    ("alerts",): Alerts,
-    ("format", "json"): JsonFormat,
-    ("format", "raw"): RawFormat,
-    ("start", "timestamp"): StartTimestamp,
-    ("start", "offsets"): StartOffsets,
-    ("start", "group"): StartGroup,
-    ("start", "checkpoint"): StartCheckpoint,
-    ("start", "delta_ingest"): StartDeltaIngest,
-    ("start", "delta_ingest", "delta_ingest"): DeltaIngest,
-}
-
-
-def _finding(path: Path, error: Any) -> str:
-    location = [str(part) for part in error["loc"]]
-    # For these keys, the second part names the chosen kind, which is not a key of the file.
-    key = location[:1] + location[2:] if location[:1] in (["format"], ["start"]) else location
-    if error["type"] == "invalid_key":
-        key = [*location[:-1], repr(error["input"])]
-    where = f"{path}: {'.'.join(key)}".removesuffix(": ")
-    if error["type"] in ("extra_forbidden", "invalid_key"):
-        model = _PARTS.get(tuple(location[:-1]), PipelineSpec)
-        allowed = [field.alias or name for name, field in model.model_fields.items()]
-        meant = did_you_mean(str(location[-1]), allowed)
-        return f"{where}: unknown key{meant}; allowed: {', '.join(allowed)}"
-    if error["type"] == "missing":
-        return f"{where}: missing"
-    message = error["msg"].removeprefix("Value error, ")
-    # Spark's configuration may hold secrets.
-    shown = bool(location) and location[0] != "spark"
-    found = f"found {error['input']!r}; " if shown else ""
-    return f"{where}: {found}{message[:1].lower()}{message[1:]}"

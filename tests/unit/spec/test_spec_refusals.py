@@ -132,13 +132,13 @@ def test_a_value_of_a_wrong_type_is_refused_with_its_key(
 @pytest.mark.parametrize(
     ("keys", "line"),
     [
-        ({"version": 2}, "version: found 2; input should be 1"),
+        ({"version": 2}, "version: found 2; expected 1"),
         ({"version": None}, "version: missing"),
         ({"pipeline": None}, "pipeline: missing"),
         ({"table": None}, "table: missing"),
         ({"format": None}, "format: missing"),
         ({"format": {"type": "json"}}, "format.schema: missing"),
-        ({"pipeline": "Flights"}, "pipeline: found 'Flights'; "),
+        ({"pipeline": "Flights"}, "pipeline: found 'Flights'; expected a lower-case letter, then "),
         ({"pipeline": "sluice_reset"}, "pipeline: found 'sluice_reset'; expected another name: "),
         ({"pipeline": "f" * 65}, "pipeline: found "),
         ({"pipeline": "flights\n"}, r"pipeline: found 'flights\n'; "),
@@ -154,7 +154,7 @@ def test_a_value_of_a_wrong_type_is_refused_with_its_key(
         ({"max_records_per_batch": 0}, "max_records_per_batch: found 0; "),
         ({"max_batches_per_run": -1}, "max_batches_per_run: found -1; "),
         ({"max_batches_per_run": 1001}, "max_batches_per_run: found 1001; "),
-        ({"on_data_loss": "ignore"}, "on_data_loss: found 'ignore'; input should be 'fail' or"),
+        ({"on_data_loss": "ignore"}, "on_data_loss: found 'ignore'; expected 'fail' or"),
         ({"max_records_per_batch": 10**9 + 1}, "max_records_per_batch: found 1000000001; "),
         ({"quarantine": {"max_ratio": 1.1}}, "quarantine.max_ratio: found 1.1; "),
         ({"quarantine": {"max_ratio": float("nan")}}, "quarantine.max_ratio: found nan; "),
@@ -168,7 +168,14 @@ def test_a_value_of_a_wrong_type_is_refused_with_its_key(
         ({"start": {"checkpoint": "c"}}, "start.checkpoint: found 'c'; expected an absolute path"),
         ({"start": {"delta_ingest": {}}}, "start.delta_ingest.table: missing"),
         ({"start": {"delta_ingest": {"table": "t"}}}, "start.delta_ingest.table: found 't'; exp"),
-        ({"format": {"type": "csv"}}, "format"),
+        (
+            {"format": {"type": "csv"}},
+            "format: found {'type': 'csv'}; expected 'type' to be one of 'json', ",
+        ),
+        ({"format": {}}, "format: found {}; expected the key 'type'"),
+        ({"format": "json"}, "format: found 'json'; expected keys with values"),
+        ({"topics": [None]}, "topics.0: found nothing; expected text"),
+        ({"schedule": True}, "schedule: found true; expected text"),
         ({"format": {**JSON, "schema": "a INTT"}}, "format.schema: found 'a INTT'; a: found type"),
         (
             {"format": {**JSON, "schema": "_key INT"}},
@@ -275,3 +282,11 @@ def test_a_file_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
     path.write_bytes("description: été".encode("latin-1"))
     with pytest.raises(SpecError, match=r"latin\.yaml: cannot be read as YAML"):
         load_spec(path)
+
+
+@pytest.mark.parametrize(("key", "value"), WRONG_TYPES, ids=str)
+def test_what_was_expected_is_told_in_the_words_of_a_spec(
+    tmp_path: Path, key: str, value: object
+) -> None:
+    told = "\n".join(refusal(tmp_path, spec_keys(**{key: value})))
+    assert not re.search(r"input should|should (have|match|be)|NoneType|instance of", told)
