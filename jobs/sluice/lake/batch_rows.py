@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -9,10 +11,13 @@ from sluice.lake.decoding.decode import DECODED
 from sluice.lake.decoding.strict_json import ERROR, UNSURE
 from sluice.lake.port import BatchAttempt
 from sluice.offsets.batches import Batch
-from sluice.spec.formats import Format
+from sluice.spec.formats import Format, Source
 
 # Marks the error that stops a pass at the first undecodable record.
 UNDECODABLE = "SLUICE-UNDECODABLE"
+
+Forms = Mapping[Source, Format]
+"""The format of the value, and of the key where keys are decoded."""
 
 DATA_COLUMNS = (
     "_topic STRING, _topic_id STRING, _partition INT, _offset BIGINT, _timestamp TIMESTAMP,"
@@ -26,39 +31,43 @@ QUARANTINE_COLUMNS = (
 )
 
 
-def data_rows(decoded: DataFrame, form: Format, reading: BatchAttempt, exact: bool) -> DataFrame:
+def data_rows(decoded: DataFrame, forms: Forms, reading: BatchAttempt, exact: bool) -> DataFrame:
     """All records as rows of the data table; the pass fails at the first undecodable one."""
     # Mentioned once, the quick error lets Spark's optimizer do without the decoded struct.
-    reason = _error() if exact else F.lit(UNSURE)
+    reason = error_of(forms) if exact else F.lit(UNSURE)
     refuse = F.raise_error(F.concat_ws(" ", F.lit(UNDECODABLE), _coordinates(), F.lit("-"), reason))
-    checked = F.when(_error().isNull(), F.lit(str(reading))).otherwise(refuse)
-    return _data(decoded, form, reading, checked)
+    checked = F.when(error_of(forms).isNull(), F.lit(str(reading))).otherwise(refuse)
+    return _data(decoded, forms, reading, checked)
 
 
-def decodable_rows(decoded: DataFrame, form: Format, reading: BatchAttempt) -> DataFrame:
+def decodable_rows(decoded: DataFrame, forms: Forms, reading: BatchAttempt) -> DataFrame:
     """The decodable records as rows of the data table; the others are left out."""
-    return _data(decoded.where(_error().isNull()), form, reading, F.lit(str(reading)))
+    return _data(decoded.where(error_of(forms).isNull()), forms, reading, F.lit(str(reading)))
 
 
-def quarantine_rows(decoded: DataFrame, reading: BatchAttempt) -> DataFrame:
+def quarantine_rows(decoded: DataFrame, forms: Forms, reading: BatchAttempt) -> DataFrame:
     """The undecodable records as rows of the quarantine table."""
-    return decoded.where(_error().isNotNull()).select(
+    return decoded.where(error_of(forms).isNotNull()).select(
         *_envelope(reading.batch),
         "value",
-        _error().alias("error"),
+        error_of(forms).alias("error"),
         F.lit(str(reading)).alias("_batch"),
         F.current_timestamp().alias("quarantined_at"),
     )
 
 
 def _data(
-    decoded: DataFrame, form: Format, reading: BatchAttempt, batch_column: Column
+    decoded: DataFrame, forms: Forms, reading: BatchAttempt, batch_column: Column
 ) -> DataFrame:
     return decoded.select(
-        *(F.col(DECODED)[each.name].alias(each.name) for each in form.columns),
+        *(F.col(DECODED["value"])[each.name].alias(each.name) for each in forms["value"].columns),
         *_envelope(reading.batch),
         F.col("value").isNull().alias("_tombstone"),
         batch_column.alias("_batch"),
+        *(
+            F.col(DECODED["key"])[each.name].alias(f"_key_{each.name}")
+            for each in (forms["key"].columns if "key" in forms else ())
+        ),
     )
 
 
@@ -81,8 +90,12 @@ def _topic_id(batch: Batch) -> Column:
     return F.create_map(*pairs)[F.col("topic")]
 
 
-def _error() -> Column:
-    return F.col(DECODED)[ERROR]
+def error_of(forms: Forms) -> Column:
+    """Why a record is undecodable: its value's error, else its key's; null if decodable."""
+    error = F.col(DECODED["value"])[ERROR]
+    if "key" not in forms:
+        return error
+    return F.coalesce(error, F.concat(F.lit("key: "), F.col(DECODED["key"])[ERROR]))
 
 
 def _coordinates() -> Column:

@@ -43,10 +43,20 @@ _COMPARED = {
 
 def create_data_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None:
     """Create the data table unless it exists."""
-    declared = ", ".join(f"`{each.name}` {each.type}" for each in spec.columns)
+    value, keys = (
+        ", ".join(f"`{each.name}` {each.type}" for each in columns)
+        for columns in (spec.format.columns, spec.key_columns)
+    )
     counted = [each.name for each in spec.columns if str(each.type) in _COMPARED]
     statistics = [name for name in counted if name not in spec.partition_by][:_THEIR_STATISTICS]
-    _create(spark, uri, f"{declared}, {DATA_COLUMNS}", spec, _layout(spec), statistics)
+    _create(
+        spark,
+        uri,
+        ", ".join(filter(None, (value, DATA_COLUMNS, keys))),
+        spec,
+        _layout(spec),
+        statistics,
+    )
 
 
 def create_quarantine_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None:

@@ -14,7 +14,8 @@ from sluice.offsets.losses import ON_DATA_LOSS, OnDataLoss
 from sluice.offsets.spec_edition import SpecEdition
 from sluice.spec.alerts import Alerts
 from sluice.spec.columns import Column, Decimal, Primitive
-from sluice.spec.formats import Format
+from sluice.spec.formats import CONNECTION, Format, RegisteredFormat, Source
+from sluice.spec.registered import RegisteredSchema
 from sluice.spec.schedules import longest_interval, require_schedule
 from sluice.spec.spark_keys import refusal_of
 from sluice.spec.starts import (
@@ -37,10 +38,11 @@ _NOT_ABOUT_ROWS = frozenset(
         *("partition_by", "cluster_by", "spark"),
     }
 )
+_KEY_OF: Mapping[Source, str] = {"value": "format", "key": "key_format"}
 PIPELINE = r"^[a-z][a-z0-9_]{0,63}$"
 TABLE = r"^[a-z][a-z0-9_]{0,127}$"
-CONNECTION = r"^[A-Za-z_][A-Za-z0-9_]*$"
 Name = Annotated[str, Field(pattern=PIPELINE)]
+Evolution = Literal["strict", "add_columns", "widen"]
 TopicName = Annotated[str, Field(pattern=notation.TOPIC)]
 
 
@@ -61,6 +63,9 @@ class PipelineSpec(Model):
     except_topics: list[TopicName] = Field(default=[])
     table: Annotated[str, Field(pattern=TABLE)]
     format: Format
+    key_format: Format | None = None
+    evolution: Evolution = "strict"
+    rescue: bool = False
     schedule: str | None = None
     start: Start = StartEarliest()
     # At most what a receipt can account for within the longest run (scheduling.time_limits).
@@ -145,15 +150,56 @@ class PipelineSpec(Model):
             raise ValueError("except_topics goes with topic_pattern; shorten topics instead")
         if self.partition_by and self.cluster_by:
             raise ValueError("expected at most one of the keys partition_by and cluster_by")
+        if self.rescue and self.evolution != "strict":
+            raise ValueError(
+                "rescue goes with evolution: strict; the others give new fields columns"
+            )
+        if not self.awaits_reader:
+            self._check_layout()
+        return self
+
+    def _check_layout(self) -> None:
         simple = [each.name for each in self.columns if isinstance(each.type, Primitive | Decimal)]
         for key, names in (("partition_by", self.partition_by), ("cluster_by", self.cluster_by)):
             _check_layout(key, names, sorted({*OUR_COLUMNS, *simple}))
-        return self
+
+    @property
+    def awaits_reader(self) -> bool:
+        """Whether the columns are known only when the schema registry is asked."""
+        return any(form.awaits_reader for form in self.formats.values())
+
+    @property
+    def formats(self) -> Mapping[Source, Format]:
+        """The format of the value, and of the key if it is decoded."""
+        value: Mapping[Source, Format] = {"value": self.format}
+        return value if self.key_format is None else {**value, "key": self.key_format}
+
+    def with_readers(self, readers: Mapping[Source, RegisteredSchema]) -> PipelineSpec:
+        """The spec whose formats read as these schemas. Raises ValueError where it does not fit."""
+        changed = {
+            _KEY_OF[source]: form.read_as(readers[source])
+            for source, form in self.formats.items()
+            if isinstance(form, RegisteredFormat) and source in readers
+        }
+        found = self.model_copy(update=changed)
+        if not found.awaits_reader:
+            found._check_layout()
+        return found
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The decoded part of the data table."""
-        return self.format.columns
+        """The decoded part of the data table: the value's, and the key's.
+
+        Raises LookupError while a reader schema is unknown.
+        """
+        return (*self.format.columns, *self.key_columns)
+
+    @property
+    def key_columns(self) -> tuple[Column, ...]:
+        """The decoded fields of the key, named `_key_<field>`."""
+        if self.key_format is None:
+            return ()
+        return tuple(Column(f"_key_{each.name}", each.type) for each in self.key_format.columns)
 
     @property
     def edition(self) -> SpecEdition:
@@ -161,6 +207,8 @@ class PipelineSpec(Model):
         keys = self.model_dump(
             mode="json", by_alias=True, exclude=set(_NOT_ABOUT_ROWS), exclude_none=True
         )
+        for source, form in self.formats.items():
+            keys[_KEY_OF[source]] |= form.decided
         return SpecEdition.of(keys)
 
     @property
