@@ -34,6 +34,7 @@ FOLDERS = (
     "spec",
     "broker",
     "tables",
+    "registry",
     "progress",
     "lake",
     "protocol.plan",
@@ -60,6 +61,7 @@ FOLDERS = (
 ENGINES = {
     "confluent_kafka": "broker",
     "aiokafka": "broker",
+    "httpx": "registry",
     "deltalake": "tables",
     "pyarrow": "tables",
     "pyspark": "lake",
@@ -79,6 +81,7 @@ PURE_MODULES = (
     "spec.formats",
     "spec.inference",
     "spec.pipeline_spec",
+    "spec.registered",
     "spec.spark_keys",
     "spec.schedules",
     "spec.starts",
