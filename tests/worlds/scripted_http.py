@@ -23,6 +23,8 @@ class ScriptedServer:
         self.asked: list[str] = []
         self.headers: list[dict[str, str]] = []
         self.answers: dict[str, Answering | list[Answering]] = {}
+        self.otherwise: Answering = plain(404, b"nothing here")
+        self.host = "127.0.0.1"
         self.over = Event()
         self._scheme = "https" if tls else "http"
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -42,11 +44,11 @@ class ScriptedServer:
 
     @property
     def url(self) -> str:
-        return f"{self._scheme}://127.0.0.1:{self._server.server_address[1]}"
+        return f"{self._scheme}://{self.host}:{self._server.server_address[1]}"
 
     def answer_to(self, path: str) -> Answering:
         """How the next request for a path is answered."""
-        found = self.answers.get(path, plain(404, b"nothing here"))
+        found = self.answers.get(path, self.otherwise)
         if isinstance(found, list):
             return found.pop(0) if len(found) > 1 else found[0]
         return found

@@ -16,10 +16,10 @@ from urllib.parse import quote
 
 from sluice.errors import NewerFormat, OffsetsDamaged, SchemaChanged
 from sluice.spec.registered import RegisteredSchema
+from sluice.tables.storage import KEPT
 from sluice.tables.write_once import WriteOnceFiles
 
 FORMAT_VERSION = 1
-_FOLDER = "_schemas"
 # A file system has no names of more than 255 bytes.
 _LONGEST_NAME = 200
 
@@ -32,8 +32,8 @@ class KeptSchemas:
     """
 
     def __init__(self, offsets_uri: str) -> None:
-        self._uri = f"{offsets_uri}/{_FOLDER}"
-        self._files = WriteOnceFiles(offsets_uri, _FOLDER)
+        self._uri = f"{offsets_uri}/{KEPT}"
+        self._files = WriteOnceFiles(offsets_uri, KEPT)
 
     def get(self, registry: str, key: str) -> RegisteredSchema | None:
         """The schema that a key stands for; None where it was never met."""
