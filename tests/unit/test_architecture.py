@@ -34,6 +34,7 @@ FOLDERS = (
     "spec",
     "broker",
     "tables",
+    "registry",
     "progress",
     "lake",
     "protocol.plan",
@@ -60,6 +61,7 @@ FOLDERS = (
 ENGINES = {
     "confluent_kafka": "broker",
     "aiokafka": "broker",
+    "httpx": "registry",
     "deltalake": "tables",
     "pyarrow": "tables",
     "pyspark": "lake",
