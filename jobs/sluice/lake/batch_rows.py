@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from sluice.errors import SpecError
 from sluice.lake.decoding.decode import DECODED
 from sluice.lake.decoding.strict_json import ERROR, UNSURE
 from sluice.lake.port import BatchAttempt
 from sluice.offsets.batches import Batch
-from sluice.spec.formats import Format
+from sluice.spec.table_shape import TableShape
 
 # Marks the error that stops a pass at the first undecodable record.
 UNDECODABLE = "SLUICE-UNDECODABLE"
@@ -26,18 +28,20 @@ QUARANTINE_COLUMNS = (
 )
 
 
-def data_rows(decoded: DataFrame, form: Format, reading: BatchAttempt, exact: bool) -> DataFrame:
+def data_rows(
+    decoded: DataFrame, shape: TableShape, reading: BatchAttempt, exact: bool
+) -> DataFrame:
     """All records as rows of the data table; the pass fails at the first undecodable one."""
     # Mentioned once, the quick error lets Spark's optimizer do without the decoded struct.
     reason = _error() if exact else F.lit(UNSURE)
     refuse = F.raise_error(F.concat_ws(" ", F.lit(UNDECODABLE), _coordinates(), F.lit("-"), reason))
     checked = F.when(_error().isNull(), F.lit(str(reading))).otherwise(refuse)
-    return _data(decoded, form, reading, checked)
+    return _data(decoded, shape, reading, checked)
 
 
-def decodable_rows(decoded: DataFrame, form: Format, reading: BatchAttempt) -> DataFrame:
+def decodable_rows(decoded: DataFrame, shape: TableShape, reading: BatchAttempt) -> DataFrame:
     """The decodable records as rows of the data table; the others are left out."""
-    return _data(decoded.where(_error().isNull()), form, reading, F.lit(str(reading)))
+    return _data(decoded.where(_error().isNull()), shape, reading, F.lit(str(reading)))
 
 
 def quarantine_rows(decoded: DataFrame, reading: BatchAttempt) -> DataFrame:
@@ -52,13 +56,45 @@ def quarantine_rows(decoded: DataFrame, reading: BatchAttempt) -> DataFrame:
 
 
 def _data(
-    decoded: DataFrame, form: Format, reading: BatchAttempt, batch_column: Column
+    decoded: DataFrame, shape: TableShape, reading: BatchAttempt, batch_column: Column
 ) -> DataFrame:
-    return decoded.select(
-        *(F.col(DECODED)[each.name].alias(each.name) for each in form.columns),
-        *_envelope(reading.batch),
-        F.col("value").isNull().alias("_tombstone"),
-        batch_column.alias("_batch"),
+    envelope = [*_envelope(reading.batch), F.col("value").isNull().alias("_tombstone")]
+    fields = [F.col(DECODED)[each.name].alias(each.name) for each in shape.fields]
+    whole = decoded.select(*fields, *envelope, batch_column.alias("_batch"))
+    return stored_part(whole, shape)
+
+
+def stored_part(whole: DataFrame, shape: TableShape) -> DataFrame:
+    """Of rows with all fields, what the data table has: fields, derived columns, then Sluice's own.
+
+    Raises SpecError for an expression that Spark refuses.
+    """
+    if not shape.derived and len(shape.kept) == len(shape.fields):
+        return whole
+    ours = [F.col(f"`{name}`") for name in whole.columns[len(shape.fields) :]]
+    kept = [F.col(f"`{each.name}`") for each in shape.kept]
+    derived = [F.expr(each.sql).alias(each.name) for each in shape.added]
+    try:
+        found = whole.select(*kept, *derived, *ours)
+        # A Spark Connect server looks at it only when asked.
+        _ = found.schema
+    except AnalysisException as problem:
+        raise _refused(whole, shape, problem) from problem
+    return found
+
+
+def _refused(whole: DataFrame, shape: TableShape, problem: AnalysisException) -> SpecError:
+    """Which of the derived columns Spark refuses, and why."""
+    for each in shape.added:
+        try:
+            _ = whole.select(F.expr(each.sql)).schema
+        except AnalysisException as why:
+            problem = why
+            break
+    reason = str(problem).strip().splitlines()[0]
+    return SpecError(
+        f"derived.{each.name}: found {each.written}; Spark refuses it: {reason}. Write it in"
+        " another way, or remove it."
     )
 
 

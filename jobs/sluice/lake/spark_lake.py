@@ -92,7 +92,7 @@ class SparkLake:
         try:
             records = self._read_once(reading)
             decoded = self._decode(records, exact=exact)
-            self._commit(reading, records, data_rows(decoded, self._spec.format, reading, exact))
+            self._commit(reading, records, data_rows(decoded, self._spec.shape, reading, exact))
         except Exception as problem:
             found = _FIRST_UNDECODABLE.search(str(problem))
             if found:
@@ -103,7 +103,7 @@ class SparkLake:
         """Commit the batch's decodable records; the others must already be in quarantine."""
         records = self._read_once(reading)
         decoded = self._decode(records, exact=True)
-        self._commit(reading, records, decodable_rows(decoded, self._spec.format, reading))
+        self._commit(reading, records, decodable_rows(decoded, self._spec.shape, reading))
 
     def prepare_quarantine(self) -> None:
         """Create the quarantine table unless it exists."""

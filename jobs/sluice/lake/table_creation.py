@@ -16,42 +16,38 @@ from tenacity import (
     wait_fixed,
 )
 
-from sluice.lake.batch_rows import DATA_COLUMNS, QUARANTINE_COLUMNS
+from sluice.lake.batch_rows import DATA_COLUMNS, QUARANTINE_COLUMNS, stored_part
+from sluice.spec.columns import Column
 from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec.statistics_columns import statistics_columns
 from sluice.tables.delta_log import DeltaLog
 from sluice.tables.ownership import OWNER
 from sluice.tables.storage import clear_leftovers
 from sluice.tables.warehouse import as_aws_has_it, is_on_s3
 
 log = logging.getLogger(__name__)
-# Statistics on a few columns of each kind: Sluice's locate a batch, the first declared ones serve
-# analysts.
-_OUR_STATISTICS = ["_topic_id", "_partition", "_offset", "_timestamp", "_batch"]
-_THEIR_STATISTICS = 16
-_COMPARED = {
-    "STRING",
-    "TINYINT",
-    "SMALLINT",
-    "INT",
-    "BIGINT",
-    "FLOAT",
-    "DOUBLE",
-    "DATE",
-    "TIMESTAMP",
-}
+_QUARANTINE_STATISTICS = ("_topic_id", "_partition", "_offset", "_timestamp", "_batch")
 
 
 def create_data_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None:
-    """Create the data table unless it exists."""
-    declared = ", ".join(f"`{each.name}` {each.type}" for each in spec.columns)
-    counted = [each.name for each in spec.columns if str(each.type) in _COMPARED]
-    statistics = [name for name in counted if name not in spec.partition_by][:_THEIR_STATISTICS]
-    _create(spark, uri, f"{declared}, {DATA_COLUMNS}", spec, _layout(spec), statistics)
+    """Create the data table unless it exists.
+
+    Raises SpecError for a derived column that Spark refuses.
+    """
+    shape = spec.shape
+    whole = ", ".join([*map(_declared, shape.fields), DATA_COLUMNS])
+    stored_part(spark.createDataFrame([], whole), shape)
+    columns = ", ".join([*map(_declared, shape.columns), DATA_COLUMNS])
+    _create(spark, uri, columns, spec, statistics_columns(shape), _layout(spec))
+
+
+def _declared(column: Column) -> str:
+    return f"`{column.name}` {column.type}"
 
 
 def create_quarantine_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None:
     """Create the quarantine table unless it exists."""
-    _create(spark, uri, QUARANTINE_COLUMNS, spec)
+    _create(spark, uri, QUARANTINE_COLUMNS, spec, _QUARANTINE_STATISTICS)
 
 
 def _create(
@@ -59,13 +55,13 @@ def _create(
     uri: str,
     columns: str,
     spec: PipelineSpec,
+    statistics: Sequence[str],
     layout: str = "",
-    statistics: Sequence[str] = (),
 ) -> None:
     properties = {
         OWNER: spec.pipeline,
         "sluice.version": "2",
-        "delta.dataSkippingStatsColumns": ",".join([*_OUR_STATISTICS, *statistics]),
+        "delta.dataSkippingStatsColumns": ",".join(statistics),
     }
     listed = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
     _until_there(

@@ -13,7 +13,7 @@ from sluice.offsets import notation
 from sluice.offsets.losses import ON_DATA_LOSS, OnDataLoss
 from sluice.offsets.spec_edition import SpecEdition
 from sluice.spec.alerts import Alerts
-from sluice.spec.columns import Column, Decimal, Primitive
+from sluice.spec.columns import Column
 from sluice.spec.formats import Format
 from sluice.spec.schedules import longest_interval, require_schedule
 from sluice.spec.spark_keys import refusal_of
@@ -22,10 +22,10 @@ from sluice.spec.starts import (
     StartEarliest,
     named_start,
 )
+from sluice.spec.table_shape import TableShape
 from sluice.strict_model import Model
 
 _LEAST_PATIENCE = timedelta(minutes=15)
-OUR_COLUMNS = ("_topic", "_topic_id", "_partition", "_offset", "_timestamp", "_key", "_batch")
 OUR_DAGS = ("sluice_maintenance", "sluice_reset", "sluice_watch")
 # Kafka's own topics. Mirroring the cursor writes to the first: it would never be fully read.
 _INTERNAL = ("__consumer_offsets", "__share_group_state", "__transaction_state")
@@ -71,6 +71,9 @@ class PipelineSpec(Model):
     consumer_group: str | None = Field(default=None, min_length=1)
     partition_by: list[str] = Field(default=[])
     cluster_by: list[str] = Field(default=[], max_length=4)
+    include: list[str] = Field(default=[])
+    exclude: list[str] = Field(default=[])
+    derived: dict[str, str] = Field(default={}, max_length=100)
     alerts: Alerts = Alerts()
     spark: dict[str, str] = Field(default={})
     owner: str = "airflow"
@@ -145,22 +148,29 @@ class PipelineSpec(Model):
             raise ValueError("except_topics goes with topic_pattern; shorten topics instead")
         if self.partition_by and self.cluster_by:
             raise ValueError("expected at most one of the keys partition_by and cluster_by")
-        simple = [each.name for each in self.columns if isinstance(each.type, Primitive | Decimal)]
-        for key, names in (("partition_by", self.partition_by), ("cluster_by", self.cluster_by)):
-            _check_layout(key, names, sorted({*OUR_COLUMNS, *simple}))
+        if self.include and self.exclude:
+            raise ValueError("expected at most one of the keys include and exclude")
+        self.shape.require()
         return self
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The decoded part of the data table."""
+        """The fields of a decoded record."""
         return self.format.columns
+
+    @property
+    def shape(self) -> TableShape:
+        """What the spec says about the data table's columns."""
+        keys = ("include", "exclude", "derived", "partition_by", "cluster_by")
+        return TableShape(self.columns, **{each: getattr(self, each) for each in keys})
 
     @property
     def edition(self) -> SpecEdition:
         """What of the spec decides the rows of a batch; stored with the batch."""
-        keys = self.model_dump(
-            mode="json", by_alias=True, exclude=set(_NOT_ABOUT_ROWS), exclude_none=True
-        )
+        # An empty one is as none: specs of before keep their edition.
+        empty = {key for key in ("include", "exclude", "derived") if not getattr(self, key)}
+        left_out = {*_NOT_ABOUT_ROWS, *empty}
+        keys = self.model_dump(mode="json", by_alias=True, exclude=left_out, exclude_none=True)
         return SpecEdition.of(keys)
 
     @property
@@ -192,11 +202,3 @@ class PipelineSpec(Model):
             return topic in self.topics
         matches = re.fullmatch(self.topic_pattern or "", topic) is not None
         return matches and topic not in {*self.except_topics, *_INTERNAL}
-
-
-def _check_layout(key: str, names: list[str], allowed: list[str]) -> None:
-    for name in names:
-        if name not in allowed:
-            raise ValueError(f"{key}: found {name!r}; allowed: {', '.join(allowed)}")
-    if len(set(names)) < len(names):
-        raise ValueError(f"{key}: a column is named twice")

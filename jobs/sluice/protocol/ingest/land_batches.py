@@ -103,6 +103,8 @@ def _prepare(resources: PipelineResources, lake: Lake) -> None:
         return
     try:
         lake.prepare()
+    except SluiceError:
+        raise
     except Exception as problem:
         raise SparkFailed(
             f"the data table was not created. Spark stopped: {_short_message(problem)}"
