@@ -16,11 +16,6 @@ from sluice.spec.table_shape import TableShape
 # Marks the error that stops a pass at the first undecodable record.
 UNDECODABLE = "SLUICE-UNDECODABLE"
 
-DATA_COLUMNS = (
-    "_topic STRING, _topic_id STRING, _partition INT, _offset BIGINT, _timestamp TIMESTAMP,"
-    " _key BINARY, _headers ARRAY<STRUCT<key: STRING, value: BINARY>>,"
-    " _tombstone BOOLEAN, _batch STRING"
-)
 QUARANTINE_COLUMNS = (
     "_topic STRING, _topic_id STRING, _partition INT, _offset BIGINT, _timestamp TIMESTAMP,"
     " _key BINARY, _headers ARRAY<STRUCT<key: STRING, value: BINARY>>,"

@@ -29,6 +29,7 @@ from sluice.lake.decoding.strict_json import ERROR
 from sluice.lake.kafka_source import read_ranges
 from sluice.lake.port import BatchAttempt, QuarantineResult, ShowReading, Undecodable
 from sluice.lake.reading_pace import telling_pace
+from sluice.lake.table_alignment import align_data_table
 from sluice.lake.table_creation import create_data_table, create_quarantine_table
 from sluice.offsets.batches import Batch
 from sluice.offsets.ranges import span_of
@@ -68,6 +69,10 @@ class SparkLake:
         """Create the data table unless it exists."""
         create_data_table(self._spark, self._data, self._spec)
         log_ahead.before_a_commit(self._spark, self._data)
+
+    def align(self) -> None:
+        """Give the data table the properties and comments that the spec has now."""
+        align_data_table(self._spark, self._data, self._spec)
 
     def land(self, reading: BatchAttempt) -> None:
         """Commit the batch in one pass if all is decodable; otherwise raises Undecodable.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 from tenacity import (
@@ -16,8 +16,9 @@ from tenacity import (
     wait_fixed,
 )
 
-from sluice.lake.batch_rows import DATA_COLUMNS, QUARANTINE_COLUMNS, stored_part
-from sluice.spec.columns import Column
+from sluice.lake.batch_rows import QUARANTINE_COLUMNS, stored_part
+from sluice.lake.table_alignment import comment, listed
+from sluice.spec.derived import OURS
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.spec.statistics_columns import statistics_columns
 from sluice.tables.delta_log import DeltaLog
@@ -26,7 +27,7 @@ from sluice.tables.storage import clear_leftovers
 from sluice.tables.warehouse import as_aws_has_it, is_on_s3
 
 log = logging.getLogger(__name__)
-_QUARANTINE_STATISTICS = ("_topic_id", "_partition", "_offset", "_timestamp", "_batch")
+_STATISTICS = "delta.dataSkippingStatsColumns"
 
 
 def create_data_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None:
@@ -35,40 +36,35 @@ def create_data_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None
     Raises SpecError for a derived column that Spark refuses.
     """
     shape = spec.shape
-    whole = ", ".join([*map(_declared, shape.fields), DATA_COLUMNS])
-    stored_part(spark.createDataFrame([], whole), shape)
-    columns = ", ".join([*map(_declared, shape.columns), DATA_COLUMNS])
-    _create(spark, uri, columns, spec, statistics_columns(shape), _layout(spec))
-
-
-def _declared(column: Column) -> str:
-    return f"`{column.name}` {column.type}"
+    if shape.derived:
+        whole = ", ".join(f"`{each.name}` {each.type}" for each in (*shape.fields, *OURS))
+        stored_part(spark.createDataFrame([], whole), shape)
+    columns = ", ".join(
+        f"`{each.name}` {each.type}{comment(spec.comments.get(each.name))}"
+        for each in (*shape.columns, *OURS)
+    )
+    statistics = {_STATISTICS: ",".join(statistics_columns(shape))}
+    _create(spark, uri, columns, _ours(spec) | statistics | spec.properties, _layout(spec))
 
 
 def create_quarantine_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None:
     """Create the quarantine table unless it exists."""
-    _create(spark, uri, QUARANTINE_COLUMNS, spec, _QUARANTINE_STATISTICS)
+    statistics = {_STATISTICS: "_topic_id,_partition,_offset,_timestamp,_batch"}
+    _create(spark, uri, QUARANTINE_COLUMNS, _ours(spec) | statistics)
+
+
+def _ours(spec: PipelineSpec) -> dict[str, str]:
+    return {OWNER: spec.pipeline, "sluice.version": "2"}
 
 
 def _create(
-    spark: SparkSession,
-    uri: str,
-    columns: str,
-    spec: PipelineSpec,
-    statistics: Sequence[str],
-    layout: str = "",
+    spark: SparkSession, uri: str, columns: str, properties: Mapping[str, str], layout: str = ""
 ) -> None:
-    properties = {
-        OWNER: spec.pipeline,
-        "sluice.version": "2",
-        "delta.dataSkippingStatsColumns": ",".join(statistics),
-    }
-    listed = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
     _until_there(
         spark,
         uri,
         f"CREATE TABLE IF NOT EXISTS delta.`{uri}` ({columns}) USING delta {layout}"
-        f" TBLPROPERTIES ({listed})",
+        f" TBLPROPERTIES ({listed(properties)})",
     )
 
 

@@ -15,10 +15,12 @@ COORDINATES = parse_columns(
     "_topic STRING, _topic_id STRING, _partition INT, _offset BIGINT, _timestamp TIMESTAMP,"
     " _key BINARY, _headers ARRAY<STRUCT<key: STRING, value: BINARY>>, _tombstone BOOLEAN"
 )
-# Sluice's own columns of each table, and names that Spark and Delta give a meaning.
+# Sluice's own columns of the data table.
+OURS = (*COORDINATES, *parse_columns("_batch STRING"))
+# Those of other tables, and names that Spark and Delta give a meaning.
 _TAKEN = {
-    *(each.name for each in COORDINATES),
-    *("_batch", "_error", "_rescued", "_metadata"),
+    *(each.name for each in OURS),
+    *("_error", "_rescued", "_metadata"),
     *("_change_type", "_commit_version", "_commit_timestamp"),
 }
 _NAME = re.compile(r"[A-Za-z_]\w{0,127}", re.ASCII)

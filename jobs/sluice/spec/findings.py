@@ -10,7 +10,14 @@ from sluice.errors import did_you_mean
 from sluice.offsets import notation
 from sluice.spec.alerts import Alerts
 from sluice.spec.formats import JsonFormat, RawFormat
-from sluice.spec.pipeline_spec import CONNECTION, PIPELINE, TABLE, PipelineSpec, Quarantine
+from sluice.spec.pipeline_spec import (
+    CONNECTION,
+    FILE_SIZE,
+    PIPELINE,
+    TABLE,
+    PipelineSpec,
+    Quarantine,
+)
 from sluice.spec.starts import (
     DeltaIngest,
     StartCheckpoint,
@@ -57,6 +64,7 @@ _EXPECTED: Mapping[str, str] = {
 _OF_PATTERN: Mapping[str, str] = {
     PIPELINE: "a lower-case letter, then at most 63 of a-z, 0-9 and _",
     TABLE: "a lower-case letter, then at most 127 of a-z, 0-9 and _",
+    FILE_SIZE: "a size such as 128m or 1g",
     CONNECTION: "a connection id: letters, digits and _, no digit first",
     notation.TOPIC: "a topic: at most 249 letters, digits, dots, _ and -",
 }

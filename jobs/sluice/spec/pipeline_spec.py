@@ -22,6 +22,7 @@ from sluice.spec.starts import (
     StartEarliest,
     named_start,
 )
+from sluice.spec.table_properties import as_property, require_allowed
 from sluice.spec.table_shape import TableShape
 from sluice.strict_model import Model
 
@@ -34,11 +35,12 @@ _NOT_ABOUT_ROWS = frozenset(
     {
         *("version", "pipeline", "kafka", "table", "schedule", "start", "consumer_group", "alerts"),
         *("max_records_per_batch", "max_batches_per_run", "on_data_loss", "owner", "description"),
-        *("partition_by", "cluster_by", "spark"),
+        *("partition_by", "cluster_by", "spark", "comments", "properties", "target_file_size"),
     }
 )
 PIPELINE = r"^[a-z][a-z0-9_]{0,63}$"
 TABLE = r"^[a-z][a-z0-9_]{0,127}$"
+FILE_SIZE = r"^[1-9][0-9]{0,3}[mg]$"
 CONNECTION = r"^[A-Za-z_][A-Za-z0-9_]*$"
 Name = Annotated[str, Field(pattern=PIPELINE)]
 TopicName = Annotated[str, Field(pattern=notation.TOPIC)]
@@ -74,6 +76,9 @@ class PipelineSpec(Model):
     include: list[str] = Field(default=[])
     exclude: list[str] = Field(default=[])
     derived: dict[str, str] = Field(default={}, max_length=100)
+    comments: dict[str, Annotated[str, Field(max_length=1000)]] = Field(default={})
+    properties: dict[str, str] = Field(default={})
+    target_file_size: str | None = Field(default=None, pattern=FILE_SIZE)
     alerts: Alerts = Alerts()
     spark: dict[str, str] = Field(default={})
     owner: str = "airflow"
@@ -138,6 +143,19 @@ class PipelineSpec(Model):
                 raise ValueError(f"found {key}: {refusal}")
         return conf
 
+    @field_validator("properties", mode="before")
+    @classmethod
+    def _property_may_be_a_number(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        return {k: as_property(v) if isinstance(v, bool | int) else v for k, v in given.items()}
+
+    @field_validator("properties")
+    @classmethod
+    def _is_allowed(cls, properties: Mapping[str, str]) -> Mapping[str, str]:
+        require_allowed(properties)
+        return properties
+
     @model_validator(mode="after")
     def _fits_together(self) -> PipelineSpec:
         if (self.topics is None) == (self.topic_pattern is None):
@@ -161,7 +179,7 @@ class PipelineSpec(Model):
     @property
     def shape(self) -> TableShape:
         """What the spec says about the data table's columns."""
-        keys = ("include", "exclude", "derived", "partition_by", "cluster_by")
+        keys = ("include", "exclude", "derived", "partition_by", "cluster_by", "comments")
         return TableShape(self.columns, **{each: getattr(self, each) for each in keys})
 
     @property

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from sluice.errors import did_you_mean
 from sluice.spec.casts import is_simple
 from sluice.spec.columns import Column
-from sluice.spec.derived import DerivedColumn, derived_columns, require_free_names
+from sluice.spec.derived import OURS, DerivedColumn, derived_columns, require_free_names
 
 OUR_COLUMNS = ("_topic", "_topic_id", "_partition", "_offset", "_timestamp", "_key", "_batch")
 
@@ -26,6 +26,7 @@ class TableShape:
     derived: Mapping[str, str] = field(default_factory=dict)
     partition_by: Sequence[str] = ()
     cluster_by: Sequence[str] = ()
+    comments: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def kept(self) -> tuple[Column, ...]:
@@ -60,6 +61,12 @@ class TableShape:
         simple = [each.name for each in self.columns if is_simple(each.type)]
         for key, names in (("partition_by", self.partition_by), ("cluster_by", self.cluster_by)):
             _require_among(key, names, sorted({*OUR_COLUMNS, *simple}))
+        _require_among("comments", [*self.comments], [e.name for e in (*self.columns, *OURS)])
+        for name, text in self.comments.items():
+            if "\\" in text or {"'", '"'} <= set(text):
+                raise ValueError(
+                    f"comments.{name}: expected no backslash, and one kind of quotation marks"
+                )
 
 
 def _require_among(key: str, names: Sequence[str], allowed: Iterable[str]) -> None:
