@@ -283,15 +283,17 @@ def test_a_client_certificate_that_is_asked_for(
             "ssl.key.password": PASSWORD,
         }
         assert fronted.schema(extra=certificate) == "Passenger"
-        said = refusal(SettingsError, fronted.schema)
-        assert "expected a certificate that is trusted" in said
         stranger = Authority().client("sluice", PASSWORD)
         foreign = {
             **certificate,
             "ssl.certificate.pem": stranger.certificate,
             "ssl.key.pem": stranger.key,
         }
-        refusal(SettingsError, lambda: fronted.schema(extra=foreign))
+        for extra in ({}, foreign):
+            # The server hangs up, and its reason arrives or not.
+            with pytest.raises((SettingsError, RegistryUnavailable)) as refused:
+                fronted.schema(extra=extra)
+            assert "certificate" in str(refused.value)
 
 
 @pytest.mark.parametrize(

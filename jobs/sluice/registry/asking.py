@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
+import re
 import ssl
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
@@ -16,6 +18,7 @@ from typing import Any, TypeVar
 import httpx
 from tenacity import (
     AsyncRetrying,
+    RetryCallState,
     retry_if_exception_type,
     stop_after_attempt,
     wait_random_exponential,
@@ -29,6 +32,11 @@ _ATTEMPTS = 3
 _SHARE_OF_ONE = 0.3
 _LARGEST = 16 * 1024 * 1024
 _ACCEPT = "application/vnd.schemaregistry.v1+json, application/json"
+
+# What OpenSSL calls a connection that broke; whatever else it finds stays so.
+_BROKEN = re.compile(r"INTERNAL_ERROR|USER_CANCEL|BAD_RECORD_MAC")
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -68,6 +76,7 @@ class Asking:
             stop=stop_after_attempt(max(_ATTEMPTS, len(self._settings.urls))),
             wait=wait_random_exponential(multiplier=self._each / 30, max=self._each / 6),
             retry=retry_if_exception_type(_NoAnswer),
+            before_sleep=self._tell,
             reraise=True,
         )
         try:
@@ -75,6 +84,10 @@ class Asking:
         except _NoAnswer as problem:
             raise unavailable(self._settings, what, str(problem)) from None
         return found
+
+    def _tell(self, state: RetryCallState) -> None:
+        problem = state.outcome.exception() if state.outcome else None
+        log.warning("connection %s: %s; it is asked again", self._settings.connection, problem)
 
     async def _once(self, path: str, what: str) -> Answer:
         url = self._url
@@ -89,7 +102,10 @@ class Asking:
                 found = f"{url}: no trusted connection: {refusal}"
                 raise self._refused(what, "a certificate that is trusted", found, "ssl.*") from None
             self._url = next(self._urls)
-            raise _NoAnswer(f"{url}: {type(problem).__name__}") from None
+            # The reason that a server gives may be lost when it hangs up.
+            over_tls = url.startswith("https:") and isinstance(problem, httpx.ReadError)
+            hint = ", as of a server that wants another client certificate" if over_tls else ""
+            raise _NoAnswer(f"{url}: {type(problem).__name__}{hint}") from None
         return self._judged(url, status, body, what)
 
     async def _read(self, url: str, what: str) -> tuple[int, bytes]:
@@ -121,7 +137,8 @@ class Asking:
         if not isinstance(document, dict):
             return ""
         said = f"{document.get('error_code')}: {document.get('message')}"
-        return f", {self._settings.without_secrets(' '.join(said.split())[:200])}"
+        told = self._settings.without_secrets(" ".join(said.split()))
+        return f", {''.join(each if each.isprintable() else '?' for each in told[:200])}"
 
     def _refused(self, what: str, expected: str, found: str, keys: str) -> SettingsError:
         connection = self._settings.connection
@@ -190,6 +207,7 @@ def _tls_refusal(problem: BaseException) -> str | None:
         if isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError):
             return None
         if isinstance(cause, ssl.SSLError):
-            return str(cause.reason)
+            reason = cause.reason or "no reason given"
+            return None if _BROKEN.search(reason) else reason
         cause = cause.__cause__ or cause.__context__
     return None

@@ -13,6 +13,7 @@ from sluice.spec.registered import KINDS, Reference, RegisteredSchema
 
 LIMIT_SECONDS = 30.0
 _LARGEST_ID = 2**31 - 1
+_DEEPEST = 50
 _GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 # A registry has answered it for as long as there is more than Avro.
 _ANY_REGISTRY = "schemas/types"
@@ -54,7 +55,7 @@ class Registry:
         what = f"subject {subject!r}"
 
         async def ask(asking: Asking) -> RegisteredSchema:
-            answer = await asking.get(f"subjects/{quote(subject, safe='')}/versions/latest", what)
+            answer = await asking.get(f"subjects/{_quoted(subject)}/versions/latest", what)
             return await self._registered(asking, answer, None, what)
 
         return in_time(self._settings, self._limit, what, ask)
@@ -66,12 +67,10 @@ class Registry:
         texts: dict[str, str] = {}
         await self._resolve(asking, found, texts, what, ())
         references = tuple(Reference(name, text) for name, text in texts.items())
-        number = found.get("id")
-        if key is None and not isinstance(number, int):
+        number = str(found.get("id")) if key is None else key
+        if _path_of(number) is None:
             raise no_registry(self._settings, what, f"{answer.url} answers without an id")
-        return RegisteredSchema(
-            str(number) if key is None else key, found["schemaType"], found["schema"], references
-        )
+        return RegisteredSchema(number, found["schemaType"], found["schema"], references)
 
     async def _resolve(
         self,
@@ -86,7 +85,9 @@ class Registry:
             name, subject, version = each["name"], each["subject"], each["version"]
             if name in within:
                 raise self._unknown(what, "references without a circle", f"{name!r} in one")
-            path = f"subjects/{quote(subject, safe='')}/versions/{version}?deleted=true"
+            if len(within) == _DEEPEST:
+                raise self._unknown(what, f"references of {_DEEPEST} levels", "more")
+            path = f"subjects/{_quoted(subject)}/versions/{version}?deleted=true"
             of = f"{what}, its reference {name!r}: subject {subject!r}, version {version}"
             answer = await asking.get(path, of)
             found = await self._checked(asking, answer, of)
@@ -136,6 +137,10 @@ def _path_of(key: str) -> str | None:
     if re.fullmatch(r"[0-9]{1,10}", key) and int(key) <= _LARGEST_ID:
         return f"schemas/ids/{int(key)}"
     return None
+
+
+def _quoted(subject: str) -> str:
+    return quote(subject, safe="", errors="surrogatepass")
 
 
 def _is_reference(found: Any) -> bool:

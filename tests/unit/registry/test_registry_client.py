@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import time
 import traceback
 from collections.abc import Callable, Iterator
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sluice.errors import RegistryUnavailable, SettingsError, UnknownSchema
 from sluice.registry.client import Registry
 from sluice.registry.registry_settings import RegistrySettings
@@ -100,6 +103,15 @@ def test_references_in_a_circle_end(server: ScriptedServer) -> None:
     server.answers[version("a")] = document({"schema": "A", "references": referring("a")})
     said = refusal(UnknownSchema, lambda: registry(server.url).schema("7"))
     assert "expected references without a circle, found 'a' in one" in said
+
+
+def test_references_that_are_too_deep_end(server: ScriptedServer) -> None:
+    server.answers[BY_ID] = document({"schema": "top", "references": referring("n0")})
+    for number in range(60):
+        found = {"schema": f"{number}", "references": referring(f"n{number + 1}")}
+        server.answers[version(f"n{number}")] = document(found)
+    said = refusal(UnknownSchema, lambda: registry(server.url, 10).schema("7"))
+    assert "expected references of 50 levels, found more" in said
 
 
 @pytest.mark.parametrize(
@@ -256,3 +268,46 @@ def test_of_two_addresses_the_other_is_asked(server: ScriptedServer) -> None:
 def test_tls_to_a_server_that_speaks_none(server: ScriptedServer) -> None:
     url = server.url.replace("http:", "https:")
     refusal(SettingsError, lambda: registry(url).schema("7"))
+
+
+TEXTS = st.text(st.characters(codec=None), max_size=5)
+REFERENCES = st.lists(
+    st.fixed_dictionaries({"name": TEXTS, "subject": TEXTS, "version": st.integers()}), max_size=2
+)
+ODD = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXTS,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(TEXTS, inner, max_size=2),
+    max_leaves=3,
+)
+DOCUMENTS = st.fixed_dictionaries(
+    {},
+    optional={
+        "schema": TEXTS | ODD,
+        "schemaType": st.sampled_from(["AVRO", "JSON", "PROTOBUF", "XML"]) | ODD,
+        "references": REFERENCES | ODD,
+        "id": st.integers() | ODD,
+        "error_code": st.integers(40400, 40499) | ODD,
+        "message": TEXTS | ODD,
+    },
+)
+BODIES = DOCUMENTS.map(lambda each: json.dumps(each).encode()) | st.binary(max_size=20)
+
+
+@pytest.fixture(scope="module")
+def odd_server() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as running:
+        yield running
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(200, 599).filter(lambda status: status not in (204, 205, 304)), BODIES)
+def test_whatever_is_answered_is_a_schema_or_one_of_the_named_errors(
+    odd_server: ScriptedServer, status: int, body: bytes
+) -> None:
+    odd_server.otherwise = plain(status, body)
+    asked = registry(odd_server.url, 0.6)
+    for call in (lambda: asked.schema("7"), lambda: asked.latest("orders-value")):
+        try:
+            assert isinstance(call(), RegisteredSchema)
+        except (RegistryUnavailable, SettingsError, UnknownSchema) as refused:
+            str(refused).encode()
