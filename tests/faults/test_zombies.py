@@ -44,8 +44,12 @@ def test_a_frozen_commit_wakes_up_five_batches_later(faulty: Faulty) -> None:
     assert trips.judge().facts.rows == 10 + 4 * LATER
 
 
-def test_a_zombie_of_a_closed_generation_cannot_land(faulty: Faulty) -> None:
-    trips = faulty()
+@pytest.mark.parametrize("layout", [{}, {"cluster_by": ["_offset"]}], ids=["plain", "clustered"])
+def test_a_zombie_of_a_closed_generation_cannot_land(
+    faulty: Faulty, layout: dict[str, list[str]]
+) -> None:
+    """Also where the fence is not delta-rs' own: in a clustered table."""
+    trips = faulty(**layout)
     more(trips, 10)
     trips.run()
     more(trips, 5, 10)

@@ -72,6 +72,15 @@ def test_what_operators_ask_for_works_in_a_bucket(trips: InBucket) -> None:
     trips.judge()
 
 
+def test_a_clustered_table_in_a_bucket_is_reset(trips: InBucket) -> None:
+    """Its fence is a conditional PUT of Sluice's own."""
+    trips.write_spec(cluster_by=["_offset"])
+    succeeds(trips, "run")
+    succeeds(trips, "reset", "--to-earliest", "--reason", "a test", "--execute")
+    succeeds(trips, "run")
+    assert trips.judge().facts.rows == 9
+
+
 def test_a_spark_of_its_own_lands_a_batch_in_a_bucket(trips: InBucket) -> None:
     trips.server = None
     succeeds(trips, "run")

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from sluice.errors import SpecError
 from sluice.lake.decoding.decode import DECODED
 from sluice.lake.decoding.strict_json import ERROR, UNSURE
 from sluice.lake.port import BatchAttempt
 from sluice.offsets.batches import Batch
-from sluice.spec.formats import Format, Source
+from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec.record_formats import KEY_PREFIX
+from sluice.spec.table_shape import TableShape
 
 # Marks the error that stops a pass at the first undecodable record.
 UNDECODABLE = "SLUICE-UNDECODABLE"
 
-Forms = Mapping[Source, Format]
-"""The format of the value, and of the key where keys are decoded."""
-
-DATA_COLUMNS = (
-    "_topic STRING, _topic_id STRING, _partition INT, _offset BIGINT, _timestamp TIMESTAMP,"
-    " _key BINARY, _headers ARRAY<STRUCT<key: STRING, value: BINARY>>,"
-    " _tombstone BOOLEAN, _batch STRING"
-)
 QUARANTINE_COLUMNS = (
     "_topic STRING, _topic_id STRING, _partition INT, _offset BIGINT, _timestamp TIMESTAMP,"
     " _key BINARY, _headers ARRAY<STRUCT<key: STRING, value: BINARY>>,"
@@ -31,43 +25,77 @@ QUARANTINE_COLUMNS = (
 )
 
 
-def data_rows(decoded: DataFrame, forms: Forms, reading: BatchAttempt, exact: bool) -> DataFrame:
+def data_rows(
+    decoded: DataFrame, spec: PipelineSpec, reading: BatchAttempt, exact: bool
+) -> DataFrame:
     """All records as rows of the data table; the pass fails at the first undecodable one."""
     # Mentioned once, the quick error lets Spark's optimizer do without the decoded struct.
-    reason = error_of(forms) if exact else F.lit(UNSURE)
+    reason = error_of(spec) if exact else F.lit(UNSURE)
     refuse = F.raise_error(F.concat_ws(" ", F.lit(UNDECODABLE), _coordinates(), F.lit("-"), reason))
-    checked = F.when(error_of(forms).isNull(), F.lit(str(reading))).otherwise(refuse)
-    return _data(decoded, forms, reading, checked)
+    checked = F.when(error_of(spec).isNull(), F.lit(str(reading))).otherwise(refuse)
+    return _data(decoded, spec, reading, checked)
 
 
-def decodable_rows(decoded: DataFrame, forms: Forms, reading: BatchAttempt) -> DataFrame:
+def decodable_rows(decoded: DataFrame, spec: PipelineSpec, reading: BatchAttempt) -> DataFrame:
     """The decodable records as rows of the data table; the others are left out."""
-    return _data(decoded.where(error_of(forms).isNull()), forms, reading, F.lit(str(reading)))
+    return _data(decoded.where(error_of(spec).isNull()), spec, reading, F.lit(str(reading)))
 
 
-def quarantine_rows(decoded: DataFrame, forms: Forms, reading: BatchAttempt) -> DataFrame:
+def quarantine_rows(decoded: DataFrame, spec: PipelineSpec, reading: BatchAttempt) -> DataFrame:
     """The undecodable records as rows of the quarantine table."""
-    return decoded.where(error_of(forms).isNotNull()).select(
+    return decoded.where(error_of(spec).isNotNull()).select(
         *_envelope(reading.batch),
         "value",
-        error_of(forms).alias("error"),
+        error_of(spec).alias("error"),
         F.lit(str(reading)).alias("_batch"),
         F.current_timestamp().alias("quarantined_at"),
     )
 
 
 def _data(
-    decoded: DataFrame, forms: Forms, reading: BatchAttempt, batch_column: Column
+    decoded: DataFrame, spec: PipelineSpec, reading: BatchAttempt, batch_column: Column
 ) -> DataFrame:
-    return decoded.select(
-        *(F.col(DECODED["value"])[each.name].alias(each.name) for each in forms["value"].columns),
-        *_envelope(reading.batch),
-        F.col("value").isNull().alias("_tombstone"),
-        batch_column.alias("_batch"),
-        *(
-            F.col(DECODED["key"])[each.name].alias(f"_key_{each.name}")
-            for each in (forms["key"].columns if "key" in forms else ())
-        ),
+    envelope = [*_envelope(reading.batch), F.col("value").isNull().alias("_tombstone")]
+    fields = [F.col(DECODED["value"])[each.name].alias(each.name) for each in spec.columns]
+    keys = [
+        F.col(DECODED["key"])[name.removeprefix(KEY_PREFIX)].alias(name)
+        for name in (each.name for each in spec.formats.key_columns)
+    ]
+    whole = decoded.select(*fields, *envelope, batch_column.alias("_batch"), *keys)
+    return stored_part(whole, spec.shape)
+
+
+def stored_part(whole: DataFrame, shape: TableShape) -> DataFrame:
+    """Of rows with all fields, what the data table has: fields, derived columns, then Sluice's own.
+
+    Raises SpecError for an expression that Spark refuses.
+    """
+    if not shape.derived and len(shape.kept) == len(shape.fields):
+        return whole
+    ours = [F.col(f"`{name}`") for name in whole.columns[len(shape.fields) :]]
+    kept = [F.col(f"`{each.name}`") for each in shape.kept]
+    derived = [F.expr(each.sql).alias(each.name) for each in shape.added]
+    try:
+        found = whole.select(*kept, *derived, *ours)
+        # A Spark Connect server looks at it only when asked.
+        _ = found.schema
+    except AnalysisException as problem:
+        raise _refused(whole, shape, problem) from problem
+    return found
+
+
+def _refused(whole: DataFrame, shape: TableShape, problem: AnalysisException) -> SpecError:
+    """Which of the derived columns Spark refuses, and why."""
+    for each in shape.added:
+        try:
+            _ = whole.select(F.expr(each.sql)).schema
+        except AnalysisException as why:
+            problem = why
+            break
+    reason = str(problem).strip().splitlines()[0]
+    return SpecError(
+        f"derived.{each.name}: found {each.written}; Spark refuses it: {reason}. Write it in"
+        " another way, or remove it."
     )
 
 
@@ -90,10 +118,10 @@ def _topic_id(batch: Batch) -> Column:
     return F.create_map(*pairs)[F.col("topic")]
 
 
-def error_of(forms: Forms) -> Column:
+def error_of(spec: PipelineSpec) -> Column:
     """Why a record is undecodable: its value's error, else its key's; null if decodable."""
     error = F.col(DECODED["value"])[ERROR]
-    if "key" not in forms:
+    if spec.key_format is None:
         return error
     return F.coalesce(error, F.concat(F.lit("key: "), F.col(DECODED["key"])[ERROR]))
 

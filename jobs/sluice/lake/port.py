@@ -80,6 +80,9 @@ class Lake(Protocol):
     def prepare(self) -> None:
         """Create the data table unless it exists."""
 
+    def align(self) -> None:
+        """Give the data table the properties and comments that the spec has now."""
+
     def land(self, reading: BatchAttempt) -> None:
         """Commit the batch if all of it is decodable. Raises Undecodable, nothing committed.
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sluice.errors import SettingsError, SparkFailed
+from sluice.lake.file_sizes import files_conf
 from sluice.lake.java_options import options_for, server_options
 from sluice.lake.log_store import check_log_store
 from sluice.lake.opened import OpenSpark
@@ -108,7 +109,7 @@ def _start_conf(on_s3: bool) -> dict[str, str]:
 
 def session_conf(spec: PipelineSpec) -> dict[str, str]:
     """The part that a session on a server receives, including all of the spec's."""
-    return {**_SESSION_CONF, **spec.spark, **EXACT_CONF}
+    return {**_SESSION_CONF, **files_conf(spec), **spec.spark, **EXACT_CONF}
 
 
 def open_at(place: SparkPlace, tables: Warehouse) -> OpenSpark:

@@ -34,6 +34,7 @@ from sluice.lake.decoding.decode import decoder
 from sluice.lake.kafka_source import read_ranges
 from sluice.lake.port import BatchAttempt, QuarantineResult, ShowReading, Undecodable
 from sluice.lake.reading_pace import telling_pace
+from sluice.lake.table_alignment import align_data_table
 from sluice.lake.table_creation import create_data_table, create_quarantine_table
 from sluice.offsets.batches import Batch
 from sluice.offsets.ranges import span_of
@@ -66,13 +67,19 @@ class SparkLake:
         self._quarantine = tables.quarantine(spec.table)
         if DeltaLog(self._data).exists():
             log_ahead.before_a_commit(spark, self._data)
-        self._decoders = [decoder(form, source, {}) for source, form in spec.formats.items()]
+        self._decoders = [
+            decoder(form, source, {}) for source, form in spec.formats.by_source.items()
+        ]
         self._exact_only = False
 
     def prepare(self) -> None:
         """Create the data table unless it exists."""
         create_data_table(self._spark, self._data, self._spec)
         log_ahead.before_a_commit(self._spark, self._data)
+
+    def align(self) -> None:
+        """Give the data table the properties and comments that the spec has now."""
+        align_data_table(self._spark, self._data, self._spec)
 
     def land(self, reading: BatchAttempt) -> None:
         """Commit the batch in one pass if all is decodable; otherwise raises Undecodable.
@@ -97,7 +104,7 @@ class SparkLake:
         try:
             records = self._read_once(reading)
             decoded = self._decode(records, exact=exact)
-            self._commit(reading, records, data_rows(decoded, self._spec.formats, reading, exact))
+            self._commit(reading, records, data_rows(decoded, self._spec, reading, exact))
         except Exception as problem:
             found = _FIRST_UNDECODABLE.search(str(problem))
             if found:
@@ -108,7 +115,7 @@ class SparkLake:
         """Commit the batch's decodable records; the others must already be in quarantine."""
         records = self._read_once(reading)
         decoded = self._decode(records, exact=True)
-        self._commit(reading, records, decodable_rows(decoded, self._spec.formats, reading))
+        self._commit(reading, records, decodable_rows(decoded, self._spec, reading))
 
     def prepare_quarantine(self) -> None:
         """Create the quarantine table unless it exists."""
@@ -120,11 +127,11 @@ class SparkLake:
         decoded = self._decode(self._read(reading), exact=True).observe(
             seen,
             F.count(F.lit(1)).alias("records"),
-            F.count(error_of(self._spec.formats)).alias("undecodable"),
+            F.count(error_of(self._spec)).alias("undecodable"),
         )
         with naming_conflicts(), self._telling_pace(reading):
             replace_quarantined(
-                quarantine_rows(decoded, self._spec.formats, reading), self._quarantine, reading
+                quarantine_rows(decoded, self._spec, reading), self._quarantine, reading
             )
         counts = seen.get
         return QuarantineResult(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 from tenacity import (
@@ -16,73 +16,54 @@ from tenacity import (
     wait_fixed,
 )
 
-from sluice.lake.batch_rows import DATA_COLUMNS, QUARANTINE_COLUMNS
+from sluice.lake.batch_rows import QUARANTINE_COLUMNS, stored_part
+from sluice.lake.table_alignment import comment, listed
 from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec.statistics_columns import statistics_columns
 from sluice.tables.delta_log import DeltaLog
 from sluice.tables.ownership import OWNER
 from sluice.tables.storage import clear_leftovers
 from sluice.tables.warehouse import as_aws_has_it, is_on_s3
 
 log = logging.getLogger(__name__)
-# Statistics on a few columns of each kind: Sluice's locate a batch, the first declared ones serve
-# analysts.
-_OUR_STATISTICS = ["_topic_id", "_partition", "_offset", "_timestamp", "_batch"]
-_THEIR_STATISTICS = 16
-_COMPARED = {
-    "STRING",
-    "TINYINT",
-    "SMALLINT",
-    "INT",
-    "BIGINT",
-    "FLOAT",
-    "DOUBLE",
-    "DATE",
-    "TIMESTAMP",
-}
+_STATISTICS = "delta.dataSkippingStatsColumns"
 
 
 def create_data_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None:
-    """Create the data table unless it exists."""
-    value, keys = (
-        ", ".join(f"`{each.name}` {each.type}" for each in columns)
-        for columns in (spec.format.columns, spec.key_columns)
+    """Create the data table unless it exists.
+
+    Raises SpecError for a derived column that Spark refuses.
+    """
+    shape, ours = spec.shape, spec.formats.our_columns
+    if shape.derived:
+        whole = ", ".join(f"`{each.name}` {each.type}" for each in (*shape.fields, *ours))
+        stored_part(spark.createDataFrame([], whole), shape)
+    columns = ", ".join(
+        f"`{each.name}` {each.type}{comment(spec.comments.get(each.name))}"
+        for each in (*shape.columns, *ours)
     )
-    counted = [each.name for each in spec.columns if str(each.type) in _COMPARED]
-    statistics = [name for name in counted if name not in spec.partition_by][:_THEIR_STATISTICS]
-    _create(
-        spark,
-        uri,
-        ", ".join(filter(None, (value, DATA_COLUMNS, keys))),
-        spec,
-        _layout(spec),
-        statistics,
-    )
+    statistics = {_STATISTICS: ",".join(statistics_columns(shape))}
+    _create(spark, uri, columns, _ours(spec) | statistics | spec.properties, _layout(spec))
 
 
 def create_quarantine_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None:
     """Create the quarantine table unless it exists."""
-    _create(spark, uri, QUARANTINE_COLUMNS, spec)
+    statistics = {_STATISTICS: "_topic_id,_partition,_offset,_timestamp,_batch"}
+    _create(spark, uri, QUARANTINE_COLUMNS, _ours(spec) | statistics)
+
+
+def _ours(spec: PipelineSpec) -> dict[str, str]:
+    return {OWNER: spec.pipeline, "sluice.version": "2"}
 
 
 def _create(
-    spark: SparkSession,
-    uri: str,
-    columns: str,
-    spec: PipelineSpec,
-    layout: str = "",
-    statistics: Sequence[str] = (),
+    spark: SparkSession, uri: str, columns: str, properties: Mapping[str, str], layout: str = ""
 ) -> None:
-    properties = {
-        OWNER: spec.pipeline,
-        "sluice.version": "2",
-        "delta.dataSkippingStatsColumns": ",".join([*_OUR_STATISTICS, *statistics]),
-    }
-    listed = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
     _until_there(
         spark,
         uri,
         f"CREATE TABLE IF NOT EXISTS delta.`{uri}` ({columns}) USING delta {layout}"
-        f" TBLPROPERTIES ({listed})",
+        f" TBLPROPERTIES ({listed(properties)})",
     )
 
 

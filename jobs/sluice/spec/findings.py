@@ -17,7 +17,7 @@ from sluice.spec.formats import (
     ProtobufFormat,
     RawFormat,
 )
-from sluice.spec.pipeline_spec import PIPELINE, TABLE, PipelineSpec, Quarantine
+from sluice.spec.pipeline_spec import FILE_SIZE, PIPELINE, TABLE, PipelineSpec, Quarantine
 from sluice.spec.starts import (
     DeltaIngest,
     StartCheckpoint,
@@ -69,6 +69,7 @@ _EXPECTED: Mapping[str, str] = {
 _OF_PATTERN: Mapping[str, str] = {
     PIPELINE: "a lower-case letter, then at most 63 of a-z, 0-9 and _",
     TABLE: "a lower-case letter, then at most 127 of a-z, 0-9 and _",
+    FILE_SIZE: "a size such as 128m or 1g",
     CONNECTION: "a connection id: letters, digits and _, no digit first",
     RECORD: "a full name such as com.example.Order",
     notation.TOPIC: "a topic: at most 249 letters, digits, dots, _ and -",

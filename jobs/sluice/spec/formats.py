@@ -18,7 +18,7 @@ from pydantic import (
 
 from sluice.spec.columns import Column, parse_columns
 from sluice.spec.reader_columns import reader_columns
-from sluice.spec.registered import RegisteredSchema, SchemaKind
+from sluice.spec.registered import Kind, RegisteredSchema
 from sluice.strict_model import Model
 
 CONNECTION = r"^[A-Za-z_][A-Za-z0-9_]*$"
@@ -65,7 +65,7 @@ class RegisteredFormat(Model):
     record: str | None = Field(default=None, pattern=RECORD)
     schema_file: str | None = Field(default=None, min_length=1)
     _reader: RegisteredSchema | None = PrivateAttr(default=None)
-    kind: ClassVar[SchemaKind]
+    kind: ClassVar[Kind]
 
     @model_validator(mode="after")
     def _has_a_schema(self, info: ValidationInfo) -> Self:
@@ -135,7 +135,7 @@ class AvroFormat(RegisteredFormat):
 
     model_config = _one_of("registry", "schema_file")
     type: Literal["avro"]
-    kind: ClassVar[SchemaKind] = "AVRO"
+    kind: ClassVar[Kind] = "AVRO"
 
     @model_validator(mode="after")
     def _names_a_schema(self) -> Self:
@@ -149,7 +149,7 @@ class ProtobufFormat(RegisteredFormat):
 
     model_config = _one_of("registry", "schema_file")
     type: Literal["protobuf"]
-    kind: ClassVar[SchemaKind] = "PROTOBUF"
+    kind: ClassVar[Kind] = "PROTOBUF"
 
     @model_validator(mode="after")
     def _names_a_schema(self) -> Self:
@@ -167,7 +167,7 @@ class JsonFormat(RegisteredFormat):
     type: Literal["json"]
     schema_text: str | None = Field(default=None, alias="schema")
     timestamp_unit: Literal["s", "ms", "us"] | None = None
-    kind: ClassVar[SchemaKind] = "JSON"
+    kind: ClassVar[Kind] = "JSON"
 
     @field_validator("schema_text")
     @classmethod
@@ -199,7 +199,7 @@ Format = Annotated[
 ]
 
 
-def schema_of_file(name: str, kind: SchemaKind, content: bytes) -> RegisteredSchema:
+def schema_of_file(name: str, kind: Kind, content: bytes) -> RegisteredSchema:
     """A schema from a file; a descriptor set, which is binary, as base64. Raises ValueError."""
     if kind == "PROTOBUF":
         return RegisteredSchema(name, kind, base64.b64encode(content).decode())

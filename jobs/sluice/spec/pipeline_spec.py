@@ -13,8 +13,9 @@ from sluice.offsets import notation
 from sluice.offsets.losses import ON_DATA_LOSS, OnDataLoss
 from sluice.offsets.spec_edition import SpecEdition
 from sluice.spec.alerts import Alerts
-from sluice.spec.columns import Column, Decimal, Primitive
-from sluice.spec.formats import CONNECTION, Format, RegisteredFormat, Source
+from sluice.spec.columns import Column
+from sluice.spec.formats import CONNECTION, Format, Source
+from sluice.spec.record_formats import RecordFormats
 from sluice.spec.registered import RegisteredSchema
 from sluice.spec.schedules import longest_interval, require_schedule
 from sluice.spec.spark_keys import refusal_of
@@ -23,10 +24,11 @@ from sluice.spec.starts import (
     StartEarliest,
     named_start,
 )
+from sluice.spec.table_properties import as_property, require_allowed
+from sluice.spec.table_shape import TableShape
 from sluice.strict_model import Model
 
 _LEAST_PATIENCE = timedelta(minutes=15)
-OUR_COLUMNS = ("_topic", "_topic_id", "_partition", "_offset", "_timestamp", "_key", "_batch")
 OUR_DAGS = ("sluice_maintenance", "sluice_reset", "sluice_watch")
 # Kafka's own topics. Mirroring the cursor writes to the first: it would never be fully read.
 _INTERNAL = ("__consumer_offsets", "__share_group_state", "__transaction_state")
@@ -35,12 +37,12 @@ _NOT_ABOUT_ROWS = frozenset(
     {
         *("version", "pipeline", "kafka", "table", "schedule", "start", "consumer_group", "alerts"),
         *("max_records_per_batch", "max_batches_per_run", "on_data_loss", "owner", "description"),
-        *("partition_by", "cluster_by", "spark"),
+        *("partition_by", "cluster_by", "spark", "comments", "properties", "target_file_size"),
     }
 )
-_KEY_OF: Mapping[Source, str] = {"value": "format", "key": "key_format"}
 PIPELINE = r"^[a-z][a-z0-9_]{0,63}$"
 TABLE = r"^[a-z][a-z0-9_]{0,127}$"
+FILE_SIZE = r"^[1-9][0-9]{0,3}[mg]$"
 Name = Annotated[str, Field(pattern=PIPELINE)]
 Evolution = Literal["strict", "add_columns", "widen"]
 TopicName = Annotated[str, Field(pattern=notation.TOPIC)]
@@ -76,6 +78,12 @@ class PipelineSpec(Model):
     consumer_group: str | None = Field(default=None, min_length=1)
     partition_by: list[str] = Field(default=[])
     cluster_by: list[str] = Field(default=[], max_length=4)
+    include: list[str] = Field(default=[])
+    exclude: list[str] = Field(default=[])
+    derived: dict[str, str] = Field(default={}, max_length=100)
+    comments: dict[str, Annotated[str, Field(max_length=1000)]] = Field(default={})
+    properties: dict[str, str] = Field(default={})
+    target_file_size: str | None = Field(default=None, pattern=FILE_SIZE)
     alerts: Alerts = Alerts()
     spark: dict[str, str] = Field(default={})
     owner: str = "airflow"
@@ -140,6 +148,19 @@ class PipelineSpec(Model):
                 raise ValueError(f"found {key}: {refusal}")
         return conf
 
+    @field_validator("properties", mode="before")
+    @classmethod
+    def _property_may_be_a_number(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        return {k: as_property(v) if isinstance(v, bool | int) else v for k, v in given.items()}
+
+    @field_validator("properties")
+    @classmethod
+    def _is_allowed(cls, properties: Mapping[str, str]) -> Mapping[str, str]:
+        require_allowed(properties)
+        return properties
+
     @model_validator(mode="after")
     def _fits_together(self) -> PipelineSpec:
         if (self.topics is None) == (self.topic_pattern is None):
@@ -150,65 +171,48 @@ class PipelineSpec(Model):
             raise ValueError("except_topics goes with topic_pattern; shorten topics instead")
         if self.partition_by and self.cluster_by:
             raise ValueError("expected at most one of the keys partition_by and cluster_by")
+        if self.include and self.exclude:
+            raise ValueError("expected at most one of the keys include and exclude")
         if self.rescue and self.evolution != "strict":
             raise ValueError(
                 "rescue goes with evolution: strict; the others give new fields columns"
             )
-        if not self.awaits_reader:
-            self._check_layout()
+        if not self.formats.awaits_reader:
+            self.shape.require()
         return self
 
-    def _check_layout(self) -> None:
-        simple = [each.name for each in self.columns if isinstance(each.type, Primitive | Decimal)]
-        for key, names in (("partition_by", self.partition_by), ("cluster_by", self.cluster_by)):
-            _check_layout(key, names, sorted({*OUR_COLUMNS, *simple}))
-
     @property
-    def awaits_reader(self) -> bool:
-        """Whether the columns are known only when the schema registry is asked."""
-        return any(form.awaits_reader for form in self.formats.values())
-
-    @property
-    def formats(self) -> Mapping[Source, Format]:
-        """The format of the value, and of the key if it is decoded."""
-        value: Mapping[Source, Format] = {"value": self.format}
-        return value if self.key_format is None else {**value, "key": self.key_format}
+    def formats(self) -> RecordFormats:
+        """How a record is decoded."""
+        return RecordFormats(self.format, self.key_format)
 
     def with_readers(self, readers: Mapping[Source, RegisteredSchema]) -> PipelineSpec:
         """The spec whose formats read as these schemas. Raises ValueError where it does not fit."""
-        changed = {
-            _KEY_OF[source]: form.read_as(readers[source])
-            for source, form in self.formats.items()
-            if isinstance(form, RegisteredFormat) and source in readers
-        }
-        found = self.model_copy(update=changed)
-        if not found.awaits_reader:
-            found._check_layout()
+        found = self.model_copy(update=dict(self.formats.read_as(readers)))
+        if not found.formats.awaits_reader:
+            found.shape.require()
         return found
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The decoded part of the data table: the value's, and the key's.
-
-        Raises LookupError while a reader schema is unknown.
-        """
-        return (*self.format.columns, *self.key_columns)
+        """The fields of a decoded record. Raises LookupError while a reader schema is unknown."""
+        return self.format.columns
 
     @property
-    def key_columns(self) -> tuple[Column, ...]:
-        """The decoded fields of the key, named `_key_<field>`."""
-        if self.key_format is None:
-            return ()
-        return tuple(Column(f"_key_{each.name}", each.type) for each in self.key_format.columns)
+    def shape(self) -> TableShape:
+        """What the spec says about the data table's columns."""
+        keys = ("include", "exclude", "derived", "partition_by", "cluster_by", "comments")
+        return TableShape(self.columns, **{each: getattr(self, each) for each in keys})
 
     @property
     def edition(self) -> SpecEdition:
         """What of the spec decides the rows of a batch; stored with the batch."""
-        keys = self.model_dump(
-            mode="json", by_alias=True, exclude=set(_NOT_ABOUT_ROWS), exclude_none=True
-        )
-        for source, form in self.formats.items():
-            keys[_KEY_OF[source]] |= form.decided
+        # An empty one is as none: specs of before keep their edition.
+        empty = {key for key in ("include", "exclude", "derived") if not getattr(self, key)}
+        left_out = {*_NOT_ABOUT_ROWS, *empty}
+        keys = self.model_dump(mode="json", by_alias=True, exclude=left_out, exclude_none=True)
+        for key, decided in self.formats.decided.items():
+            keys[key] |= decided
         return SpecEdition.of(keys)
 
     @property
@@ -240,11 +244,3 @@ class PipelineSpec(Model):
             return topic in self.topics
         matches = re.fullmatch(self.topic_pattern or "", topic) is not None
         return matches and topic not in {*self.except_topics, *_INTERNAL}
-
-
-def _check_layout(key: str, names: list[str], allowed: list[str]) -> None:
-    for name in names:
-        if name not in allowed:
-            raise ValueError(f"{key}: found {name!r}; allowed: {', '.join(allowed)}")
-    if len(set(names)) < len(names):
-        raise ValueError(f"{key}: a column is named twice")

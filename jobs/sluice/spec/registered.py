@@ -1,17 +1,18 @@
-"""Registered schemas: a schema as a schema registry has it, under the key that records name."""
+"""Registered schemas: a schema as a registry has it, with the texts that it refers to."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
-SchemaKind = Literal["AVRO", "JSON", "PROTOBUF"]
+Kind = Literal["AVRO", "JSON", "PROTOBUF"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True)
 class Reference:
-    """Another schema that a schema imports, by the name that it uses for it."""
+    """A text that a schema uses, by the name that it is used by."""
 
     name: str
     text: str
@@ -19,34 +20,38 @@ class Reference:
 
 @dataclass(frozen=True)
 class RegisteredSchema:
-    """A schema's text. `key` is its id in decimal digits, or its GUID, as records carry it.
+    """A schema of a registry; `key` is its number in decimal digits, or its GUID.
 
-    A schema from a file has the file's name as its key.
+    `references` come in the order in which they can be read: each only uses those before it.
     """
 
     key: str
-    kind: SchemaKind
+    kind: Kind
     text: str
     references: tuple[Reference, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """The schema as JSON values."""
-        references = [{"name": each.name, "text": each.text} for each in self.references]
-        found = {"key": self.key, "kind": self.kind, "text": self.text}
-        return {**found, "references": references} if references else found
+        """As JSON has it."""
+        return {
+            "key": self.key,
+            "kind": self.kind,
+            "text": self.text,
+            "references": [{"name": each.name, "text": each.text} for each in self.references],
+        }
 
     @classmethod
-    def from_dict(cls, stored: object) -> RegisteredSchema:
-        """Read back what `as_dict` wrote. Raises ValueError for anything else."""
-        match stored:
-            case {"key": str(key), "kind": kind, "text": str(text)} if kind in get_args(SchemaKind):
-                known = cast("SchemaKind", kind)
-                return cls(key, known, text, tuple(_references(cast("dict[str, Any]", stored))))
-        raise ValueError(f"expected a registered schema, found {json.dumps(stored)[:100]}")
-
-
-def _references(stored: dict[str, Any]) -> list[Reference]:
-    try:
-        return [Reference(each["name"], each["text"]) for each in stored.get("references", [])]
-    except (TypeError, KeyError):
-        raise ValueError("references: expected names with texts") from None
+    def from_dict(cls, found: Mapping[str, Any]) -> RegisteredSchema:
+        """What `as_dict` made. Raises ValueError for anything else."""
+        try:
+            made = cls(
+                found["key"],
+                found["kind"],
+                found["text"],
+                tuple(Reference(each["name"], each["text"]) for each in found["references"]),
+            )
+        except (KeyError, TypeError) as problem:
+            raise ValueError(f"not a registered schema: {problem}") from problem
+        texts = [made.key, made.text, *(text for r in made.references for text in (r.name, r.text))]
+        if made.kind not in KINDS or not all(isinstance(each, str) for each in texts):
+            raise ValueError("not a registered schema: a key has a value of another type")
+        return made

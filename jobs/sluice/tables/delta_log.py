@@ -25,7 +25,7 @@ from sluice.tables.commits import written_files
 from sluice.tables.coordinates import Landing, StoredCoordinates, group_coordinates
 from sluice.tables.data_files import Condition, files_named, read_files
 from sluice.tables.error_text import first_line
-from sluice.tables.features import unwritable_features
+from sluice.tables.features import unfenceable_features
 from sluice.tables.fence import FENCE, Fencing
 from sluice.tables.log_end import LogEnd
 from sluice.tables.log_snapshot import LogSnapshot
@@ -106,13 +106,13 @@ class DeltaSnapshot(LogSnapshot):
     def fencing(self) -> Fencing | None:
         """This version as the base for a fence; None while there is no table.
 
-        Raises TableRefused for a table that delta-rs cannot write, such as a clustered one.
+        Raises TableRefused for a table with a feature that no empty commit is known to respect.
         """
         if self._table is None:
             return None
-        if unknown := unwritable_features(self._table):
+        if unknown := unfenceable_features(self._table):
             raise TableRefused(
-                f"{self.uri}: expected table features that delta-rs writes, found"
+                f"{self.uri}: expected table features that Sluice commits with, found"
                 f" {', '.join(unknown)}: the generation cannot be closed. Remove the feature with"
                 " ALTER TABLE … DROP FEATURE, or read the topic again with a new pipeline into a"
                 " new table."

@@ -1,4 +1,4 @@
-"""Table features: which of them delta-rs commits with."""
+"""Table features: which of them delta-rs commits with, and which an empty commit needs not know."""
 
 from __future__ import annotations
 
@@ -21,8 +21,25 @@ _WRITTEN = frozenset(
         "variantType-preview",
     }
 )
+# What these ask of a writer concerns files that it adds, or metadata that it changes (Delta's
+# PROTOCOL.md). In-commit timestamps, for example, are not among them: each commit must have one.
+FREE_OF_FILES = frozenset(
+    {
+        "allowColumnDefaults",
+        "clustering",
+        "domainMetadata",
+        "rowTracking",
+        "typeWidening",
+        "typeWidening-preview",
+    }
+)
 
 
 def unwritable_features(table: DeltaTable) -> list[str]:
     """The table's features that keep delta-rs from committing to it."""
     return sorted({*(table.protocol().writer_features or [])} - _WRITTEN)
+
+
+def unfenceable_features(table: DeltaTable) -> list[str]:
+    """The table's features that an empty commit cannot be made with."""
+    return sorted({*unwritable_features(table)} - FREE_OF_FILES)

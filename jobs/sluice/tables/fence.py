@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from deltalake import CommitProperties, DeltaTable, Transaction
 
 from sluice.offsets.batches import BatchSequence
+from sluice.tables.empty_commit import commit_transactions
+from sluice.tables.features import unwritable_features
 from sluice.tables.refusals import committing
 from sluice.tables.table_files import answered
 
@@ -35,7 +37,8 @@ class Fencing:
     def close(self, sequences: Iterable[BatchSequence]) -> None:
         """Close the sequences in one empty commit.
 
-        Raises CommitConflict when one of their batches or another fence landed since this version;
+        Raises CommitConflict when one of their batches or another fence landed since this version
+        (in a table with features that delta-rs does not write, when any other commit has);
         TableRefused for a table feature that came meanwhile; CommitFailed when the reset should be
         run again.
         """
@@ -44,6 +47,9 @@ class Fencing:
         now = int(datetime.now(UTC).timestamp() * 1000)
         app_ids = [each.app_id for each in sequences]
         fences = [Transaction(each, FENCE, now) for each in app_ids]
+        if unwritable_features(self._table):
+            commit_transactions(self._table, fences)
+            return
         with committing(self._table, app_ids):
             self._table.create_write_transaction(
                 [],

@@ -14,7 +14,10 @@ RESTORE = "RESTORE"
 # What a RESTORE went back to where the log has lost that version: it may have undone everything.
 UNKNOWN = -1
 _REPLACED = ("CREATE OR REPLACE", "REPLACE TABLE")
-_KEEPS_ROWS = (RESTORE, "OPTIMIZE", "REORG", "VACUUM")
+_KEEPS_ROWS = (
+    *(RESTORE, "OPTIMIZE", "REORG", "VACUUM"),
+    *("SET TBLPROPERTIES", "UNSET TBLPROPERTIES", "CHANGE COLUMN"),
+)
 # With this table property Delta expires transaction ids, and so forgets which batches landed.
 TRANSACTION_RETENTION = "delta.setTransactionRetentionDuration"
 

@@ -18,7 +18,7 @@ from sluice.errors import (
     TableRefused,
 )
 from sluice.tables.error_text import first_line
-from sluice.tables.features import unwritable_features
+from sluice.tables.features import unfenceable_features, unwritable_features
 from sluice.tables.put_if_absent import require_put_if_absent
 from sluice.tables.table_files import is_unanswered, not_answered
 from sluice.tables.warehouse import is_on_s3
@@ -111,12 +111,14 @@ def _failed(based_on: DeltaTable, problem: Exception, app_ids: Iterable[str] | N
     """What a failed commit means, by the table as it is now: delta-rs has one error for it all.
 
     CommitConflict if a commit with one of these transaction ids has landed since; without ids, any
-    commit. TableRefused for a feature that delta-rs does not write; otherwise CommitFailed.
+    commit. With ids it is a fence, which needs fewer features. TableRefused for a feature that
+    it cannot be committed with; otherwise CommitFailed.
     """
     uri = based_on.table_uri
     with reading(uri):
         now = DeltaTable(uri)
-        unknown = unwritable_features(now)
+        unwritable = unwritable_features(now)
+        unknown = unwritable if app_ids is None else unfenceable_features(now)
         moved = (
             now.version() != based_on.version()
             if app_ids is None
@@ -127,7 +129,8 @@ def _failed(based_on: DeltaTable, problem: Exception, app_ids: Iterable[str] | N
             f"{uri}: expected table features that delta-rs writes, found {', '.join(unknown)}."
             " Remove them with ALTER TABLE … DROP FEATURE, then run again."
         )
-    if moved:
+    # A feature has come that asks for the other way to write a fence.
+    if moved or (unwritable and app_ids is not None):
         return CommitConflict(f"{uri}: {first_line(problem)}")
     return CommitFailed(f"{uri}: {first_line(problem)}. Nothing was written; run again.")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
@@ -10,13 +9,11 @@ from pyarrow.fs import FileType
 
 from sluice.errors import SettingsError
 from sluice.settings import LONGEST_RUN
+from sluice.spec.intervals import read_interval
 from sluice.tables.table_files import files_in, open_table
 
 PROPERTY = "delta.deletedFileRetentionDuration"
 DEFAULT = timedelta(days=7)
-_UNITS = ("weeks", "days", "hours", "minutes", "seconds", "milliseconds", "microseconds")
-_PART = re.compile(rf"'?(\d{{1,9}})'?\s+({'|'.join(unit[:-1] for unit in _UNITS)})s?")
-_WHOLE = re.compile(rf"(?:interval\s+)?{_PART.pattern}(?:\s+{_PART.pattern})*")
 
 
 def retention(table: str, written: str | None) -> timedelta:
@@ -36,16 +33,13 @@ def retention(table: str, written: str | None) -> timedelta:
 
 
 def _parsed(table: str, written: str) -> timedelta:
-    text = written.strip().lower()
-    if not _WHOLE.fullmatch(text):
+    found = read_interval(written)
+    if found is None:
         raise SettingsError(
             f"{table}: {PROPERTY}: expected an interval such as 'interval 7 days', found"
             f" {written!r}. ALTER TABLE … SET TBLPROPERTIES ('{PROPERTY}' = 'interval 7 days')."
         )
-    return sum(
-        (timedelta(**{f"{unit}s": int(number)}) for number, unit in _PART.findall(text)),
-        timedelta(),
-    )
+    return found
 
 
 def retention_of(uri: str) -> timedelta:

@@ -12,6 +12,8 @@ from deltalake import DeltaTable
 from sluice.errors import OffsetsDamaged, SluiceError, TableRefused
 from sluice.operations.backfill.selection import offset_ranges
 from sluice.operations.reset.targets import shift_by, to_earliest
+from sluice.registry.kept_schemas import KeptSchemas
+from sluice.spec.registered import RegisteredSchema
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic, landed, more
 from tests.worlds.processes import killed_at, until
@@ -88,6 +90,16 @@ def read_again(trips: Installed, start: int, end: int) -> None:
     trips.settle()
 
 
+def test_the_offsets_table_of_a_clustered_table_is_built_as_well(
+    topic: Topic, pipeline: Pipelines
+) -> None:
+    trips = landed(pipeline(topic(2), cluster_by=["_offset"]))
+    shutil.rmtree(offsets_of(trips))
+    recover(trips)
+    more(trips, 10, 20)
+    exact(trips, 30)
+
+
 def test_an_older_offsets_table_goes_on_where_it_ends(trips: Installed) -> None:
     backup = trips.folder / "backup"
     shutil.copytree(offsets_of(trips), backup)
@@ -146,10 +158,13 @@ def test_an_offsets_table_that_cannot_be_read_is_moved_away_first(trips: Install
 def test_a_damaged_offsets_table_is_set_aside(
     trips: Installed, damaged: Callable[[Path], None]
 ) -> None:
+    kept = KeptSchemas(str(offsets_of(trips)))
+    kept.advance("registry", "trips-value", RegisteredSchema("7", "AVRO", '"int"'))
     damaged(offsets_of(trips))
     with pytest.raises(OffsetsDamaged, match="`sluice recover trips` builds it"):
         trips.plan()
     assert "set aside" in recover(trips)
+    assert kept.reader("registry", "trips-value") is not None
     assert len(list(trips.warehouse.glob("trips__offsets__*"))) == 1
     more(trips, 10, 20)
     exact(trips, 30)
@@ -204,12 +219,12 @@ def test_a_table_that_is_gone_for_good_is_begun_anew(trips: Installed) -> None:
 def test_a_table_that_cannot_be_fenced_is_refused_before_anything_is_set_aside(
     trips: Installed,
 ) -> None:
-    sql = f"ALTER TABLE delta.`{trips.data}` SET TBLPROPERTIES ('delta.enableRowTracking' = 'true')"
-    trips.session().sql(sql)
+    stamped = "SET TBLPROPERTIES ('delta.enableInCommitTimestamps' = 'true')"
+    trips.session().sql(f"ALTER TABLE delta.`{trips.data}` {stamped}")
     file_lost(offsets_of(trips))
     for more_words in ((), ("--execute", "--reason", "a test")):
         done = trips.sluice("recover", *more_words)
-        assert (done.returncode, "rowTracking" in done.stderr) == (1, True), done.stderr
+        assert (done.returncode, "inCommitTimestamp" in done.stderr) == (1, True), done.stderr
     assert not list(trips.warehouse.glob("trips__offsets__*"))
 
 

@@ -190,6 +190,26 @@ def test_a_value_of_a_wrong_type_is_refused_with_its_key(
         ),
         ({"format": {**JSON, "timestamp_unit": "ns"}}, "format.timestamp_unit: found 'ns'; "),
         ({"partition_by": ["day"]}, "partition_by: found 'day'; allowed: _batch, "),
+        (
+            {"derived": {"day": "lowr()"}},
+            "derived.day: found lowr(…); allowed (did you me",
+        ),
+        ({"comments": {"valeu": "x"}}, "comments: found 'valeu' (did you mean value?); allowed: "),
+        ({"comments": {"value": "a'b\"c"}}, "comments.value: expected no backslash, and one kind"),
+        ({"comments": {"value": "x" * 1001}}, "comments.value: found "),
+        ({"target_file_size": "128MB"}, "target_file_size: found '128MB'; expected a size such as"),
+        (
+            {"properties": {"delta.appendOnly": True}},
+            "properties: found {'delta.appendOnly': True}; found delta.appendOnly: a batch that is",
+        ),
+        (
+            {"properties": {"delta.setTransactionRetentionDuration": "interval 1 days"}},
+            "properties: found {'delta.setTransactionRetentionDuration': 'interval 1 days'}; found"
+            " delta.setTransactionRetentionDuration: it makes Delta forget which batches are",
+        ),
+        ({"properties": {"sluice.pipeline": "x"}}, "properties: found {'sluice.pipeline': 'x'}; "),
+        ({"properties": {"delta.logRetentionDuration": "interval 1 days"}}, "properties: found "),
+        ({"properties": {"delta.checkpointInterval": 0}}, "properties: found "),
         ({"cluster_by": ["VALUE"]}, "cluster_by: found 'VALUE'; allowed: "),
         ({"cluster_by": ["_topic"] * 5}, "cluster_by: found "),
         (

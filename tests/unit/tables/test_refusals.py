@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -64,9 +64,9 @@ def commit_by_hand(table: Path, *actions: dict[str, Any]) -> None:
     (table / "_delta_log" / f"{number:020d}.json").write_text("\n".join(lines))
 
 
-def add_features(table: Path) -> None:
+def add_features(table: Path, added: Sequence[str] = FEATURES) -> None:
     """As another writer does that knows more features than delta-rs."""
-    features = ["appendOnly", "invariants", *FEATURES]
+    features = ["appendOnly", "invariants", *added]
     protocol = {"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": features}
     commit_by_hand(table, {"protocol": protocol})
 
@@ -116,9 +116,34 @@ def test_a_fence_starts_over_only_for_a_batch_or_a_fence(data: Path) -> None:
     fencing = DeltaLog(str(data)).snapshot().fencing()
     assert fencing is not None
     add_features(data)
-    with pytest.raises(TableRefused, match=r"data.*domainMetadata, rowTracking"):
+    with pytest.raises(CommitConflict):
         fencing.close(lanes)
     assert DeltaTable(data).transaction_version(lanes[0].app_id) != FENCE
+
+
+def test_a_fence_is_written_without_delta_rs_where_it_lacks_a_feature(data: Path) -> None:
+    lanes = [sequence(), sequence(lane="backfill")]
+    add_features(data)
+    fencing, late = (DeltaLog(str(data)).snapshot().fencing() for _ in range(2))
+    assert fencing is not None
+    assert late is not None
+    fencing.close(lanes)
+    table = DeltaTable(data)
+    assert [table.transaction_version(each.app_id) for each in lanes] == [FENCE, FENCE]
+    with pytest.raises(CommitConflict, match="is another commit's"):
+        late.close(lanes)
+    assert DeltaTable(data).version() == table.version()
+    again = DeltaLog(str(data)).snapshot().fencing()
+    assert again is not None
+    (data / "_delta_log" / f"{table.version() + 1:020d}.json").mkdir()
+    with pytest.raises((CommitConflict, CommitFailed)):
+        again.close(lanes)
+
+
+def test_a_feature_that_asks_something_of_every_commit_is_refused_by_name(data: Path) -> None:
+    add_features(data, ["inCommitTimestamp"])
+    with pytest.raises(TableRefused, match=r"data.*found inCommitTimestamp"):
+        DeltaLog(str(data)).snapshot().fencing()
 
 
 def test_compaction_is_refused_by_name_too(offsets_table: OffsetsTable, tmp_path: Path) -> None:

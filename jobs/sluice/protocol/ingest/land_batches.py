@@ -55,8 +55,7 @@ def ingest(resources: PipelineResources, work: BatchReference, lake: Lake) -> No
             continue
         if not prepared:
             reach("spark started")
-            if not lane.known.table_ids:
-                _prepare(resources, lake)
+            _prepare(resources, lake, new=not lane.known.table_ids)
             prepared = True
         batch = _planned(lane, number)
         try:
@@ -98,14 +97,18 @@ class _Superseded(Exception):
     """A reset closed the generation of a batch before the batch landed."""
 
 
-def _prepare(resources: PipelineResources, lake: Lake) -> None:
-    if resources.data.exists():
+def _prepare(resources: PipelineResources, lake: Lake, new: bool) -> None:
+    """Create the data table of a new pipeline; align that of a known one."""
+    if resources.data.exists() == new:
         return
     try:
-        lake.prepare()
+        (lake.prepare if new else lake.align)()
+    except SluiceError:
+        raise
     except Exception as problem:
+        done = "created" if new else "given the properties and comments of the spec"
         raise SparkFailed(
-            f"the data table was not created. Spark stopped: {_short_message(problem)}"
+            f"the data table was not {done}. Spark stopped: {_short_message(problem)}"
         ) from problem
 
 

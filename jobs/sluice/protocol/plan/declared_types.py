@@ -9,20 +9,26 @@ from sluice.tables.delta_log import DeltaSnapshot
 
 
 def require_declared_types(spec: PipelineSpec, data: DeltaSnapshot) -> None:
-    """Raises SpecError where the table's rows have a declared column in another type.
+    """Raises SpecError where the table's rows have a declared or derived column in another type.
 
     A table without rows takes the spec's types (`lake.spark_lake`), one that widens types the
     wider ones.
     """
-    changes = type_changes(data.columns, spec.columns)
+    changes = type_changes(data.columns, (*spec.shape.columns, *spec.formats.key_columns))
     changed = [each for each in changes if not (data.widens_types and each.widens)]
     if not changed or data.is_empty:
         return
     told = "; ".join(
-        f"{each.name}: expected {each.stored} as in the rows of {data.uri}, found {each.declared}"
+        f"{_key(spec, each.name)}: expected {each.stored} as in the rows of {data.uri}, found"
+        f" {each.declared}"
         for each in changed
     )
     raise SpecError(
-        f"{spec.pipeline}: format.schema: {told}. Give the column its type back, or choose a new"
+        f"{spec.pipeline}: {told}. Give the column its type back, or choose a new"
         " `table` and `pipeline`."
     )
+
+
+def _key(spec: PipelineSpec, name: str) -> str:
+    """Where the spec says the type of a column."""
+    return f"derived.{name}" if name in spec.derived else f"format.schema: {name}"

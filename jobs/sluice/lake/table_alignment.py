@@ -1,0 +1,50 @@
+"""Table alignment: the data table gets the properties and comments that its spec has now.
+
+In commits of their own, which change no row. What the spec no longer has stays as it is.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+from pyspark.sql import SparkSession
+
+from sluice.errors import CommitConflict
+from sluice.lake.batch_commit import naming_conflicts
+from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec.written_values import text_of
+from sluice.tables.table_settings import table_settings
+
+log = logging.getLogger(__name__)
+
+
+def align_data_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None:
+    """Set what the table lacks.
+
+    Where another commit comes in between, the next run does it: no batch waits for it.
+    """
+    if not (spec.properties or spec.comments):
+        return
+    found = table_settings(uri)
+    properties = found.lacking_properties(spec.properties)
+    comments = found.lacking_comments(spec.comments)
+    changes = [f"SET TBLPROPERTIES ({listed(properties)})"] if properties else []
+    changes += [f"ALTER COLUMN `{name}`{comment(text)}" for name, text in comments.items()]
+    try:
+        with naming_conflicts():
+            for change in changes:
+                log.info("%s: ALTER TABLE %s", uri, change)
+                spark.sql(f"ALTER TABLE delta.`{uri}` {change}").collect()
+    except CommitConflict as problem:
+        log.warning("%s: not changed, the next run tries again: %s", uri, problem)
+
+
+def listed(properties: Mapping[str, str]) -> str:
+    """Properties, as Spark SQL lists them."""
+    return ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
+
+
+def comment(text: str | None) -> str:
+    """A column's comment, as Spark SQL has it behind the column; nothing without one."""
+    return f" COMMENT {text_of(text).sql}" if text else ""

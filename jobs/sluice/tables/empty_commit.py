@@ -1,0 +1,61 @@
+"""Empty commits: transaction ids and nothing else, for tables whose features delta-rs lacks.
+
+Such a commit adds and removes no file, so it needs none of the features that say how files are
+written (Delta's PROTOCOL.md, Writer Requirements): `features.FREE_OF_FILES` lists them. It is
+put-if-absent as any other, by the library that delta-rs itself commits with.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+import obstore
+from deltalake import DeltaTable, Transaction
+from obstore.exceptions import AlreadyExistsError, BaseError
+from obstore.store import LocalStore, ObjectStore, from_url
+
+from sluice.errors import CommitConflict, CommitFailed
+from sluice.tables.error_text import first_line
+from sluice.tables.refusals import storing
+from sluice.tables.warehouse import as_aws_has_it, is_on_s3
+
+
+def commit_transactions(table: DeltaTable, ids: Iterable[Transaction]) -> None:
+    """Commit transaction ids as the version after the table's.
+
+    Raises CommitConflict where another commit has that version, CommitFailed where the store
+    refuses; SettingsError as `storing`.
+    """
+    uri = table.table_uri
+    name = f"_delta_log/{table.version() + 1:020d}.json"
+    with storing(uri):
+        try:
+            obstore.put(_store(uri), name, _text(ids).encode(), mode="create")
+        except AlreadyExistsError:
+            raise CommitConflict(f"{uri}: {name} is another commit's") from None
+        except BaseError as problem:
+            raise CommitFailed(f"{uri}: {first_line(problem)}. Run again.") from problem
+
+
+def _store(uri: str) -> ObjectStore:
+    if is_on_s3(uri):
+        return from_url(as_aws_has_it(uri))
+    return LocalStore(uri.removeprefix("file://").rstrip("/"))
+
+
+def _text(ids: Iterable[Transaction]) -> str:
+    now = int(datetime.now(UTC).timestamp() * 1000)
+    info = {
+        "timestamp": now,
+        "operation": "WRITE",
+        "operationParameters": {"mode": "Append", "partitionBy": "[]"},
+        "isBlindAppend": True,
+        "engineInfo": "Sluice",
+    }
+    named = [
+        {"txn": {"appId": each.app_id, "version": each.version, "lastUpdated": each.last_updated}}
+        for each in ids
+    ]
+    return "".join(f"{json.dumps(each)}\n" for each in ({"commitInfo": info}, *named))

@@ -1,0 +1,260 @@
+"""Every expression that a spec may have gives an answer for every record, and always the same."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from sluice.lake.decoding.column_types import struct_type
+from sluice.spec.allowed_functions import FUNCTIONS, Function, Typed
+from sluice.spec.columns import Column, parse_columns
+from sluice.spec.derived import DerivedColumn, derived_columns
+
+pytestmark = pytest.mark.spark
+
+COLUMNS = parse_columns(
+    "t STRING, u STRING, bin BINARY, ok BOOLEAN, i8 TINYINT, i16 SMALLINT, i INT, j BIGINT,"
+    " f FLOAT, d DOUBLE, e DOUBLE, c DECIMAL(10,2), big DECIMAL(38,0), fine DECIMAL(38,38),"
+    " day DATE, late DATE, ts TIMESTAMP, ta ARRAY<STRING>, ia ARRAY<INT>, m MAP<STRING, INT>,"
+    " s STRUCT<x: INT, y: STRUCT<z: STRING>>, h ARRAY<STRUCT<key: STRING, value: BINARY>>"
+)
+TEXTS: list[Any] = [
+    *(None, "", " ", "\0", "a", "ß", "İstanbul", "x" * 70_000, "🙂" * 300, "e\u0301", "\ufffd"),
+    *("1", "-0", "1e999", "NaN", "Infinity", "-1e-400", "9" * 400, "9223372036854775808", "0x1F"),
+    *("2026-01-31", "2026-02-30", "+999999-01-01", "-0001-01-01", "5881580-07-11", "epoch", "now"),
+    *("2026-01-31T06:00:00Z", "2026-01-31 25:61:61", "294247-01-10T04:00:54.775807Z", "24:00"),
+    *("2026-01-31T06:00:00+18:01", "2026-01-31T06:00:00 Europe/Nowhere", "true", "null", "%", "\\"),
+    *('{"a": 1}', '{"a": {"b": [1, 2]}}', "[" * 3000, '{"a": ' + "9" * 2000 + "}", "{", '"', "{'a"),
+    '{"a":' * 1500 + "1" + "}" * 1500,
+]
+WHOLE = {"i8": 8, "i16": 16, "i": 32, "j": 64}
+POINTS = [None, 0.0, -0.0, 1.5, -1.0, float("nan"), float("inf"), float("-inf"), 5e-324]
+DAYS = [None, date(1, 1, 1), date(1, 1, 7), date(9999, 12, 31), date(1970, 1, 1), date(2024, 2, 29)]
+MOMENTS = [
+    None,
+    datetime(1, 1, 1, tzinfo=UTC),
+    datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
+    datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
+    datetime(2024, 2, 29, 12, tzinfo=UTC),
+]
+BYTES = [None, b"", b"\xff\xfe", b"\xed\xa0\x80", b"abc", b"\x00", bytes(range(256)) * 40]
+VALUES: dict[str, list[Any]] = {
+    "t": TEXTS,
+    "u": TEXTS,
+    "bin": BYTES,
+    "ok": [None, True, False],
+    **{n: [None, 0, 1, -1, 2 ** (b - 1) - 1, -(2 ** (b - 1))] for n, b in WHOLE.items()},
+    "f": [*POINTS, 3.4028234663852886e38],
+    "d": [*POINTS, 1.7e308],
+    "e": [*POINTS, -1.7e308],
+    "c": [None, Decimal("0.00"), Decimal("-99999999.99"), Decimal("99999999.99")],
+    "big": [None, Decimal(0), Decimal("9" * 38), Decimal("-" + "9" * 38)],
+    "fine": [None, Decimal(0), Decimal("0." + "9" * 38), Decimal("-0." + "9" * 38)],
+    "day": DAYS,
+    "late": DAYS,
+    "ts": MOMENTS,
+    "_timestamp": MOMENTS,
+    "ta": [None, [], [None], ["a", None, "x" * 70_000], ["", "\0"]],
+    "ia": [None, [], [None], [2**31 - 1, None, -(2**31)]],
+    "m": [None, {}, {"": 1}, {"a": None, "\0": 2}],
+    "s": [None, (None, None), (1, (None,)), (1, ("a",))],
+    "h": [None, [], [(None, None)], [("a", b"\xff"), ("a", b"1")], [("", b"")]],
+}
+# What stands where a function asks for a written value, and for what no column is.
+WRITTEN = [
+    *("0", "1", "-1", "2", "15", "224", "256", "512", "1000", "-1000", "2147483647", "1000000000"),
+    *("-1000000000", "''", "'a'", "'YEAR'", "'WEEK'", "'MONTH'", "'SECOND'", "'0123456789abcdef'"),
+    *("'yyyy-MM-dd'", "\"yyyyMMdd'T'HHmmss.SSSSSS\"", "'$'", "'$.a.b[0]'", "'🙂'"),
+    "CAST(bin AS STRING)",
+]
+ROWS, AT_ONCE, MOST = 400, 60, 250
+
+
+@pytest.fixture(scope="module")
+def hostile(spark: SparkSession) -> DataFrame:
+    """Records whose fields are as bad as they can be, in any combination."""
+    pick = random.Random(7)
+    known = [*COLUMNS, *parse_columns("_timestamp TIMESTAMP")]
+    rows = [tuple(pick.choice(VALUES[each.name]) for each in known) for _ in range(ROWS)]
+    made = spark.createDataFrame(rows, struct_type(known)).localCheckpoint()
+    # Beyond what Python can make: Kafka's timestamp may be any number.
+    beyond = F.when(F.rand(7) < 0.3, F.timestamp_micros(F.lit(2**63 - 1)))
+    return made.withColumn("_timestamp", F.coalesce(beyond, "_timestamp")).localCheckpoint()
+
+
+def accepted(texts: Iterator[str]) -> list[DerivedColumn]:
+    """Those of some expressions that a spec may have."""
+    found = []
+    for text in texts:
+        try:
+            found += derived_columns({f"c{len(found)}": text}, COLUMNS)
+        except ValueError:
+            continue
+    return found
+
+
+def calls(name: str, function: Function) -> Iterator[str]:
+    """Calls of a function with all columns and written values, as far as they may be its own."""
+    columns = {each.name: each.type for each in COLUMNS}
+    more = function.optional or ((function.more,) if function.more else ())
+    for kinds in (function.takes, (*function.takes, *more)):
+        options = []
+        for kind in kinds:
+            fitting = [n for n, type in columns.items() if kind.fits(Typed(n, type))]
+            options.append([*fitting, *WRITTEN])
+        arguments = list(itertools.product(*options))
+        random.Random(name).shuffle(arguments)
+        yield from (f"{name}({', '.join(each)})" for each in arguments)
+
+
+def answers(hostile: DataFrame, found: list[DerivedColumn]) -> None:
+    """Spark has the type that was expected, an answer for every record, and always the same."""
+    for start in range(0, len(found), AT_ONCE):
+        part = found[start : start + AT_ONCE]
+        rows = hostile.select(*(F.expr(each.sql).alias(each.name) for each in part))
+        wanted = struct_type(Column(each.name, each.type) for each in part)
+        differing = [
+            f"{each.written}: expected {mine.dataType}, found {its.dataType}"
+            for each, mine, its in zip(part, wanted, rows.schema, strict=True)
+            if mine.dataType.simpleString() != its.dataType.simpleString()
+        ]
+        assert differing == []
+        assert rows._jdf.queryExecution().analyzed().deterministic()
+        try:
+            rows.write.format("noop").mode("overwrite").save()
+        except Exception:
+            for each in part:
+                try:
+                    hostile.select(F.expr(each.sql)).write.format("noop").mode("overwrite").save()
+                except Exception as problem:
+                    raise AssertionError(f"{each.written}: {str(problem)[:500]}") from None
+            raise
+
+
+def test_spark_knows_each_function(spark: SparkSession) -> None:
+    known = {row[0] for row in spark.sql("SHOW SYSTEM FUNCTIONS").collect()}
+    assert {*FUNCTIONS, "filter", "exists"} - known == set()
+
+
+@pytest.mark.parametrize("part", range(6))
+def test_a_function_has_an_answer_for_every_record(hostile: DataFrame, part: int) -> None:
+    found: list[DerivedColumn] = []
+    for name in sorted(FUNCTIONS)[part::6]:
+        mine = accepted(itertools.islice(calls(name, FUNCTIONS[name]), 20 * MOST))[:MOST]
+        assert mine, f"{name}: no call of it is accepted"
+        found += mine
+    answers(hostile, found)
+
+
+def casts() -> Iterator[str]:
+    kinds = ["STRING", "BINARY", "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT"]
+    kinds += [
+        "DOUBLE",
+        "DATE",
+        "TIMESTAMP",
+        "DECIMAL(10,2)",
+        "DECIMAL(38,0)",
+        "DECIMAL(38,38)",
+        "DECIMAL(3,3)",
+    ]
+    for column, kind in itertools.product([each.name for each in COLUMNS], kinds):
+        yield f"CAST({column} AS {kind})"
+        yield f"try_cast({column} AS {kind})"
+        yield f"CAST(try_cast({column} AS DATE) AS {kind})"
+        yield f"CAST(try_cast({column} AS TIMESTAMP) AS {kind})"
+
+
+def test_a_cast_has_an_answer_for_every_record(hostile: DataFrame) -> None:
+    found = accepted(casts())
+    assert len(found) > 200
+    answers(hostile, found)
+
+
+def operations() -> Iterator[str]:
+    names = [each.name for each in COLUMNS]
+    names += ["1", "1.5", "1e300", "'a'", "NULL", "DATE '2026-01-31'"]
+    for one, other in itertools.product(names, names):
+        for sign in ("+", "-", "*", "=", "<>", "<", ">=", "<=>", "||", "AND", "OR"):
+            yield f"{one} {sign} {other}"
+        yield f"CASE WHEN ok THEN {one} ELSE {other} END"
+        yield f"CASE {one} WHEN {other} THEN 1 END"
+        yield f"{one} BETWEEN {other} AND {one}"
+        yield f"{one} IN ({other}, NULL)"
+    for one in names:
+        yield from (f"-{one}", f"NOT {one}", f"{one} IS NULL", f"{one} IS TRUE")
+        yield f"{one} LIKE '%_a%'"
+
+
+def test_an_operator_has_an_answer_for_every_record(hostile: DataFrame) -> None:
+    found = accepted(operations())
+    assert len(found) > 800
+    answers(hostile, found)
+
+
+def test_fields_lambdas_and_deep_expressions_have_one_as_well(hostile: DataFrame) -> None:
+    answers(
+        hostile,
+        accepted(
+            iter(
+                (
+                    "s.x",
+                    "S.Y.z",
+                    "get(h, 0).key",
+                    "filter(h, x -> x.key = 'a')",
+                    "exists(h, x -> x.key = t AND i > 3)",
+                    "try_validate_utf8(CAST(get(filter(h, x -> x.key = 'a'), 0).value AS STRING))",
+                    "exists(ta, each -> each LIKE '%a')",
+                    "year(CAST(_timestamp AS DATE))",
+                    "date_format(_timestamp, 'yyyy-MM-dd')",
+                    "CAST(_timestamp AS DATE)",
+                    "datediff(try_cast(t AS DATE), CAST(_timestamp AS DATE))",
+                    "try_cast(get_json_object(t, '$.a') AS DATE)",
+                    "get_json_object(try_validate_utf8(CAST(bin AS STRING)), '$.a')",
+                    "sha2(concat_ws('|', t, CAST(j AS STRING), u), 256)",
+                )
+            )
+        ),
+    )
+
+
+def test_no_day_and_no_moment_is_beyond_the_years_that_columns_hold(hostile: DataFrame) -> None:
+    found = accepted(iter(("try_cast(t AS DATE)", "CAST(_timestamp AS DATE)", "_timestamp")))
+    rows = hostile.select(*(F.year(F.expr(each.sql)).alias(each.name) for each in found))
+    years = {value for row in rows.collect() for value in row if value is not None}
+    assert min(years) >= 1
+    assert max(years) <= 9999
+    assert years & {1, 9999}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "NOT ok AND ok OR ok",
+        "NOT i = j AND i <> j",
+        "i = j OR i < j AND ok",
+        "d + e * 2 - 1",
+        "d - e - 1",
+        "-d * e",
+        "t || u = u || t",
+        "NOT ok IS NULL",
+        "i BETWEEN 0 AND 5 AND ok",
+        "t LIKE '%a' OR t LIKE '%1'",
+        "NOT t LIKE 'a%'",
+        "ok = (i IN (1, 2))",
+        "CASE WHEN ok THEN i ELSE j END = i",
+        "d * e + d = e",
+        "t IS NOT NULL AND NOT ok",
+        "s.y.z || 'a' = t",
+    ],
+)
+def test_an_expression_means_what_it_means_to_spark(hostile: DataFrame, text: str) -> None:
+    (ours,) = derived_columns({"x": text}, COLUMNS)
+    theirs = hostile.select(F.expr(ours.sql).alias("ours"), F.expr(text).alias("theirs"))
+    assert theirs.where("NOT ours <=> theirs").count() == 0
