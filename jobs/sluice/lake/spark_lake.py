@@ -68,7 +68,8 @@ class SparkLake:
         if DeltaLog(self._data).exists():
             log_ahead.before_a_commit(spark, self._data)
         self._decoders = [
-            decoder(form, source, {}) for source, form in spec.formats.by_source.items()
+            decoder(form, source, {}, rescue=spec.rescue and source == "value")
+            for source, form in spec.formats.by_source.items()
         ]
         self._exact_only = False
 
