@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
 from sluice.offsets import notation
 from sluice.offsets.losses import ON_DATA_LOSS, OnDataLoss
@@ -22,6 +22,7 @@ from sluice.spec.starts import (
     StartEarliest,
     named_start,
 )
+from sluice.spec.table_properties import SCHEMA as PROPERTIES
 from sluice.spec.table_properties import as_property, require_allowed
 from sluice.spec.table_shape import TableShape
 from sluice.strict_model import Model
@@ -77,7 +78,7 @@ class PipelineSpec(Model):
     exclude: list[str] = Field(default=[])
     derived: dict[str, str] = Field(default={}, max_length=100)
     comments: dict[str, Annotated[str, Field(max_length=1000)]] = Field(default={})
-    properties: dict[str, str] = Field(default={})
+    properties: Annotated[dict[str, str], WithJsonSchema(PROPERTIES)] = Field(default={})
     target_file_size: str | None = Field(default=None, pattern=FILE_SIZE)
     alerts: Alerts = Alerts()
     spark: dict[str, str] = Field(default={})
