@@ -53,7 +53,7 @@ test-mutations: setup  ## Break the protocol on purpose: the oracle must turn re
 	$(PYTEST) -n 2 tests/mutations
 
 SHAPE ?=
-SERVERS ?= versitygw toxiproxy docker-compose
+SERVERS ?= versitygw toxiproxy docker-compose apicurio
 test-production: s3  ## Compose, Postgres, Spark cluster, S3, secured Kafka; SHAPE=test_s3: some
 	@local/servers.sh $(SERVERS)
 	$(PYTEST) $(AT_ONCE) 2 $(if $(SHAPE),-k '$(SHAPE)') tests/production

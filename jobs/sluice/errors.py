@@ -5,12 +5,15 @@ SluiceError
 ├── SettingsError        fix a setting, a connection or a parameter
 ├── BrokerUnavailable    retry: the broker did not answer
 ├── StoreUnavailable     retry: the object store did not answer, or refused to
+├── RegistryUnavailable  retry: the schema registry did not answer
 ├── CommitFailed         retry: the commit did not land, nothing was written
 ├── CommitUnknown        retry: the commit's outcome could not be read; the next attempt reads it
 ├── SparkFailed          read the cause: Spark stopped before its commit
 ├── DataLost             decide about lost data (`on_data_loss`)
 ├── GapUnexplained       decide about a hole in the log
 ├── RowsErased           decide about rows that others deleted (`--bring-back-erased`)
+├── UnknownSchema        register the schema, or correct who wrote the records
+├── SchemaChanged        ask whether the registry was rebuilt, then set its kept schemas aside
 ├── TooManyQuarantined   fix the schema or raise `quarantine.max_ratio`
 ├── BackfillClosed       request the backfill again: a reset closed it before it was complete
 ├── PreviewOutdated      preview again: the plan is no longer the one shown
@@ -58,6 +61,12 @@ class StoreUnavailable(SluiceError):
     retryable = True
 
 
+class RegistryUnavailable(SluiceError):
+    """The schema registry did not answer in time; nothing was changed."""
+
+    retryable = True
+
+
 class CommitUnknown(SluiceError):
     """The commit's outcome could not be read; the next attempt reads it and continues."""
 
@@ -80,6 +89,17 @@ class GapUnexplained(SluiceError):
 
 class RowsErased(SluiceError):
     """Reading again would bring back rows that others deleted; nothing was changed."""
+
+
+class UnknownSchema(SluiceError):
+    """A schema registry has no schema by that number, GUID or subject.
+
+    Of a record's number it is a reason to quarantine the record, and not to fail.
+    """
+
+
+class SchemaChanged(SluiceError):
+    """A schema registry gives a number another text than the one that records were read with."""
 
 
 class TooManyQuarantined(SluiceError):

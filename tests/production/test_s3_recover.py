@@ -17,7 +17,9 @@ from tests.worlds.records import produce
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
 JSON = {"type": "json", "schema": "id BIGINT"}
-MOVE = re.compile(rf"aws s3 mv --recursive s3://{BUCKET}/(\S+)/ s3://{BUCKET}/(\S+)/\s*$")
+MOVE = re.compile(
+    rf"aws s3 mv --recursive --exclude '_schemas/\*' s3://{BUCKET}/(\S+)/ s3://{BUCKET}/(\S+)/\s*$"
+)
 RECOVER = ("recover", "--execute", "--reason", "nobody has a copy")
 
 

@@ -11,6 +11,8 @@ from sluice.lake.decoding.decode import DECODED
 from sluice.lake.decoding.strict_json import ERROR, UNSURE
 from sluice.lake.port import BatchAttempt
 from sluice.offsets.batches import Batch
+from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec.record_formats import KEY_PREFIX
 from sluice.spec.table_shape import TableShape
 
 # Marks the error that stops a pass at the first undecodable record.
@@ -24,39 +26,43 @@ QUARANTINE_COLUMNS = (
 
 
 def data_rows(
-    decoded: DataFrame, shape: TableShape, reading: BatchAttempt, exact: bool
+    decoded: DataFrame, spec: PipelineSpec, reading: BatchAttempt, exact: bool
 ) -> DataFrame:
     """All records as rows of the data table; the pass fails at the first undecodable one."""
     # Mentioned once, the quick error lets Spark's optimizer do without the decoded struct.
-    reason = _error() if exact else F.lit(UNSURE)
+    reason = error_of(spec) if exact else F.lit(UNSURE)
     refuse = F.raise_error(F.concat_ws(" ", F.lit(UNDECODABLE), _coordinates(), F.lit("-"), reason))
-    checked = F.when(_error().isNull(), F.lit(str(reading))).otherwise(refuse)
-    return _data(decoded, shape, reading, checked)
+    checked = F.when(error_of(spec).isNull(), F.lit(str(reading))).otherwise(refuse)
+    return _data(decoded, spec, reading, checked)
 
 
-def decodable_rows(decoded: DataFrame, shape: TableShape, reading: BatchAttempt) -> DataFrame:
+def decodable_rows(decoded: DataFrame, spec: PipelineSpec, reading: BatchAttempt) -> DataFrame:
     """The decodable records as rows of the data table; the others are left out."""
-    return _data(decoded.where(_error().isNull()), shape, reading, F.lit(str(reading)))
+    return _data(decoded.where(error_of(spec).isNull()), spec, reading, F.lit(str(reading)))
 
 
-def quarantine_rows(decoded: DataFrame, reading: BatchAttempt) -> DataFrame:
+def quarantine_rows(decoded: DataFrame, spec: PipelineSpec, reading: BatchAttempt) -> DataFrame:
     """The undecodable records as rows of the quarantine table."""
-    return decoded.where(_error().isNotNull()).select(
+    return decoded.where(error_of(spec).isNotNull()).select(
         *_envelope(reading.batch),
         "value",
-        _error().alias("error"),
+        error_of(spec).alias("error"),
         F.lit(str(reading)).alias("_batch"),
         F.current_timestamp().alias("quarantined_at"),
     )
 
 
 def _data(
-    decoded: DataFrame, shape: TableShape, reading: BatchAttempt, batch_column: Column
+    decoded: DataFrame, spec: PipelineSpec, reading: BatchAttempt, batch_column: Column
 ) -> DataFrame:
     envelope = [*_envelope(reading.batch), F.col("value").isNull().alias("_tombstone")]
-    fields = [F.col(DECODED)[each.name].alias(each.name) for each in shape.fields]
-    whole = decoded.select(*fields, *envelope, batch_column.alias("_batch"))
-    return stored_part(whole, shape)
+    fields = [F.col(DECODED["value"])[each.name].alias(each.name) for each in spec.columns]
+    keys = [
+        F.col(DECODED["key"])[name.removeprefix(KEY_PREFIX)].alias(name)
+        for name in (each.name for each in spec.formats.key_columns)
+    ]
+    whole = decoded.select(*fields, *envelope, batch_column.alias("_batch"), *keys)
+    return stored_part(whole, spec.shape)
 
 
 def stored_part(whole: DataFrame, shape: TableShape) -> DataFrame:
@@ -112,8 +118,12 @@ def _topic_id(batch: Batch) -> Column:
     return F.create_map(*pairs)[F.col("topic")]
 
 
-def _error() -> Column:
-    return F.col(DECODED)[ERROR]
+def error_of(spec: PipelineSpec) -> Column:
+    """Why a record is undecodable: its value's error, else its key's; null if decodable."""
+    error = F.col(DECODED["value"])[ERROR]
+    if spec.key_format is None:
+        return error
+    return F.coalesce(error, F.concat(F.lit("key: "), F.col(DECODED["key"])[ERROR]))
 
 
 def _coordinates() -> Column:

@@ -23,9 +23,14 @@ from sluice.lake.batch_commit import (
     retype_table,
     rows_to_keep,
 )
-from sluice.lake.batch_rows import UNDECODABLE, data_rows, decodable_rows, quarantine_rows
-from sluice.lake.decoding.decode import DECODED, decoder
-from sluice.lake.decoding.strict_json import ERROR
+from sluice.lake.batch_rows import (
+    UNDECODABLE,
+    data_rows,
+    decodable_rows,
+    error_of,
+    quarantine_rows,
+)
+from sluice.lake.decoding.decode import decoder
 from sluice.lake.kafka_source import read_ranges
 from sluice.lake.port import BatchAttempt, QuarantineResult, ShowReading, Undecodable
 from sluice.lake.reading_pace import telling_pace
@@ -62,7 +67,9 @@ class SparkLake:
         self._quarantine = tables.quarantine(spec.table)
         if DeltaLog(self._data).exists():
             log_ahead.before_a_commit(spark, self._data)
-        self._decode = decoder(spec.format)
+        self._decoders = [
+            decoder(form, source, {}) for source, form in spec.formats.by_source.items()
+        ]
         self._exact_only = False
 
     def prepare(self) -> None:
@@ -97,7 +104,7 @@ class SparkLake:
         try:
             records = self._read_once(reading)
             decoded = self._decode(records, exact=exact)
-            self._commit(reading, records, data_rows(decoded, self._spec.shape, reading, exact))
+            self._commit(reading, records, data_rows(decoded, self._spec, reading, exact))
         except Exception as problem:
             found = _FIRST_UNDECODABLE.search(str(problem))
             if found:
@@ -108,7 +115,7 @@ class SparkLake:
         """Commit the batch's decodable records; the others must already be in quarantine."""
         records = self._read_once(reading)
         decoded = self._decode(records, exact=True)
-        self._commit(reading, records, decodable_rows(decoded, self._spec.shape, reading))
+        self._commit(reading, records, decodable_rows(decoded, self._spec, reading))
 
     def prepare_quarantine(self) -> None:
         """Create the quarantine table unless it exists."""
@@ -120,10 +127,12 @@ class SparkLake:
         decoded = self._decode(self._read(reading), exact=True).observe(
             seen,
             F.count(F.lit(1)).alias("records"),
-            F.count(F.col(DECODED)[ERROR]).alias("undecodable"),
+            F.count(error_of(self._spec)).alias("undecodable"),
         )
         with naming_conflicts(), self._telling_pace(reading):
-            replace_quarantined(quarantine_rows(decoded, reading), self._quarantine, reading)
+            replace_quarantined(
+                quarantine_rows(decoded, self._spec, reading), self._quarantine, reading
+            )
         counts = seen.get
         return QuarantineResult(
             counts["records"], counts["undecodable"], self._samples(reading.batch)
@@ -132,6 +141,11 @@ class SparkLake:
     def _read(self, reading: BatchAttempt) -> DataFrame:
         reach("reading")
         return read_ranges(self._spark, self._client, reading.ranges)
+
+    def _decode(self, records: DataFrame, exact: bool) -> DataFrame:
+        for decode in self._decoders:
+            records = decode(records, exact=exact)
+        return records
 
     def _read_once(self, reading: BatchAttempt) -> DataFrame:
         """The batch's records. Where they are used twice, Kafka is read only once: the log cleaner

@@ -18,7 +18,6 @@ from tenacity import (
 
 from sluice.lake.batch_rows import QUARANTINE_COLUMNS, stored_part
 from sluice.lake.table_alignment import comment, listed
-from sluice.spec.derived import OURS
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.spec.statistics_columns import statistics_columns
 from sluice.tables.delta_log import DeltaLog
@@ -35,13 +34,13 @@ def create_data_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None
 
     Raises SpecError for a derived column that Spark refuses.
     """
-    shape = spec.shape
+    shape, ours = spec.shape, spec.formats.our_columns
     if shape.derived:
-        whole = ", ".join(f"`{each.name}` {each.type}" for each in (*shape.fields, *OURS))
+        whole = ", ".join(f"`{each.name}` {each.type}" for each in (*shape.fields, *ours))
         stored_part(spark.createDataFrame([], whole), shape)
     columns = ", ".join(
         f"`{each.name}` {each.type}{comment(spec.comments.get(each.name))}"
-        for each in (*shape.columns, *OURS)
+        for each in (*shape.columns, *ours)
     )
     statistics = {_STATISTICS: ",".join(statistics_columns(shape))}
     _create(spark, uri, columns, _ours(spec) | statistics | spec.properties, _layout(spec))

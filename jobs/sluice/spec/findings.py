@@ -9,15 +9,15 @@ from typing import Any
 from sluice.errors import did_you_mean
 from sluice.offsets import notation
 from sluice.spec.alerts import Alerts
-from sluice.spec.formats import JsonFormat, RawFormat
-from sluice.spec.pipeline_spec import (
+from sluice.spec.formats import (
     CONNECTION,
-    FILE_SIZE,
-    PIPELINE,
-    TABLE,
-    PipelineSpec,
-    Quarantine,
+    RECORD,
+    AvroFormat,
+    JsonFormat,
+    ProtobufFormat,
+    RawFormat,
 )
+from sluice.spec.pipeline_spec import FILE_SIZE, PIPELINE, TABLE, PipelineSpec, Quarantine
 from sluice.spec.starts import (
     DeltaIngest,
     StartCheckpoint,
@@ -28,11 +28,16 @@ from sluice.spec.starts import (
 )
 from sluice.strict_model import Model
 
+_FORMATS: Mapping[str, type[Model]] = {
+    "json": JsonFormat,
+    "raw": RawFormat,
+    "avro": AvroFormat,
+    "protobuf": ProtobufFormat,
+}
 _PARTS: Mapping[tuple[str, ...], type[Model]] = {
     ("quarantine",): Quarantine,
     ("alerts",): Alerts,
-    ("format", "json"): JsonFormat,
-    ("format", "raw"): RawFormat,
+    **{(key, name): model for key in ("format", "key_format") for name, model in _FORMATS.items()},
     ("start", "timestamp"): StartTimestamp,
     ("start", "offsets"): StartOffsets,
     ("start", "group"): StartGroup,
@@ -66,6 +71,7 @@ _OF_PATTERN: Mapping[str, str] = {
     TABLE: "a lower-case letter, then at most 127 of a-z, 0-9 and _",
     FILE_SIZE: "a size such as 128m or 1g",
     CONNECTION: "a connection id: letters, digits and _, no digit first",
+    RECORD: "a full name such as com.example.Order",
     notation.TOPIC: "a topic: at most 249 letters, digits, dots, _ and -",
 }
 
@@ -74,7 +80,11 @@ def finding(path: Path, error: Mapping[str, Any]) -> str:
     """One of pydantic's errors as file, key path, what was found and what was expected."""
     location = [str(part) for part in error["loc"]]
     # For these keys, the second part names the chosen kind, which is not a key of the file.
-    key = location[:1] + location[2:] if location[:1] in (["format"], ["start"]) else location
+    key = (
+        location[:1] + location[2:]
+        if location[:1] in (["format"], ["key_format"], ["start"])
+        else location
+    )
     if error["type"] == "invalid_key":
         key = [*location[:-1], repr(error["input"])]
     where = f"{path}: {'.'.join(key)}".removesuffix(": ")

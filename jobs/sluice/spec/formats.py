@@ -1,17 +1,34 @@
-"""Formats: how a record's value becomes columns."""
+"""Formats: how a record's value, or its key, becomes columns."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import base64
+import hashlib
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import (
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from sluice.spec.columns import Column, parse_columns
+from sluice.spec.reader_columns import reader_columns
+from sluice.spec.registered import Kind, RegisteredSchema
 from sluice.strict_model import Model
+
+CONNECTION = r"^[A-Za-z_][A-Za-z0-9_]*$"
+RECORD = r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$"
+Source = Literal["value", "key"]
+SubjectStrategy = Literal["topic", "record", "topic_record"]
 
 
 class RawFormat(Model):
-    """The value's bytes, unchanged, in column `value`."""
+    """The bytes, unchanged, in column `value`."""
 
     type: Literal["raw"]
 
@@ -20,26 +37,180 @@ class RawFormat(Model):
         """The decoded part of the data table."""
         return parse_columns("value BINARY")
 
+    @property
+    def awaits_reader(self) -> bool:
+        """Never: there is no schema to wait for."""
+        return False
 
-class JsonFormat(Model):
-    """One JSON object per record, decoded into the declared columns."""
+    @property
+    def decided(self) -> Mapping[str, str]:
+        """Nothing decides rows beside the keys of the spec."""
+        return {}
 
-    type: Literal["json"]
-    schema_text: str = Field(alias="schema")
-    timestamp_unit: Literal["s", "ms", "us"] | None = None
 
-    @field_validator("schema_text")
-    @classmethod
-    def _columns_are_declared(cls, text: str) -> str:
-        for column in parse_columns(text):
-            if column.name.startswith("_"):
-                raise ValueError(f"{column.name}: names that start with _ are Sluice's own")
-        return text
+def _one_of(*keys: str) -> ConfigDict:
+    """For editors: that one of the keys is there."""
+    return ConfigDict(json_schema_extra={"anyOf": [{"required": [each]} for each in keys]})
+
+
+class RegisteredFormat(Model):
+    """A format whose schema is in a file or in a registry: records are read as its `reader`.
+
+    With `registry`, records name the schema that they were written with.
+    """
+
+    type: str
+    registry: str | None = Field(default=None, pattern=CONNECTION)
+    subject_strategy: SubjectStrategy = "topic"
+    record: str | None = Field(default=None, pattern=RECORD)
+    schema_file: str | None = Field(default=None, min_length=1)
+    _reader: RegisteredSchema | None = PrivateAttr(default=None)
+    kind: ClassVar[Kind]
+
+    @model_validator(mode="after")
+    def _has_a_schema(self, info: ValidationInfo) -> Self:
+        if self.registry is None and self.subject_strategy != "topic":
+            raise ValueError("subject_strategy goes with registry")
+        if self.schema_file is not None:
+            files: Mapping[str, bytes] = (info.context or {}).get("files", {})
+            if self.schema_file not in files:
+                raise ValueError(
+                    f"schema_file: found {self.schema_file!r}; expected a file in the folder of the"
+                    " spec, or below it"
+                )
+            self._reader = schema_of_file(self.schema_file, self.kind, files[self.schema_file])
+            require_names(self.columns)
+        elif self.registry and self.subject_strategy != "topic" and self.record is None:
+            raise ValueError(
+                f"subject_strategy: {self.subject_strategy} needs record: the full name of the"
+                " record that the table is for"
+            )
+        return self
+
+    @property
+    def reader(self) -> RegisteredSchema | None:
+        """The schema that all records are read as; None until it is known."""
+        return self._reader
+
+    @property
+    def awaits_reader(self) -> bool:
+        """Whether the columns are known only when the registry is asked."""
+        return self._reader is None
+
+    @property
+    def decided(self) -> Mapping[str, str]:
+        """What decides rows beside the keys of the spec: which reader schema it is."""
+        if self._reader is None:
+            return {}
+        if self._reader.key != self.schema_file:
+            return {"reader": self._reader.key}
+        return {"reader": hashlib.sha256(self._reader.text.encode()).hexdigest()[:12]}
+
+    def read_as(self, reader: RegisteredSchema) -> Self:
+        """The same format with its reader schema."""
+        found = self.model_copy()
+        found._reader = reader
+        return found
+
+    def subject(self, topic: str, source: Source) -> str:
+        """The registry's name for a topic's schemas (Confluent's subject name strategies)."""
+        match self.subject_strategy:
+            case "topic":
+                return f"{topic}-{source}"
+            case "record":
+                return str(self.record)
+            case "topic_record":
+                return f"{topic}-{self.record}"
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The decoded part of the data table."""
-        return parse_columns(self.schema_text)
+        """The decoded part of the data table. Raises LookupError while the reader is unknown."""
+        if self._reader is None:
+            raise LookupError(f"{self.registry}: the reader schema is not known yet")
+        return reader_columns(self._reader, self.record)
 
 
-Format = Annotated[JsonFormat | RawFormat, Field(discriminator="type")]
+class AvroFormat(RegisteredFormat):
+    """Avro's binary encoding: each record is resolved from its writer's schema to the reader's."""
+
+    model_config = _one_of("registry", "schema_file")
+    type: Literal["avro"]
+    kind: ClassVar[Kind] = "AVRO"
+
+    @model_validator(mode="after")
+    def _names_a_schema(self) -> Self:
+        if self.registry is None and self.schema_file is None:
+            raise ValueError("expected registry, or schema_file, or both")
+        return self
+
+
+class ProtobufFormat(RegisteredFormat):
+    """Protocol Buffers: `schema_file` is a descriptor set, `record` the message's full name."""
+
+    model_config = _one_of("registry", "schema_file")
+    type: Literal["protobuf"]
+    kind: ClassVar[Kind] = "PROTOBUF"
+
+    @model_validator(mode="after")
+    def _names_a_schema(self) -> Self:
+        if self.registry is None and self.schema_file is None:
+            raise ValueError("expected registry, or schema_file, or both")
+        if self.schema_file is not None and self.record is None:
+            raise ValueError("schema_file goes with record: the full name of the message")
+        return self
+
+
+class JsonFormat(RegisteredFormat):
+    """One JSON object per record, decoded into the declared columns, or those of its schema."""
+
+    model_config = _one_of("schema", "registry", "schema_file")
+    type: Literal["json"]
+    schema_text: str | None = Field(default=None, alias="schema")
+    timestamp_unit: Literal["s", "ms", "us"] | None = None
+    kind: ClassVar[Kind] = "JSON"
+
+    @field_validator("schema_text")
+    @classmethod
+    def _columns_are_declared(cls, text: str | None) -> str | None:
+        require_names(parse_columns(text) if text is not None else ())
+        return text
+
+    @model_validator(mode="after")
+    def _names_a_schema(self) -> Self:
+        if self.schema_text is None and self.registry is None and self.schema_file is None:
+            raise ValueError("expected schema, or registry, or schema_file")
+        if self.schema_text is not None and self.schema_file is not None:
+            raise ValueError("expected at most one of the keys schema and schema_file")
+        return self
+
+    @property
+    def awaits_reader(self) -> bool:
+        """Whether the columns are known only when the registry is asked."""
+        return self.schema_text is None and super().awaits_reader
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The decoded part of the data table. Raises LookupError while the reader is unknown."""
+        return parse_columns(self.schema_text) if self.schema_text is not None else super().columns
+
+
+Format = Annotated[
+    JsonFormat | RawFormat | AvroFormat | ProtobufFormat, Field(discriminator="type")
+]
+
+
+def schema_of_file(name: str, kind: Kind, content: bytes) -> RegisteredSchema:
+    """A schema from a file; a descriptor set, which is binary, as base64. Raises ValueError."""
+    if kind == "PROTOBUF":
+        return RegisteredSchema(name, kind, base64.b64encode(content).decode())
+    try:
+        return RegisteredSchema(name, kind, content.decode())
+    except UnicodeDecodeError:
+        raise ValueError(f"schema_file: {name}: expected text in UTF-8") from None
+
+
+def require_names(columns: tuple[Column, ...]) -> None:
+    """Raises ValueError for a name that is Sluice's own."""
+    for column in columns:
+        if column.name.startswith("_"):
+            raise ValueError(f"{column.name}: names that start with _ are Sluice's own")

@@ -14,7 +14,9 @@ from sluice.offsets.losses import ON_DATA_LOSS, OnDataLoss
 from sluice.offsets.spec_edition import SpecEdition
 from sluice.spec.alerts import Alerts
 from sluice.spec.columns import Column
-from sluice.spec.formats import Format
+from sluice.spec.formats import CONNECTION, Format, Source
+from sluice.spec.record_formats import RecordFormats
+from sluice.spec.registered import RegisteredSchema
 from sluice.spec.schedules import longest_interval, require_schedule
 from sluice.spec.spark_keys import refusal_of
 from sluice.spec.starts import (
@@ -42,8 +44,8 @@ _NOT_ABOUT_ROWS = frozenset(
 PIPELINE = r"^[a-z][a-z0-9_]{0,63}$"
 TABLE = r"^[a-z][a-z0-9_]{0,127}$"
 FILE_SIZE = r"^[1-9][0-9]{0,3}[mg]$"
-CONNECTION = r"^[A-Za-z_][A-Za-z0-9_]*$"
 Name = Annotated[str, Field(pattern=PIPELINE)]
+Evolution = Literal["strict", "add_columns", "widen"]
 TopicName = Annotated[str, Field(pattern=notation.TOPIC)]
 
 
@@ -64,6 +66,9 @@ class PipelineSpec(Model):
     except_topics: list[TopicName] = Field(default=[])
     table: Annotated[str, Field(pattern=TABLE)]
     format: Format
+    key_format: Format | None = None
+    evolution: Evolution = "strict"
+    rescue: bool = False
     schedule: str | None = None
     start: Start = StartEarliest()
     # At most what a receipt can account for within the longest run (scheduling.time_limits).
@@ -169,12 +174,29 @@ class PipelineSpec(Model):
             raise ValueError("expected at most one of the keys partition_by and cluster_by")
         if self.include and self.exclude:
             raise ValueError("expected at most one of the keys include and exclude")
-        self.shape.require()
+        if self.rescue and self.evolution != "strict":
+            raise ValueError(
+                "rescue goes with evolution: strict; the others give new fields columns"
+            )
+        if not self.formats.awaits_reader:
+            self.shape.require()
         return self
 
     @property
+    def formats(self) -> RecordFormats:
+        """How a record is decoded."""
+        return RecordFormats(self.format, self.key_format)
+
+    def with_readers(self, readers: Mapping[Source, RegisteredSchema]) -> PipelineSpec:
+        """The spec whose formats read as these schemas. Raises ValueError where it does not fit."""
+        found = self.model_copy(update=dict(self.formats.read_as(readers)))
+        if not found.formats.awaits_reader:
+            found.shape.require()
+        return found
+
+    @property
     def columns(self) -> tuple[Column, ...]:
-        """The fields of a decoded record."""
+        """The fields of a decoded record. Raises LookupError while a reader schema is unknown."""
         return self.format.columns
 
     @property
@@ -190,6 +212,8 @@ class PipelineSpec(Model):
         empty = {key for key in ("include", "exclude", "derived") if not getattr(self, key)}
         left_out = {*_NOT_ABOUT_ROWS, *empty}
         keys = self.model_dump(mode="json", by_alias=True, exclude=left_out, exclude_none=True)
+        for key, decided in self.formats.decided.items():
+            keys[key] |= decided
         return SpecEdition.of(keys)
 
     @property

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import yaml
 from pydantic import ValidationError
@@ -26,9 +27,24 @@ def load_spec(path: Path) -> PipelineSpec:
     if not isinstance(given, dict):
         raise SpecError(f"{path}: expected the keys of a spec, found {type(given).__name__}")
     try:
-        return PipelineSpec.model_validate(given)
+        return PipelineSpec.model_validate(given, context={"files": _schema_files(path, given)})
     except ValidationError as problem:
         raise SpecError(as_lines(finding(path, each) for each in problem.errors())) from None
+
+
+def _schema_files(path: Path, given: Mapping[str, Any]) -> dict[str, bytes]:
+    """The contents of the files that the spec names, if they are in its folder or below it."""
+    forms = [given.get(key) for key in ("format", "key_format")]
+    names = [
+        each["schema_file"] for each in forms if isinstance(each, dict) and "schema_file" in each
+    ]
+    found = {}
+    for name in names:
+        if isinstance(name, str):
+            file = (path.parent / name).resolve()
+            if file.is_relative_to(path.parent.resolve()) and file.is_file():
+                found[name] = file.read_bytes()
+    return found
 
 
 def spec_files(folder: Path) -> list[Path]:

@@ -15,6 +15,8 @@ from sluice.errors import CommitConflict, SettingsError
 from sluice.tables.table_files import files_in
 from sluice.tables.warehouse import as_aws_has_it
 
+# What registries have said stays where it is: it is true of any offsets table at that place.
+KEPT = "_schemas"
 _ALL = FileSelector("", allow_not_found=True)
 
 
@@ -52,7 +54,7 @@ class Folder:
 
 
 def set_aside(uri: str, at: datetime) -> str:
-    """Rename a table's folder, so that there is none; where it is now.
+    """Rename a table's folder, so that there is none; where it is now. KEPT in it stays.
 
     Raises SettingsError on an object store, which cannot rename, CommitConflict if it is gone.
     """
@@ -60,14 +62,28 @@ def set_aside(uri: str, at: datetime) -> str:
     if "://" in uri:
         raise SettingsError(
             f"{uri}: expected a folder that can be renamed, found an object store. Move it, then"
-            f" give the same command again: aws s3 mv --recursive {as_aws_has_it(uri)}/"
-            f" {as_aws_has_it(to)}/"
+            f" give the same command again: aws s3 mv --recursive --exclude '{KEPT}/*'"
+            f" {as_aws_has_it(uri)}/ {as_aws_has_it(to)}/"
         )
     try:
         Path(uri).rename(to)
     except FileNotFoundError as problem:
         raise CommitConflict(f"{uri}: another process has set it aside") from problem
+    bring_back_kept(uri)
     return to
+
+
+def bring_back_kept(uri: str) -> None:
+    """Give a table's place what stays of it: a process may have died after the renaming."""
+    place = Path(uri, KEPT)
+    if "://" in uri or place.exists():
+        return
+    aside = sorted(place.parent.parent.glob(f"{place.parent.name}__2*Z/{KEPT}"))
+    if aside:
+        place.parent.mkdir(exist_ok=True)
+        # Another process may do the same.
+        with contextlib.suppress(FileNotFoundError):
+            aside[-1].rename(place)
 
 
 def was_set_aside(uri: str) -> bool:

@@ -12,6 +12,8 @@ from deltalake import DeltaTable
 from sluice.errors import OffsetsDamaged, SluiceError, TableRefused
 from sluice.operations.backfill.selection import offset_ranges
 from sluice.operations.reset.targets import shift_by, to_earliest
+from sluice.registry.kept_schemas import KeptSchemas
+from sluice.spec.registered import RegisteredSchema
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic, landed, more
 from tests.worlds.processes import killed_at, until
@@ -156,10 +158,13 @@ def test_an_offsets_table_that_cannot_be_read_is_moved_away_first(trips: Install
 def test_a_damaged_offsets_table_is_set_aside(
     trips: Installed, damaged: Callable[[Path], None]
 ) -> None:
+    kept = KeptSchemas(str(offsets_of(trips)))
+    kept.advance("registry", "trips-value", RegisteredSchema("7", "AVRO", '"int"'))
     damaged(offsets_of(trips))
     with pytest.raises(OffsetsDamaged, match="`sluice recover trips` builds it"):
         trips.plan()
     assert "set aside" in recover(trips)
+    assert kept.reader("registry", "trips-value") is not None
     assert len(list(trips.warehouse.glob("trips__offsets__*"))) == 1
     more(trips, 10, 20)
     exact(trips, 30)

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 from sluice.spec.columns import parse_columns
-from sluice.spec.formats import Format, JsonFormat, RawFormat
+from sluice.spec.formats import AvroFormat, Format, JsonFormat, ProtobufFormat, RawFormat
 
-formats: TypeAdapter[JsonFormat | RawFormat] = TypeAdapter(Format)
+formats: TypeAdapter[JsonFormat | RawFormat | AvroFormat | ProtobufFormat] = TypeAdapter(Format)
 
 
 def test_raw_is_one_binary_column() -> None:
@@ -55,3 +55,25 @@ def test_what_is_no_format_is_refused(keys: dict[str, Any], message: str) -> Non
 def test_a_nested_field_may_begin_with_an_underscore() -> None:
     keys = {"type": "json", "schema": "a STRUCT<_b: INT>"}
     assert formats.validate_python(keys).columns == parse_columns("a STRUCT<_b: INT>")
+
+
+def test_a_format_with_a_registry_awaits_its_reader() -> None:
+    found = formats.validate_python({"type": "avro", "registry": "schema_registry_default"})
+    assert isinstance(found, AvroFormat)
+    assert found.awaits_reader
+    assert found.subject("orders", "value") == "orders-value"
+    with pytest.raises(LookupError, match="schema_registry_default"):
+        _ = found.columns
+
+
+def test_the_subject_follows_the_strategy() -> None:
+    keys = {"type": "avro", "registry": "r", "record": "com.example.Order"}
+    found = [
+        formats.validate_python({**keys, "subject_strategy": each})
+        for each in ("topic", "record", "topic_record")
+    ]
+    assert [each.subject("orders", "key") for each in found if isinstance(each, AvroFormat)] == [
+        "orders-key",
+        "com.example.Order",
+        "orders-com.example.Order",
+    ]

@@ -17,7 +17,7 @@ from sluice.spec.spec_files import load_spec
 
 from tests.unit.builders import spec_keys
 
-TOP = "version, pipeline, kafka, topics, topic_pattern, except_topics, table, format, schedule,"
+TOP = "version, pipeline, kafka, topics, topic_pattern, except_topics, table, format, key_format,"
 SUGGESTION = re.compile(r" \(did you mean \w+\?\)")
 JSON = {"type": "json", "schema": "a INT, b ARRAY<INT>, c STRUCT<d: INT>"}
 
@@ -40,8 +40,12 @@ def refusal(folder: Path, keys: Any) -> list[str]:
         ({"schema": "x"}, "schema", TOP),
         ({"quarantine": {"ratio": 1}}, "quarantine.ratio", "max_ratio"),
         ({"format": {"type": "raw", "schema": "a INT"}}, "format.schema", "type"),
-        ({"format": {**JSON, "columns": 1}}, "format.columns", "type, schema, timestamp_unit"),
-        ({"format": {**JSON, "schema_text": ""}}, "format.schema_text", "type, schema, timestamp"),
+        (
+            {"format": {**JSON, "columns": 1}},
+            "format.columns",
+            "type, registry, subject_strategy, record,",
+        ),
+        ({"format": {**JSON, "schema_text": ""}}, "format.schema_text", "type, registry, subject"),
         ({"start": {"group": "g", "topic": "t"}}, "start.topic", "group"),
         ({"start": {"offsets": {}, "at": 1}}, "start.at", "offsets"),
         ({"start": {"timestamp": "2013-01-01", "zone": "UTC"}}, "start.zone", "timestamp"),
@@ -137,7 +141,10 @@ def test_a_value_of_a_wrong_type_is_refused_with_its_key(
         ({"pipeline": None}, "pipeline: missing"),
         ({"table": None}, "table: missing"),
         ({"format": None}, "format: missing"),
-        ({"format": {"type": "json"}}, "format.schema: missing"),
+        (
+            {"format": {"type": "json"}},
+            "format: found {'type': 'json'}; expected schema, or registry",
+        ),
         ({"pipeline": "Flights"}, "pipeline: found 'Flights'; expected a lower-case letter, then "),
         ({"pipeline": "sluice_reset"}, "pipeline: found 'sluice_reset'; expected another name: "),
         ({"pipeline": "f" * 65}, "pipeline: found "),

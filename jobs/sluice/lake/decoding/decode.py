@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from functools import singledispatch
 from typing import Protocol
 
@@ -11,15 +12,20 @@ from pyspark.sql import functions as F
 
 from sluice.lake.decoding.column_types import struct_type
 from sluice.lake.decoding.strict_json import ERROR, VALUE, StrictJson
-from sluice.spec.formats import Format, JsonFormat, RawFormat
+from sluice.spec.formats import Format, JsonFormat, RawFormat, Source
+from sluice.spec.registered import RegisteredSchema
 
-DECODED = "decoded"
+DECODED: Mapping[Source, str] = {"value": "decoded", "key": "decoded_key"}
+Writers = Mapping[str, RegisteredSchema]
+"""The schemas that records may have been written with, by the key that the records name."""
 
 
 class Decode(Protocol):
-    """Adds struct column `decoded`: the declared columns, and `_error`, null where decodable.
+    """Adds struct column `DECODED[source]`: the format's columns and `_error`, null if decodable.
 
-    Without `exact` it is quicker, but takes some decodable records for undecodable ones.
+    Where the source is null, so are all of them. Without `exact` it is quicker, but takes some
+    decodable records for undecodable ones. An error that begins with UNKNOWN_SCHEMA, and the key,
+    says that the writer's schema is not among those known.
     """
 
     def __call__(self, records: DataFrame, *, exact: bool) -> DataFrame:
@@ -27,25 +33,29 @@ class Decode(Protocol):
 
 
 @singledispatch
-def decoder(form: Format) -> Decode:
+def decoder(form: Format, source: Source, writers: Writers) -> Decode:
     """The format's decoding; made once, it is cheap for every pass."""
     raise TypeError(f"no decoding for {form}")
 
 
 @decoder.register
-def _(form: RawFormat) -> Decode:
+def _(form: RawFormat, source: Source, writers: Writers) -> Decode:
     def decode(records: DataFrame, *, exact: bool) -> DataFrame:
         nothing_wrong = F.lit(None).cast("string").alias(ERROR)
-        return records.withColumn(DECODED, F.struct(VALUE, nothing_wrong))
+        return records.withColumn(
+            DECODED[source], F.struct(F.col(source).alias(VALUE), nothing_wrong)
+        )
 
     return decode
 
 
 @decoder.register
-def _(form: JsonFormat) -> Decode:
-    strict = StrictJson(struct_type(form.columns), uuid.uuid4().hex, form.timestamp_unit)
+def _(form: JsonFormat, source: Source, writers: Writers) -> Decode:
+    strict = StrictJson(
+        struct_type(form.columns), uuid.uuid4().hex, form.timestamp_unit, F.col(source)
+    )
 
     def decode(records: DataFrame, *, exact: bool) -> DataFrame:
-        return strict.decode(records, DECODED, exact)
+        return strict.decode(records, DECODED[source], exact)
 
     return decode

@@ -44,12 +44,18 @@ class StrictJson:
     job. A null value gives nulls throughout. The session needs spark_keys.EXACT_CONF.
     """
 
-    def __init__(self, fields: T.StructType, nonce: str, timestamp_unit: str | None = None) -> None:
+    def __init__(
+        self,
+        fields: T.StructType,
+        nonce: str,
+        timestamp_unit: str | None = None,
+        raw: Column | None = None,
+    ) -> None:
         if not re.fullmatch(r"[A-Za-z0-9]{16,}", nonce):
             raise ValueError("nonce: expected at least 16 letters and digits")
         if timestamp_unit not in (None, *MICROSECOND_DIGITS):
             raise ValueError(f"timestamp_unit: expected s, ms or us, found {timestamp_unit!r}")
-        self._raw = F.col(VALUE)
+        self._raw = F.col(VALUE) if raw is None else raw
         self._text = self._raw.cast("string")
         self._fields = fields
         self._nonce = nonce

@@ -26,7 +26,7 @@ from sluice.progress.retries import until_it_lands
 from sluice.protocol.settle.counting import AcceptGap
 from sluice.protocol.settle.write_receipts import count_batch
 from sluice.tables.offsets_snapshot import OffsetsSnapshot
-from sluice.tables.storage import set_aside, was_set_aside
+from sluice.tables.storage import bring_back_kept, set_aside, was_set_aside
 
 log = logging.getLogger(__name__)
 
@@ -71,6 +71,7 @@ def preview_recovery(resources: PipelineResources, reason: str, origin: Origin) 
 def recover(resources: PipelineResources, reason: str, origin: Origin) -> Recovery:
     """Carry the recovery out. Raises as `preview_recovery`, and CommitFailed."""
     resources = _beside_version_1(resources)
+    bring_back_kept(resources.offsets.uri)
 
     def step() -> Recovery:
         decided_on = resources.offsets.snapshot().table_id

@@ -14,7 +14,7 @@ def require_declared_types(spec: PipelineSpec, data: DeltaSnapshot) -> None:
     A table without rows takes the spec's types (`lake.spark_lake`), one that widens types the
     wider ones.
     """
-    changes = type_changes(data.columns, spec.shape.columns)
+    changes = type_changes(data.columns, (*spec.shape.columns, *spec.formats.key_columns))
     changed = [each for each in changes if not (data.widens_types and each.widens)]
     if not changed or data.is_empty:
         return

@@ -1,0 +1,60 @@
+"""Frames: how a record names the schema that it was written with (Confluent's wire format).
+
+Either the bytes begin with a zero and the schema's id (4 bytes, big-endian), or a header
+`__value_schema_id`, for keys `__key_schema_id`, holds the same, or a one and the schema's GUID
+(16 bytes); then all the bytes are the record's own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from sluice.spec.formats import Source
+
+# What an error of a record begins with whose writer's schema is not known yet; its key follows.
+UNKNOWN_SCHEMA = "SLUICE-UNKNOWN-SCHEMA"
+NO_FRAME = "no schema id: expected the byte 0 and an id, or a header"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The schema key (STRING, null without a frame) and the bytes after the frame."""
+
+    key: Column
+    body: Column
+
+
+def frame_of(source: Source) -> Frame:
+    """The frame of a record's value or key; both columns are null where the source is."""
+    data, header = F.col(source), _header(source)
+    in_bytes = (F.octet_length(data) >= 5) & (F.substring(data, 1, 1) == F.lit(b"\0"))
+    in_header = F.coalesce(
+        F.when((F.octet_length(header) == 5) & _begins(header, b"\0"), _id(header)),
+        F.when((F.octet_length(header) == 17) & _begins(header, b"\1"), _guid(header)),
+    )
+    key = F.when(header.isNotNull(), in_header).when(in_bytes, _id(data))
+    body = F.when(header.isNotNull(), data).otherwise(F.substring(data, 6, 2**31 - 1))
+    return Frame(F.when(data.isNotNull(), key), body)
+
+
+def _header(source: Source) -> Column:
+    """The last header of the name; null without one."""
+    name = f"__{source}_schema_id"
+    named = F.filter(F.col("headers"), lambda each: each["key"] == name)
+    return F.when(F.col("headers").isNotNull(), F.try_element_at(named, F.lit(-1))["value"])
+
+
+def _begins(data: Column, byte: bytes) -> Column:
+    return F.substring(data, 1, 1) == F.lit(byte)
+
+
+def _id(data: Column) -> Column:
+    return F.conv(F.hex(F.substring(data, 2, 4)), 16, 10)
+
+
+def _guid(data: Column) -> Column:
+    digits = F.lower(F.hex(F.substring(data, 2, 16)))
+    return F.regexp_replace(digits, "^(.{8})(.{4})(.{4})(.{4})(.{12})$", "$1-$2-$3-$4-$5")

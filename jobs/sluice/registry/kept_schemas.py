@@ -1,0 +1,162 @@
+"""Kept schemas: the schemas that a pipeline's records were read with, beside its offsets table.
+
+A rerun reads them here, whatever has become of the registry:
+
+    <table>__offsets/_schemas/<connection>/ids/<key>.json              what a number stands for
+    <table>__offsets/_schemas/<connection>/readers/<subject>/<n>.json  the reader schemas, in order
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from sluice.errors import NewerFormat, OffsetsDamaged, SchemaChanged
+from sluice.spec.registered import RegisteredSchema
+from sluice.tables.storage import KEPT
+from sluice.tables.write_once import WriteOnceFiles
+
+FORMAT_VERSION = 1
+# A file system has no names of more than 255 bytes.
+_LONGEST_NAME = 200
+
+
+class KeptSchemas:
+    """The schemas kept beside an offsets table; `registry` is a connection's id in every method.
+
+    What is kept is never changed. Every method raises StoreUnavailable or CommitUnknown where
+    the files cannot be asked, OffsetsDamaged for a file that is none of these, NewerFormat.
+    """
+
+    def __init__(self, offsets_uri: str) -> None:
+        self._uri = f"{offsets_uri}/{KEPT}"
+        self._files = WriteOnceFiles(offsets_uri, KEPT)
+
+    def get(self, registry: str, key: str) -> RegisteredSchema | None:
+        """The schema that a key stands for; None where it was never met."""
+        path = _path_of(registry, key)
+        text = self._files.text(path)
+        return None if text is None else self._schema(path, text)
+
+    def all(self, registry: str) -> Mapping[str, RegisteredSchema]:
+        """All that were met, by their keys."""
+        folder = f"{_name_of(registry)}/ids"
+        found = (self._schema(f"{folder}/{n}", t) for n, t in self._files.texts(folder).items())
+        return {each.key: each for each in found}
+
+    def keep(self, registry: str, schema: RegisteredSchema) -> None:
+        """Keep a schema that the registry has given.
+
+        Raises SchemaChanged where its key already stands for another.
+        """
+        path = _path_of(registry, schema.key)
+        content = {"format_version": FORMAT_VERSION, **schema.as_dict()}
+        if self._files.put(path, json.dumps(content)):
+            return
+        kept = self.get(registry, schema.key)
+        if kept is not None and _meaning(kept) != _meaning(schema):
+            raise SchemaChanged(
+                f"connection {registry}: schema {schema.key}: expected the {kept.kind} schema that"
+                f" {self._uri}/{path} holds, found that the registry now gives another"
+                f" ({schema.kind}): it was rebuilt, or is another one. Bring its old content back."
+                " Or, if the records that are still to be read were written with the new one,"
+                " give the registry a connection with another id, and name that in the spec."
+            )
+
+    def reader(self, registry: str, subject: str) -> RegisteredSchema | None:
+        """The newest reader schema of a subject; None where there was none yet."""
+        numbers = self._numbers(registry, subject)
+        return self._reader(registry, subject, numbers[-1]) if numbers else None
+
+    def advance(self, registry: str, subject: str, schema: RegisteredSchema) -> RegisteredSchema:
+        """Make a schema the reader of its subject, unless it is; which one it is now.
+
+        Of two at once, the second finds that of the first, which it did not know: it is returned.
+        """
+        self.keep(registry, schema)
+        before = self._numbers(registry, subject)
+        if before and (newest := self._reader(registry, subject, before[-1])).key == schema.key:
+            return newest
+        path = f"{_readers_of(registry, subject)}/{(before or [0])[-1] + 1}.json"
+        content = {"format_version": FORMAT_VERSION, "subject": subject, "key": schema.key}
+        if self._files.put(path, json.dumps(content)):
+            return schema
+        newest_now = self.reader(registry, subject)
+        assert newest_now is not None
+        return newest_now
+
+    def _numbers(self, registry: str, subject: str) -> list[int]:
+        stems = (n.partition(".")[0] for n in self._files.names(_readers_of(registry, subject)))
+        return sorted(int(each) for each in stems if each.isdecimal())
+
+    def _reader(self, registry: str, subject: str, number: int) -> RegisteredSchema:
+        path = f"{_readers_of(registry, subject)}/{number}.json"
+        key = self._document(path, self._files.text(path) or "").get("key")
+        schema = self.get(registry, key) if isinstance(key, str) else None
+        if schema is None:
+            raise self._damaged(path, "the key of a kept schema", "none")
+        return schema
+
+    def _schema(self, path: str, text: str) -> RegisteredSchema:
+        try:
+            return RegisteredSchema.from_dict(self._document(path, text))
+        except ValueError as problem:
+            raise self._damaged(path, "a registered schema", str(problem)) from None
+
+    def _document(self, path: str, text: str) -> dict[str, Any]:
+        try:
+            found = json.loads(text)
+        except ValueError:
+            found = None
+        version = found.get("format_version") if isinstance(found, dict) else None
+        if isinstance(version, int) and version > FORMAT_VERSION:
+            raise NewerFormat(
+                f"{self._uri}/{path}: expected format_version {FORMAT_VERSION}, found {version}: a"
+                " newer Sluice wrote it. Use that one."
+            )
+        if not isinstance(found, dict) or version != FORMAT_VERSION:
+            raise self._damaged(path, f"JSON of format_version {FORMAT_VERSION}", "another form")
+        return found
+
+    def _damaged(self, path: str, expected: str, found: str) -> OffsetsDamaged:
+        return OffsetsDamaged(
+            f"{self._uri}/{path}: expected {expected}, found {found}. Bring the file back from a"
+            " backup. Or move it away, and the registry is asked again."
+        )
+
+
+def _path_of(registry: str, key: str) -> str:
+    return f"{_name_of(registry)}/ids/{_name_of(key)}.json"
+
+
+def _readers_of(registry: str, subject: str) -> str:
+    return f"{_name_of(registry)}/readers/{_name_of(subject)}"
+
+
+def _name_of(text: str) -> str:
+    """A folder's name for any text, percent-quoted; of one that is too long, with a digest."""
+    name = quote(text, safe="")
+    if len(name) > _LONGEST_NAME:
+        return f"{name[:_LONGEST_NAME]}~{hashlib.sha256(text.encode()).hexdigest()[:32]}"
+    return name.replace(".", "%2E") if name.strip(".") == "" else name
+
+
+def _meaning(schema: RegisteredSchema) -> Any:
+    """What makes two schemas one, however a registry writes its JSON."""
+    texts: dict[str | None, str] = {
+        None: schema.text,
+        **{each.name: each.text for each in schema.references},
+    }
+    if schema.kind == "PROTOBUF":
+        return schema.kind, texts
+    return schema.kind, {name: _parsed(text) for name, text in texts.items()}
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text

@@ -1,0 +1,26 @@
+"""Reader columns: the columns that a reader schema gives a table, whatever its kind. Pure."""
+
+from __future__ import annotations
+
+from sluice.spec.columns import Column
+from sluice.spec.registered import RegisteredSchema
+
+
+def reader_columns(schema: RegisteredSchema, record: str | None) -> tuple[Column, ...]:
+    """The columns, in the schema's order. `record` names the message of a Protobuf schema.
+
+    Raises ValueError for what no table can hold, such as a recursive type, by its name.
+    """
+    match schema.kind:
+        case "AVRO":
+            from sluice.spec.avro_columns import avro_columns
+
+            return avro_columns(schema)
+        case "JSON":
+            from sluice.spec.json_schema_columns import json_schema_columns
+
+            return json_schema_columns(schema)
+        case "PROTOBUF":
+            from sluice.spec.protobuf_columns import protobuf_columns
+
+            return protobuf_columns(schema, record)

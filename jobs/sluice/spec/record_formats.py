@@ -1,0 +1,66 @@
+"""A record's formats: that of its value, and that of its key where keys are decoded. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sluice.spec.columns import Column
+from sluice.spec.derived import OURS
+from sluice.spec.formats import AvroFormat, Format, JsonFormat, ProtobufFormat, RawFormat, Source
+from sluice.spec.registered import RegisteredSchema
+
+KEY_PREFIX = "_key_"
+_KEY_OF: Mapping[Source, str] = {"value": "format", "key": "key_format"}
+
+
+@dataclass(frozen=True)
+class RecordFormats:
+    """How records are decoded. Without `key`, keys stay bytes."""
+
+    value: Format
+    key: Format | None = None
+
+    @property
+    def by_source(self) -> Mapping[Source, Format]:
+        """The formats, by what of a record they decode."""
+        value: Mapping[Source, Format] = {"value": self.value}
+        return value if self.key is None else {**value, "key": self.key}
+
+    @property
+    def registered(self) -> Mapping[Source, JsonFormat | AvroFormat | ProtobufFormat]:
+        """Those whose records name their schema in a registry."""
+        return {
+            source: form
+            for source, form in self.by_source.items()
+            if not isinstance(form, RawFormat) and form.registry is not None
+        }
+
+    @property
+    def awaits_reader(self) -> bool:
+        """Whether the columns are known only when a schema registry is asked."""
+        return any(form.awaits_reader for form in self.by_source.values())
+
+    def read_as(self, readers: Mapping[Source, RegisteredSchema]) -> Mapping[str, Format]:
+        """The formats that read as these schemas, by their keys in a spec."""
+        return {
+            _KEY_OF[source]: form.read_as(readers[source])
+            for source, form in self.registered.items()
+            if source in readers
+        }
+
+    @property
+    def decided(self) -> Mapping[str, Mapping[str, str]]:
+        """What decides rows beside the spec's keys, by these keys."""
+        return {_KEY_OF[source]: form.decided for source, form in self.by_source.items()}
+
+    @property
+    def key_columns(self) -> tuple[Column, ...]:
+        """The decoded fields of the key, named `_key_<field>`."""
+        keys = () if self.key is None else self.key.columns
+        return tuple(Column(f"{KEY_PREFIX}{each.name}", each.type) for each in keys)
+
+    @property
+    def our_columns(self) -> tuple[Column, ...]:
+        """The columns that Sluice adds: the coordinates, and the decoded fields of the key."""
+        return (*OURS, *self.key_columns)

@@ -1,0 +1,57 @@
+"""Registered schemas: a schema as a registry has it, with the texts that it refers to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+Kind = Literal["AVRO", "JSON", "PROTOBUF"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A text that a schema uses, by the name that it is used by."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class RegisteredSchema:
+    """A schema of a registry; `key` is its number in decimal digits, or its GUID.
+
+    `references` come in the order in which they can be read: each only uses those before it.
+    """
+
+    key: str
+    kind: Kind
+    text: str
+    references: tuple[Reference, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {
+            "key": self.key,
+            "kind": self.kind,
+            "text": self.text,
+            "references": [{"name": each.name, "text": each.text} for each in self.references],
+        }
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> RegisteredSchema:
+        """What `as_dict` made. Raises ValueError for anything else."""
+        try:
+            made = cls(
+                found["key"],
+                found["kind"],
+                found["text"],
+                tuple(Reference(each["name"], each["text"]) for each in found["references"]),
+            )
+        except (KeyError, TypeError) as problem:
+            raise ValueError(f"not a registered schema: {problem}") from problem
+        texts = [made.key, made.text, *(text for r in made.references for text in (r.name, r.text))]
+        if made.kind not in KINDS or not all(isinstance(each, str) for each in texts):
+            raise ValueError("not a registered schema: a key has a value of another type")
+        return made
