@@ -203,7 +203,8 @@ class PipelineSpec(Model):
     def shape(self) -> TableShape:
         """What the spec says about the data table's columns."""
         keys = ("include", "exclude", "derived", "partition_by", "cluster_by", "comments")
-        return TableShape(self.columns, **{each: getattr(self, each) for each in keys})
+        given = {each: getattr(self, each) for each in keys}
+        return TableShape(self.columns, self.formats.key_columns, **given)
 
     @property
     def edition(self) -> SpecEdition:
