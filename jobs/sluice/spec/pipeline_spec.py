@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
 from sluice.offsets import notation
 from sluice.offsets.losses import ON_DATA_LOSS, OnDataLoss
@@ -24,6 +24,7 @@ from sluice.spec.starts import (
     StartEarliest,
     named_start,
 )
+from sluice.spec.table_properties import SCHEMA as PROPERTIES
 from sluice.spec.table_properties import as_property, require_allowed
 from sluice.spec.table_shape import TableShape
 from sluice.strict_model import Model
@@ -82,7 +83,7 @@ class PipelineSpec(Model):
     exclude: list[str] = Field(default=[])
     derived: dict[str, str] = Field(default={}, max_length=100)
     comments: dict[str, Annotated[str, Field(max_length=1000)]] = Field(default={})
-    properties: dict[str, str] = Field(default={})
+    properties: Annotated[dict[str, str], WithJsonSchema(PROPERTIES)] = Field(default={})
     target_file_size: str | None = Field(default=None, pattern=FILE_SIZE)
     alerts: Alerts = Alerts()
     spark: dict[str, str] = Field(default={})
@@ -202,7 +203,8 @@ class PipelineSpec(Model):
     def shape(self) -> TableShape:
         """What the spec says about the data table's columns."""
         keys = ("include", "exclude", "derived", "partition_by", "cluster_by", "comments")
-        return TableShape(self.columns, **{each: getattr(self, each) for each in keys})
+        given = {each: getattr(self, each) for each in keys}
+        return TableShape(self.columns, self.formats.key_columns, **given)
 
     @property
     def edition(self) -> SpecEdition:
