@@ -193,8 +193,8 @@ def test_the_reason_names_what_is_wrong(spark: SparkSession) -> None:
         rb'{"a":"\ud800"}': "a lone surrogate escape",
         b"": "not one JSON object",
         b"{}{}": "not one JSON object",
-        b'{"a":"x","b":1.5}': "b: not a INT",
-        b'{"b":1,"z2":"y"}': "z2: not a DOUBLE",
+        b'{"a":"x","b":1.5}': "b: expected INT, found 1.5",
+        b'{"b":1,"z2":"y"}': 'z2: expected DOUBLE, found "y"',
     }
     found = decoded(spark, FLAT, list(reasons))
     assert found == [Undecodable(each) for each in reasons.values()]

@@ -392,7 +392,7 @@ def quarantine(stage: Stage) -> Scene:
     values = [*departures(2), *departures(2, dep_delay="late"), b"{broken"]
     stage.landed_from(values, format=DELAYS, quarantine={"max_ratio": 1})
     listed, everything, late, batch, one = yield
-    assert "dep_delay: not a DOUBLE" in listed
+    assert "dep_delay: expected DOUBLE" in listed
     assert "quarantine.max_ratio: 100.00%" in listed
     assert all(text.count("late") >= 2 for text in (everything, late, batch))
     (record,) = json.loads(one)["records"]

@@ -37,6 +37,11 @@ class RecordFormats:
         }
 
     @property
+    def registries(self) -> tuple[str, ...]:
+        """The ids of their registries' connections, each once."""
+        return tuple(dict.fromkeys(str(form.registry) for form in self.registered.values()))
+
+    @property
     def awaits_reader(self) -> bool:
         """Whether the columns are known only when a schema registry is asked."""
         return any(form.awaits_reader for form in self.by_source.values())

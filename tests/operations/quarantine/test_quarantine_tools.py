@@ -71,7 +71,7 @@ def drop(trips: Installed, **choice: object) -> int:
 
 def test_what_was_put_aside_is_listed_by_reason_and_shown(trips: Installed) -> None:
     assert reasons(trips) == {
-        "id: not a BIGINT": 3,
+        "id: expected BIGINT, found '…'": 3,
         "not one JSON object": 1,
         "not strict UTF-8": 1,
     }
@@ -110,7 +110,7 @@ def a_batch_over_budget_shows_what_it_met_and_counts_for_nothing(trips: Installe
     work = trips.plan()
     with pytest.raises(Exception, match=f"quarantine list {trips.name}"):
         trips.ingest(work)
-    assert reasons(trips, "waiting") == {"id: not a BIGINT": 2}
+    assert reasons(trips, "waiting") == {"id: expected BIGINT, found '…'": 2}
     assert sum(reasons(trips).values()) == 5
     assert answer(trips, "quarantine show", "--batch", "forward-1-2")["chosen"] == 2
     assert drop(trips, batch="forward-1-2") == 0

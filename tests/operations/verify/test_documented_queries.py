@@ -41,7 +41,7 @@ LANDED, AGAIN = ("forward-1-1", 1, 4, 1, 0), ("forward-2-1", 3, 4, 1, 0)
 
 def answers(topic: str, *batches: tuple[object, ...], skipped: Rows | None = None) -> list[Rows]:
     """The answers, in the order of the page."""
-    aside, cursor = [("dep_delay: not a DOUBLE", 1, 3)], 6 if skipped else 5
+    aside, cursor = [("dep_delay: expected DOUBLE", 1, 3)], 6 if skipped else 5
     return [*ANALYSTS, aside, [], list(batches), [(topic, 0, cursor)], [], [], skipped or []]
 
 

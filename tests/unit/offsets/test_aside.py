@@ -26,7 +26,7 @@ def row(
     *,
     number: int = 0,
     batch: str = "forward-1-1",
-    error: str = "id: not a BIGINT",
+    error: str = 'id: expected BIGINT, found "x"',
     state: RecordState = RecordState.LIVE,
 ) -> QuarantinedRecord:
     at = NOON + timedelta(minutes=offset)
@@ -86,8 +86,8 @@ def test_a_drop_of_nothing_records_nothing() -> None:
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
-        ("id: not a BIGINT", "id: not a BIGINT"),
-        ("price_2: not a DECIMAL(5,2)", "price_2: not a DECIMAL(5,2)"),
+        ('id: expected BIGINT, found "x"', "id: expected BIGINT, found '…'"),
+        ("price_2: expected DECIMAL(5,2), found 1.505", "price_2: expected DECIMAL(5,2), found N"),
         ("expected 12 bytes at offset 345, found 7", "expected N bytes at offset N, found N"),
         ("unknown schema id 0x1f", "unknown schema id N"),
         ("""field 'colour' is "red" """, "field '…' is '…'"),
@@ -102,7 +102,8 @@ def test_equal_causes_have_equal_reasons(error: str, reason: str) -> None:
 def test_reasons_come_most_frequent_first_with_the_latest_as_a_sample() -> None:
     rows = [row(1), row(2, number=1), row(3, error="not strict UTF-8"), row(4)]
     first, second = group_errors(rows)
-    assert (first.text, len(first.rows), first.sample) == ("id: not a BIGINT", 3, rows[3])
+    counted = "id: expected BIGINT, found '…'"
+    assert (first.text, len(first.rows), first.sample) == (counted, 3, rows[3])
     assert first.partitions == [partition(0), partition(1)]
     assert (first.first_seen, first.last_seen) == (rows[0].quarantined_at, rows[3].quarantined_at)
     assert second.sample == rows[2]

@@ -22,6 +22,7 @@ from sluice.lake.decoding.json_scalars import (
     timestamp_from_number,
     timestamp_from_text,
 )
+from sluice.lake.decoding.misfits import quoted
 
 # Possessive quantifiers throughout: linear time and constant stack for texts of many megabytes.
 _STRING = r'"((?:[^"\\]++|\\.)*+)"'
@@ -79,12 +80,15 @@ class ExactReading:
         return text.startswith(f"{self._nonce}:")
 
     def _string(self, text: Column) -> Column:
-        container = F.regexp_replace(
-            F.replace(text, F.lit(f'"{self._nonce}:'), F.lit('"')),
-            rf'"{self._nonce}([^:]*+):"',
-            "$1",
-        )
-        return F.coalesce(self._quoted(text), self._bare(text), container)
+        return F.coalesce(self._quoted(text), self._bare(text), self._unmarked(text))
+
+    def json_text(self, text: Column) -> Column:
+        """The value as JSON text; a string may be cut beyond what an error shows."""
+        return F.coalesce(quoted(self._quoted(text)), self._bare(text), self._unmarked(text))
+
+    def _unmarked(self, container: Column) -> Column:
+        strings = F.replace(container, F.lit(f'"{self._nonce}:'), F.lit('"'))
+        return F.regexp_replace(strings, rf'"{self._nonce}([^:]*+):"', "$1")
 
     def _timestamp(self, text: Column) -> Column:
         unit, quoted = self._unit, let(self._quoted(text), timestamp_from_text)
@@ -94,8 +98,11 @@ class ExactReading:
         return F.coalesce(quoted, number)
 
     def _struct(self, text: Column, declared: T.StructType) -> Column:
-        parsed = F.from_json(self._opening(text, "{"), texts_of(declared), self._options)
-        return let(parsed, lambda texts: self._whole_struct(texts, declared))
+        return let(self.members(text, declared), lambda texts: self._whole_struct(texts, declared))
+
+    def members(self, text: Column, declared: T.StructType) -> Column:
+        """The declared members of an object as marked texts; null for anything else."""
+        return F.from_json(self._opening(text, "{"), texts_of(declared), self._options)
 
     def _whole_struct(self, texts: Column, declared: T.StructType) -> Column:
         def whole(values: Column) -> Column:
@@ -111,8 +118,11 @@ class ExactReading:
         )
 
     def _array(self, text: Column, element: T.DataType) -> Column:
-        parsed = F.from_json(self._opening(text, "["), T.ArrayType(T.StringType()), self._options)
-        return let(parsed, lambda texts: self._whole_array(texts, element))
+        return let(self.elements(text), lambda texts: self._whole_array(texts, element))
+
+    def elements(self, text: Column) -> Column:
+        """An array's elements as marked texts; null for anything else."""
+        return F.from_json(self._opening(text, "["), T.ArrayType(T.StringType()), self._options)
 
     def _whole_array(self, texts: Column, element: T.DataType) -> Column:
         def misfit(text: Column, value: Column) -> Column:
@@ -126,26 +136,34 @@ class ExactReading:
         )
 
     def _map(self, text: Column, value: T.DataType) -> Column:
+        return let(self.entries(text), lambda members: self._whole_map(members, value))
+
+    def entries(self, text: Column) -> Column:
+        """An object's `names` and, as marked texts, `texts`: the last of a name; null if none."""
         parsed = F.from_json(self._opening(text, "{"), "MAP<STRING, STRING>", self._options)
         names = F.reverse(F.map_keys(parsed))
         texts = F.reverse(F.map_values(parsed))
-        last = F.struct(names.alias("names"), texts.alias("texts"))
-        return let(last, lambda members: self._whole_map(members, value))
+        return let(F.struct(names.alias("names"), texts.alias("texts")), _last_of_each_name)
 
     def _whole_map(self, members: Column, value: T.DataType) -> Column:
-        """The last of repeated names counts; it comes first, as the members are reversed."""
-        names = F.reverse(F.array_distinct(members["names"]))
-        texts = F.transform(
-            names,
-            lambda name: F.element_at(
-                members["texts"], F.array_position(members["names"], name).cast("int")
-            ),
-        )
-        whole = let(texts, lambda each: self._whole_array(each, value))
-        return F.when(whole.isNotNull(), F.map_from_arrays(names, whole))
+        whole = let(members["texts"], lambda each: self._whole_array(each, value))
+        return F.when(whole.isNotNull(), F.map_from_arrays(members["names"], whole))
 
     def _opening(self, text: Column, bracket: str) -> Column:
         return F.when(text.startswith(bracket), text)
+
+
+def _last_of_each_name(reversed_members: Column) -> Column:
+    """The last of repeated names counts; it comes first, as the members are reversed."""
+    names = F.reverse(F.array_distinct(reversed_members["names"]))
+    texts = F.transform(
+        names,
+        lambda name: F.element_at(
+            reversed_members["texts"],
+            F.array_position(reversed_members["names"], name).cast("int"),
+        ),
+    )
+    return F.struct(names.alias("names"), texts.alias("texts"))
 
 
 def _number(bare: Column) -> Column:

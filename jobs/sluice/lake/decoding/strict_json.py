@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from sluice.lake.decoding.json_exact import ExactReading, mark_scalars, texts_of
+from sluice.lake.decoding.json_misfits import first_misfit
 from sluice.lake.decoding.json_native import (
     doubt,
     native_schema,
@@ -186,7 +187,12 @@ class StrictJson:
             texts = F.get(wrapped, F.lit(0))
             values = exact.fields(texts, self._fields)
             members = F.struct(texts.alias("texts"), values.alias("values"))
-            return let(members, lambda both: self._outcome(both, self._is_one_object(wrapped)))
+
+            def judged(both: Column) -> Column:
+                misfit = first_misfit(exact, self._fields, both["texts"], both["values"], F.lit(""))
+                return self._outcome(both["values"], self._is_one_object(wrapped), misfit)
+
+            return let(members, judged)
 
         unclean = self._unclean()
         return F.when(unclean.isNull(), let(parsed, outcome)).otherwise(self._refused(unclean))
@@ -201,16 +207,11 @@ class StrictJson:
         whole = F.get(wrapped, F.lit(0)).isNotNull() & F.get(wrapped, F.lit(1))[self._nonce]
         return F.coalesce((F.size(wrapped) == 2) & whole, F.lit(False))
 
-    def _outcome(self, members: Column, one_object: Column) -> Column:
-        misfit = F.coalesce(*[self._misfit(members, each) for each in self._fields], _no_error())
+    def _outcome(self, values: Column, one_object: Column, misfit: Column) -> Column:
         error = F.when(~one_object, F.lit(_NOT_AN_OBJECT)).otherwise(misfit)
-        values = [members["values"][each.name].alias(each.name) for each in self._fields]
-        decoded = F.struct(*values, _no_error().alias(ERROR))
-        return F.when(error.isNull(), decoded).otherwise(self._refused(error))
-
-    def _misfit(self, members: Column, field: T.StructField) -> Column:
-        lost = members["texts"][field.name].isNotNull() & members["values"][field.name].isNull()
-        return F.when(lost, F.lit(f"{field.name}: not a {field.dataType.simpleString().upper()}"))
+        fields = [values[each.name].alias(each.name) for each in self._fields]
+        decoded = F.struct(*fields, _no_error().alias(ERROR))
+        return let(error, lambda why: F.when(why.isNull(), decoded).otherwise(self._refused(why)))
 
     def _refused(self, error: Column) -> Column:
         nulls = [F.lit(None).cast(each.dataType).alias(each.name) for each in self._fields]
