@@ -213,9 +213,7 @@ class PipelineSpec(Model):
         empty = {key for key in ("include", "exclude", "derived") if not getattr(self, key)}
         left_out = {*_NOT_ABOUT_ROWS, *empty}
         keys = self.model_dump(mode="json", by_alias=True, exclude=left_out, exclude_none=True)
-        for key, decided in self.formats.decided.items():
-            keys[key] |= decided
-        return SpecEdition.of(keys)
+        return SpecEdition.of(keys | dict(self.formats.decided))
 
     @property
     def example_topic(self) -> str:

@@ -56,8 +56,12 @@ class RecordFormats:
 
     @property
     def decided(self) -> Mapping[str, Mapping[str, str]]:
-        """What decides rows beside the spec's keys, by these keys."""
-        return {_KEY_OF[source]: form.decided for source, form in self.by_source.items()}
+        """What decides rows, by the spec's keys. A key that has its default is as none."""
+        return {
+            _KEY_OF[source]: form.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+            | dict(form.decided)
+            for source, form in self.by_source.items()
+        }
 
     @property
     def key_columns(self) -> tuple[Column, ...]:
