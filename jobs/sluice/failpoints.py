@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 POINTS = (
     "before planning",
     "offsets listed",
+    "readers kept",
     "plan durable",
     "spark started",
     "reading",

@@ -27,6 +27,7 @@ from sluice.lake.session import open_at
 from sluice.lake.spark_place import OWN_SPARK, SparkPlace, place_in
 from sluice.operations.commands import OperatorCommands, origin_now
 from sluice.progress.resources import PipelineResources
+from sluice.registry.schema_book import FindRegistry, no_registry
 from sluice.settings import Settings, connection_extra
 from sluice.spec.spec_files import SpecFolder, find_spec, read_specs
 from sluice.tables.warehouse import Warehouse
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from sluice.protocol.plan.write_plan import PlannedWork
     from sluice.protocol.settle.announcements import Announced, Announcement
     from sluice.protocol.settle.write_receipts import Settlement
+    from sluice.registry.client import Registry
     from sluice.spec.pipeline_spec import PipelineSpec
 
 
@@ -165,11 +167,16 @@ class Pipeline(OperatorCommands):
 
 
 def open_pipeline(
-    spec: PipelineSpec, settings: Settings, kafka: Mapping[str, Any], place: SparkPlace = OWN_SPARK
+    spec: PipelineSpec,
+    settings: Settings,
+    kafka: Mapping[str, Any],
+    place: SparkPlace = OWN_SPARK,
+    find_registry: FindRegistry = no_registry,
 ) -> Pipeline:
     """The pipeline of a spec and its Kafka connection's `extra`; contacts nothing yet."""
     client, tables = ClientSettings.from_extra(spec.kafka, kafka), Warehouse(settings.warehouse)
-    return Pipeline(PipelineResources.of(spec, tables, client), open_at(place, tables))
+    resources = PipelineResources.of(spec, tables, client, find_registry=find_registry)
+    return Pipeline(resources, open_at(place, tables))
 
 
 def find_pipeline(name: str, environment: Mapping[str, str]) -> Pipeline:
@@ -180,7 +187,14 @@ def find_pipeline(name: str, environment: Mapping[str, str]) -> Pipeline:
     settings = Settings.from_environment(environment)
     spec = find_spec(settings.pipelines, name)
     kafka = connection_extra(spec.kafka, environment)
-    return open_pipeline(spec, settings, kafka, place_in(environment))
+
+    def find_registry(connection: str) -> Registry:
+        from sluice.registry.client import Registry
+        from sluice.registry.registry_settings import RegistrySettings
+
+        return Registry(RegistrySettings.from_environment(connection, environment))
+
+    return open_pipeline(spec, settings, kafka, place_in(environment), find_registry)
 
 
 def find_fleet(environment: Mapping[str, str], only: str | None = None) -> Fleet:

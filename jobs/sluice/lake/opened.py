@@ -29,9 +29,10 @@ def open_lake(
     Raises SparkFailed.
     """
     from sluice.lake.spark_lake import SparkLake
+    from sluice.progress.readers import spec_to_land
 
     with open_spark(resources.spec, offsets) as spark:
-        yield SparkLake(spark, resources.client, resources.spec, resources.tables, show)
+        yield SparkLake(spark, resources, spec_to_land(resources), show)
 
 
 @contextmanager

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import re
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
-from sluice.broker.client_settings import ClientSettings
 from sluice.failpoints import reach
 from sluice.lake import log_ahead
 from sluice.lake.batch_commit import (
@@ -30,7 +30,8 @@ from sluice.lake.batch_rows import (
     error_of,
     quarantine_rows,
 )
-from sluice.lake.decoding.decode import decoder
+from sluice.lake.decoding.decode import Decode, decoder
+from sluice.lake.decoding.schema_keys import unknown_keys
 from sluice.lake.kafka_source import read_ranges
 from sluice.lake.port import BatchAttempt, QuarantineResult, ShowReading, Undecodable
 from sluice.lake.reading_pace import telling_pace
@@ -38,9 +39,11 @@ from sluice.lake.table_alignment import align_data_table
 from sluice.lake.table_creation import create_data_table, create_quarantine_table
 from sluice.offsets.batches import Batch
 from sluice.offsets.ranges import span_of
+from sluice.progress.resources import PipelineResources
+from sluice.spec.formats import Source
 from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec.registered import RegisteredSchema
 from sluice.tables.delta_log import DeltaLog
-from sluice.tables.warehouse import Warehouse
 
 log = logging.getLogger(__name__)
 
@@ -54,23 +57,24 @@ class SparkLake:
     def __init__(
         self,
         spark: SparkSession,
-        client: ClientSettings,
+        resources: PipelineResources,
         spec: PipelineSpec,
-        tables: Warehouse,
         show: ShowReading | None = None,
     ) -> None:
+        """`spec` is that of the resources, with the schemas that records are read as."""
         self._spark = spark
-        self._client = client
+        self._resources = resources
         self._spec = spec
         self._show = show
-        self._data = tables.data(spec.table)
-        self._quarantine = tables.quarantine(spec.table)
+        self._data = resources.data.uri
+        self._quarantine = resources.quarantine.uri
         if DeltaLog(self._data).exists():
             log_ahead.before_a_commit(spark, self._data)
-        self._decoders = [
-            decoder(form, source, {}, rescue=spec.rescue and source == "value")
-            for source, form in spec.formats.by_source.items()
-        ]
+        self._writers: dict[Source, dict[str, RegisteredSchema]] = {
+            source: dict(resources.schemas.writers(form))
+            for source, form in spec.formats.registered.items()
+        }
+        self._decoders = self._made_decoders(spec)
         self._exact_only = False
 
     def prepare(self) -> None:
@@ -86,12 +90,15 @@ class SparkLake:
         """Commit the batch in one pass if all is decodable; otherwise raises Undecodable.
 
         The quick reading is tried first. Once it is unsure of a record, this batch and all later
-        ones are read exactly.
+        ones are read exactly. But first the schemas are learnt that its records name, if some are
+        not known yet.
         """
         if not self._exact_only:
             try:
                 return self._land(reading, exact=False)
             except Undecodable as unsure:
+                if self._learn(reading):
+                    return self.land(reading)
                 log.info(
                     "%s: %s; this batch and the next ones of this run are decoded by the slower"
                     " decoding, which judges every record. The table will hold the same",
@@ -124,6 +131,7 @@ class SparkLake:
 
     def quarantine(self, reading: BatchAttempt) -> QuarantineResult:
         """Make the batch's undecodable records durable, replacing an earlier attempt's."""
+        self._learn(reading)
         seen = Observation("seen")
         decoded = self._decode(self._read(reading), exact=True).observe(
             seen,
@@ -139,9 +147,40 @@ class SparkLake:
             counts["records"], counts["undecodable"], self._samples(reading.batch)
         )
 
+    def _learn(self, reading: BatchAttempt) -> bool:
+        """Ask for the schemas that the batch's records name and that are not known yet.
+
+        Returns whether any was found. It may become the one that records are read as.
+        """
+        if not self._writers:
+            return False
+        records = self._read(reading)
+        met = {
+            source: unknown_keys(records, source, known) for source, known in self._writers.items()
+        }
+        if not any(met.values()):
+            return False
+        stored = self._resources.data.snapshot().columns
+        spec, learnt = self._resources.schemas.learn(self._spec, met, stored)
+        for source, found in learnt.items():
+            self._writers[source] |= found
+        self._spec, self._decoders = spec, self._made_decoders(spec)
+        return any(learnt.values())
+
+    def _made_decoders(self, spec: PipelineSpec) -> list[Decode]:
+        return [
+            decoder(
+                form,
+                source,
+                self._writers.get(source, {}),
+                rescue=spec.rescue and source == "value",
+            )
+            for source, form in spec.formats.by_source.items()
+        ]
+
     def _read(self, reading: BatchAttempt) -> DataFrame:
         reach("reading")
-        return read_ranges(self._spark, self._client, reading.ranges)
+        return read_ranges(self._spark, self._resources.client, reading.ranges)
 
     def _decode(self, records: DataFrame, exact: bool) -> DataFrame:
         for decode in self._decoders:
@@ -164,6 +203,7 @@ class SparkLake:
         return telling_pace(self._spark, str(reading), span_of(reading.ranges), self._show)
 
     def _commit(self, reading: BatchAttempt, records: DataFrame, rows: DataFrame) -> None:
+        reading = replace(reading, spec=self._spec.edition)
         with naming_conflicts(), self._telling_pace(reading):
             try:
                 self._write(reading, records, rows)

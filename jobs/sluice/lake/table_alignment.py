@@ -24,10 +24,11 @@ def align_data_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None:
 
     Where another commit comes in between, the next run does it: no batch waits for it.
     """
-    if not (spec.properties or spec.comments):
+    wanted = wanted_properties(spec)
+    if not (wanted or spec.comments):
         return
     found = table_settings(uri)
-    properties = found.lacking_properties(spec.properties)
+    properties = found.lacking_properties(wanted)
     comments = found.lacking_comments(spec.comments)
     changes = [f"SET TBLPROPERTIES ({listed(properties)})"] if properties else []
     changes += [f"ALTER COLUMN `{name}`{comment(text)}" for name, text in comments.items()]
@@ -38,6 +39,12 @@ def align_data_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None:
                 spark.sql(f"ALTER TABLE delta.`{uri}` {change}").collect()
     except CommitConflict as problem:
         log.warning("%s: not changed, the next run tries again: %s", uri, problem)
+
+
+def wanted_properties(spec: PipelineSpec) -> dict[str, str]:
+    """The properties of the spec, and the one that `evolution: widen` needs."""
+    widening = {"delta.enableTypeWidening": "true"} if spec.evolution == "widen" else {}
+    return {**widening, **spec.properties}
 
 
 def listed(properties: Mapping[str, str]) -> str:

@@ -17,7 +17,7 @@ from tenacity import (
 )
 
 from sluice.lake.batch_rows import QUARANTINE_COLUMNS, stored_part
-from sluice.lake.table_alignment import comment, listed
+from sluice.lake.table_alignment import comment, listed, wanted_properties
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.spec.statistics_columns import statistics_columns
 from sluice.tables.delta_log import DeltaLog
@@ -43,7 +43,7 @@ def create_data_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None
         for each in (*shape.columns, *ours)
     )
     statistics = {_STATISTICS: ",".join(statistics_columns(shape))}
-    _create(spark, uri, columns, _ours(spec) | statistics | spec.properties, _layout(spec))
+    _create(spark, uri, columns, _ours(spec) | statistics | wanted_properties(spec), _layout(spec))
 
 
 def create_quarantine_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None:

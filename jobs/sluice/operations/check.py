@@ -9,6 +9,8 @@ from pathlib import Path
 from sluice.errors import SluiceError
 from sluice.offsets.batches import BatchSequence
 from sluice.protocol.plan.declared_types import require_declared_types
+from sluice.registry.kept_schemas import KeptSchemas
+from sluice.registry.schema_book import SchemaBook, no_registry
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.spec.spec_files import read_specs
 from sluice.tables.delta_log import DeltaLog
@@ -52,6 +54,11 @@ def _beside_its_table(path: Path, spec: PipelineSpec, tables: Warehouse) -> Iter
         data = DeltaLog(tables.data(spec.table)).snapshot()
         # Only of an own table it says how far the pipeline is.
         data.committed(BatchSequence(spec.pipeline, "forward", 1))
-        require_declared_types(spec, data)
+        require_declared_types(_as_kept(spec, tables), data)
     except SluiceError as problem:
         yield f"{path}: {problem}"
+
+
+def _as_kept(spec: PipelineSpec, tables: Warehouse) -> PipelineSpec:
+    """The spec with the reader schemas that were kept; no registry is asked."""
+    return SchemaBook(KeptSchemas(tables.offsets(spec.table)), no_registry).as_kept(spec)

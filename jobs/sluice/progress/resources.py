@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from sluice.broker.client_settings import ClientSettings
 from sluice.broker.cluster import KafkaCluster
+from sluice.registry.kept_schemas import KeptSchemas
+from sluice.registry.schema_book import FindRegistry, SchemaBook, no_registry
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.tables.delta_log import DeltaLog
 from sluice.tables.offsets_table import OffsetsTable
@@ -23,6 +25,7 @@ class PipelineResources:
     offsets: OffsetsTable
     data: DeltaLog
     quarantine: DeltaLog
+    schemas: SchemaBook
 
     @classmethod
     def of(
@@ -31,6 +34,7 @@ class PipelineResources:
         tables: Warehouse,
         client: ClientSettings,
         kafka: KafkaCluster | None = None,
+        find_registry: FindRegistry = no_registry,
     ) -> PipelineResources:
         """Assemble the resources; nothing is contacted yet. Pipelines may share a cluster."""
         return cls(
@@ -43,4 +47,10 @@ class PipelineResources:
             ),
             data=DeltaLog(tables.data(spec.table)),
             quarantine=DeltaLog(tables.quarantine(spec.table)),
+            schemas=SchemaBook(KeptSchemas(tables.offsets(spec.table)), find_registry),
         )
+
+    @property
+    def kept_spec(self) -> PipelineSpec:
+        """The spec with the reader schemas that were kept; no registry is asked."""
+        return self.schemas.as_kept(self.spec)

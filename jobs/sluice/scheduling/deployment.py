@@ -27,6 +27,7 @@ from sluice.tables.warehouse import Warehouse
 if TYPE_CHECKING:
     from sluice.operations.overview.fleet import Fleet
     from sluice.pipeline import Pipeline
+    from sluice.registry.client import Registry
 
 log = logging.getLogger(__name__)
 
@@ -102,7 +103,17 @@ def pipeline_of(spec: PipelineSpec, place: SparkPlace = OWN_SPARK) -> Pipeline:
     # Imported here, not at the top: it loads deltalake and confluent_kafka.
     from sluice.pipeline import open_pipeline
 
-    return open_pipeline(spec, reached_settings(), kafka_extra(spec.kafka), place)
+    settings, kafka = reached_settings(), kafka_extra(spec.kafka)
+    return open_pipeline(spec, settings, kafka, place, schema_registry)
+
+
+def schema_registry(conn_id: str) -> Registry:
+    """The schema registry of a connection. Raises SettingsError."""
+    from sluice.registry.client import Registry
+    from sluice.registry.registry_settings import RegistrySettings
+
+    found = json.loads(connection(conn_id).as_json())
+    return Registry(RegistrySettings.from_connection(conn_id, found))
 
 
 def deployed_fleet() -> Fleet:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,14 +108,16 @@ class DriverHook(SparkSubmitHook):
                 self.log.log(levels.of(line), "%s", line)
 
 
-def driver_environment(kafka: Connection) -> dict[str, str]:
-    """This process's environment without Airflow's own secrets, plus one connection."""
-    mask_secrets(kafka.extra_dejson)
+def driver_environment(connections: Sequence[Connection]) -> dict[str, str]:
+    """This process's environment without Airflow's own secrets, plus these connections."""
+    given = {f"AIRFLOW_CONN_{each.conn_id.upper()}": each.as_json() for each in connections}
+    for each in connections:
+        mask_secrets({**each.extra_dejson, "password": each.password})
     settings = project_settings()
     ours = {name: text for name, text in os.environ.items() if not _is_airflows(name)}
     return {
         **ours,
-        f"AIRFLOW_CONN_{kafka.conn_id.upper()}": kafka.as_json(),
+        **given,
         "SLUICE_WAREHOUSE": settings.warehouse,
         "SLUICE_PIPELINES": str(settings.pipelines),
         "PYTHONPATH": _first(str(PROJECT / "jobs"), ours.get("PYTHONPATH")),

@@ -36,7 +36,7 @@ from sluice.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
-    from airflow.sdk import Context
+    from airflow.sdk import Connection, Context
 
     from sluice.operations.maintain import MaintenanceResult
     from sluice.pipeline import Pipeline
@@ -78,7 +78,8 @@ class DriverOperator(SparkSubmitOperator):
         place = spark_place()
         if isinstance(place, SparkServer):
             self.log.info("%s: on the Spark server %s", name, place.address)
-            mask_secrets(connection(self.spec.kafka).extra_dejson)
+            for each in self._connections():
+                mask_secrets({**each.extra_dejson, "password": each.password})
             with watching_parent(partial(os.kill, os.getpid(), signal.SIGTERM)):
                 job(pipeline_of(self.spec, place))
             return
@@ -88,9 +89,13 @@ class DriverOperator(SparkSubmitOperator):
         self.conf = {**spark_conf(self.spec, offsets, on_s3=on_s3)}
         super().execute(context)
 
+    def _connections(self) -> list[Connection]:
+        """Kafka's, and those of the schema registries."""
+        return [*map(connection, (self.spec.kafka, *self.spec.formats.registries))]
+
     def _get_hook(self) -> SparkSubmitHook:
         return DriverHook(
-            environment=driver_environment(connection(self.spec.kafka)),
+            environment=driver_environment(self._connections()),
             conf=self.conf,
             conn_id=self._conn_id,
             name=self.name,

@@ -93,9 +93,14 @@ class RegisteredFormat(Model):
         return self._reader
 
     @property
+    def follows_registry(self) -> bool:
+        """Whether its columns come from the registry, and not from the spec."""
+        return self.schema_file is None
+
+    @property
     def awaits_reader(self) -> bool:
         """Whether the columns are known only when the registry is asked."""
-        return self._reader is None
+        return self.follows_registry and self._reader is None
 
     @property
     def decided(self) -> Mapping[str, str]:
@@ -184,9 +189,9 @@ class JsonFormat(RegisteredFormat):
         return self
 
     @property
-    def awaits_reader(self) -> bool:
-        """Whether the columns are known only when the registry is asked."""
-        return self.schema_text is None and super().awaits_reader
+    def follows_registry(self) -> bool:
+        """Whether its columns come from the registry, and not from the spec."""
+        return self.schema_text is None and super().follows_registry
 
     @property
     def columns(self) -> tuple[Column, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
 from sluice.offsets import notation
 from sluice.offsets.losses import ON_DATA_LOSS, OnDataLoss
@@ -24,6 +24,7 @@ from sluice.spec.starts import (
     StartEarliest,
     named_start,
 )
+from sluice.spec.table_properties import SCHEMA as PROPERTIES
 from sluice.spec.table_properties import as_property, require_allowed
 from sluice.spec.table_shape import TableShape
 from sluice.strict_model import Model
@@ -82,7 +83,7 @@ class PipelineSpec(Model):
     exclude: list[str] = Field(default=[])
     derived: dict[str, str] = Field(default={}, max_length=100)
     comments: dict[str, Annotated[str, Field(max_length=1000)]] = Field(default={})
-    properties: dict[str, str] = Field(default={})
+    properties: Annotated[dict[str, str], WithJsonSchema(PROPERTIES)] = Field(default={})
     target_file_size: str | None = Field(default=None, pattern=FILE_SIZE)
     alerts: Alerts = Alerts()
     spark: dict[str, str] = Field(default={})
@@ -177,6 +178,8 @@ class PipelineSpec(Model):
             raise ValueError(
                 "rescue goes with evolution: strict; the others give new fields columns"
             )
+        if self.rescue and self.format.type == "raw":
+            raise ValueError("rescue goes with a format that has fields, found format: {type: raw}")
         if not self.formats.awaits_reader:
             self.shape.require()
         return self
@@ -184,7 +187,7 @@ class PipelineSpec(Model):
     @property
     def formats(self) -> RecordFormats:
         """How a record is decoded."""
-        return RecordFormats(self.format, self.key_format)
+        return RecordFormats(self.format, self.key_format, self.rescue)
 
     def with_readers(self, readers: Mapping[Source, RegisteredSchema]) -> PipelineSpec:
         """The spec whose formats read as these schemas. Raises ValueError where it does not fit."""
@@ -202,18 +205,19 @@ class PipelineSpec(Model):
     def shape(self) -> TableShape:
         """What the spec says about the data table's columns."""
         keys = ("include", "exclude", "derived", "partition_by", "cluster_by", "comments")
-        return TableShape(self.columns, **{each: getattr(self, each) for each in keys})
+        given = {each: getattr(self, each) for each in keys}
+        return TableShape(self.columns, self.formats.key_columns, **given)
 
     @property
     def edition(self) -> SpecEdition:
         """What of the spec decides the rows of a batch; stored with the batch."""
         # An empty one is as none: specs of before keep their edition.
-        empty = {key for key in ("include", "exclude", "derived") if not getattr(self, key)}
+        empty = {
+            key for key in ("include", "exclude", "derived", "rescue") if not getattr(self, key)
+        }
         left_out = {*_NOT_ABOUT_ROWS, *empty}
         keys = self.model_dump(mode="json", by_alias=True, exclude=left_out, exclude_none=True)
-        for key, decided in self.formats.decided.items():
-            keys[key] |= decided
-        return SpecEdition.of(keys)
+        return SpecEdition.of(keys | dict(self.formats.decided))
 
     @property
     def example_topic(self) -> str:

@@ -23,7 +23,8 @@ def statistics_columns(shape: TableShape) -> list[str]:
     moments, then the first ones of the record. Partition columns need none.
     """
     derived = [each.name for each in shape.added]
-    compared = [each for each in shape.columns if str(each.type) in _COMPARED]
+    columns = (*shape.columns, *shape.key_fields)
+    compared = [each for each in columns if str(each.type) in _COMPARED]
     moments = [each.name for each in compared if each.type in (DATE, TIMESTAMP)]
     names = [each.name for each in compared]
     theirs = [name for name in (*derived, *moments, *names) if name in names]

@@ -38,6 +38,13 @@ ALLOWED: Mapping[str, tuple[str, Callable[[str], bool]]] = {
     # Who writes to the table besides, and where each batch landed, is read from the log.
     "delta.logRetentionDuration": _lasts(_WEEK),
 }
+# For editors: in YAML a value may also be a number, or true.
+SCHEMA = {
+    "type": "object",
+    "properties": {key: {"type": ["string", "boolean", "integer"]} for key in ALLOWED},
+    "additionalProperties": False,
+    "default": {},
+}
 _WHY_NOT: Mapping[str, str] = {
     "delta.appendOnly": "a batch that is read again replaces its old rows",
     "delta.setTransactionRetentionDuration": "it makes Delta forget which batches are committed",

@@ -15,12 +15,13 @@ OUR_COLUMNS = ("_topic", "_topic_id", "_partition", "_offset", "_timestamp", "_k
 
 @dataclass(frozen=True)
 class TableShape:
-    """What a spec says about the data table, given the fields of a record.
+    """What a spec says about the data table, given the fields of a record and of its key.
 
     Only the fields of `include` are kept, if it has any; those of `exclude` are not.
     """
 
     fields: tuple[Column, ...]
+    key_fields: tuple[Column, ...] = ()
     include: Sequence[str] = ()
     exclude: Sequence[str] = ()
     derived: Mapping[str, str] = field(default_factory=dict)
@@ -38,7 +39,7 @@ class TableShape:
     @property
     def added(self) -> tuple[DerivedColumn, ...]:
         """The derived columns. Raises ValueError for an expression that is not allowed."""
-        return derived_columns(self.derived, self.fields)
+        return derived_columns(self.derived, (*self.fields, *self.key_fields))
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -58,10 +59,11 @@ class TableShape:
                     f"derived.{name}: expected another name: a field of the record has it; leave"
                     f" the field out with `exclude: [{name}]`, or choose another name"
                 )
-        simple = [each.name for each in self.columns if is_simple(each.type)]
+        known = (*self.columns, *self.key_fields)
+        simple = [each.name for each in known if is_simple(each.type)]
         for key, names in (("partition_by", self.partition_by), ("cluster_by", self.cluster_by)):
             _require_among(key, names, sorted({*OUR_COLUMNS, *simple}))
-        _require_among("comments", [*self.comments], [e.name for e in (*self.columns, *OURS)])
+        _require_among("comments", [*self.comments], [e.name for e in (*known, *OURS)])
         for name, text in self.comments.items():
             if "\\" in text or {"'", '"'} <= set(text):
                 raise ValueError(

@@ -60,3 +60,35 @@ def _changes(stored: ColumnType, declared: ColumnType, name: str) -> Iterator[Ty
             yield from _changes(before, now, f"{name}{{}}")
         case _ if stored != declared and not {stored, declared} <= _SMALL:
             yield TypeChange(name, stored, declared)
+
+
+def new_columns(stored: Iterable[Column], declared: Iterable[Column]) -> list[str]:
+    """What only the declared columns have, each with its type: `discount DOUBLE`, `trip.day DATE`.
+
+    Delta ignores case in column names.
+    """
+    return [f"{name} {kind}" for name, kind in _only_declared(stored, declared, "")]
+
+
+def _only_declared(
+    stored: Iterable[Column], declared: Iterable[Column], below: str
+) -> Iterator[tuple[str, ColumnType]]:
+    known = {each.name.lower(): each for each in stored}
+    for column in declared:
+        before, name = known.get(column.name.lower()), f"{below}{column.name}"
+        if before is None:
+            yield name, column.type
+        else:
+            yield from _only_declared_part(before.type, column.type, name)
+
+
+def _only_declared_part(
+    stored: ColumnType, declared: ColumnType, name: str
+) -> Iterator[tuple[str, ColumnType]]:
+    match stored, declared:
+        case Struct(before), Struct(now):
+            yield from _only_declared(before, now, f"{name}.")
+        case Array(before), Array(now):
+            yield from _only_declared_part(before, now, f"{name}[]")
+        case Map(before), Map(now):
+            yield from _only_declared_part(before, now, f"{name}{{}}")

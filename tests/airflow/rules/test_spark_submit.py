@@ -78,7 +78,7 @@ def submit(tmp_path, specs, spark):
         binary.parent.mkdir(exist_ok=True)
         binary.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
         binary.chmod(binary.stat().st_mode | stat.S_IXUSR)
-        environment = driver_environment(KAFKA)
+        environment = driver_environment([KAFKA])
         environment["PATH"] = f"{binary.parent}{os.pathsep}{environment['PATH']}"
         return DriverHook(environment=environment, application_args=arguments(WORK), **kwargs)
 
@@ -133,7 +133,7 @@ def test_what_looks_secret_is_masked_in_the_tasks_log_should_it_get_there(submit
 def test_the_driver_gets_one_connection_and_none_of_airflows_settings(specs, monkeypatch):
     monkeypatch.setenv("AIRFLOW_CONN_SOMEBODY_ELSE", "{}")
     monkeypatch.setenv("AIRFLOW__API_AUTH__JWT_SECRET", "x")
-    given = driver_environment(KAFKA)
+    given = driver_environment([KAFKA])
     assert [name for name in given if name.startswith("AIRFLOW_")] == ["AIRFLOW_CONN_KAFKA_DEFAULT"]
     assert json.loads(given["AIRFLOW_CONN_KAFKA_DEFAULT"])["extra"]["sasl.password"] == SECRET
     assert given["SLUICE_PIPELINES"] == str(specs)

@@ -42,7 +42,7 @@ def test_the_driver_reaches_the_bucket_and_no_argument_holds_a_key(bucket: None)
     os.environ["AIRFLOW_CONN_SLUICE_WAREHOUSE"] = json.dumps(AWS)
     assert reached_settings().warehouse == "s3a://lake/warehouse"
     kafka = Connection(conn_id="kafka_default", conn_type="kafka", extra="{}")
-    driver = driver_environment(kafka)
+    driver = driver_environment([kafka])
     assert driver["AWS_SECRET_ACCESS_KEY"] == SECRET
     assert driver["SLUICE_WAREHOUSE"] == "s3a://lake/warehouse"
     assert "AIRFLOW_CONN_SLUICE_WAREHOUSE" not in driver

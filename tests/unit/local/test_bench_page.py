@@ -12,13 +12,15 @@ from local.bench.figures import circumstances
 from local.bench.page import PAGE, with_figures
 from local.bench.places.contenders import ENTRIES as PLACES
 
+MODULES = [f"local.bench{each}" for each in ("", ".places", ".dag_runs", ".wide_tables")]
+
 
 def stored(module: str) -> dict[str, Any]:
     table = {"title": "10 records", "lines": [["contender", "s"], ["plain", "1.5"]]}
     return {"made": circumstances(module, ["--records", "10"]), "tables": [table]}
 
 
-@pytest.mark.parametrize("module", ["local.bench", "local.bench.places", "local.bench.dag_runs"])
+@pytest.mark.parametrize("module", MODULES)
 def test_the_tables_of_a_bench_replace_those_that_were_there(module: str) -> None:
     page = PAGE.read_text(encoding="utf-8")
     once = with_figures(page, stored(module))

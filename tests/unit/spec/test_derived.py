@@ -238,6 +238,15 @@ def test_a_table_has_the_fields_that_are_kept_then_the_derived_columns() -> None
     assert [each.name for each in spec.shape.columns] == ["id", "ok"]
 
 
+def test_the_fields_of_a_decoded_key_are_known_as_well() -> None:
+    keys = {"format": JSON, "key_format": {"type": "json", "schema": "id BIGINT"}}
+    keys |= {"derived": {"shard": "pmod(hash(_key_id), 16)"}, "comments": {"_key_id": "whose"}}
+    spec = PipelineSpec.model_validate(spec_keys(**keys, partition_by=["_key_id"]))
+    assert [str(each.type) for each in spec.shape.added] == ["INT"]
+    with pytest.raises(ValidationError, match="exclude: found '_key_id'"):
+        PipelineSpec.model_validate(spec_keys(**keys, exclude=["_key_id"]))
+
+
 def test_what_decides_rows_is_in_the_edition() -> None:
     def digest(**keys: object) -> str:
         return PipelineSpec.model_validate(spec_keys(format=JSON, **keys)).edition.digest

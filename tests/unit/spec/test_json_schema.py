@@ -31,6 +31,9 @@ def test_it_is_a_schema_itself() -> None:
         {"topics": None, "topic_pattern": "f.*"},
         {"consumer_group": None, "schedule": None},
         {"format": {"type": "raw"}},
+        {"derived": {"day": "CAST(_timestamp AS DATE)"}, "exclude": ["carrier"]},
+        {"include": ["carrier"], "comments": {"carrier": "whose"}, "target_file_size": "128m"},
+        {"properties": {"delta.enableChangeDataFeed": True, "delta.checkpointInterval": 10}},
     ],
 )
 def test_it_takes_what_is_valid(keys: dict[str, Any]) -> None:
@@ -47,6 +50,9 @@ def test_it_takes_what_is_valid(keys: dict[str, Any]) -> None:
         {"max_batches_per_run": 0},
         {"pipeline": "Flights"},
         {"alerts": {"max_age": "PT1H"}},
+        {"derived": ["day"]},
+        {"properties": {"delta.appendOnly": True}},
+        {"target_file_size": "128MB"},
     ],
 )
 def test_it_refuses_what_is_not(keys: dict[str, Any]) -> None:

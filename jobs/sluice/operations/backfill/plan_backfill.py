@@ -66,7 +66,7 @@ def plan_backfill(
 def preview_backfill(resources: PipelineResources, selection: Selection) -> RereadPreview:
     """What would be reread; nothing is written. Raises what `plan_backfill` raises."""
     lane = read_lane(resources, "backfill")
-    require_declared_types(resources.spec, lane.data)
+    require_declared_types(resources.kept_spec, lane.data)
     found = _decide_plan(resources, selection, lane)
     return RereadPreview(lane.unfinished, found, _erased_by(lane, found), lane.resets)
 

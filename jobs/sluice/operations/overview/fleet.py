@@ -132,7 +132,7 @@ def _read_tables(resources: PipelineResources) -> _Tables:
 
 def _check_tables(resources: PipelineResources, lane: LaneState) -> None:
     check_data_table(lane)
-    require_declared_types(resources.spec, lane.data)
+    require_declared_types(resources.kept_spec, lane.data)
     require_decodable(resources, lane)
 
 

@@ -14,6 +14,7 @@ from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.resets import Resets
 from sluice.progress.lane_state import LaneState
 from sluice.progress.lanes import read_lane
+from sluice.progress.readers import spec_to_plan
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.plan.declared_types import require_declared_types
 from sluice.protocol.plan.lags import read_lags, unknown_times
@@ -21,6 +22,7 @@ from sluice.protocol.plan.log_changes import readable_ranges
 from sluice.protocol.plan.log_identity import find_changes
 from sluice.protocol.plan.outlook import EstimateBasis, Outlook
 from sluice.protocol.plan.start import start_without_effect
+from sluice.protocol.plan.table_changes import changes_of_table
 from sluice.protocol.plan.write_plan import next_plan
 from sluice.tables.batch_commits import batch_sizes
 from sluice.tables.offsets_snapshot import OffsetsSnapshot
@@ -32,6 +34,8 @@ def dry_run(resources: PipelineResources) -> Outlook:
     """What the next run would do. Raises what that run would raise before it reads any record."""
     lane = read_lane(resources)
     state = resources.kafka.state(resources.spec)
+    spec, told = spec_to_plan(resources, lane.data.columns)
+    require_declared_types(spec, lane.data)
     new = next_work(resources, lane, state)
     batches = lane.unfinished or new.batches
     ranges = non_empty_ranges(batches)
@@ -49,6 +53,8 @@ def dry_run(resources: PipelineResources) -> Outlook:
         notes=(
             *interrupted_reset(lane.resets),
             *_start_note(resources, lane.snapshot),
+            *told,
+            *changes_of_table(spec, lane.data.columns),
             *unknown_times(found),
         ),
     )
@@ -56,7 +62,7 @@ def dry_run(resources: PipelineResources) -> Outlook:
 
 def next_work(resources: PipelineResources, lane: LaneState, state: KafkaState) -> Plan:
     """What the next run adds to what is unfinished. Raises what would refuse that run."""
-    require_declared_types(resources.spec, lane.data)
+    require_declared_types(resources.kept_spec, lane.data)
     if not lane.unfinished:
         return next_plan(resources, lane, state)
     changes = find_changes(resources, lane, state)

@@ -17,6 +17,7 @@ from sluice.offsets.quantities import format_ranges
 from sluice.offsets.run_summary import cursor_text
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lanes import read_lane
+from sluice.progress.readers import spec_to_plan
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
 from sluice.protocol.plan.declared_types import require_declared_types
@@ -83,13 +84,18 @@ def write_plan(
 def _append_decided(
     resources: PipelineResources, origin: Origin, lane: LaneState, decide: DecidePlan
 ) -> PlannedWork:
-    require_declared_types(resources.spec, lane.data)
-    new = replace(decide(lane).for_table(lane.data.table_id), spec=resources.spec.edition)
+    spec, told = spec_to_plan(resources, lane.data.columns)
+    for line in told:
+        log.warning("%s: %s", spec.pipeline, line)
+    require_declared_types(spec, lane.data)
+    new = replace(decide(lane).for_table(lane.data.table_id), spec=spec.edition)
     reach("offsets listed")
     if new:
         # Not before: what looks like a new pipeline may be a warehouse that is not mounted.
         exists = lane.snapshot.exists
         snapshot = lane.snapshot if exists else resources.offsets.snapshot_to_write()
+        resources.schemas.keep(spec)
+        reach("readers kept")
         try:
             snapshot.append_plan(new, origin)
         except CommitConflict:

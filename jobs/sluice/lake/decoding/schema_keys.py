@@ -1,0 +1,25 @@
+"""Schema keys: which schemas the records of a batch name."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from sluice.lake.decoding.frames import frame_of
+from sluice.spec.formats import Source
+
+# Of a batch of garbage, each record may name another schema.
+MOST_KEYS = 100
+
+
+def unknown_keys(records: DataFrame, source: Source, known: Collection[str]) -> tuple[str, ...]:
+    """The keys that records name and that are not known, those of most records first.
+
+    At most MOST_KEYS: each is a question to the registry.
+    """
+    keys = records.select(frame_of(source).key.alias("key"))
+    unknown = keys.where(F.col("key").isNotNull() & ~F.col("key").isin(*known))
+    counted = unknown.groupBy("key").count().orderBy(F.desc("count"), "key").limit(MOST_KEYS)
+    return tuple(row["key"] for row in counted.collect())

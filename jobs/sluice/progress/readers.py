@@ -1,0 +1,37 @@
+"""Readers: the schemas that a pipeline's records are read as, for what is planned and landed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sluice.progress.resources import PipelineResources
+from sluice.spec.columns import Column
+from sluice.spec.pipeline_spec import PipelineSpec
+
+
+def spec_to_plan(
+    resources: PipelineResources, stored: Sequence[Column]
+) -> tuple[PipelineSpec, tuple[str, ...]]:
+    """The spec with the readers of the next batch, and what is to be told; nothing is kept.
+
+    `stored` are the columns of the data table. Raises what `SchemaBook.as_registered` raises.
+    """
+    spec = resources.spec
+    if not any(form.follows_registry for form in spec.formats.registered.values()):
+        return spec, ()
+    return resources.schemas.as_registered(spec, _topics(resources), stored)
+
+
+def spec_to_land(resources: PipelineResources) -> PipelineSpec:
+    """The spec with the readers that were kept; where they are lost, with the newest ones."""
+    spec = resources.kept_spec
+    if not spec.formats.awaits_reader:
+        return spec
+    found, _ = spec_to_plan(resources, resources.data.snapshot().columns)
+    return resources.schemas.keep(found)
+
+
+def _topics(resources: PipelineResources) -> Iterable[str]:
+    if resources.spec.topics is not None:
+        return resources.spec.topics
+    return {each.topic for each in resources.kafka.state(resources.spec).logs}

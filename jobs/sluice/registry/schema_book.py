@@ -1,0 +1,189 @@
+"""The schema book: the schemas of one pipeline, as kept and as its registries have them now."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from sluice.errors import RegistryUnavailable, SettingsError, SpecError, UnknownSchema
+from sluice.registry.kept_schemas import KeptSchemas
+from sluice.registry.reader_choice import choose_reader
+from sluice.spec.columns import Column
+from sluice.spec.formats import AvroFormat, JsonFormat, ProtobufFormat, Source
+from sluice.spec.pipeline_spec import Evolution, PipelineSpec
+from sluice.spec.registered import RegisteredSchema
+
+if TYPE_CHECKING:
+    from sluice.registry.client import Registry
+
+log = logging.getLogger(__name__)
+
+# Each has a part of its own in Spark's plan of a batch.
+_NEWEST = 16
+
+Form = AvroFormat | JsonFormat | ProtobufFormat
+FindRegistry = Callable[[str], "Registry"]
+"""The registry of a connection. Raises SettingsError where it is not defined, or unusable."""
+
+
+def no_registry(connection: str) -> Registry:
+    """For what only reads tables. Raises SettingsError."""
+    raise SettingsError(f"connection {connection}: no schema registry is asked here")
+
+
+class SchemaBook:
+    """What a pipeline's formats need to know of schemas.
+
+    A schema is asked for once: what a registry has said is kept, and read from there.
+    """
+
+    def __init__(self, kept: KeptSchemas, find_registry: FindRegistry) -> None:
+        self._kept = kept
+        self._find = find_registry
+        # What registries have said that they do not have, in this process.
+        self._absent: set[tuple[str, str]] = set()
+
+    def as_kept(self, spec: PipelineSpec) -> PipelineSpec:
+        """The spec with the readers that were kept; nothing is asked."""
+        found = {
+            source: reader
+            for source, form in spec.formats.registered.items()
+            if form.follows_registry and (reader := self._reader(source, form)) is not None
+        }
+        return _with_readers(spec, found)
+
+    def as_registered(
+        self, spec: PipelineSpec, topics: Iterable[str], stored: Sequence[Column]
+    ) -> tuple[PipelineSpec, tuple[str, ...]]:
+        """The spec with the readers that the next batch is read as, and what is to be told.
+
+        The newest schema of each subject is asked for; nothing is kept. `stored` are the columns
+        of the table. Raises RegistryUnavailable, SettingsError or UnknownSchema where no reader is
+        known and the registry gives none; SpecError where what it gives cannot be a table.
+        """
+        readers: dict[Source, RegisteredSchema] = {}
+        told: list[str] = []
+        for source, form in spec.formats.registered.items():
+            if form.follows_registry:
+                subjects = sorted({form.subject(topic, source) for topic in topics})
+                readers[source] = self._choose(spec, source, subjects, stored, told)
+        return _with_readers(spec, readers), tuple(told)
+
+    def keep(self, spec: PipelineSpec) -> PipelineSpec:
+        """Keep the readers of a spec. Of two processes at once, the second gets the first's."""
+        kept: dict[Source, RegisteredSchema] = {}
+        for source, form in spec.formats.registered.items():
+            if form.follows_registry and form.reader is not None:
+                name = _name_of(source, form)
+                kept[source] = self._kept.advance(str(form.registry), name, form.reader)
+        return _with_readers(spec, kept)
+
+    def writers(self, form: Form) -> Mapping[str, RegisteredSchema]:
+        """The newest schemas that were kept, and the reader, by key: most records name these."""
+        kept = self._kept.all(str(form.registry))
+        found = {key: kept[key] for key in sorted(kept, key=_age)[-_NEWEST:]}
+        if form.follows_registry and form.reader is not None:
+            found[form.reader.key] = form.reader
+        return found
+
+    def learn(
+        self, spec: PipelineSpec, met: Mapping[Source, Sequence[str]], stored: Sequence[Column]
+    ) -> tuple[PipelineSpec, Mapping[Source, Mapping[str, RegisteredSchema]]]:
+        """The schemas of keys that records name, kept from now on; the spec that they lead to.
+
+        What the registry does not have is left out. Raises RegistryUnavailable, SettingsError,
+        SchemaChanged.
+        """
+        learnt: dict[Source, Mapping[str, RegisteredSchema]] = {}
+        readers: dict[Source, RegisteredSchema] = {}
+        for source, form in spec.formats.registered.items():
+            found = {key: self._ask(str(form.registry), key) for key in met.get(source, ())}
+            learnt[source] = {key: each for key, each in found.items() if each is not None}
+            reader = form.reader
+            if form.follows_registry and reader is not None:
+                for key in sorted(learnt[source], key=_age):
+                    choice = choose_reader(
+                        form, reader, learnt[source][key], spec.evolution, stored
+                    )
+                    if choice.kept_for:
+                        log.warning("%s", _kept_text(spec, reader, key, choice.kept_for))
+                    reader = choice.reader
+                readers[source] = reader
+        return self.keep(_with_readers(spec, readers)), learnt
+
+    def _ask(self, registry: str, key: str) -> RegisteredSchema | None:
+        kept = self._kept.get(registry, key)
+        if kept is not None or (registry, key) in self._absent:
+            return kept
+        try:
+            found = self._find(registry).schema(key)
+        except UnknownSchema as problem:
+            log.warning("%s", problem)
+            self._absent.add((registry, key))
+            return None
+        self._kept.keep(registry, found)
+        log.info("connection %s: schema %s is kept from now on", registry, key)
+        return found
+
+    def _reader(self, source: Source, form: Form) -> RegisteredSchema | None:
+        return self._kept.reader(str(form.registry), _name_of(source, form))
+
+    def _choose(
+        self,
+        spec: PipelineSpec,
+        source: Source,
+        subjects: Sequence[str],
+        stored: Sequence[Column],
+        told: list[str],
+    ) -> RegisteredSchema:
+        form = spec.formats.registered[source]
+        reader = self._reader(source, form)
+        # The schemas of several topics are brought together before there is a table.
+        evolution: Evolution = spec.evolution if reader is not None else "add_columns"
+        newest: list[RegisteredSchema] = []
+        for subject in subjects:
+            try:
+                newest.append(self._find(str(form.registry)).latest(subject))
+            except (RegistryUnavailable, SettingsError, UnknownSchema) as problem:
+                if reader is None:
+                    raise
+                told.append(f"records are read as schema {reader.key}, as before: {problem}")
+        for found in sorted(newest, key=lambda each: _age(each.key)):
+            choice = choose_reader(form, reader or found, found, evolution, stored)
+            if choice.kept_for and reader is not None:
+                told.append(_kept_text(spec, reader, found.key, choice.kept_for))
+            reader = choice.reader
+        if reader is None:
+            raise SpecError(
+                f"{spec.pipeline}: {form.registry}: expected a topic whose schema can be asked for,"
+                f" found none that matches {spec.topic_pattern!r}. Create it, or name schema_file."
+            )
+        return reader
+
+
+def _kept_text(spec: PipelineSpec, reader: RegisteredSchema, key: str, why: str) -> str:
+    return (
+        f"{spec.pipeline}: records are still read as schema {reader.key}, and not as {key}: {why}."
+        ' What can be done: docs/tables.md, "When the schema changes"'
+    )
+
+
+def _name_of(source: Source, form: Form) -> str:
+    """What a pipeline's readers are kept under: one sequence for each kind of record."""
+    return source if form.record is None else f"{source}-{form.record}"
+
+
+def _age(key: str) -> tuple[int, str]:
+    """Sorts numbers as a registry gives them, one after another."""
+    return len(key), key
+
+
+def _with_readers(spec: PipelineSpec, readers: Mapping[Source, RegisteredSchema]) -> PipelineSpec:
+    try:
+        return spec.with_readers(readers)
+    except ValueError as problem:
+        keys = ", ".join(each.key for each in readers.values())
+        raise SpecError(
+            f"{spec.pipeline}: schema {keys}: {problem}. Correct the spec, or name a schema_file."
+        ) from None
