@@ -7,6 +7,7 @@ The marking keeps valid JSON valid and invalid JSON invalid; it only quotes well
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from operator import or_
 
@@ -151,14 +152,22 @@ class ExactReading:
 
     def entries(self, text: Column) -> Column:
         """An object's `names` and, as marked texts, `texts`: the last of a name; null if none."""
-        return self.members_of_record(self._opening(text, "{"))
+        return self._last_members(self._parsed(self._opening(text, "{")))
 
-    def members_of_record(self, text: Column) -> Column:
-        """The same of a marked record, which may begin with white space."""
-        parsed = F.from_json(text, "MAP<STRING, STRING>", self._options)
-        names = F.reverse(F.map_keys(parsed))
-        texts = F.reverse(F.map_values(parsed))
-        return let(F.struct(names.alias("names"), texts.alias("texts")), _last_of_each_name)
+    def undeclared(self, record: Column, declared: Sequence[str]) -> Column:
+        """The same of a marked record, but for the declared members."""
+        others = F.map_filter(self._parsed(record), lambda name, _: ~name.isin(*declared))
+        return self._last_members(others)
+
+    def _parsed(self, text: Column) -> Column:
+        return F.from_json(text, "MAP<STRING, STRING>", self._options)
+
+    def _last_members(self, parsed: Column) -> Column:
+        def reversed_members(found: Column) -> Column:
+            names, texts = F.reverse(F.map_keys(found)), F.reverse(F.map_values(found))
+            return F.struct(names.alias("names"), texts.alias("texts"))
+
+        return let(let(parsed, reversed_members), _last_of_each_name)
 
     def _whole_map(self, members: Column, value: T.DataType) -> Column:
         whole = let(members["texts"], lambda each: self._whole_array(each, value))

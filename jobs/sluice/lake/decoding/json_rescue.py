@@ -23,18 +23,15 @@ def rescued_members(
     # Only names are looked at first, which is cheap; null where Spark cannot tell.
     known = F.array(*map(F.lit, declared))
     new = F.size(F.array_except(F.json_object_keys(text), known)) > 0
-    undeclared = let(
-        exact.members_of_record(marked), lambda members: _as_object(members, exact, declared)
-    )
+    undeclared = let(exact.undeclared(marked, declared), lambda each: _as_object(each, exact))
     return F.when(text.isNotNull() & F.coalesce(new, F.lit(True)), undeclared)
 
 
-def _as_object(members: Column, exact: ExactReading, declared: Sequence[str]) -> Column:
+def _as_object(members: Column, exact: ExactReading) -> Column:
     def member(name: Column, text: Column) -> Column:
         value = F.coalesce(exact.json_text(text), F.lit("null"))
-        return F.when(~name.isin(*declared), F.concat(quoted(name), F.lit(":"), value))
+        return F.concat(quoted(name), F.lit(":"), value)
 
     pairs = F.zip_with(members["names"], members["texts"], member)
-    kept = F.filter(pairs, lambda pair: pair.isNotNull())
-    text = F.concat(F.lit("{"), F.array_join(kept, ","), F.lit("}"))
-    return F.when(F.size(kept) > 0, text)
+    text = F.concat(F.lit("{"), F.array_join(pairs, ","), F.lit("}"))
+    return F.when(F.size(pairs) > 0, text)
