@@ -86,6 +86,7 @@ PURE_MODULES = (
     "spec.expressions",
     "spec.formats",
     "spec.inference",
+    "spec.json_references",
     "spec.json_schema_columns",
     "spec.intervals",
     "spec.operators",
