@@ -36,12 +36,12 @@ def send(
     topic: str,
     schema: Mapping[str, Any],
     rows: Sequence[Row],
-    source: MessageField = MessageField.VALUE,
+    key: bytes | None = b"k",
 ) -> list[bytes]:
     """Write rows with a schema, which is registered first. Returns the values."""
     serialise = AvroSerializer(registry.client(), json.dumps(schema))
-    values = [serialise(row, SerializationContext(topic, source)) for row in rows]
-    produce(bootstrap, topic, values)
+    values = [serialise(row, SerializationContext(topic, MessageField.VALUE)) for row in rows]
+    produce(bootstrap, topic, values, key=key)
     return values
 
 
