@@ -10,7 +10,7 @@ AT_ONCE := --dist loadfile --no-loadscope-reorder -n
 # These have their own targets.
 APART := tests/airflow/scenarios tests/browser tests/faults tests/mutations tests/production tests/containers
 
-.PHONY: help setup s3 demo up down test test-fast test-airflow test-browser screenshots test-faults test-mutations test-production test-containers env compose-check soak check format bench bench-places bench-airflow bench-scale bench-wide lock sbom clean
+.PHONY: help setup s3 demo up down test test-fast test-airflow test-browser screenshots test-faults test-mutations test-production test-containers env compose-check soak check format bench bench-places bench-airflow bench-scale bench-wide bench-formats lock sbom clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -97,6 +97,9 @@ bench-scale: setup  ## What a step costs on large tables: a year of batches, 10,
 
 bench-wide: setup  ## What statistics cost on a table of 200 columns: five minutes
 	@$(BIN)/python -m local.bench.wide_tables --json build/bench_wide_tables.json
+
+bench-formats: setup  ## What decoding costs: each format beside Spark's own decoding, and a look-up: five minutes
+	@$(BIN)/python -m local.bench.formats --json build/bench_formats.json
 
 lock: setup  ## Compile requirements*.in into requirements*.txt, list the jars' checksums
 	$(BIN)/uv pip compile --quiet --generate-hashes --python-version 3.11 requirements.in -o requirements.txt

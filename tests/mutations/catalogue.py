@@ -96,8 +96,8 @@ MUTATIONS = (
     _mutation(
         "drops what it cannot decode",
         "lake/batch_rows.py",
-        "return decoded.where(_error().isNotNull()).select(",
-        "return decoded.where(_error().isNull() & _error().isNotNull()).select(",
+        "return decoded.where(error_of(spec).isNotNull()).select(",
+        "return decoded.where(error_of(spec).isNull() & error_of(spec).isNotNull()).select(",
         "a malformed record",
         1,
     ),

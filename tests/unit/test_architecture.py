@@ -90,6 +90,7 @@ PURE_MODULES = (
     "spec.expressions",
     "spec.formats",
     "spec.inference",
+    "spec.json_references",
     "spec.json_schema_columns",
     "spec.intervals",
     "spec.operators",

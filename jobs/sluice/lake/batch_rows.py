@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 
 from sluice.errors import SpecError
 from sluice.lake.decoding.decode import DECODED
-from sluice.lake.decoding.strict_json import ERROR, UNSURE
+from sluice.lake.decoding.strict_json import ERROR, RESCUED, UNSURE
 from sluice.lake.port import BatchAttempt
 from sluice.offsets.batches import Batch
 from sluice.spec.pipeline_spec import PipelineSpec
@@ -61,7 +61,8 @@ def _data(
         F.col(DECODED["key"])[name.removeprefix(KEY_PREFIX)].alias(name)
         for name in (each.name for each in spec.formats.key_columns)
     ]
-    whole = decoded.select(*fields, *envelope, batch_column.alias("_batch"), *keys)
+    rescued = [F.col(DECODED["value"])[RESCUED].alias(RESCUED)] if spec.rescue else []
+    whole = decoded.select(*fields, *envelope, batch_column.alias("_batch"), *keys, *rescued)
     return stored_part(whole, spec.shape)
 
 

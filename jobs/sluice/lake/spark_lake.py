@@ -171,7 +171,12 @@ class SparkLake:
 
     def _made_decoders(self, spec: PipelineSpec) -> list[Decode]:
         return [
-            decoder(form, source, self._writers.get(source, {}))
+            decoder(
+                form,
+                source,
+                self._writers.get(source, {}),
+                rescue=spec.rescue and source == "value",
+            )
             for source, form in spec.formats.by_source.items()
         ]
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from sluice.errors import SluiceError
 from sluice.offsets.batches import BatchSequence
 from sluice.protocol.plan.declared_types import require_declared_types
+from sluice.protocol.plan.table_changes import changes_of_table
 from sluice.registry.kept_schemas import KeptSchemas
 from sluice.registry.schema_book import SchemaBook, no_registry
 from sluice.spec.pipeline_spec import PipelineSpec
@@ -19,11 +20,15 @@ from sluice.tables.warehouse import Warehouse
 
 @dataclass(frozen=True)
 class CheckedFile:
-    """A spec file, its pipeline if it is a valid spec, and what is wrong with it."""
+    """A spec file, its pipeline if it is a valid spec, and what is wrong with it.
+
+    `changes` are what the next batch would do to the columns of the pipeline's table.
+    """
 
     path: Path
     pipeline: str | None
     findings: tuple[str, ...]
+    changes: tuple[str, ...] = ()
 
 
 def check_files(folder: Path, files: Iterable[Path], tables: Warehouse) -> list[CheckedFile]:
@@ -41,24 +46,25 @@ def check_files(folder: Path, files: Iterable[Path], tables: Warehouse) -> list[
         for path, spec in specs.accepted.items():
             if not asked or path.absolute() in asked:
                 lines = (str(specs.contested[path]),) if path in specs.contested else ()
-                beside = tuple(_beside_its_table(path, spec, tables))
-                checked.append(CheckedFile(path, spec.pipeline, (*lines, *beside)))
+                checked.append(_beside_its_table(path, spec, lines, tables))
         found += [each for each in checked if not asked or each.path.absolute() in asked]
     missing = asked - {each.path.absolute() for each in found}
     found += [CheckedFile(path, None, (f"{path}: no spec file",)) for path in missing]
     return sorted(found, key=lambda each: each.path)
 
 
-def _beside_its_table(path: Path, spec: PipelineSpec, tables: Warehouse) -> Iterator[str]:
+def _beside_its_table(
+    path: Path, spec: PipelineSpec, lines: tuple[str, ...], tables: Warehouse
+) -> CheckedFile:
+    """The file of a valid spec that has these findings so far."""
+    kept = KeptSchemas(tables.offsets(spec.table))
     try:
+        # What a registry would say now, only `sluice plan` asks.
+        read = SchemaBook(kept, no_registry).as_kept(spec)
         data = DeltaLog(tables.data(spec.table)).snapshot()
         # Only of an own table it says how far the pipeline is.
         data.committed(BatchSequence(spec.pipeline, "forward", 1))
-        require_declared_types(_as_kept(spec, tables), data)
+        require_declared_types(read, data)
     except SluiceError as problem:
-        yield f"{path}: {problem}"
-
-
-def _as_kept(spec: PipelineSpec, tables: Warehouse) -> PipelineSpec:
-    """The spec with the reader schemas that were kept; no registry is asked."""
-    return SchemaBook(KeptSchemas(tables.offsets(spec.table)), no_registry).as_kept(spec)
+        return CheckedFile(path, spec.pipeline, (*lines, f"{path}: {problem}"))
+    return CheckedFile(path, spec.pipeline, lines, tuple(changes_of_table(read, data.columns)))

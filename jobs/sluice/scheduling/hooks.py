@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from airflow.sdk import Connection
 
 
+_LOGIN_IN_URL = re.compile(r"://([^/\s@]+)@")
 # Of the output of a job that dies without reporting an error.
 _LAST_LINES = 40
 
@@ -112,7 +114,7 @@ def driver_environment(connections: Sequence[Connection]) -> dict[str, str]:
     """This process's environment without Airflow's own secrets, plus these connections."""
     given = {f"AIRFLOW_CONN_{each.conn_id.upper()}": each.as_json() for each in connections}
     for each in connections:
-        mask_secrets({**each.extra_dejson, "password": each.password})
+        mask_connection(each)
     settings = project_settings()
     ours = {name: text for name, text in os.environ.items() if not _is_airflows(name)}
     return {
@@ -126,6 +128,22 @@ def driver_environment(connections: Sequence[Connection]) -> dict[str, str]:
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
     }
+
+
+def mask_connection(found: Connection) -> None:
+    """Have Airflow hide what a connection of Kafka or of a schema registry may hold of secrets."""
+    extra = found.extra_dejson
+    mask_secrets({**extra, "password": found.password})
+    # A schema registry's login, as `user:password`, or in its address.
+    logins = [
+        str(extra.get("basic.auth.user.info", "")),
+        *_LOGIN_IN_URL.findall(str(extra.get("url"))),
+    ]
+    for login in logins:
+        _, _, password = login.partition(":")
+        if password:
+            mask_secret(login)
+            mask_secret(password)
 
 
 def mask_secrets(configuration: Mapping[str, Any]) -> None:

@@ -23,7 +23,7 @@ from sluice.scheduling.deployment import (
     reached_settings,
     spark_place,
 )
-from sluice.scheduling.hooks import DriverHook, driver_environment, mask_secrets
+from sluice.scheduling.hooks import DriverHook, driver_environment, mask_connection
 from sluice.scheduling.lineage import Landed, lineage_of, read_for_lineage
 from sluice.scheduling.links import LINKS
 from sluice.scheduling.metrics import timed
@@ -79,7 +79,7 @@ class DriverOperator(SparkSubmitOperator):
         if isinstance(place, SparkServer):
             self.log.info("%s: on the Spark server %s", name, place.address)
             for each in self._connections():
-                mask_secrets({**each.extra_dejson, "password": each.password})
+                mask_connection(each)
             with watching_parent(partial(os.kill, os.getpid(), signal.SIGTERM)):
                 job(pipeline_of(self.spec, place))
             return

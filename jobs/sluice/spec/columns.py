@@ -20,7 +20,7 @@ PRIMITIVES = {
     "REAL": "FLOAT",
 }
 _TOKEN = re.compile(r"\s*(?:(?P<word>[A-Za-z_]\w*|[0-9]+)|`(?P<quoted>[^`]+)`|(?P<other>\S))")
-_DEEPEST = 50
+DEEPEST = 50
 _NOT_IN_NAMES = set(' ,;{}()\n\t="`.')
 
 
@@ -95,6 +95,15 @@ def parse_columns(text: str) -> tuple[Column, ...]:
     return tuple(_columns(_Tokens(text), separator=None, closing=""))
 
 
+def require_name(name: str, seen: set[str]) -> None:
+    """Add a column's name to those seen beside it. Raises ValueError for one that cannot be."""
+    if not name or _NOT_IN_NAMES & set(name):
+        raise ValueError(f'{name!r}: a column name must not hold spaces or any of ,;{{}}()="`.')
+    if name.lower() in seen:
+        raise ValueError(f"{name}: declared twice (Delta ignores case in column names)")
+    seen.add(name.lower())
+
+
 class _Tokens:
     """The text's tokens, one at a time; an empty token marks the end."""
 
@@ -143,11 +152,7 @@ def _name(tokens: _Tokens, seen: set[str]) -> str:
     quoted, name = tokens.quoted, tokens.advance()
     if not name or not (quoted or re.fullmatch(r"[A-Za-z_]\w*", name)):
         raise ValueError(f"expected a column name, found {name or 'the end'!r}")
-    if _NOT_IN_NAMES & set(name):
-        raise ValueError(f'{name!r}: a column name must not hold spaces or any of ,;{{}}()="`.')
-    if name.lower() in seen:
-        raise ValueError(f"{name}: declared twice (Delta ignores case in column names)")
-    seen.add(name.lower())
+    require_name(name, seen)
     return name
 
 
@@ -166,8 +171,8 @@ def _type(tokens: _Tokens) -> ColumnType:
         )
     tokens.expect("<")
     tokens.depth += 1
-    if tokens.depth > _DEEPEST:
-        raise ValueError(f"types are nested more than {_DEEPEST} levels deep")
+    if tokens.depth > DEEPEST:
+        raise ValueError(f"types are nested more than {DEEPEST} levels deep")
     found = _nested(word, tokens)
     tokens.depth -= 1
     tokens.expect(">")

@@ -178,6 +178,8 @@ class PipelineSpec(Model):
             raise ValueError(
                 "rescue goes with evolution: strict; the others give new fields columns"
             )
+        if self.rescue and self.format.type == "raw":
+            raise ValueError("rescue goes with a format that has fields, found format: {type: raw}")
         if not self.formats.awaits_reader:
             self.shape.require()
         return self
@@ -185,7 +187,7 @@ class PipelineSpec(Model):
     @property
     def formats(self) -> RecordFormats:
         """How a record is decoded."""
-        return RecordFormats(self.format, self.key_format)
+        return RecordFormats(self.format, self.key_format, self.rescue)
 
     def with_readers(self, readers: Mapping[Source, RegisteredSchema]) -> PipelineSpec:
         """The spec whose formats read as these schemas. Raises ValueError where it does not fit."""
@@ -210,12 +212,12 @@ class PipelineSpec(Model):
     def edition(self) -> SpecEdition:
         """What of the spec decides the rows of a batch; stored with the batch."""
         # An empty one is as none: specs of before keep their edition.
-        empty = {key for key in ("include", "exclude", "derived") if not getattr(self, key)}
+        empty = {
+            key for key in ("include", "exclude", "derived", "rescue") if not getattr(self, key)
+        }
         left_out = {*_NOT_ABOUT_ROWS, *empty}
         keys = self.model_dump(mode="json", by_alias=True, exclude=left_out, exclude_none=True)
-        for key, decided in self.formats.decided.items():
-            keys[key] |= decided
-        return SpecEdition.of(keys)
+        return SpecEdition.of(keys | dict(self.formats.decided))
 
     @property
     def example_topic(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sluice.spec.columns import Column
+from sluice.spec.columns import Column, parse_columns
 from sluice.spec.derived import OURS
 from sluice.spec.formats import AvroFormat, Format, JsonFormat, ProtobufFormat, RawFormat, Source
 from sluice.spec.registered import RegisteredSchema
@@ -16,10 +16,14 @@ _KEY_OF: Mapping[Source, str] = {"value": "format", "key": "key_format"}
 
 @dataclass(frozen=True)
 class RecordFormats:
-    """How records are decoded. Without `key`, keys stay bytes."""
+    """How records are decoded. Without `key`, keys stay bytes.
+
+    With `rescue`, the value's fields that no column declares are kept.
+    """
 
     value: Format
     key: Format | None = None
+    rescue: bool = False
 
     @property
     def by_source(self) -> Mapping[Source, Format]:
@@ -56,8 +60,12 @@ class RecordFormats:
 
     @property
     def decided(self) -> Mapping[str, Mapping[str, str]]:
-        """What decides rows beside the spec's keys, by these keys."""
-        return {_KEY_OF[source]: form.decided for source, form in self.by_source.items()}
+        """What decides rows, by the spec's keys. A key that has its default is as none."""
+        return {
+            _KEY_OF[source]: form.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+            | dict(form.decided)
+            for source, form in self.by_source.items()
+        }
 
     @property
     def key_columns(self) -> tuple[Column, ...]:
@@ -66,6 +74,11 @@ class RecordFormats:
         return tuple(Column(f"{KEY_PREFIX}{each.name}", each.type) for each in keys)
 
     @property
+    def further_columns(self) -> tuple[Column, ...]:
+        """The decoded fields of the key, then what is rescued."""
+        return (*self.key_columns, *(parse_columns("_rescued STRING") if self.rescue else ()))
+
+    @property
     def our_columns(self) -> tuple[Column, ...]:
-        """The columns that Sluice adds: the coordinates, and the decoded fields of the key."""
-        return (*OURS, *self.key_columns)
+        """The columns that Sluice adds: the coordinates, and what follows them."""
+        return (*OURS, *self.further_columns)

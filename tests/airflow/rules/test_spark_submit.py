@@ -140,6 +140,23 @@ def test_the_driver_gets_one_connection_and_none_of_airflows_settings(specs, mon
     assert given["PYTHONPATH"].split(os.pathsep)[0].endswith("/jobs")
 
 
+def test_the_driver_gets_the_registrys_connection_too_and_its_login_is_hidden(specs):
+    extra = {
+        "url": "https://ann:in-the-address@registry",
+        "basic.auth.user.info": "bob:in-the-extra",
+    }
+    registry = Connection(
+        conn_id="schema_registry_default",
+        conn_type="http",
+        password="of-the-connection",
+        extra=json.dumps(extra),
+    )
+    given = driver_environment([KAFKA, registry])
+    assert "in-the-extra" in given["AIRFLOW_CONN_SCHEMA_REGISTRY_DEFAULT"]
+    for hidden in ("in-the-address", "in-the-extra", "of-the-connection"):
+        assert hidden not in redact(f"asked with {hidden}")
+
+
 @pytest.mark.parametrize(
     ("host", "port", "extra", "told"),
     [

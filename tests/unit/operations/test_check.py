@@ -96,6 +96,18 @@ def test_a_wider_type_is_no_finding_where_the_table_widens_types(folder: Path) -
     assert "format.schema: name: expected STRING" in check(folder)["orders"].findings[0]
 
 
+def test_what_a_changed_spec_does_to_the_table_is_told_and_is_no_finding(folder: Path) -> None:
+    write(folder, "orders", format={"type": "json", "schema": "id BIGINT, day DATE"})
+    rows = pa.table({"id": pa.array([1]), "name": pa.array(["b"]), **COORDINATES})
+    store(folder, "orders", "orders", rows)
+    found = check(folder)["orders"]
+    assert not found.findings
+    assert found.changes == (
+        "the table gets a column day DATE; null in the rows that it has",
+        "the table's column name STRING gets no values any more; it stays, null in new rows",
+    )
+
+
 def test_another_pipelines_table_is_found_and_is_left_to_it(folder: Path) -> None:
     write(folder, "orders")
     rows = pa.table({"id": pa.array([1]), "name": pa.array(["b"]), **COORDINATES})

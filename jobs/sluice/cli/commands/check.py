@@ -20,7 +20,8 @@ def check(files: Sequence[Path], as_json: bool) -> None:
     """Check spec FILES, or all of SLUICE_PIPELINES; exits with 1 if anything is wrong.
 
     Every finding of every file: keys, values, names and tables that two files claim, and where the
-    warehouse has the table, whose it is and its columns' types. Contacts neither Kafka nor Spark.
+    warehouse has the table, whose it is and its columns' types. What a changed spec would do to the
+    table's columns is told besides. Contacts neither Kafka, nor Spark, nor a schema registry.
     """
     from sluice.operations.check import check_files
     from sluice.settings import Settings
@@ -33,12 +34,20 @@ def check(files: Sequence[Path], as_json: bool) -> None:
     wrong = [each for each in found if each.findings]
     if as_json:
         files_found = [
-            {"file": str(each.path), "pipeline": each.pipeline, "findings": list(each.findings)}
+            {
+                "file": str(each.path),
+                "pipeline": each.pipeline,
+                "findings": list(each.findings),
+                "changes": list(each.changes),
+            }
             for each in found
         ]
         print_json({"files": files_found})
     else:
         for each in wrong:
             click.echo("\n".join(each.findings), err=True)
+        for each in found:
+            for line in each.changes:
+                click.echo(f"{each.path}: {line}")
         click.echo(f"{format_count(len(found), 'file')}, {len(wrong)} with findings")
     sys.exit(1 if wrong else 0)

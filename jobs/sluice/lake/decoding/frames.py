@@ -7,12 +7,15 @@ Either the bytes begin with a zero and the schema's id (4 bytes, big-endian), or
 
 from __future__ import annotations
 
+import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from sluice.spec.formats import Source
+from sluice.spec.registered import Kind, RegisteredSchema
 
 # What an error of a record begins with whose writer's schema is not known yet; its key follows.
 UNKNOWN_SCHEMA = "SLUICE-UNKNOWN-SCHEMA"
@@ -21,10 +24,14 @@ NO_FRAME = "no schema id: expected the byte 0 and an id, or a header"
 
 @dataclass(frozen=True)
 class Frame:
-    """The schema key (STRING, null without a frame) and the bytes after the frame."""
+    """The schema key (STRING, null without a frame) and the bytes after the frame.
+
+    `mark` is what names the schema, as it stands there: quicker to compare than the key.
+    """
 
     key: Column
     body: Column
+    mark: Column
 
 
 def frame_of(source: Source) -> Frame:
@@ -37,14 +44,60 @@ def frame_of(source: Source) -> Frame:
     )
     key = F.when(header.isNotNull(), in_header).when(in_bytes, _id(data))
     body = F.when(header.isNotNull(), data).otherwise(F.substring(data, 6, 2**31 - 1))
-    return Frame(F.when(data.isNotNull(), key), body)
+    mark = F.when(header.isNotNull(), header).otherwise(F.substring(data, 1, 5))
+    return Frame(F.when(data.isNotNull(), key), body, mark)
+
+
+def mark_of(key: str) -> bytes:
+    """How records name the schema of a key."""
+    if key.isdecimal():
+        return b"\0" + int(key).to_bytes(4, "big")
+    return b"\1" + uuid.UUID(key).bytes
+
+
+def frame_refusal(
+    frame: Frame, source: Source, writers: Mapping[str, RegisteredSchema], kind: Kind
+) -> Column:
+    """Why a record cannot be decoded by these writers' schemas; null where one of them is its own.
+
+    Null as well where the source is null.
+    """
+    ours, others = (
+        sorted(key for key, each in writers.items() if (each.kind == kind) is same)
+        for same in (True, False)
+    )
+    kinds = {key: f"schema {key}: expected {kind}, found {writers[key].kind}" for key in others}
+    other = F.coalesce(
+        *(F.when(frame.key == key, F.lit(text)) for key, text in kinds.items()),
+        F.concat(F.lit(f"{UNKNOWN_SCHEMA} "), frame.key),
+    )
+    found = F.concat(F.lit(f"{NO_FRAME}, found "), _instead(source))
+    known = frame.key.isin(*ours) if ours else F.lit(False)
+    return (
+        F.when(F.col(source).isNull(), F.lit(None).cast("string"))
+        .when(frame.key.isNull(), found)
+        .when(~known, other)
+    )
+
+
+def _instead(source: Source) -> Column:
+    """What stands where a schema's id was expected."""
+    data, header = F.col(source), _header(source)
+    return F.coalesce(
+        F.concat(F.lit("a header of 0x"), _first_bytes(header)),
+        F.when(F.octet_length(data) == 0, F.lit("no bytes")),
+        F.concat(F.lit("0x"), _first_bytes(data)),
+    )
+
+
+def _first_bytes(data: Column) -> Column:
+    return F.lower(F.hex(F.substring(data, 1, 5)))
 
 
 def _header(source: Source) -> Column:
     """The last header of the name; null without one."""
-    name = f"__{source}_schema_id"
-    named = F.filter(F.col("headers"), lambda each: each["key"] == name)
-    return F.when(F.col("headers").isNotNull(), F.try_element_at(named, F.lit(-1))["value"])
+    names, values = F.reverse(F.col("headers.key")), F.reverse(F.col("headers.value"))
+    return F.get(values, (F.array_position(names, f"__{source}_schema_id") - 1).cast("int"))
 
 
 def _begins(data: Column, byte: bytes) -> Column:

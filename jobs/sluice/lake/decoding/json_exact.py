@@ -7,6 +7,7 @@ The marking keeps valid JSON valid and invalid JSON invalid; it only quotes well
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from operator import or_
 
@@ -32,7 +33,18 @@ _SCALAR = (
     rf'\G((?:[^"\-0-9tf]++|{_NAME})*+)(?:{_STRING}|({_NUMBER}|true|false))'
     r"(?=[ \t\r\n]*+[,\]}])"
 )
+_PAIR = r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_SURROGATE = r"\\u[dD][89a-fA-F]"
 _INTEGER = r"\A-?(?:0|[1-9][0-9]*+)\z"
+
+
+def why_unclean(text: Column) -> Column:
+    """Why a text is none; null if it is. Unpaired escaped surrogates have no UTF-8 form."""
+    escapes = F.regexp_replace(F.regexp_replace(text, r"\\\\", "  "), _PAIR, "  ")
+    lone = text.contains("\\u") & escapes.rlike(_SURROGATE)
+    return F.when(~F.is_valid_utf8(text), F.lit("not strict UTF-8")).when(
+        lone, F.lit("a lone surrogate escape")
+    )
 
 
 def mark_scalars(text: Column, nonce: str) -> Column:
@@ -83,7 +95,7 @@ class ExactReading:
         return F.coalesce(self._quoted(text), self._bare(text), self._unmarked(text))
 
     def json_text(self, text: Column) -> Column:
-        """The value as JSON text; a string may be cut beyond what an error shows."""
+        """The value as JSON text: numbers as they were written, strings by equivalent escapes."""
         return F.coalesce(quoted(self._quoted(text)), self._bare(text), self._unmarked(text))
 
     def _unmarked(self, container: Column) -> Column:
@@ -140,10 +152,22 @@ class ExactReading:
 
     def entries(self, text: Column) -> Column:
         """An object's `names` and, as marked texts, `texts`: the last of a name; null if none."""
-        parsed = F.from_json(self._opening(text, "{"), "MAP<STRING, STRING>", self._options)
-        names = F.reverse(F.map_keys(parsed))
-        texts = F.reverse(F.map_values(parsed))
-        return let(F.struct(names.alias("names"), texts.alias("texts")), _last_of_each_name)
+        return self._last_members(self._parsed(self._opening(text, "{")))
+
+    def undeclared(self, record: Column, declared: Sequence[str]) -> Column:
+        """The same of a marked record, but for the declared members."""
+        others = F.map_filter(self._parsed(record), lambda name, _: ~name.isin(*declared))
+        return self._last_members(others)
+
+    def _parsed(self, text: Column) -> Column:
+        return F.from_json(text, "MAP<STRING, STRING>", self._options)
+
+    def _last_members(self, parsed: Column) -> Column:
+        def reversed_members(found: Column) -> Column:
+            names, texts = F.reverse(F.map_keys(found)), F.reverse(F.map_values(found))
+            return F.struct(names.alias("names"), texts.alias("texts"))
+
+        return let(let(parsed, reversed_members), _last_of_each_name)
 
     def _whole_map(self, members: Column, value: T.DataType) -> Column:
         whole = let(members["texts"], lambda each: self._whole_array(each, value))

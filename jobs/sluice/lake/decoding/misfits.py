@@ -25,8 +25,8 @@ def misfit(path: Column | str, declared: T.DataType | str, found: Column) -> Col
 
 
 def quoted(text: Column) -> Column:
-    """A string as JSON text, no longer than an error shows."""
-    array = F.to_json(F.array(F.substring(text, 1, MOST_SHOWN + 1)))
+    """A string as JSON text."""
+    array = F.to_json(F.array(text))
     return F.when(text.isNotNull(), F.substring(array, F.lit(2), F.length(array) - 2))
 
 

@@ -15,7 +15,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from sluice.lake.decoding.json_exact import ExactReading, mark_scalars, texts_of
+from sluice.lake.decoding.json_exact import ExactReading, mark_scalars, texts_of, why_unclean
 from sluice.lake.decoding.json_misfits import first_misfit
 from sluice.lake.decoding.json_native import (
     doubt,
@@ -24,18 +24,16 @@ from sluice.lake.decoding.json_native import (
     needs_plain_text,
     vouches_for,
 )
+from sluice.lake.decoding.json_rescue import rescued_members
 from sluice.lake.decoding.json_scalars import MICROSECOND_DIGITS, decimal_in_text, let
 
 VALUE = "value"
 ERROR = "_error"
+RESCUED = "_rescued"
 MAX_NESTING = 1_000
 
 UNSURE = "the quick decoding cannot judge it"
-_NOT_UTF8 = "not strict UTF-8"
-_LONE_SURROGATE = "a lone surrogate escape"
 _NOT_AN_OBJECT = "not one JSON object"
-_PAIR = r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-_SURROGATE = r"\\u[dD][89a-fA-F]"
 
 
 class StrictJson:
@@ -43,6 +41,8 @@ class StrictJson:
 
     `nonce` is a name that no record can guess: 16 or more random letters and digits, drawn per
     job. A null value gives nulls throughout. The session needs spark_keys.EXACT_CONF.
+    `raw` are the bytes to decode, `refusal` is an error that is known before. With `rescue`, the
+    members that are not declared are kept: see rescued_members.
     """
 
     def __init__(
@@ -51,6 +51,8 @@ class StrictJson:
         nonce: str,
         timestamp_unit: str | None = None,
         raw: Column | None = None,
+        refusal: Column | None = None,
+        rescue: bool = False,
     ) -> None:
         if not re.fullmatch(r"[A-Za-z0-9]{16,}", nonce):
             raise ValueError("nonce: expected at least 16 letters and digits")
@@ -58,6 +60,8 @@ class StrictJson:
             raise ValueError(f"timestamp_unit: expected s, ms or us, found {timestamp_unit!r}")
         self._raw = F.col(VALUE) if raw is None else raw
         self._text = self._raw.cast("string")
+        self._refusal = F.lit(None).cast("string") if refusal is None else refusal
+        self._rescue = rescue
         self._fields = fields
         self._nonce = nonce
         self._unit = timestamp_unit
@@ -74,7 +78,8 @@ class StrictJson:
         }
 
     def decode(self, records: DataFrame, into: str, exact: bool) -> DataFrame:
-        """Add struct column `into`: the declared fields, and `_error`, null where decodable.
+        """Add struct column `into`: the declared fields, `_rescued` where asked for, and `_error`,
+        null where decodable.
 
         Without `exact`, records that only the exact reading can judge count as errors, and their
         fields mean nothing: this keeps the exact reading's large expressions out of the usual pass.
@@ -134,7 +139,8 @@ class StrictJson:
 
     @cached_property
     def _unsure(self) -> Column:
-        return F.when(self._raw.isNotNull() & self._doubtful, F.lit(UNSURE))
+        unsure = F.when(self._raw.isNotNull() & self._doubtful, F.lit(UNSURE))
+        return F.coalesce(self._refusal, unsure)
 
     @cached_property
     def _either(self) -> Column:
@@ -150,14 +156,15 @@ class StrictJson:
             F.col(name).alias(each.name)
             for name, each in zip(self._names, self._fields, strict=True)
         ]
-        return F.struct(*values, error.alias(ERROR))
+        return F.struct(*values, *self._rescued, error.alias(ERROR))
 
     def _unless_null(self, decoded: Column) -> Column:
         """Marked non-deterministic, or Spark would copy all this into a filter on an error.
 
         A filter pushed below the parse repeats the parse for every mention: dozens of times.
         """
-        return F.when(self._raw.isNotNull() & (F.spark_partition_id() >= 0), decoded)
+        refused = F.when(self._refusal.isNotNull(), self._refused(self._refusal))
+        return refused.when(self._raw.isNotNull() & (F.spark_partition_id() >= 0), decoded)
 
     @cached_property
     def _doubtful(self) -> Column:
@@ -177,9 +184,21 @@ class StrictJson:
         return misfit | ~one_object | (escaped & self._text.contains("\\u"))
 
     @cached_property
+    def _exact_reading(self) -> ExactReading:
+        return ExactReading(self._nonce, self._options, self._unit)
+
+    @cached_property
+    def _rescued(self) -> list[Column]:
+        if not self._rescue:
+            return []
+        marked = mark_scalars(self._text, self._nonce)
+        found = rescued_members(self._text, marked, self._exact_reading, self._fields.names)
+        return [found.alias(RESCUED)]
+
+    @cached_property
     def _exact(self) -> Column:
         """The slow and complete reading, which also finds the reason."""
-        exact = ExactReading(self._nonce, self._options, self._unit)
+        exact = self._exact_reading
         schema = texts_of(self._fields).add(self._nonce, T.BooleanType())
         parsed = self._wrapped(mark_scalars(self._text, self._nonce), schema)
 
@@ -194,7 +213,7 @@ class StrictJson:
 
             return let(members, judged)
 
-        unclean = self._unclean()
+        unclean = why_unclean(self._text)
         return F.when(unclean.isNull(), let(parsed, outcome)).otherwise(self._refused(unclean))
 
     def _wrapped(self, text: Column, schema: T.StructType) -> Column:
@@ -210,20 +229,13 @@ class StrictJson:
     def _outcome(self, values: Column, one_object: Column, misfit: Column) -> Column:
         error = F.when(~one_object, F.lit(_NOT_AN_OBJECT)).otherwise(misfit)
         fields = [values[each.name].alias(each.name) for each in self._fields]
-        decoded = F.struct(*fields, _no_error().alias(ERROR))
+        decoded = F.struct(*fields, *self._rescued, _no_error().alias(ERROR))
         return let(error, lambda why: F.when(why.isNull(), decoded).otherwise(self._refused(why)))
 
     def _refused(self, error: Column) -> Column:
         nulls = [F.lit(None).cast(each.dataType).alias(each.name) for each in self._fields]
-        return F.struct(*nulls, error.alias(ERROR))
-
-    def _unclean(self) -> Column:
-        """Unpaired escaped surrogates have no UTF-8 form."""
-        escapes = F.regexp_replace(F.regexp_replace(self._text, r"\\\\", "  "), _PAIR, "  ")
-        lone = self._text.contains("\\u") & escapes.rlike(_SURROGATE)
-        return F.when(~F.is_valid_utf8(self._text), F.lit(_NOT_UTF8)).when(
-            lone, F.lit(_LONE_SURROGATE)
-        )
+        none = [_no_error().alias(RESCUED)] if self._rescue else []
+        return F.struct(*nulls, *none, error.alias(ERROR))
 
 
 def _no_error() -> Column:

@@ -17,7 +17,7 @@ def require_declared_types(spec: PipelineSpec, data: DeltaSnapshot) -> None:
     if spec.formats.awaits_reader:
         return
     widens = data.widens_types or spec.evolution == "widen"
-    changes = type_changes(data.columns, (*spec.shape.columns, *spec.formats.key_columns))
+    changes = type_changes(data.columns, (*spec.shape.columns, *spec.formats.further_columns))
     changed = [each for each in changes if not (widens and each.widens)]
     if not changed or data.is_empty:
         return

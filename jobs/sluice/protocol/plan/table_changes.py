@@ -16,7 +16,7 @@ def changes_of_table(spec: PipelineSpec, stored: Sequence[Column]) -> Iterator[s
     """
     if spec.formats.awaits_reader or not stored:
         return
-    declared = (*spec.shape.columns, *spec.formats.key_columns)
+    declared = (*spec.shape.columns, *spec.formats.further_columns)
     for each in new_columns(stored, declared):
         yield f"the table gets a column {each}; null in the rows that it has"
     for change in type_changes(stored, declared):

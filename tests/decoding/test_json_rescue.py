@@ -1,0 +1,95 @@
+"""What no column declares is rescued, as it was written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+from pyspark.sql import types as T
+from sluice.lake.decoding.strict_json import StrictJson
+
+from tests.decoding.decoding import NONCE
+from tests.decoding.json_records import records
+from tests.decoding.reference_json import Undecodable, decode
+from tests.decoding.reference_json_text import one_object
+
+pytestmark = pytest.mark.spark
+
+SCALARS = "a STRING, b INT, m DECIMAL(6,2)"
+NESTED = "a STRING, n STRUCT<a: STRING>, o ARRAY<DECIMAL(5,2)>"
+
+some = settings(
+    max_examples=2, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+)
+
+
+def rescued(
+    spark: SparkSession, ddl: str, values: list[bytes | None], exact: bool = True
+) -> list[tuple[str | None, str | None]]:
+    """`_rescued` and `_error` of each value."""
+    rows = [(i, None if each is None else bytearray(each)) for i, each in enumerate(values)]
+    frame = spark.createDataFrame(rows, "place INT, value BINARY")
+    fields = T._parse_datatype_string(ddl)
+    assert isinstance(fields, T.StructType)
+    strict = StrictJson(fields, NONCE, rescue=True)
+    found = strict.decode(frame, "d", exact).select("place", "d._rescued", "d._error").collect()
+    return [(row["_rescued"], row["_error"]) for row in sorted(found)]
+
+
+def reference(value: bytes, ddl: str) -> dict[str, Any] | None:
+    """The members that are not declared, numbers as texts of their own kind."""
+    declared = decode(value, ddl)
+    assert isinstance(declared, dict)
+    left = {name: each for name, each in one_object(value).last().items() if name not in declared}
+    return left or None
+
+
+def members(text: str | None) -> dict[str, Any] | None:
+    if text is None:
+        return None
+    found = one_object(text.encode())
+    assert len(found.last()) == len(found.pairs), "a name twice"
+    return found.last()
+
+
+def test_what_is_not_declared_is_kept_as_written(spark: SparkSession) -> None:
+    table = {
+        '{"a":"x","b":1}': None,
+        "{}": None,
+        '{"A":1.50}': '{"A":1.50}',
+        ' { "z" : [ 1e5 , {"q": -0, "q": 12345678901234567890123 } ] , "a":1, "y":null }\n': (
+            '{"z":[1e5,{"q":-0,"q":12345678901234567890123}],"y":null}'
+        ),
+        r'{"\u0061":"x","\u0062b":"q\"\\\/\n\u0001"}': r'{"bb":"q\"\\/\n\u0001"}',
+        '{"z":1,"y":true,"z":"2"}': '{"y":true,"z":"2"}',
+        '{"":{},"_error":[],"_rescued":"é😀"}': '{"":{},"_error":[],"_rescued":"é😀"}',
+        f'{{"z":"{"x" * 5000}"}}': f'{{"z":"{"x" * 5000}"}}',
+    }
+    found = rescued(spark, SCALARS, [each.encode() for each in table])
+    assert found == [(each, None) for each in table.values()]
+
+
+def test_a_tombstone_and_an_undecodable_record_have_nothing_to_rescue(spark: SparkSession) -> None:
+    null, bad = rescued(spark, SCALARS, [None, b'{"b":"x","z":1}'])
+    assert null == (None, None)
+    assert bad == (None, 'b: expected INT, found "x"')
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("ddl", [SCALARS, NESTED])
+@some
+@given(seed=st.integers(0, 2**32))
+def test_it_is_exact(spark: SparkSession, ddl: str, exact: bool, seed: int) -> None:
+    values = records(seed, 1000)
+    seen = 0
+    for value, (text, error) in zip(values, rescued(spark, ddl, values, exact), strict=True):
+        if error is None:
+            seen += text is not None
+            assert members(text) == reference(value, ddl), value
+        elif exact:
+            assert text is None
+            assert isinstance(decode(value, ddl), Undecodable), value
+    assert seen > 50

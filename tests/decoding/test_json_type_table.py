@@ -1,0 +1,25 @@
+"""The type system, as JSON has it."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.decoding.decoding_table import NO, assert_decodes
+from tests.decoding.type_table import NULLS, ROWS
+
+pytestmark = pytest.mark.spark
+
+
+def test_json_has_the_type_system(spark: SparkSession) -> None:
+    types = dict.fromkeys(row.type for row in ROWS)
+    names = {each: f"c{place}" for place, each in enumerate(types)}
+    ddl = ", ".join(f"{name} {each}" for each, name in names.items())
+    table = {
+        f'{{"{names[row.type]}":{row.text}}}'.encode(): NO
+        if row.value is NO
+        else {names[row.type]: row.value}
+        for row in ROWS
+    }
+    nulls = {f'{{"{names[row.type]}":null}}'.encode(): {} for row in NULLS}
+    assert_decodes(spark, ddl, {**table, **nulls})

@@ -1,0 +1,155 @@
+"""What a pipeline knows of schemas: asked once, kept, and a reader that only grows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sluice.errors import RegistryUnavailable, SpecError, UnknownSchema
+from sluice.registry.client import Registry
+from sluice.registry.kept_schemas import KeptSchemas
+from sluice.registry.registry_settings import RegistrySettings
+from sluice.registry.schema_book import SchemaBook
+from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec.registered import RegisteredSchema
+
+from tests.unit.builders import spec_keys
+from tests.worlds.scripted_http import ScriptedServer, document, plain
+
+FORM = {"type": "json", "registry": "registry_a"}
+
+
+def text(*fields: str) -> str:
+    properties = {each: {"type": "integer"} for each in fields}
+    return json.dumps({"type": "object", "properties": properties})
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as running:
+        running.otherwise = document({"error_code": 40403, "message": "none"}, 404)
+        yield running
+
+
+@pytest.fixture
+def book(tmp_path: Path, server: ScriptedServer) -> SchemaBook:
+    """That of a pipeline; another one of the same folder knows what this one has kept."""
+    return book_of(tmp_path, server)
+
+
+def book_of(folder: Path, server: ScriptedServer) -> SchemaBook:
+    def find(connection: str) -> Registry:
+        found = {"extra": {"url": server.url}}
+        return Registry(RegistrySettings.from_connection(connection, found), limit=2)
+
+    return SchemaBook(KeptSchemas(str(folder / "orders__offsets")), find)
+
+
+def spec(**keys: Any) -> PipelineSpec:
+    return PipelineSpec.model_validate(spec_keys(**{"topics": ["a"], "format": FORM, **keys}))
+
+
+def latest(server: ScriptedServer, topic: str, number: int, *fields: str) -> None:
+    answer = {"id": number, "version": 1, "schemaType": "JSON", "schema": text(*fields)}
+    server.answers[f"/subjects/{topic}-value/versions/latest"] = document(answer)
+
+
+def by_number(server: ScriptedServer, number: int, *fields: str) -> None:
+    answer = {"schemaType": "JSON", "schema": text(*fields)}
+    server.answers[f"/schemas/ids/{number}"] = document(answer)
+
+
+def columns(found: PipelineSpec) -> list[str]:
+    return [each.name for each in found.columns]
+
+
+def test_the_reader_is_the_newest_schema_and_stays_known(
+    tmp_path: Path, server: ScriptedServer, book: SchemaBook
+) -> None:
+    latest(server, "a", 7, "x")
+    found, told = book.as_registered(spec(), ["a"], ())
+    assert (columns(found), told) == (["x"], ())
+    assert book.as_kept(spec()).formats.awaits_reader
+    book.keep(found)
+    assert columns(book_of(tmp_path, server).as_kept(spec())) == ["x"]
+
+
+def test_a_registry_that_does_not_answer_stops_only_who_knows_no_reader(
+    server: ScriptedServer, book: SchemaBook
+) -> None:
+    path = "/subjects/a-value/versions/latest"
+    server.answers[path] = plain(503, b"")
+    with pytest.raises(RegistryUnavailable):
+        book.as_registered(spec(), ["a"], ())
+    latest(server, "a", 7, "x")
+    book.keep(book.as_registered(spec(), ["a"], ())[0])
+    server.answers[path] = plain(503, b"")
+    found, (told,) = book.as_registered(spec(), ["a"], ())
+    assert columns(found) == ["x"]
+    assert told.startswith("records are read as schema 7, as before: ")
+
+
+def test_a_subject_without_a_schema_is_named(server: ScriptedServer, book: SchemaBook) -> None:
+    with pytest.raises(UnknownSchema, match="subject 'a-value'"):
+        book.as_registered(spec(), ["a"], ())
+
+
+def test_several_topics_are_read_as_the_schema_that_holds_the_others(
+    server: ScriptedServer, book: SchemaBook
+) -> None:
+    latest(server, "a", 9, "x")
+    latest(server, "b", 7, "x", "y")
+    found, told = book.as_registered(spec(topics=["a", "b"]), ["a", "b"], ())
+    assert (columns(found), told) == (["x", "y"], ())
+
+
+def test_a_number_is_asked_for_once(
+    tmp_path: Path, server: ScriptedServer, book: SchemaBook
+) -> None:
+    latest(server, "a", 7, "x")
+    by_number(server, 8, "x")
+    found = book.keep(book.as_registered(spec(), ["a"], ())[0])
+    for each in (book, book_of(tmp_path, server)):
+        _, learnt = each.learn(found, {"value": ["8", "9"]}, ())
+        assert list(learnt["value"]) == ["8"]
+    assert server.asked.count("/schemas/ids/8") == 1
+    _, learnt = book.learn(found, {"value": ["9"]}, ())
+    assert not learnt["value"]
+    assert server.asked.count("/schemas/ids/9") == 2
+
+
+def test_what_records_name_moves_the_reader_only_as_evolution_allows(
+    tmp_path: Path, server: ScriptedServer
+) -> None:
+    latest(server, "a", 7, "x")
+    by_number(server, 8, "x", "y")
+    for evolution, expected in (("strict", ["x"]), ("add_columns", ["x", "y"])):
+        book, asked = book_of(tmp_path / evolution, server), spec(evolution=evolution)
+        found = book.keep(book.as_registered(asked, ["a"], ())[0])
+        grown, learnt = book.learn(found, {"value": ["8"]}, ())
+        assert (columns(grown), list(learnt["value"])) == (expected, ["8"])
+        assert columns(book.as_kept(asked)) == expected
+        assert grown.edition.keys["format"]["reader"] == ("7" if evolution == "strict" else "8")
+
+
+def test_the_writers_known_are_the_newest_ones_and_the_reader(
+    tmp_path: Path, server: ScriptedServer, book: SchemaBook
+) -> None:
+    latest(server, "a", 7, "x")
+    found = book.keep(book.as_registered(spec(), ["a"], ())[0])
+    kept = KeptSchemas(str(tmp_path / "orders__offsets"))
+    for number in range(90, 120):
+        kept.keep("registry_a", RegisteredSchema(str(number), "JSON", text("x")))
+    known = book.writers(found.formats.registered["value"])
+    assert {*known} == {"7", *map(str, range(104, 120))}
+
+
+def test_a_spec_that_the_columns_do_not_fit_is_refused(
+    server: ScriptedServer, book: SchemaBook
+) -> None:
+    latest(server, "a", 7, "x")
+    with pytest.raises(SpecError, match="schema 7: partition_by: found 'day'"):
+        book.as_registered(spec(partition_by=["day"]), ["a"], ())
