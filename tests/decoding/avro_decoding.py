@@ -59,6 +59,7 @@ def decoded_avro(
     values: Sequence[bytes | None],
     writers: Mapping[str, RegisteredSchema] | None = None,
     headers: Sequence[list[tuple[str, bytes | None]] | None] | None = None,
+    rescue: bool = False,
 ) -> list[dict[str, Any] | Undecodable]:
     """What the product makes of each value, in the terms of the reference decoder."""
     beside = headers or [None] * len(values)
@@ -67,7 +68,7 @@ def decoded_avro(
         for place, (each, named) in enumerate(zip(values, beside, strict=True))
     ]
     records = spark.createDataFrame(rows, RECORDS)
-    frame = AvroRecords(reader, writers, "value", NONCE).decode(records, "d")
+    frame = AvroRecords(reader, writers, "value", NONCE, rescue).decode(records, "d")
     fields = frame.schema["d"].dataType
     found = {row["place"]: row["d"] for row in frame.select("place", "d").toArrow().to_pylist()}
     return [outcome(found[place], fields, True) for place in range(len(values))]

@@ -92,7 +92,7 @@ class _Resolving:
         self._seen.add((theirs.name, ours.name))
         for field in ours.fields:
             inner = f"{place}.{field.name}" if place else field.name
-            written = _counterpart(theirs, field)
+            written = counterpart(theirs, field)
             if written is not None:
                 found = self.reason(written.type, field.type, inner)
             else:
@@ -138,7 +138,7 @@ def _ends(alias: str, name: str) -> bool:
     return alias == name or alias.rpartition(".")[2] == name
 
 
-def _counterpart(theirs: Record, field: Member) -> Member | None:
+def counterpart(theirs: Record, field: Member) -> Member | None:
     """The writer's field of the name, or of one of the aliases."""
     by_name = {each.name: each for each in theirs.fields}
     return next((by_name[each] for each in (field.name, *field.aliases) if each in by_name), None)

@@ -1,13 +1,15 @@
 """Avro texts: schemas as Spark is to read them, each in one text that stands alone. Pure.
 
-A record of two fields stands around the schema: `v` is the datum; `read`, which only the reader
-has, is true by its default, and null where a datum could not be read at all.
+Where from_avro fails it gives nulls. So a witness is named, a column that is never null in what was
+read. Where no field is one, a record of two fields stands around the schemas: `v` is the datum;
+`read`, which only the reader has, is true by its default.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sluice.spec.avro_schema import (
@@ -34,24 +36,43 @@ _READ = {"name": READ, "type": "boolean", "default": True}
 _MOST_DIGITS = 38
 
 
-def plain_text(schema: AvroSchema) -> str:
-    """The schema alone, without logical types."""
+def schema_text(schema: AvroSchema) -> str:
+    """The schema alone."""
     return json.dumps(_Writing(schema).node(schema.root))
 
 
-def writer_text(schema: AvroSchema) -> str:
-    """A writer's schema, in the record of two."""
-    return json.dumps(_around(schema))
+@dataclass(frozen=True)
+class Reading:
+    """How a reader's datum is read: with a record around it or without, and its witness."""
+
+    around: bool
+    witness: str
+
+    def of_writer(self, schema: AvroSchema) -> str:
+        """A writer's schema for it."""
+        return _around(schema) if self.around else schema_text(schema)
+
+    def of_reader(self, schema: AvroSchema) -> str:
+        """The reader's schema for it."""
+        return _around(schema, _READ) if self.around else schema_text(schema)
 
 
-def reader_text(schema: AvroSchema) -> str:
-    """The reader's schema, in the record of two."""
-    return json.dumps(_around(schema, _READ))
+def reading_of(reader: AvroSchema) -> Reading:
+    """The way to read that costs least."""
+    root = reader.named(reader.root)
+    fields = root.fields if isinstance(root, Record) else ()
+    sure = next((each.name for each in fields if not _may_be_null(reader, each.type)), None)
+    return Reading(around=True, witness=READ) if sure is None else Reading(False, sure)
 
 
-def _around(schema: AvroSchema, *more: Mapping[str, Any]) -> dict[str, Any]:
+def _may_be_null(schema: AvroSchema, node: Node) -> bool:
+    return isinstance(node, Union) and Scalar("null") in node.members
+
+
+def _around(schema: AvroSchema, *more: Mapping[str, Any]) -> str:
     datum = {"name": DATUM, "type": _Writing(schema).node(schema.root)}
-    return {"type": "record", "name": _AROUND, "namespace": "", "fields": [datum, *more]}
+    whole = {"type": "record", "name": _AROUND, "namespace": "", "fields": [datum, *more]}
+    return json.dumps(whole)
 
 
 class _Writing:

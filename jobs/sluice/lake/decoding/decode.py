@@ -87,7 +87,7 @@ def _(form: AvroFormat, source: Source, writers: Writers, rescue: bool = False) 
     if form.reader is None:
         raise LookupError(f"{form.registry}: the reader schema is not known yet")
     records_in_avro = AvroRecords(
-        form.reader, writers if form.registry else None, source, uuid.uuid4().hex
+        form.reader, writers if form.registry else None, source, uuid.uuid4().hex, rescue
     )
 
     def decode(records: DataFrame, *, exact: bool) -> DataFrame:

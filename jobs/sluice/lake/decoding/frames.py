@@ -7,6 +7,7 @@ Either the bytes begin with a zero and the schema's id (4 bytes, big-endian), or
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -23,10 +24,14 @@ NO_FRAME = "no schema id: expected the byte 0 and an id, or a header"
 
 @dataclass(frozen=True)
 class Frame:
-    """The schema key (STRING, null without a frame) and the bytes after the frame."""
+    """The schema key (STRING, null without a frame) and the bytes after the frame.
+
+    `mark` is what names the schema, as it stands there: quicker to compare than the key.
+    """
 
     key: Column
     body: Column
+    mark: Column
 
 
 def frame_of(source: Source) -> Frame:
@@ -39,7 +44,15 @@ def frame_of(source: Source) -> Frame:
     )
     key = F.when(header.isNotNull(), in_header).when(in_bytes, _id(data))
     body = F.when(header.isNotNull(), data).otherwise(F.substring(data, 6, 2**31 - 1))
-    return Frame(F.when(data.isNotNull(), key), body)
+    mark = F.when(header.isNotNull(), header).otherwise(F.substring(data, 1, 5))
+    return Frame(F.when(data.isNotNull(), key), body, mark)
+
+
+def mark_of(key: str) -> bytes:
+    """How records name the schema of a key."""
+    if key.isdecimal():
+        return b"\0" + int(key).to_bytes(4, "big")
+    return b"\1" + uuid.UUID(key).bytes
 
 
 def frame_refusal(
@@ -83,9 +96,8 @@ def _first_bytes(data: Column) -> Column:
 
 def _header(source: Source) -> Column:
     """The last header of the name; null without one."""
-    name = f"__{source}_schema_id"
-    named = F.filter(F.col("headers"), lambda each: each["key"] == name)
-    return F.when(F.col("headers").isNotNull(), F.try_element_at(named, F.lit(-1))["value"])
+    names, values = F.reverse(F.col("headers.key")), F.reverse(F.col("headers.value"))
+    return F.get(values, (F.array_position(names, f"__{source}_schema_id") - 1).cast("int"))
 
 
 def _begins(data: Column, byte: bytes) -> Column:
