@@ -13,8 +13,9 @@ from pyspark.sql import functions as F
 from sluice.lake.decoding.avro import AvroRecords
 from sluice.lake.decoding.column_types import struct_type
 from sluice.lake.decoding.frames import frame_of, frame_refusal
+from sluice.lake.decoding.protobuf_decoding import ProtobufDecoding
 from sluice.lake.decoding.strict_json import ERROR, VALUE, StrictJson
-from sluice.spec.formats import AvroFormat, Format, JsonFormat, RawFormat, Source
+from sluice.spec.formats import AvroFormat, Format, JsonFormat, ProtobufFormat, RawFormat, Source
 from sluice.spec.registered import RegisteredSchema
 
 DECODED: Mapping[Source, str] = {"value": "decoded", "key": "decoded_key"}
@@ -92,5 +93,15 @@ def _(form: AvroFormat, source: Source, writers: Writers, rescue: bool = False) 
 
     def decode(records: DataFrame, *, exact: bool) -> DataFrame:
         return records_in_avro.decode(records, DECODED[source])
+
+    return decode
+
+
+@decoder.register
+def _(form: ProtobufFormat, source: Source, writers: Writers, rescue: bool = False) -> Decode:
+    protobuf = ProtobufDecoding(form, source, writers, DECODED[source])
+
+    def decode(records: DataFrame, *, exact: bool) -> DataFrame:
+        return protobuf.decode(records)
 
     return decode

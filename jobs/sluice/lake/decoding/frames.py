@@ -2,7 +2,8 @@
 
 Either the bytes begin with a zero and the schema's id (4 bytes, big-endian), or a header
 `__value_schema_id`, for keys `__key_schema_id`, holds the same, or a one and the schema's GUID
-(16 bytes); then all the bytes are the record's own.
+(16 bytes); then all the bytes are the record's own. For Protobuf the message's place in the schema
+follows the id or GUID (message_indexes.py).
 """
 
 from __future__ import annotations
@@ -27,25 +28,29 @@ class Frame:
     """The schema key (STRING, null without a frame) and the bytes after the frame.
 
     `mark` is what names the schema, as it stands there: quicker to compare than the key.
+    `in_header` are the header's bytes after the key; null without the header.
     """
 
     key: Column
     body: Column
     mark: Column
+    in_header: Column
 
 
 def frame_of(source: Source) -> Frame:
-    """The frame of a record's value or key; both columns are null where the source is."""
+    """The frame of a record's value or key; key and body are null where the source is."""
     data, header = F.col(source), _header(source)
     in_bytes = (F.octet_length(data) >= 5) & (F.substring(data, 1, 1) == F.lit(b"\0"))
     in_header = F.coalesce(
-        F.when((F.octet_length(header) == 5) & _begins(header, b"\0"), _id(header)),
-        F.when((F.octet_length(header) == 17) & _begins(header, b"\1"), _guid(header)),
+        F.when((F.octet_length(header) >= 5) & _begins(header, b"\0"), _id(header)),
+        F.when((F.octet_length(header) >= 17) & _begins(header, b"\1"), _guid(header)),
     )
     key = F.when(header.isNotNull(), in_header).when(in_bytes, _id(data))
     body = F.when(header.isNotNull(), data).otherwise(F.substring(data, 6, 2**31 - 1))
     mark = F.when(header.isNotNull(), header).otherwise(F.substring(data, 1, 5))
-    return Frame(F.when(data.isNotNull(), key), body, mark)
+    after = F.when(_begins(header, b"\0"), 6).otherwise(18)
+    rest = F.when(header.isNotNull(), F.substring(header, after, F.lit(2**31 - 1)))
+    return Frame(F.when(data.isNotNull(), key), body, mark, rest)
 
 
 def mark_of(key: str) -> bytes:

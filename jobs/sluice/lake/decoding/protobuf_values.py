@@ -1,0 +1,168 @@
+"""Protobuf values: the bytes of a message become a row, or an error. It runs on Spark's workers.
+
+Protobuf's own parser judges the wire format. What it would pass over in silence is an error here:
+a field with a value of another wire type, or a number that a closed enum does not have, both of
+which it puts among the unknown fields; proto2's text that is not UTF-8; a required field without a
+value. Fields with numbers that the message does not have are left out: newer writers add them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any
+
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.message import DecodeError, Message
+from google.protobuf.message_factory import GetMessageClass
+
+from sluice.lake.decoding.protobuf_scalars import (
+    Misfit,
+    duration_value,
+    enum_value,
+    json_value,
+    not_text,
+    require_nothing_passed_over,
+    text_value,
+    timestamp_value,
+)
+from sluice.spec.protobuf_columns import (
+    DURATION_NAME,
+    JSON_NAMES,
+    TIMESTAMP_NAME,
+    WRAPPER_NAMES,
+    is_map,
+)
+
+Row = tuple[Any, ...]
+Read = Callable[[Any], Any]
+
+
+def message_reader(message: Descriptor) -> Callable[[bytes], Row | str]:
+    """From the bytes of a message: its fields as a row, or why it is undecodable. Never raises."""
+    parse, read = GetMessageClass(message).FromString, _row(message)
+    has_required = _has_required(message, set())
+
+    def of_bytes(data: bytes) -> Row | str:
+        try:
+            found = parse(data)
+            if has_required and not found.IsInitialized():
+                missing = found.FindInitializationErrors()[0]
+                return f"{missing}: expected a value, as it is required, found none"
+            row: Row = read(found)
+        except DecodeError as problem:
+            reason = str(problem).rpartition("': ")[2] or "the wire format is broken"
+            return f"not one {message.full_name} message: {reason}"
+        except Misfit as problem:
+            return str(problem)
+        return row
+
+    return of_bytes
+
+
+def _has_required(message: Descriptor, seen: set[str]) -> bool:
+    if message.full_name in seen:
+        return False
+    seen.add(message.full_name)
+    return any(
+        each.is_required or (each.message_type and _has_required(each.message_type, seen))
+        for each in message.fields
+    )
+
+
+def _row(message: Descriptor) -> Read:
+    """From a parsed message: a tuple of its fields."""
+    fields = [(each.name, _field(each)) for each in message.fields]
+
+    def read(found: Message) -> Row:
+        require_nothing_passed_over(found)
+        values = []
+        for name, of in fields:
+            try:
+                values.append(of(found))
+            except Misfit as problem:
+                raise problem.below(name) from None
+        return tuple(values)
+
+    return read
+
+
+def _field(field: FieldDescriptor) -> Read:
+    """From a parsed message: the field's value, null where it has none."""
+    name, get = field.name, attrgetter(field.name)
+    if is_map(field):
+        return _map(get, field.message_type.fields_by_name["value"])
+    of = _value(field)
+    if field.is_repeated:
+        return _array(get, of)
+    if not field.has_presence:
+        return get if of is None else lambda message: of(get(message))
+    if of is None:
+        return lambda message: get(message) if message.HasField(name) else None
+    return lambda message: of(get(message)) if message.HasField(name) else None
+
+
+def _array(get: Read, of: Read | None) -> Read:
+    if of is None:
+        return lambda message: list(get(message))
+
+    def read(message: Message) -> list[Any]:
+        found = []
+        for place, each in enumerate(get(message)):
+            try:
+                found.append(of(each))
+            except Misfit as problem:
+                raise problem.below(f"[{place}]") from None
+        return found
+
+    return read
+
+
+def _map(get: Read, value: FieldDescriptor) -> Read:
+    of = _value(value)
+
+    def read(message: Message) -> list[tuple[str, Any]]:
+        found = []
+        entries = get(message)
+        # Their order differs from process to process; a row is to be the same when read again.
+        for key in sorted(entries, key=_key_text):
+            each, name = entries[key], _key_text(key)
+            try:
+                found.append((name, each if of is None else of(each)))
+            except Misfit as problem:
+                raise problem.below(f"[{json.dumps(name, ensure_ascii=False)}]") from None
+        return found
+
+    return read
+
+
+def _key_text(key: Any) -> str:
+    if isinstance(key, bool):
+        return "true" if key else "false"
+    if isinstance(key, bytes):
+        raise not_text(key).below("[…]")
+    return str(key)
+
+
+def _value(field: FieldDescriptor) -> Read | None:
+    """From one value as the parser gives it: as a row has it. None where that is the same."""
+    message = field.message_type
+    if message is not None:
+        return _message(message)
+    if field.enum_type is not None:
+        return enum_value(field.enum_type)
+    return text_value if field.type == FieldDescriptor.TYPE_STRING else None
+
+
+def _message(message: Descriptor) -> Read:
+    if message.full_name == TIMESTAMP_NAME:
+        return timestamp_value
+    if message.full_name == DURATION_NAME:
+        return duration_value
+    if message.full_name in JSON_NAMES:
+        return json_value
+    row = _row(message)
+    if message.full_name in WRAPPER_NAMES:
+        return lambda found: row(found)[0]
+    return row if message.fields else lambda _: True
