@@ -77,7 +77,7 @@ def test_a_record_is_what_confluents_serialiser_wrote(spark: SparkSession) -> No
     body = by_header({"id": 8}, SerializationContext("trips", MessageField.VALUE, headers))
     at, bare = value[:5], value[5:]
     first, second = found(spark, [(value, None), (body, headers)])
-    assert first == {"_error": f"SLUICE-UNKNOWN-SCHEMA {int.from_bytes(at[1:], 'big')}"}
+    assert first == {"_error": f"no such schema in the registry: {int.from_bytes(at[1:], 'big')}"}
     (_, guid) = headers[-1]
     assert second["_error"].split(" ")[1].replace("-", "") == guid[1:].hex()
     known = b"\0" + (5).to_bytes(4, "big")
@@ -100,7 +100,7 @@ TOLD: list[tuple[Record, dict[str, Any]]] = [
     ((b'{"id":2}', [(BY_HEADER, b"\0\0\0\0\x05")]), {"id": 2}),
     ((framed(5, b'{"id":"x"}'), None), {"_error": 'id: expected BIGINT, found "x"'}),
     ((framed(5, b""), None), {"_error": "not one JSON object"}),
-    ((framed(9, b'{"id":1}'), None), {"_error": "SLUICE-UNKNOWN-SCHEMA 9"}),
+    ((framed(9, b'{"id":1}'), None), {"_error": "no such schema in the registry: 9"}),
     ((framed(6, b'{"id":1}'), None), {"_error": "schema 6: expected JSON, found AVRO"}),
     ((b'{"id":1}', None), {"_error": f"{NO_FRAME}0x7b22696422"}),
     ((b"\0\0\0\0", None), {"_error": f"{NO_FRAME}0x00000000"}),

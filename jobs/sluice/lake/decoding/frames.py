@@ -19,7 +19,7 @@ from sluice.spec.formats import Source
 from sluice.spec.registered import Kind, RegisteredSchema
 
 # What an error of a record begins with whose writer's schema is not known yet; its key follows.
-UNKNOWN_SCHEMA = "SLUICE-UNKNOWN-SCHEMA"
+UNKNOWN_SCHEMA = "no such schema in the registry:"
 NO_FRAME = "no schema id: expected the byte 0 and an id, or a header"
 
 
@@ -47,8 +47,9 @@ def frame_of(source: Source) -> Frame:
     )
     key = F.when(header.isNotNull(), in_header).when(in_bytes, _id(data))
     body = F.when(header.isNotNull(), data).otherwise(F.substring(data, 6, 2**31 - 1))
-    mark = F.when(header.isNotNull(), header).otherwise(F.substring(data, 1, 5))
     after = F.when(_begins(header, b"\0"), 6).otherwise(18)
+    in_front = F.substring(header, F.lit(1), after - 1)
+    mark = F.when(header.isNotNull(), in_front).otherwise(F.substring(data, 1, 5))
     rest = F.when(header.isNotNull(), F.substring(header, after, F.lit(2**31 - 1)))
     return Frame(F.when(data.isNotNull(), key), body, mark, rest)
 
