@@ -12,7 +12,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from sluice.lake.decoding.avro_values import Conversion, Conversions
-from sluice.lake.decoding.avro_writers import REFUSED, Writer, writer_of
+from sluice.lake.decoding.avro_writers import UNREADABLE, Writer, writer_of
 from sluice.lake.decoding.column_types import struct_type
 from sluice.lake.decoding.frames import frame_of, frame_refusal, mark_of
 from sluice.lake.decoding.strict_json import ERROR, RESCUED
@@ -171,7 +171,7 @@ class AvroRecords:
         return F.coalesce(self._refusal, named)
 
     def _apart(self, what: Column) -> Column:
-        return F.when(what.startswith(REFUSED), F.lit(" ")).otherwise(F.lit(": "))
+        return F.when(what.startswith(UNREADABLE), F.lit(" ")).otherwise(F.lit(": "))
 
     def _decoded(self) -> Column:
         """Not deterministic, or Spark would copy all steps into a filter on an error."""
