@@ -40,10 +40,10 @@ def decoded(
     frame = decoded_frame(spark, ddl, values, unit, exact)
     fields = frame.schema["d"].dataType
     rows = {row["place"]: row["d"] for row in frame.select("place", "d").toArrow().to_pylist()}
-    return [_outcome(rows[place], fields, exact) for place in range(len(values))]
+    return [outcome(rows[place], fields, exact) for place in range(len(values))]
 
 
-def _outcome(row: dict[str, Any] | None, fields: Any, exact: bool) -> dict[str, Any] | Undecodable:
+def outcome(row: dict[str, Any] | None, fields: Any, exact: bool) -> dict[str, Any] | Undecodable:
     if row is None:
         return {name: None for name in fields.names if name != "_error"}
     if row["_error"] is not None:

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from sluice.failpoints import reach
 from sluice.lake import log_ahead
+from sluice.lake.avro_functions import require_avro
 from sluice.lake.batch_commit import (
     append_batch,
     is_type_change,
@@ -74,6 +75,7 @@ class SparkLake:
             source: dict(resources.schemas.writers(form))
             for source, form in spec.formats.registered.items()
         }
+        require_avro(spark, spec)
         self._decoders = self._made_decoders(spec)
         self._exact_only = False
 

@@ -36,7 +36,6 @@ OLD = schema(5, id="int")
         (schema(6, id="long"), "widen", "6", ""),
         (schema(6, id="string"), "widen", "5", "it changes id from INT to STRING"),
         (schema(6, city="string"), "widen", "5", "it lacks id INT"),
-        (schema(6), "widen", "5", ""),
         (schema(6, name="Return", id="int", city="string"), "widen", "5", ""),
     ],
 )

@@ -10,11 +10,12 @@ from typing import Protocol
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from sluice.lake.decoding.avro import AvroRecords
 from sluice.lake.decoding.column_types import struct_type
 from sluice.lake.decoding.frames import frame_of, frame_refusal
 from sluice.lake.decoding.protobuf_decoding import ProtobufDecoding
 from sluice.lake.decoding.strict_json import ERROR, VALUE, StrictJson
-from sluice.spec.formats import Format, JsonFormat, ProtobufFormat, RawFormat, Source
+from sluice.spec.formats import AvroFormat, Format, JsonFormat, ProtobufFormat, RawFormat, Source
 from sluice.spec.registered import RegisteredSchema
 
 DECODED: Mapping[Source, str] = {"value": "decoded", "key": "decoded_key"}
@@ -80,6 +81,20 @@ def _(form: JsonFormat, source: Source, writers: Writers, rescue: bool = False) 
         return decode(with_body, exact=exact).drop(body, refusal)
 
     return decode_framed if framed else decode
+
+
+@decoder.register
+def _(form: AvroFormat, source: Source, writers: Writers, rescue: bool = False) -> Decode:
+    if form.reader is None:
+        raise LookupError(f"{form.registry}: the reader schema is not known yet")
+    records_in_avro = AvroRecords(
+        form.reader, writers if form.registry else None, source, uuid.uuid4().hex, rescue
+    )
+
+    def decode(records: DataFrame, *, exact: bool) -> DataFrame:
+        return records_in_avro.decode(records, DECODED[source])
+
+    return decode
 
 
 @decoder.register

@@ -8,6 +8,7 @@ follows the id or GUID (message_indexes.py).
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -26,11 +27,13 @@ NO_FRAME = "no schema id: expected the byte 0 and an id, or a header"
 class Frame:
     """The schema key (STRING, null without a frame) and the bytes after the frame.
 
+    `mark` is what names the schema, as it stands there: quicker to compare than the key.
     `in_header` are the header's bytes after the key; null without the header.
     """
 
     key: Column
     body: Column
+    mark: Column
     in_header: Column
 
 
@@ -44,9 +47,17 @@ def frame_of(source: Source) -> Frame:
     )
     key = F.when(header.isNotNull(), in_header).when(in_bytes, _id(data))
     body = F.when(header.isNotNull(), data).otherwise(F.substring(data, 6, 2**31 - 1))
+    mark = F.when(header.isNotNull(), header).otherwise(F.substring(data, 1, 5))
     after = F.when(_begins(header, b"\0"), 6).otherwise(18)
     rest = F.when(header.isNotNull(), F.substring(header, after, F.lit(2**31 - 1)))
-    return Frame(F.when(data.isNotNull(), key), body, rest)
+    return Frame(F.when(data.isNotNull(), key), body, mark, rest)
+
+
+def mark_of(key: str) -> bytes:
+    """How records name the schema of a key."""
+    if key.isdecimal():
+        return b"\0" + int(key).to_bytes(4, "big")
+    return b"\1" + uuid.UUID(key).bytes
 
 
 def frame_refusal(
@@ -90,9 +101,8 @@ def _first_bytes(data: Column) -> Column:
 
 def _header(source: Source) -> Column:
     """The last header of the name; null without one."""
-    name = f"__{source}_schema_id"
-    named = F.filter(F.col("headers"), lambda each: each["key"] == name)
-    return F.when(F.col("headers").isNotNull(), F.try_element_at(named, F.lit(-1))["value"])
+    names, values = F.reverse(F.col("headers.key")), F.reverse(F.col("headers.value"))
+    return F.get(values, (F.array_position(names, f"__{source}_schema_id") - 1).cast("int"))
 
 
 def _begins(data: Column, byte: bytes) -> Column:

@@ -1,0 +1,73 @@
+"""Bytes that are no datum of their schema are refused before anything is made of them."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.decoding.avro_decoding import decoded_avro, framed, record, schema
+from tests.decoding.reference_json import Undecodable
+
+pytestmark = pytest.mark.spark
+
+FLAT = record({"n": "int", "s": "string", "e": ["null", "boolean"]})
+BROKEN = {
+    b"": "n: expected a number, found the end of the record",
+    b"\x02\x02a": "e: expected a number, found the end of the record",
+    b"\x02\x04a": "s: expected 2 bytes, found 1",
+    b"\x02\x02a\0\0": "expected the end of the record, found 1 more bytes",
+    b"\x02\x01": "s: expected a length, found -1",
+    b"\x02\xff\xff\xff\xff\x0f": f"s: expected a length, found {-(2**31)}",
+    b"\x02\x80\x80\x80\x80\x10": f"s: expected {2**31} bytes, found 0",
+    b"\x02\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01": f"s: expected {2**63 - 1} bytes, found 0",
+    b"\xff\xff\xff\xff\xff\x01": "n: expected an int, found one of more than 32 bits",
+    b"\x02\x02\xff\0": 's: expected text in UTF-8, found bytes "FF"',
+    b"\x02\x06\xed\xa0\x80\0": 's: expected text in UTF-8, found bytes "EDA080"',
+    b"\x02\x02a\x04": "e: expected the place of a union's type below 2, found 2",
+    b"\x02\x02a\x01": "e: expected the place of a union's type below 2, found -1",
+    b"\x02\x02a\x02\x02": "e: expected a boolean, found the byte 2",
+}
+
+
+def test_bytes_that_are_no_datum_are_refused(spark: SparkSession) -> None:
+    found = decoded_avro(spark, schema(FLAT), list(BROKEN))
+    assert found == [Undecodable(each) for each in BROKEN.values()]
+
+
+HUGE = b"\xfe\xff\xff\xff\x0f"  # 2 ** 31 - 1
+COLLECTIONS = record(
+    {
+        "a": {"type": "array", "items": {"type": "array", "items": "string"}},
+        "m": {"type": "map", "values": "bytes"},
+        "f": {"type": "enum", "name": "E", "symbols": ["A"]},
+    }
+)
+
+
+def test_counts_beyond_the_bytes_are_refused_before_anything_is_made(spark: SparkSession) -> None:
+    broken = {
+        HUGE: f"a: expected {2**31 - 1} elements, found 0 bytes",
+        b"\x02" + HUGE: f"a[0]: expected {2**31 - 1} elements, found 0 bytes",
+        b"\x00" + HUGE: f"m: expected {2**31 - 1} elements, found 0 bytes",
+        b"\x00\x02\x02a" + HUGE: f"m[0]: expected {2**31 - 1} bytes, found 0",
+        b"\x00\x02\x02\xff\x00\x00\x00": 'm[0]: expected text in UTF-8, found bytes "FF"',
+        b"\x00\x00\x02": "f: expected the place of a symbol below 1, found 1",
+        b"\x01\x04\x00\x00\x00\x00": "a: expected a block's end at byte 4, found it at 3",
+        b"\xff" * 9 + b"\x01\x00": f"a: expected {-(2**63)} elements, found 0 bytes",
+    }
+    found = decoded_avro(spark, schema(COLLECTIONS), list(broken))
+    assert found == [Undecodable(each) for each in broken.values()]
+
+
+def test_blocks_with_their_size_are_read(spark: SparkSession) -> None:
+    (found,) = decoded_avro(spark, schema(COLLECTIONS), [b"\x01\x02\x00\x02\x00\x00\x00\x00"])
+    assert found == {"a": [[], []], "m": {}, "f": "A"}
+
+
+def test_a_recursive_writer_is_read_to_a_depth(spark: SparkSession) -> None:
+    tree = record({"v": "int", "next": ["null", "a.Order"]})
+    reader = schema(record({"v": "int"}), "2")
+    deep = [b"\x02" + b"\x02\x02" * levels + b"\0" for levels in (0, 1, 150, 400, 200_000)]
+    found = decoded_avro(spark, reader, [framed(1, each) for each in deep], {"1": schema(tree)})
+    assert found[:3] == [{"v": 1}] * 3
+    assert all(isinstance(each, Undecodable) for each in found[3:])

@@ -1,0 +1,127 @@
+"""Records are read from the schema that each was written with, as the one of the pipeline."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+
+import pytest
+from pyspark.sql import SparkSession
+from sluice.lake.decoding.frames import NO_FRAME, UNKNOWN_SCHEMA
+
+from tests.decoding import reference_avro
+from tests.decoding.avro_decoding import (
+    decoded_avro,
+    encoded,
+    framed,
+    logical,
+    record,
+    schema,
+)
+from tests.decoding.reference_json import Undecodable
+
+pytestmark = pytest.mark.spark
+
+SMALL = record({"n": "int", "s": "string", "e": ["null", "boolean"]})
+READER = record(
+    {
+        "id": "long",
+        "price": "double",
+        "note": "string",
+        "data": "bytes",
+        "added": ["null", "string"],
+        "colour": {"type": "enum", "name": "C", "symbols": ["RED", "NONE"], "default": "NONE"},
+        "size": {"type": "enum", "name": "S", "symbols": ["L"]},
+    },
+    added="new",
+    colour="RED",
+    size="L",
+)
+READER["fields"][4]["default"] = None
+READER["fields"][2]["aliases"] = ["comment"]
+
+
+def test_each_record_is_read_from_its_own_schema(spark: SparkSession) -> None:
+    promoted = {"id": "int", "price": "float", "comment": "bytes", "data": "string"}
+    first = record({**promoted, "gone": "string"})
+    colours = {"type": "enum", "name": "C", "symbols": ["BLUE", "RED"]}
+    sizes = {"type": "enum", "name": "S", "symbols": ["L", "XL"]}
+    same = {"id": "long", "note": "string", "data": "bytes"}
+    second = record({"colour": colours, "size": sizes, "price": ["null", "long"], **same})
+    other = record({"id": "string", "price": "double", "note": "string", "data": "bytes"})
+    old = {"id": 1, "price": 0.5, "comment": b"hi", "data": "x", "gone": "y"}
+    new = {"id": 2, "price": 3, "note": "n", "data": b"d", "colour": "BLUE", "size": "L"}
+    values = [
+        framed(1, encoded(first, old)),
+        framed(1, encoded(first, {**old, "comment": b"\xff"})),
+        framed(2, encoded(second, new)),
+        framed(2, encoded(second, {**new, "size": "XL"})),
+        framed(2, encoded(second, {**new, "price": None})),
+        framed(3, encoded(other, {**new, "id": "a"})),
+        framed(4, b""),
+        framed(5, b""),
+        framed(6, b""),
+        b"\x01\0\0\0\1\1",
+        b"",
+        None,
+    ]
+    writers = {"1": schema(first), "2": schema(second), "3": schema(other, "3")}
+    writers["5"] = schema("{", "5")
+    found = decoded_avro(spark, schema(READER, "9"), values, writers)
+    columns = {"added": None, "colour": "RED", "size": "L"}
+    assert found[0] == {"id": 1, "price": 0.5, "note": "hi", "data": b"x", **columns}
+    assert found[1] == Undecodable('schema id 1: note: expected STRING, found "FF"')
+    assert found[2] == {**new, "price": 3.0, "added": None, "colour": "NONE"}
+    assert isinstance(found[3], Undecodable)
+    assert found[3].reason.startswith("schema id 2: ")
+    assert "XL" in found[3].reason
+    assert found[4] == Undecodable("schema id 2: Found null, expecting double")
+    assert found[5] == Undecodable(
+        "schema id 3 cannot be read as schema id 9: id: expected long, found string"
+    )
+    assert found[6] == Undecodable(f"{UNKNOWN_SCHEMA} 4")
+    assert isinstance(found[7], Undecodable)
+    assert found[7].reason.startswith("schema id 5 cannot be read as schema id 9: schema: expected")
+    assert found[8] == Undecodable(f"{UNKNOWN_SCHEMA} 6")
+    assert [str(each).partition(", found")[0] for each in found[9:11]] == [
+        f"Undecodable(reason='{NO_FRAME}"
+    ] * 2
+    assert found[11] == dict.fromkeys(READER_NAMES)
+
+
+READER_NAMES = [each["name"] for each in READER["fields"]]
+
+
+def test_a_header_names_the_schema_as_well(spark: SparkSession) -> None:
+    guid = "5f0a2c9e-1b1e-4a55-9d7c-0123456789ab"
+    body = encoded(SMALL, {"n": 1, "s": "a", "e": None})
+    headers = [
+        [("__value_schema_id", b"\0\0\0\0\x07")],
+        [("other", b"x"), ("__value_schema_id", b"\1" + bytes.fromhex(guid.replace("-", "")))],
+    ]
+    writers = {"7": schema(SMALL, "7"), guid: schema(SMALL, guid)}
+    found = decoded_avro(spark, schema(SMALL, "7"), [body, body], writers, headers)
+    assert found == [{"n": 1, "s": "a", "e": None}] * 2
+
+
+def test_named_types_of_other_texts_are_known(spark: SparkSession) -> None:
+    money = json.dumps(
+        record({"sum": logical("bytes", "decimal", precision=4, scale=2)}, "m.Money")
+    )
+    line = json.dumps(record({"price": "m.Money"}, "o.Line"))
+    whole = record({"total": "m.Money", "lines": {"type": "array", "items": "o.Line"}}, "o.Order")
+    reader = schema(whole, "1", [money, line])
+    body = b"\x02\x7b" + b"\x02\x02\x01\x00"
+    (found,) = decoded_avro(spark, reader, [framed(1, body)], {"1": reader})
+    expected = {"total": {"sum": Decimal("1.23")}, "lines": [{"price": {"sum": Decimal("0.01")}}]}
+    assert found == expected
+    assert reference_avro.decode(body, json.dumps(whole), references=[money, line]) == expected
+
+
+def test_a_schema_that_is_no_record_is_one_column(spark: SparkSession) -> None:
+    found = decoded_avro(spark, schema("long"), [b"\x02", b"\x02\x00", None])
+    assert found[0] == {"value": 1}
+    assert isinstance(found[1], Undecodable)
+    assert found[2] == {"value": None}
+    either = decoded_avro(spark, schema(["null", SMALL]), [b"\0", b"\x02\x02\x02a\0"])
+    assert either == [{"value": None}, {"value": {"n": 1, "s": "a", "e": None}}]
