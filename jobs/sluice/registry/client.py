@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from sluice.errors import UnknownSchema
 from sluice.registry.asking import Answer, Asking, in_time, no_registry
+from sluice.registry.proto_sources import as_descriptors
 from sluice.registry.registry_settings import RegistrySettings
 from sluice.spec.registered import KINDS, Reference, RegisteredSchema
 
@@ -48,7 +49,7 @@ class Registry:
             answer = await asking.get(path, what)
             return await self._registered(asking, answer, key, what)
 
-        return in_time(self._settings, self._limit, what, ask)
+        return as_descriptors(in_time(self._settings, self._limit, what, ask))
 
     def latest(self, subject: str) -> RegisteredSchema:
         """The latest version of a subject. Raises UnknownSchema where there is none."""
@@ -58,7 +59,7 @@ class Registry:
             answer = await asking.get(f"subjects/{_quoted(subject)}/versions/latest", what)
             return await self._registered(asking, answer, None, what)
 
-        return in_time(self._settings, self._limit, what, ask)
+        return as_descriptors(in_time(self._settings, self._limit, what, ask))
 
     async def _registered(
         self, asking: Asking, answer: Answer, key: str | None, what: str

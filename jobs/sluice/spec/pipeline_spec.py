@@ -178,8 +178,8 @@ class PipelineSpec(Model):
             raise ValueError(
                 "rescue goes with evolution: strict; the others give new fields columns"
             )
-        if self.rescue and self.format.type == "raw":
-            raise ValueError("rescue goes with a format that has fields, found format: {type: raw}")
+        if self.rescue and (kind := self.format.type) in ("raw", "protobuf"):
+            raise ValueError(f"rescue goes with records that name their fields, found type: {kind}")
         if not self.formats.awaits_reader:
             self.shape.require()
         return self

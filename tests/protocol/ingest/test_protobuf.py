@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +10,9 @@ from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 from sluice.operations.backfill.selection import offset_ranges
 
+from local.embedded.spark_server import SparkServer
 from tests.worlds.pipelines import Installed, Pipelines, Topic
+from tests.worlds.processes import JAVA_TUNING
 from tests.worlds.protobuf_schemas import descriptor_set, message_class
 from tests.worlds.records import produce
 
@@ -110,3 +113,20 @@ def test_keys_are_messages_as_well(topic: Topic, pipeline: Pipelines) -> None:
     assert [(row["id"], row["_key_id"]) for row in trips.rows()] == [(1, 5)]
     (aside,) = trips.quarantined()
     assert aside["error"] == "key: not one trips.Trip message: Wire format was corrupt"
+
+
+def test_a_spark_server_lands_the_same(
+    topic: Topic, pipeline: Pipelines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its workers are given the code: the server has no Sluice on its path."""
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    trips = trips_of(topic(1, retention_ms=-1), pipeline)
+    produce(trips.bootstrap, trips.topics[0], values())
+    tuning = {key: JAVA_TUNING[key] for key in JAVA_TUNING.keys() - {"SPARK_LOCAL_IP"}}
+    settings = {"spark.master": "local[1]"}
+    with SparkServer(tmp_path / "server", settings=settings, environment=tuning) as server:
+        trips.server = server
+        run = trips.process("run")
+        assert run.returncode == 0, run.stderr
+    assert (len(trips.rows()), len(trips.quarantined())) == (42, 4)
+    trips.judge(decode=reference)

@@ -232,7 +232,11 @@ def test_a_bad_value_is_refused_with_place_and_what_was_found(
         ({"topics": None}, "expected exactly one of the keys topics and topic_pattern"),
         ({"topic_pattern": "a"}, "expected exactly one of the keys topics and topic_pattern"),
         ({"rescue": True, "evolution": "widen"}, "rescue goes with evolution: strict"),
-        ({"rescue": True, "format": {"type": "raw"}}, "rescue goes with a format that has fields"),
+        ({"rescue": True, "format": {"type": "raw"}}, "rescue goes with records that name their"),
+        (
+            {"rescue": True, "format": {"type": "protobuf", "registry": "r"}},
+            "rescue goes with records that name their fields, found type: protobuf",
+        ),
         ({"except_topics": ["a"]}, "except_topics goes with topic_pattern; shorten topics instead"),
         ({"topics": None, "topic_pattern": "("}, "topic_pattern: found '('; expected a regular"),
         ({"topics": ["a", "b", "a"]}, "topics: a topic is named twice"),

@@ -1,0 +1,82 @@
+"""Proto sources: a .proto source that a registry has, as the descriptors that are read.
+
+Confluent's serialiser for Java registers the source, that for Python descriptors in base64.
+"""
+
+from __future__ import annotations
+
+import base64
+import logging
+import subprocess
+import sys
+import tempfile
+from importlib.resources import files
+from pathlib import Path, PurePosixPath
+
+from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
+
+from sluice.spec.registered import Reference, RegisteredSchema
+
+log = logging.getLogger(__name__)
+
+_LONGEST_S = 5
+# No base64 has it, and no source is without it.
+_OF_SOURCES = ";"
+
+
+def as_descriptors(schema: RegisteredSchema) -> RegisteredSchema:
+    """The same schema with descriptors in place of sources, compiled by protoc.
+
+    Any other schema is left as it is; so is one that protoc refuses, with a warning: whoever reads
+    it says that no descriptor is there.
+    """
+    if schema.kind != "PROTOBUF" or _OF_SOURCES not in schema.text:
+        return schema
+    try:
+        *needed, own = _compiled(schema)
+    except (ValueError, subprocess.TimeoutExpired) as problem:
+        log.warning("schema %s: protoc cannot read it: %s", schema.key, problem)
+        return schema
+    references = tuple(Reference(each.name, _base64(each)) for each in needed)
+    return RegisteredSchema(schema.key, schema.kind, _base64(own), references)
+
+
+def _compiled(schema: RegisteredSchema) -> list[FileDescriptorProto]:
+    """The files, each after those that it imports. Raises ValueError with what protoc says."""
+    with tempfile.TemporaryDirectory(prefix="sluice-protoc-") as folder:
+        own, out = Path(folder, f"{schema.key}.proto"), Path(folder, "out.desc")
+        for each in schema.references:
+            _write(_within(folder, each.name), each.text)
+        _write(own, schema.text)
+        known = files("grpc_tools") / "_proto"
+        where = [f"-I{folder}", f"-I{known}"]
+        wanted = ["--include_imports", f"--descriptor_set_out={out}", own.name]
+        run = subprocess.run(
+            [sys.executable, "-m", "grpc_tools.protoc", *where, *wanted],
+            capture_output=True,
+            timeout=_LONGEST_S,
+        )
+        if run.returncode:
+            said = run.stderr.decode(errors="replace").replace(f"{folder}/", "")
+            raise ValueError(said.strip()[:1000])
+        return list(FileDescriptorSet.FromString(out.read_bytes()).file)
+
+
+def _within(folder: str, name: str) -> Path:
+    """The file of a reference. Raises ValueError for a name that leads elsewhere."""
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or not path.parts or "\0" in name:
+        raise ValueError(f"expected the path of an import as the reference's name, found {name!r}")
+    return Path(folder, *path.parts)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise ValueError(f"{path.name[:100]}: {problem.strerror}") from None
+
+
+def _base64(file: FileDescriptorProto) -> str:
+    return base64.b64encode(file.SerializeToString()).decode()

@@ -1,0 +1,60 @@
+"""Proto sources of a registry become the descriptors that are read, or stay as they are."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from sluice.registry.proto_sources import as_descriptors
+from sluice.spec.columns import parse_columns
+from sluice.spec.protobuf_columns import protobuf_columns
+from sluice.spec.registered import Reference, RegisteredSchema
+
+from tests.worlds.protobuf_schemas import COLUMNS, ORDER, of_registry
+
+HEAD = 'syntax = "proto3"; package p; '
+MAIN = HEAD + 'import "a/base.proto"; message M { p.B b = 1; }'
+BASE = 'syntax = "proto3"; package p; message B { int32 i = 1; }'
+
+
+def test_a_source_is_read_as_the_descriptors_that_protoc_makes() -> None:
+    found = as_descriptors(RegisteredSchema("7", "PROTOBUF", ORDER))
+    assert (found.key, found.kind) == ("7", "PROTOBUF")
+    assert protobuf_columns(found, "shop.Order") == parse_columns(COLUMNS)
+
+
+def test_references_are_its_imports() -> None:
+    schema = RegisteredSchema("7", "PROTOBUF", MAIN, (Reference("a/base.proto", BASE),))
+    found = as_descriptors(schema)
+    assert [each.name for each in found.references] == ["a/base.proto"]
+    assert protobuf_columns(found, None) == parse_columns("b STRUCT<i: INT>")
+    assert as_descriptors(found) == found
+
+
+def test_descriptors_and_other_kinds_are_left_as_they_are() -> None:
+    for each in (of_registry("7", ORDER), RegisteredSchema("7", "JSON", '{"title": "a;b"}')):
+        assert as_descriptors(each) == each
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "told"),
+    [
+        (MAIN, "b.proto", "a/base.proto: File not found"),
+        (HEAD + "message M { int32 i = 1; int32 i = 2; }", "b.proto", '"i" is already defined'),
+        ("garbage;", "b.proto", "7.proto:1:1: "),
+        (MAIN, "../base.proto", "expected the path of an import"),
+        (MAIN, "/etc/base.proto", "expected the path of an import"),
+        (MAIN, "a\0b", "expected the path of an import"),
+        (MAIN, "a" * 300, "File name too long"),
+    ],
+)
+def test_what_protoc_refuses_stays_with_a_warning(
+    text: str, name: str, told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    schema = RegisteredSchema("7", "PROTOBUF", text, (Reference(name, BASE),))
+    with caplog.at_level(logging.WARNING):
+        assert as_descriptors(schema) == schema
+    assert "schema 7: protoc cannot read it: " in caplog.text
+    assert told in caplog.text
+    with pytest.raises(ValueError, match="7: expected a descriptor in base64"):
+        protobuf_columns(schema, None)
