@@ -18,8 +18,8 @@ class Writer:
     """A schema that records are written with.
 
     `refused` says why none of them can be read, and begins with UNREADABLE. `any_bytes`: text of
-    the reader's may be any bytes of the writer's. `more` has only the outermost fields that the reader
-    has not; None without any that JSON can hold.
+    the reader's may be any bytes of the writer's. `more` has only the outermost fields that the
+    reader has not; None without any that JSON can hold.
     """
 
     schema: AvroSchema
