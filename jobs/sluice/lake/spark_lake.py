@@ -41,9 +41,7 @@ from sluice.lake.table_creation import create_data_table, create_quarantine_tabl
 from sluice.offsets.batches import Batch
 from sluice.offsets.ranges import span_of
 from sluice.progress.resources import PipelineResources
-from sluice.spec.formats import Source
 from sluice.spec.pipeline_spec import PipelineSpec
-from sluice.spec.registered import RegisteredSchema
 from sluice.tables.delta_log import DeltaLog
 
 log = logging.getLogger(__name__)
@@ -65,18 +63,16 @@ class SparkLake:
         """`spec` is that of the resources, with the schemas that records are read as."""
         self._spark = spark
         self._resources = resources
-        self._spec = spec
         self._show = show
         self._data = resources.data.uri
         self._quarantine = resources.quarantine.uri
         if DeltaLog(self._data).exists():
             log_ahead.before_a_commit(spark, self._data)
-        self._writers: dict[Source, dict[str, RegisteredSchema]] = {
-            source: dict(resources.schemas.writers(form))
-            for source, form in spec.formats.registered.items()
-        }
+        stored = resources.data.snapshot().columns
+        self._spec, writers = resources.schemas.with_writers(spec, stored)
+        self._writers = {source: dict(found) for source, found in writers.items()}
         require_avro(spark, spec)
-        self._decoders = self._made_decoders(spec)
+        self._decoders = self._made_decoders(self._spec)
         self._exact_only = False
 
     def prepare(self) -> None:

@@ -11,7 +11,7 @@ from sluice.registry.kept_schemas import KeptSchemas
 from sluice.registry.reader_choice import choose_reader
 from sluice.spec.columns import Column
 from sluice.spec.formats import AvroFormat, JsonFormat, ProtobufFormat, Source
-from sluice.spec.pipeline_spec import Evolution, PipelineSpec
+from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.spec.registered import RegisteredSchema
 
 if TYPE_CHECKING:
@@ -71,21 +71,38 @@ class SchemaBook:
         return _with_readers(spec, readers), tuple(told)
 
     def keep(self, spec: PipelineSpec) -> PipelineSpec:
-        """Keep the readers of a spec. Of two processes at once, the second gets the first's."""
+        """Keep the readers of a spec. Where another process has kept one that holds it: that one.
+
+        A reader only grows: one that is older than what is kept is not kept again.
+        """
         kept: dict[Source, RegisteredSchema] = {}
         for source, form in spec.formats.registered.items():
             if form.follows_registry and form.reader is not None:
-                name = _name_of(source, form)
-                kept[source] = self._kept.advance(str(form.registry), name, form.reader)
+                current, name = self._reader(source, form), _name_of(source, form)
+                reader = form.reader
+                if current is not None:
+                    reader = choose_reader(form, current, reader, spec.evolution).reader
+                kept[source] = self._kept.advance(str(form.registry), name, reader)
         return _with_readers(spec, kept)
 
-    def writers(self, form: Form) -> Mapping[str, RegisteredSchema]:
-        """The newest schemas that were kept, and the reader, by key: most records name these."""
-        kept = self._kept.all(str(form.registry))
-        found = {key: kept[key] for key in sorted(kept, key=_age)[-_NEWEST:]}
-        if form.follows_registry and form.reader is not None:
-            found[form.reader.key] = form.reader
-        return found
+    def with_writers(
+        self, spec: PipelineSpec, stored: Sequence[Column]
+    ) -> tuple[PipelineSpec, Mapping[Source, Mapping[str, RegisteredSchema]]]:
+        """The newest schemas that were kept, by key: most records name these; and the spec.
+
+        Its reader may be behind them, where another process is learning: then it grows here, or
+        records would be read without what the other makes a column of.
+        """
+        readers: dict[Source, RegisteredSchema] = {}
+        writers: dict[Source, Mapping[str, RegisteredSchema]] = {}
+        for source, form in spec.formats.registered.items():
+            kept = self._kept.all(str(form.registry))
+            found = {key: kept[key] for key in sorted(kept, key=_age)[-_NEWEST:]}
+            if form.follows_registry and form.reader is not None:
+                reader = _grown(spec, source, form.reader, found.values(), stored, [])
+                readers[source], found[reader.key] = reader, reader
+            writers[source] = found
+        return self.keep(_with_readers(spec, readers)), writers
 
     def learn(
         self, spec: PipelineSpec, met: Mapping[Source, Sequence[str]], stored: Sequence[Column]
@@ -100,16 +117,12 @@ class SchemaBook:
         for source, form in spec.formats.registered.items():
             found = {key: self._ask(str(form.registry), key) for key in met.get(source, ())}
             learnt[source] = {key: each for key, each in found.items() if each is not None}
-            reader = form.reader
-            if form.follows_registry and reader is not None:
-                for key in sorted(learnt[source], key=_age):
-                    choice = choose_reader(
-                        form, reader, learnt[source][key], spec.evolution, stored
-                    )
-                    if choice.kept_for:
-                        log.warning("%s", _kept_text(spec, reader, key, choice.kept_for))
-                    reader = choice.reader
-                readers[source] = reader
+            if form.follows_registry and form.reader is not None:
+                met_now = sorted(learnt[source].values(), key=lambda each: _age(each.key))
+                told: list[str] = []
+                readers[source] = _grown(spec, source, form.reader, met_now, stored, told)
+                for line in told:
+                    log.warning("%s", line)
         return self.keep(_with_readers(spec, readers)), learnt
 
     def _ask(self, registry: str, key: str) -> RegisteredSchema | None:
@@ -139,8 +152,6 @@ class SchemaBook:
     ) -> RegisteredSchema:
         form = spec.formats.registered[source]
         reader = self._reader(source, form)
-        # The schemas of several topics are brought together before there is a table.
-        evolution: Evolution = spec.evolution if reader is not None else "add_columns"
         newest: list[RegisteredSchema] = []
         for subject in subjects:
             try:
@@ -149,17 +160,46 @@ class SchemaBook:
                 if reader is None:
                     raise
                 told.append(f"records are read as schema {reader.key}, as before: {problem}")
-        for found in sorted(newest, key=lambda each: _age(each.key)):
-            choice = choose_reader(form, reader or found, found, evolution, stored)
-            if choice.kept_for and reader is not None:
-                told.append(_kept_text(spec, reader, found.key, choice.kept_for))
-            reader = choice.reader
+        newest.sort(key=lambda each: _age(each.key))
+        if reader is None and newest:
+            # The schemas of several topics are brought together before there is a table.
+            first, *others = newest
+            return _grown(_growing(spec), source, first, others, stored, told)
         if reader is None:
             raise SpecError(
                 f"{spec.pipeline}: {form.registry}: expected a topic whose schema can be asked for,"
                 f" found none that matches {spec.topic_pattern!r}. Create it, or name schema_file."
             )
-        return reader
+        return _grown(spec, source, reader, newest, stored, told)
+
+
+def _growing(spec: PipelineSpec) -> PipelineSpec:
+    return spec.model_copy(update={"evolution": "add_columns", "rescue": False})
+
+
+def _grown(
+    spec: PipelineSpec,
+    source: Source,
+    reader: RegisteredSchema,
+    found: Iterable[RegisteredSchema],
+    stored: Sequence[Column],
+    told: list[str],
+) -> RegisteredSchema:
+    """The reader after these schemas, oldest first; why one did not become it is told."""
+    form = spec.formats.registered[source]
+    for each in found:
+        choice = choose_reader(form, reader, each, spec.evolution, stored)
+        why = choice.kept_for
+        if choice.reader != reader:
+            try:
+                spec.with_readers({source: choice.reader})
+            except ValueError as problem:
+                why = str(problem)
+            else:
+                reader = choice.reader
+        if why:
+            told.append(_kept_text(spec, reader, each.key, why))
+    return reader
 
 
 def _kept_text(spec: PipelineSpec, reader: RegisteredSchema, key: str, why: str) -> str:
@@ -180,6 +220,8 @@ def _age(key: str) -> tuple[int, str]:
 
 
 def _with_readers(spec: PipelineSpec, readers: Mapping[Source, RegisteredSchema]) -> PipelineSpec:
+    if not readers:
+        return spec
     try:
         return spec.with_readers(readers)
     except ValueError as problem:

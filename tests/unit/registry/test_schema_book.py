@@ -135,7 +135,35 @@ def test_what_records_name_moves_the_reader_only_as_evolution_allows(
         assert grown.edition.keys["format"]["reader"] == ("7" if evolution == "strict" else "8")
 
 
-def test_the_writers_known_are_the_newest_ones_and_the_reader(
+def test_a_process_that_knows_an_older_reader_does_not_bring_it_back(
+    tmp_path: Path, server: ScriptedServer, book: SchemaBook
+) -> None:
+    asked = spec(evolution="add_columns")
+    latest(server, "a", 7, "x")
+    old = book.keep(book.as_registered(asked, ["a"], ())[0])
+    latest(server, "a", 8, "x", "y")
+    other = book_of(tmp_path, server)
+    other.keep(other.as_registered(asked, ["a"], ())[0])
+    assert columns(book.keep(old)) == ["x", "y"]
+    assert columns(book.as_kept(asked)) == ["x", "y"]
+
+
+def test_a_schema_that_the_spec_does_not_fit_is_told_and_stops_nothing(
+    server: ScriptedServer, book: SchemaBook
+) -> None:
+    asked = spec(evolution="add_columns", derived={"day": "upper(_topic)"})
+    latest(server, "a", 7, "x")
+    found = book.keep(book.as_registered(asked, ["a"], ())[0])
+    latest(server, "a", 8, "x", "day")
+    again, (told,) = book.as_registered(asked, ["a"], ())
+    assert columns(again) == ["x"]
+    assert "and not as 8: derived.day: expected another name" in told
+    by_number(server, 8, "x", "day")
+    grown, _ = book.learn(found, {"value": ["8"]}, ())
+    assert columns(grown) == ["x"]
+
+
+def test_the_writers_known_are_the_newest_ones(
     tmp_path: Path, server: ScriptedServer, book: SchemaBook
 ) -> None:
     latest(server, "a", 7, "x")
@@ -143,8 +171,23 @@ def test_the_writers_known_are_the_newest_ones_and_the_reader(
     kept = KeptSchemas(str(tmp_path / "orders__offsets"))
     for number in range(90, 120):
         kept.keep("registry_a", RegisteredSchema(str(number), "JSON", text("x")))
-    known = book.writers(found.formats.registered["value"])
-    assert {*known} == {"7", *map(str, range(104, 120))}
+    _, known = book.with_writers(found, ())
+    # They have the reader's columns: the newest of them becomes the reader.
+    assert {*known["value"]} == {*map(str, range(104, 120))}
+
+
+def test_a_reader_that_is_behind_what_was_learnt_grows(
+    tmp_path: Path, server: ScriptedServer, book: SchemaBook
+) -> None:
+    latest(server, "a", 7, "x")
+    KeptSchemas(str(tmp_path / "orders__offsets")).keep(
+        "registry_a", RegisteredSchema("8", "JSON", text("x", "y"))
+    )
+    for evolution, expected in (("strict", ["x"]), ("add_columns", ["x", "y"])):
+        asked = spec(evolution=evolution)
+        found = book.keep(book.as_registered(asked, ["a"], ())[0])
+        grown, known = book.with_writers(found, ())
+        assert (columns(grown), {*known["value"]}) == (expected, {"7", "8"})
 
 
 def test_a_spec_that_the_columns_do_not_fit_is_refused(
