@@ -53,7 +53,8 @@ def protobuf_columns(schema: RegisteredSchema, message: str | None) -> tuple[Col
 
 def is_map(field: FieldDescriptor) -> bool:
     """Whether it is a map, which a message holds as repeated entries."""
-    return field.message_type is not None and field.message_type.GetOptions().map_entry
+    entry = field.message_type
+    return entry is not None and field.is_repeated and entry.GetOptions().map_entry
 
 
 def column_type(field: FieldDescriptor) -> ColumnType:
@@ -79,9 +80,11 @@ def _fields(message: Descriptor, above: tuple[str, ...], path: str) -> tuple[Col
 
 
 def _column(field: FieldDescriptor, above: tuple[str, ...], path: str) -> Column:
-    if is_map(field):
-        value = field.message_type.fields_by_name["value"]
-        return Column(field.name, Map(_value(value, above, path)))
+    entry = field.message_type
+    if entry is not None and entry.GetOptions().map_entry:
+        if not field.is_repeated or [each.name for each in entry.fields] != ["key", "value"]:
+            raise ValueError(f"{path}: expected a map's entries with key and value, found others")
+        return Column(field.name, Map(_value(entry.fields_by_name["value"], above, path)))
     found = _value(field, above, path)
     return Column(field.name, Array(found) if field.is_repeated else found)
 

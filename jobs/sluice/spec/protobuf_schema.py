@@ -138,14 +138,9 @@ def _add_all(key: str, pool: DescriptorPool, files: Mapping[str, FileDescriptorP
                 " the descriptor set with protoc --include_imports; in a registry, add it to the"
                 " schema's references"
             )
-        if name in files:
-            for each in files[name].dependency:
-                add(each, name)
-            content = files[name].SerializeToString()
-        else:
-            content = _WELL_KNOWN[name]
-            for each in FileDescriptorProto.FromString(content).dependency:
-                add(each, name)
+        content = _WELL_KNOWN.get(name) or files[name].SerializeToString()
+        for each in FileDescriptorProto.FromString(content).dependency:
+            add(each, name)
         try:
             pool.AddSerializedFile(content)
         except TypeError as problem:

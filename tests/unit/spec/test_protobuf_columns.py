@@ -176,3 +176,19 @@ def test_a_writer_whose_values_would_be_read_as_others_clashes(
     writer = message_of(of_file(READER % written), "p.M")
     reader = message_of(of_file(READER % read), "p.M")
     assert clash(writer, reader) == told
+
+
+def test_a_map_whose_entries_are_spoilt_is_refused() -> None:
+    source = HEAD + "message M { map<string, int32> m = 1; }"
+    content = descriptor_set({"main.proto": source})
+    text = base64.b64encode(content.replace(b"\x05value", b"\x05valuf")).decode()
+    with pytest.raises(ValueError, match=r"p.M.m: expected a map's entries with key and value"):
+        protobuf_columns(RegisteredSchema("main.desc", "PROTOBUF", text), "p.M")
+
+
+def test_what_every_schema_may_import_is_googles_own() -> None:
+    content = descriptor_set({"main.proto": ORDER})
+    text = base64.b64encode(content.replace(b"\x07seconds", b"\x07secondz")).decode()
+    found = message_of(RegisteredSchema("main.desc", "PROTOBUF", text), "shop.Order")
+    timestamp = found.fields_by_name["at"].message_type
+    assert [each.name for each in timestamp.fields] == ["seconds", "nanos"]
