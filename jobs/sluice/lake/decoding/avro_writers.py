@@ -10,16 +10,16 @@ from sluice.spec.avro_resolution import counterpart, resolve
 from sluice.spec.avro_schema import AvroSchema, Member, Record, Ref, Scalar
 from sluice.spec.registered import RegisteredSchema
 
-REFUSED = "cannot be read as "
+UNREADABLE = "cannot be read as "
 
 
 @dataclass(frozen=True)
 class Writer:
     """A schema that records are written with.
 
-    `refused` says why none of them can be read, and begins with REFUSED. `any_bytes`: text of the
-    reader's may be any bytes of the writer's. `more` has only the outermost fields that the reader
-    has not; None without any that JSON can hold.
+    `refused` says why none of them can be read, and begins with UNREADABLE. `any_bytes`: text of
+    the reader's may be any bytes of the writer's. `more` has only the outermost fields that the
+    reader has not; None without any that JSON can hold.
     """
 
     schema: AvroSchema
@@ -34,9 +34,9 @@ def writer_of(found: RegisteredSchema, reader: AvroSchema, reader_key: str) -> W
     try:
         written = parse_avro(found)
     except ValueError as problem:
-        return Writer(AvroSchema(Scalar("null")), refused=f"{REFUSED}{name}: {problem}")
+        return Writer(AvroSchema(Scalar("null")), refused=f"{UNREADABLE}{name}: {problem}")
     how = resolve(written, reader)
-    refused = f"{REFUSED}{name}: {how.refused}" if how.refused else ""
+    refused = f"{UNREADABLE}{name}: {how.refused}" if how.refused else ""
     return Writer(written, how.any_bytes, refused, _more(written, reader))
 
 
