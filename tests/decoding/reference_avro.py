@@ -8,7 +8,6 @@ and MAP alike. fastavro reads the plain types; what they stand for is told here.
 
 from __future__ import annotations
 
-import copy
 import io
 import json
 import uuid
@@ -58,6 +57,11 @@ def decoder(
     return of_framed
 
 
+def read(body: bytes, schema: Any) -> Any:
+    """What fastavro reads, with nothing converted."""
+    return fastavro.schemaless_reader(io.BytesIO(body), schema, None)
+
+
 def _columns(body: bytes, reader: str, writer: str, references: Sequence[str]) -> dict[str, Any]:
     ours, names = _whole(reader, references)
     theirs, _ = _whole(writer, references)
@@ -78,9 +82,29 @@ def _whole(text: str, references: Sequence[str]) -> tuple[Any, dict[str, Any]]:
     names: dict[str, Any] = {}
     for each in references:
         fastavro.parse_schema(json.loads(each), named_schemas=names)
-    found = json.loads(text)
-    parsed = fastavro.parse_schema(copy.deepcopy(found), named_schemas=names, expand=True)
-    return parsed, names
+    parsed = fastavro.parse_schema(json.loads(text), named_schemas=names)
+    return _inlined(parsed, names, set()), names
+
+
+def _inlined(schema: Any, names: Mapping[str, Any], seen: set[str]) -> Any:
+    """With each named type defined where it is used first."""
+    if isinstance(schema, list):
+        return [_inlined(each, names, seen) for each in schema]
+    if isinstance(schema, str):
+        if schema not in names or schema in seen:
+            return schema
+        schema = names[schema]
+    seen.add(str(schema.get("name")))
+    kinds = {
+        key: _inlined(schema[key], names, seen) for key in ("items", "values") if key in schema
+    }
+    if not isinstance(schema["type"], str):
+        kinds["type"] = _inlined(schema["type"], names, seen)
+    if "fields" in schema:
+        kinds["fields"] = [
+            {**each, "type": _inlined(each["type"], names, seen)} for each in schema["fields"]
+        ]
+    return {**schema, **kinds}
 
 
 def _named(schema: Any, names: Mapping[str, Any]) -> Any:
@@ -105,6 +129,8 @@ def _plain(schema: Any) -> Any:
 
 def _typed(value: Any, schema: Any, names: Mapping[str, Any]) -> Any:
     found = _named(schema, names)
+    if found == "int" or (isinstance(found, dict) and found["type"] == "int"):
+        _require_32_bits(value)
     if isinstance(found, list):
         return _of_union(value, found, names)
     if isinstance(found, str):
@@ -120,6 +146,12 @@ def _typed(value: Any, schema: Any, names: Mapping[str, Any]) -> Any:
             return value
         case _:
             return _logical(value, found)
+
+
+def _require_32_bits(value: int) -> None:
+    """fastavro does not look."""
+    if not -(2**31) <= value < 2**31:
+        raise Misfit("more than 32 bits")
 
 
 def _of_union(value: Any, members: list[Any], names: Mapping[str, Any]) -> Any:

@@ -125,3 +125,27 @@ def test_a_schema_that_is_no_record_is_one_column(spark: SparkSession) -> None:
     assert found[2] == {"value": None}
     either = decoded_avro(spark, schema(["null", SMALL]), [b"\0", b"\x02\x02\x02a\0"])
     assert either == [{"value": None}, {"value": {"n": 1, "s": "a", "e": None}}]
+
+
+def test_what_only_the_writer_has_is_rescued(spark: SparkSession) -> None:
+    line = record({"n": "int"}, "a.Line")
+    lines = {"type": "array", "items": line}
+    writer = record({"id": "int", "note": ["null", "string"], "lines": lines})
+    reader = schema(record({"id": "long"}), "2")
+    old = encoded(record({"id": "long"}), {"id": 1})
+    new = {"id": 2, "note": None, "lines": [{"n": 7}]}
+    values = [framed(2, old), framed(1, encoded(writer, new)), framed(1, b"\x02"), None]
+    writers = {"1": schema(writer), "2": reader}
+    found = decoded_avro(spark, reader, values, writers, rescue=True)
+    assert found[0] == {"id": 1, "_rescued": None}
+    assert found[1] == {"id": 2, "_rescued": '{"note":null,"lines":[{"n":7}]}'}
+    assert isinstance(found[2], Undecodable)
+    assert found[3] == {"id": None, "_rescued": None}
+
+
+def test_a_record_without_fields_is_read(spark: SparkSession) -> None:
+    reader = schema(record({}), "2")
+    values = [framed(2, b""), framed(2, b"a")]
+    found = decoded_avro(spark, reader, values, {"2": reader})
+    error = "schema id 2: expected the end of the record, found 1 more bytes"
+    assert found == [{}, Undecodable(error)]

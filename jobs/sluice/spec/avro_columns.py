@@ -66,8 +66,8 @@ def _fields(
             f"{place or record.name}: {record.name} holds itself; a column's type ends somewhere:"
             " leave the field out of the schema that is read"
         )
-    if not record.fields:
-        raise ValueError(f"{place or record.name}: expected fields, found a record without any")
+    if not record.fields and place:
+        raise ValueError(f"{place}: expected fields, found a record without any")
     found, seen = [], set[str]()
     for each in record.fields:
         inner = f"{place}.{each.name}" if place else each.name

@@ -6,15 +6,16 @@ The bytes are checked first: from_avro gets only what is exactly one datum (deci
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from sluice.lake.decoding.avro_values import Conversion, Conversions
-from sluice.lake.decoding.avro_writers import UNREADABLE, Writer, writer_of
+from sluice.lake.decoding.avro_writers import Writer, writer_of
 from sluice.lake.decoding.column_types import struct_type
-from sluice.lake.decoding.frames import frame_of, frame_refusal, mark_of
+from sluice.lake.decoding.frames import frame_of, frame_refusal, header_of, mark_of
 from sluice.lake.decoding.strict_json import ERROR, RESCUED
 from sluice.spec.avro_columns import columns_of
 from sluice.spec.avro_parsing import parse_avro
@@ -52,13 +53,16 @@ class AvroRecords:
             for key, each in ({reader.key: reader} if writers is None else writers).items()
             if each.kind == "AVRO"
         }
-        self._source, self._frame = F.col(source), frame_of(source)
-        self._refusal = frame_refusal(self._frame, source, writers or {}, "AVRO")
         self._rescue = rescue
         self._fields = struct_type(columns_of(self._reader))
-        self._mark, self._body, self._fault, self._read, self._error = (
-            f"_{nonce}_{each}" for each in ("mark", "body", "fault", "read", "error")
-        )
+        steps = ("header", "mark", "body", "fault", "read", "wrong", "key", "error")
+        self._steps = tuple(f"_{nonce}_{each}" for each in steps)
+        self._header, self._mark, self._body, self._fault, self._read, *last = self._steps
+        self._wrong, self._key, self._error = last
+        self._source, self._frame = F.col(source), frame_of(source, F.col(self._header))
+        self._names_header = header_of(source)
+        seldom = replace(self._frame, key=F.col(self._key))
+        self._refusal = frame_refusal(seldom, source, writers or {}, "AVRO")
         self._names = {each.name: f"_{nonce}_{n}" for n, each in enumerate(self._fields)}
 
     def decode(self, records: DataFrame, into: str) -> DataFrame:
@@ -71,25 +75,28 @@ class AvroRecords:
             for name, read, conversion in self._columns
             if conversion is not None
         }
-        steps = (self._mark, self._body, self._fault, self._read, self._error)
         return (
             self._with_frame(records)
             .withColumn(self._fault, self._fault_in_bytes())
             .withColumn(self._read, self._read_datum())
             .withColumns(values)
-            .withColumn(self._error, self._first_error())
+            .withColumn(self._wrong, self._first_wrong())
+            .withColumns(self._seldom)
+            .withColumn(self._error, self._told())
             .withColumn(into, self._decoded())
-            .drop(*steps, *values)
+            .drop(*self._steps, *values)
         )
 
     def _with_frame(self, records: DataFrame) -> DataFrame:
         if self._named is None:
             return records.withColumn(self._body, self._source)
-        return records.withColumns({self._mark: self._frame.mark, self._body: self._frame.body})
+        return records.withColumn(self._header, self._names_header).withColumns(
+            {self._mark: self._frame.mark, self._body: self._frame.body}
+        )
 
     def _fault_in_bytes(self) -> Column:
-        """Why the bytes are no datum of the writer's, after its name; the refusal of a frame."""
-        found = self._by_writer(self._fault_of, self._refusal)
+        """Why the bytes are no datum of the writer's; empty where there is none."""
+        found = self._by_writer(self._fault_of, F.lit(""))
         return F.when(self._source.isNotNull(), found)
 
     def _fault_of(self, writer: Writer) -> Column:
@@ -139,22 +146,17 @@ class AvroRecords:
             for each, (node, column) in zip(self._fields, read, strict=True)
         ]
 
-    def _first_error(self) -> Column:
-        """What is wrong first; the writer is only named where something is."""
-        fault, witness = F.col(self._fault), F.col(self._read)[self._reading.witness]
+    def _first_wrong(self) -> Column:
+        """What is wrong first, without the writer's name."""
+        witness = F.col(self._read)[self._reading.witness]
+        unread = self._by_writer(self._unread, F.lit(None).cast("string"))
+        failed = F.coalesce(unread, F.lit(_NOT_HELD))
         misfits = [
             conversion.misfit(read, F.col(self._names[name]), F.lit(name))
             for name, read, conversion in self._columns
             if conversion is not None
         ]
-        unread = self._by_writer(self._unread, F.lit(None).cast("string"))
-        unread = F.coalesce(unread, F.lit(_NOT_HELD))
-        found = F.when(fault.isNotNull(), self._of_writer(fault)).when(
-            witness.isNull(), self._of_writer(unread)
-        )
-        if misfits:
-            first = F.coalesce(*misfits)
-            found = found.when(first.isNotNull(), self._of_writer(first))
+        found = F.coalesce(F.col(self._fault), F.when(witness.isNull(), failed), *misfits)
         return F.when(self._source.isNotNull(), found)
 
     def _unread(self, writer: Writer) -> Column:
@@ -163,15 +165,24 @@ class AvroRecords:
         texts = self._reading.of_writer(writer.schema), self._reading.of_reader(self._reader)
         return F.call_function(UNREAD, F.col(self._body), *map(F.lit, texts))
 
-    def _of_writer(self, what: Column) -> Column:
-        """An error of a record with the writer's name before it, where the record names one."""
+    @property
+    def _seldom(self) -> dict[str, Column]:
+        """The key where no schema is known: its text is large, and whole-stage code has a limit."""
         if self._named is None:
-            return what
-        named = F.concat(F.lit("schema id "), self._frame.key, self._apart(what), what)
-        return F.coalesce(self._refusal, named)
+            return {}
+        return {self._key: F.when(F.col(self._wrong) == "", self._frame.key)}
 
-    def _apart(self, what: Column) -> Column:
-        return F.when(what.startswith(UNREADABLE), F.lit(" ")).otherwise(F.lit(": "))
+    def _told(self) -> Column:
+        """The error, with the writer's name before it where the record names one."""
+        wrong = F.col(self._wrong)
+        if self._named is None:
+            return wrong
+        chain = F.when(wrong.isNull(), F.lit(None).cast("string")).when(wrong == "", self._refusal)
+        for key, writer in self._writers.items():
+            name = f"schema id {key} " if writer.refused else f"schema id {key}: "
+            is_own = F.col(self._mark) == F.lit(mark_of(key))
+            chain = chain.when(is_own, F.concat(F.lit(name), wrong))
+        return chain
 
     def _decoded(self) -> Column:
         """Not deterministic, or Spark would copy all steps into a filter on an error."""

@@ -27,19 +27,24 @@ NO_FRAME = "no schema id: expected the byte 0 and an id, or a header"
 class Frame:
     """The schema key (STRING, null without a frame) and the bytes after the frame.
 
-    `mark` is what names the schema, as it stands there: quicker to compare than the key.
-    `in_header` are the header's bytes after the key; null without the header.
+    `mark` is what names the schema, as it stands there: quicker to compare than the key. `header`
+    is null where no header names it; `in_header` are its bytes after the key.
     """
 
     key: Column
     body: Column
     mark: Column
+    header: Column
     in_header: Column
 
 
-def frame_of(source: Source) -> Frame:
-    """The frame of a record's value or key; key and body are null where the source is."""
-    data, header = F.col(source), _header(source)
+def frame_of(source: Source, header: Column | None = None) -> Frame:
+    """The frame of a record's value or key; key and body are null where the source is.
+
+    `header` is what `header_of` gives, where the records have it as a column.
+    """
+    data = F.col(source)
+    header = header_of(source) if header is None else header
     in_bytes = (F.octet_length(data) >= 5) & (F.substring(data, 1, 1) == F.lit(b"\0"))
     in_header = F.coalesce(
         F.when((F.octet_length(header) >= 5) & _begins(header, b"\0"), _id(header)),
@@ -51,7 +56,7 @@ def frame_of(source: Source) -> Frame:
     in_front = F.substring(header, F.lit(1), after - 1)
     mark = F.when(header.isNotNull(), in_front).otherwise(F.substring(data, 1, 5))
     rest = F.when(header.isNotNull(), F.substring(header, after, F.lit(2**31 - 1)))
-    return Frame(F.when(data.isNotNull(), key), body, mark, rest)
+    return Frame(F.when(data.isNotNull(), key), body, mark, header, rest)
 
 
 def mark_of(key: str) -> bytes:
@@ -77,7 +82,7 @@ def frame_refusal(
         *(F.when(frame.key == key, F.lit(text)) for key, text in kinds.items()),
         F.concat(F.lit(f"{UNKNOWN_SCHEMA} "), frame.key),
     )
-    found = F.concat(F.lit(f"{NO_FRAME}, found "), _instead(source))
+    found = F.concat(F.lit(f"{NO_FRAME}, found "), _instead(F.col(source), frame.header))
     known = frame.key.isin(*ours) if ours else F.lit(False)
     return (
         F.when(F.col(source).isNull(), F.lit(None).cast("string"))
@@ -86,9 +91,8 @@ def frame_refusal(
     )
 
 
-def _instead(source: Source) -> Column:
+def _instead(data: Column, header: Column) -> Column:
     """What stands where a schema's id was expected."""
-    data, header = F.col(source), _header(source)
     return F.coalesce(
         F.concat(F.lit("a header of 0x"), _first_bytes(header)),
         F.when(F.octet_length(data) == 0, F.lit("no bytes")),
@@ -100,7 +104,7 @@ def _first_bytes(data: Column) -> Column:
     return F.lower(F.hex(F.substring(data, 1, 5)))
 
 
-def _header(source: Source) -> Column:
+def header_of(source: Source) -> Column:
     """The last header of the name; null without one."""
     names, values = F.reverse(F.col("headers.key")), F.reverse(F.col("headers.value"))
     return F.get(values, (F.array_position(names, f"__{source}_schema_id") - 1).cast("int"))
