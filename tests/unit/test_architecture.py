@@ -112,6 +112,7 @@ PURE_MODULES = (
     "spec.written_values",
     "tables.foreign_commits",
     "registry.reader_choice",
+    "registry.reader_growth",
     "progress.erased",
     "progress.committed_ranges",
     "progress.evidence",

@@ -152,14 +152,14 @@ class SparkLake:
         """
         if not self._writers:
             return False
-        records = self._read(reading)
+        records, schemas = self._read(reading), self._resources.schemas
         met = {
-            source: unknown_keys(records, source, known) for source, known in self._writers.items()
+            source: unknown_keys(records, source, {*self._writers[source], *schemas.absent(form)})
+            for source, form in self._spec.formats.registered.items()
         }
         if not any(met.values()):
             return False
-        stored = self._resources.data.snapshot().columns
-        spec, learnt = self._resources.schemas.learn(self._spec, met, stored)
+        spec, learnt = schemas.learn(self._spec, met, self._resources.data.snapshot().columns)
         for source, found in learnt.items():
             self._writers[source] |= found
         self._spec, self._decoders = spec, self._made_decoders(spec)

@@ -54,9 +54,12 @@ class KeptSchemas:
         """
         path = _path_of(registry, schema.key)
         content = {"format_version": FORMAT_VERSION, **schema.as_dict()}
-        if self._files.put(path, json.dumps(content)):
-            return
-        kept = self.get(registry, schema.key)
+        if not self._files.put(path, json.dumps(content)):
+            self.require_same(registry, schema)
+
+    def require_same(self, registry: str, schema: RegisteredSchema) -> None:
+        """Raises SchemaChanged where the key of a schema already stands for another."""
+        path, kept = _path_of(registry, schema.key), self.get(registry, schema.key)
         if kept is not None and _meaning(kept) != _meaning(schema):
             raise SchemaChanged(
                 f"connection {registry}: schema {schema.key}: expected the {kept.kind} schema that"

@@ -7,7 +7,7 @@ table is left without its field, and none changes its type but as `evolution` al
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sluice.spec.columns import Column
@@ -30,9 +30,10 @@ def choose_reader(
     reader: RegisteredSchema,
     found: RegisteredSchema,
     evolution: Evolution,
-    stored: Sequence[Column] = (),
 ) -> ReaderChoice:
-    """Which of two schemas is the reader. `stored` are the columns of the table."""
+    """Which of two schemas is the reader; whether the table can hold it is asked elsewhere."""
+    if found.kind != form.kind:
+        return ReaderChoice(reader, f"expected a schema of kind {form.kind}, found {found.kind}")
     if found == reader or not _is_newer(found, reader):
         return ReaderChoice(reader)
     try:
@@ -41,25 +42,35 @@ def choose_reader(
         return ReaderChoice(reader, str(problem))
     added = new_columns(before, now)
     if _record(found) != _record(reader):
+        return ReaderChoice(reader, f"it is another record, {_record(found)}")
+    if before == now and not _are_numbers(found, reader):
         return ReaderChoice(reader)
     if gone := new_columns(now, before):
         whole = f"it lacks {', '.join(gone)}" if added else ""
         return ReaderChoice(reader, whole)
     if added and evolution == "strict":
         return ReaderChoice(reader, f"evolution is strict, and it adds {', '.join(added)}")
-    changes = {each.name: each for each in (*type_changes(before, now), *type_changes(stored, now))}
-    clashes = [each for each in changes.values() if not (evolution == "widen" and each.widens)]
-    if clashes:
-        told = "; ".join(f"{each.name} from {each.stored} to {each.declared}" for each in clashes)
-        return ReaderChoice(reader, f"evolution is {evolution}, and it changes {told}")
+    if clashes := clashes_of(before, now, evolution):
+        return ReaderChoice(reader, clashes)
     return ReaderChoice(found)
+
+
+def clashes_of(before: Iterable[Column], now: Iterable[Column], evolution: Evolution) -> str:
+    """The types that differ and may not; empty where there are none."""
+    changes = type_changes(before, now)
+    clashes = [each for each in changes if not (evolution == "widen" and each.widens)]
+    told = "; ".join(f"{each.name} from {each.stored} to {each.declared}" for each in clashes)
+    return f"evolution is {evolution}, and it changes {told}" if clashes else ""
 
 
 def _is_newer(found: RegisteredSchema, reader: RegisteredSchema) -> bool:
     """A registry numbers schemas in the order in which it first sees them."""
-    if found.key.isdecimal() and reader.key.isdecimal():
-        return int(found.key) > int(reader.key)
-    return True
+    return not _are_numbers(found, reader) or int(found.key) > int(reader.key)
+
+
+def _are_numbers(*schemas: RegisteredSchema) -> bool:
+    """GUIDs say nothing about which schema is newer."""
+    return all(each.key.isdecimal() for each in schemas)
 
 
 def _record(schema: RegisteredSchema) -> object:

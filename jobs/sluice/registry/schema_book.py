@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sluice.errors import RegistryUnavailable, SettingsError, SpecError, UnknownSchema
 from sluice.registry.kept_schemas import KeptSchemas
 from sluice.registry.reader_choice import choose_reader
+from sluice.registry.reader_growth import growing, grown
 from sluice.spec.columns import Column
 from sluice.spec.formats import AvroFormat, JsonFormat, ProtobufFormat, Source
 from sluice.spec.pipeline_spec import PipelineSpec
@@ -99,7 +100,7 @@ class SchemaBook:
             kept = self._kept.all(str(form.registry))
             found = {key: kept[key] for key in sorted(kept, key=_age)[-_NEWEST:]}
             if form.follows_registry and form.reader is not None:
-                reader = _grown(spec, source, form.reader, found.values(), stored, [])
+                reader = grown(spec, source, form.reader, found.values(), stored, [])
                 readers[source], found[reader.key] = reader, reader
             writers[source] = found
         return self.keep(_with_readers(spec, readers)), writers
@@ -120,10 +121,14 @@ class SchemaBook:
             if form.follows_registry and form.reader is not None:
                 met_now = sorted(learnt[source].values(), key=lambda each: _age(each.key))
                 told: list[str] = []
-                readers[source] = _grown(spec, source, form.reader, met_now, stored, told)
+                readers[source] = grown(spec, source, form.reader, met_now, stored, told)
                 for line in told:
                     log.warning("%s", line)
         return self.keep(_with_readers(spec, readers)), learnt
+
+    def absent(self, form: Form) -> frozenset[str]:
+        """The keys that the form's registry has said, to this process, that it does not have."""
+        return frozenset(key for registry, key in self._absent if registry == form.registry)
 
     def _ask(self, registry: str, key: str) -> RegisteredSchema | None:
         kept = self._kept.get(registry, key)
@@ -139,8 +144,16 @@ class SchemaBook:
         log.info("connection %s: schema %s is kept from now on", registry, key)
         return found
 
+    def _latest(self, form: Form, subject: str) -> RegisteredSchema:
+        registry = str(form.registry)
+        found = self._find(registry).latest(subject)
+        self._kept.require_same(registry, found)
+        return found
+
     def _reader(self, source: Source, form: Form) -> RegisteredSchema | None:
-        return self._kept.reader(str(form.registry), _name_of(source, form))
+        """The reader that was kept. That of another format, which the spec once had, is none."""
+        found = self._kept.reader(str(form.registry), _name_of(source, form))
+        return found if found is not None and found.kind == form.kind else None
 
     def _choose(
         self,
@@ -155,58 +168,30 @@ class SchemaBook:
         newest: list[RegisteredSchema] = []
         for subject in subjects:
             try:
-                newest.append(self._find(str(form.registry)).latest(subject))
+                newest.append(self._latest(form, subject))
             except (RegistryUnavailable, SettingsError, UnknownSchema) as problem:
                 if reader is None:
                     raise
                 told.append(f"records are read as schema {reader.key}, as before: {problem}")
+                if isinstance(problem, RegistryUnavailable):
+                    # Each question has its time; that of all is limited, too.
+                    break
         newest.sort(key=lambda each: _age(each.key))
         if reader is None and newest:
             # The schemas of several topics are brought together before there is a table.
             first, *others = newest
-            return _grown(_growing(spec), source, first, others, stored, told)
+            if first.kind != form.kind:
+                raise SpecError(
+                    f"{spec.pipeline}: {form.registry}: subject {subjects[0]}: expected a schema of"
+                    f" kind {form.kind}, found {first.kind}. Correct format.type, or the subject."
+                )
+            return grown(growing(spec), source, first, others, stored, told)
         if reader is None:
             raise SpecError(
                 f"{spec.pipeline}: {form.registry}: expected a topic whose schema can be asked for,"
                 f" found none that matches {spec.topic_pattern!r}. Create it, or name schema_file."
             )
-        return _grown(spec, source, reader, newest, stored, told)
-
-
-def _growing(spec: PipelineSpec) -> PipelineSpec:
-    return spec.model_copy(update={"evolution": "add_columns", "rescue": False})
-
-
-def _grown(
-    spec: PipelineSpec,
-    source: Source,
-    reader: RegisteredSchema,
-    found: Iterable[RegisteredSchema],
-    stored: Sequence[Column],
-    told: list[str],
-) -> RegisteredSchema:
-    """The reader after these schemas, oldest first; why one did not become it is told."""
-    form = spec.formats.registered[source]
-    for each in found:
-        choice = choose_reader(form, reader, each, spec.evolution, stored)
-        why = choice.kept_for
-        if choice.reader != reader:
-            try:
-                spec.with_readers({source: choice.reader})
-            except ValueError as problem:
-                why = str(problem)
-            else:
-                reader = choice.reader
-        if why:
-            told.append(_kept_text(spec, reader, each.key, why))
-    return reader
-
-
-def _kept_text(spec: PipelineSpec, reader: RegisteredSchema, key: str, why: str) -> str:
-    return (
-        f"{spec.pipeline}: records are still read as schema {reader.key}, and not as {key}: {why}."
-        ' What can be done: docs/tables.md, "When the schema changes"'
-    )
+        return grown(spec, source, reader, newest, stored, told)
 
 
 def _name_of(source: Source, form: Form) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 PRIMITIVES = {
@@ -88,6 +88,13 @@ class Column:
 
     name: str
     type: ColumnType
+
+
+def require_names(columns: Iterable[Column]) -> None:
+    """Raises ValueError for a name that is Sluice's own."""
+    for column in columns:
+        if column.name.startswith("_"):
+            raise ValueError(f"{column.name}: names that start with _ are Sluice's own")
 
 
 def parse_columns(text: str) -> tuple[Column, ...]:

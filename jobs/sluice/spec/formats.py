@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from sluice.spec.columns import Column, parse_columns
+from sluice.spec.columns import Column, parse_columns, require_names
 from sluice.spec.reader_columns import reader_columns
 from sluice.spec.registered import Kind, RegisteredSchema
 from sluice.strict_model import Model
@@ -79,7 +79,7 @@ class RegisteredFormat(Model):
                     " spec, or below it"
                 )
             self._reader = schema_of_file(self.schema_file, self.kind, files[self.schema_file])
-            require_names(self.columns)
+            _ = self.columns
         elif self.registry and self.subject_strategy != "topic" and self.record is None:
             raise ValueError(
                 f"subject_strategy: {self.subject_strategy} needs record: the full name of the"
@@ -212,10 +212,3 @@ def schema_of_file(name: str, kind: Kind, content: bytes) -> RegisteredSchema:
         return RegisteredSchema(name, kind, content.decode())
     except UnicodeDecodeError:
         raise ValueError(f"schema_file: {name}: expected text in UTF-8") from None
-
-
-def require_names(columns: tuple[Column, ...]) -> None:
-    """Raises ValueError for a name that is Sluice's own."""
-    for column in columns:
-        if column.name.startswith("_"):
-            raise ValueError(f"{column.name}: names that start with _ are Sluice's own")

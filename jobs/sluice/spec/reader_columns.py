@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from sluice.spec.columns import Column
+from sluice.spec.columns import Column, require_names
 from sluice.spec.registered import RegisteredSchema
 
 
 def reader_columns(schema: RegisteredSchema, record: str | None) -> tuple[Column, ...]:
     """The columns, in the schema's order. `record` names the message of a Protobuf schema.
 
-    Raises ValueError for what no table can hold, such as a recursive type, by its name.
+    Raises ValueError for what no table can hold, such as a recursive type or a name that is
+    Sluice's own, by its name.
     """
+    columns = _columns(schema, record)
+    require_names(columns)
+    return columns
+
+
+def _columns(schema: RegisteredSchema, record: str | None) -> tuple[Column, ...]:
     match schema.kind:
         case "AVRO":
             from sluice.spec.avro_columns import avro_columns

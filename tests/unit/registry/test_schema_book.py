@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sluice.errors import RegistryUnavailable, SpecError, UnknownSchema
+from sluice.errors import RegistryUnavailable, SchemaChanged, SpecError, UnknownSchema
 from sluice.registry.client import Registry
 from sluice.registry.kept_schemas import KeptSchemas
 from sluice.registry.registry_settings import RegistrySettings
 from sluice.registry.schema_book import SchemaBook
+from sluice.spec.columns import parse_columns
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.spec.registered import RegisteredSchema
 
@@ -161,6 +162,49 @@ def test_a_schema_that_the_spec_does_not_fit_is_told_and_stops_nothing(
     by_number(server, 8, "x", "day")
     grown, _ = book.learn(found, {"value": ["8"]}, ())
     assert columns(grown) == ["x"]
+
+
+def test_a_column_of_the_table_with_another_type_is_a_clash(
+    server: ScriptedServer, book: SchemaBook
+) -> None:
+    asked = spec(evolution="add_columns")
+    latest(server, "a", 7, "x")
+    book.keep(book.as_registered(asked, ["a"], ())[0])
+    latest(server, "a", 8, "x", "y")
+    stored = parse_columns("x BIGINT, y STRING")
+    again, (told,) = book.as_registered(asked, ["a"], stored)
+    assert columns(again) == ["x"]
+    assert "it changes y from STRING to BIGINT" in told
+    left_out = spec(evolution="add_columns", exclude=["y"])
+    assert columns(book.as_registered(left_out, ["a"], stored)[0]) == ["x", "y"]
+
+
+def test_a_registry_that_was_rebuilt_is_noticed_by_its_newest_schema(
+    server: ScriptedServer, book: SchemaBook
+) -> None:
+    latest(server, "a", 7, "x")
+    book.keep(book.as_registered(spec(), ["a"], ())[0])
+    latest(server, "a", 7, "z")
+    with pytest.raises(SchemaChanged, match="schema 7"):
+        book.as_registered(spec(), ["a"], ())
+
+
+def test_a_subject_of_another_kind_is_no_reader(server: ScriptedServer, book: SchemaBook) -> None:
+    latest(server, "a", 7, "x")
+    avro = spec(format={"type": "avro", "registry": "registry_a"})
+    with pytest.raises(SpecError, match="expected a schema of kind AVRO, found JSON"):
+        book.as_registered(avro, ["a"], ())
+
+
+def test_a_registry_that_is_down_is_asked_once_for_many_topics(
+    server: ScriptedServer, book: SchemaBook
+) -> None:
+    topics = [f"t{n}" for n in range(9)]
+    latest(server, "t0", 7, "x")
+    book.keep(book.as_registered(spec(topics=topics[:1]), topics[:1], ())[0])
+    server.otherwise = server.answers["/subjects/t0-value/versions/latest"] = plain(503, b"")
+    _, told = book.as_registered(spec(topics=topics), topics, ())
+    assert len(told) == 1
 
 
 def test_the_writers_known_are_the_newest_ones(

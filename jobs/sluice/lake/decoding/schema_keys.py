@@ -11,7 +11,7 @@ from sluice.lake.decoding.frames import frame_of
 from sluice.spec.formats import Source
 
 # Of a batch of garbage, each record may name another schema.
-MOST_KEYS = 100
+MOST_KEYS = 1000
 
 
 def unknown_keys(records: DataFrame, source: Source, known: Collection[str]) -> tuple[str, ...]:
