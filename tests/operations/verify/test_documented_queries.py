@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
-PAGE = (Path(__file__).parents[3] / "docs" / "tables.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).parents[3] / "docs" / "tables.md").read_text(encoding="utf-8")
+PAGE, _, _ = TEXT.partition("## When the schema changes")
 FENCE = re.compile(r"^```sql ([a-z ]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TRAVEL = re.compile(r"^```python\n(for_duckdb = .*?)^```$", re.MULTILINE | re.DOTALL)
 SCHEMA = "carrier STRING, dep_delay DOUBLE, stops ARRAY<STRING>, seats MAP<STRING, INT>"
