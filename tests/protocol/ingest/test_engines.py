@@ -53,17 +53,23 @@ LARGEST = rb"""{
     "moment": "9999-12-31T23:59:59.999999Z", "raw": "", "texts": [], "counts": {}, "part": {},
     "grid": [], "legs": [], "moments": {}, "sums": {}, "files": {}}"""
 ORDINARY = rb"""{
-    "text": "UA", "near": 0.1, "real": 0.1, "big": 9007199254740993, "day": "1582-10-10",
+    "text": "NaN", "near": 0.1, "real": 0.1, "big": 9007199254740993, "day": "1582-10-10",
     "moment": "2013-01-01T05:00:00.000001Z", "counts": {"b": 1, "a": 2}, "new": [1.10]}"""
-ZEROS = b'{"near": -0.0, "real": -0.0, "price": 0, "exact": 0, "whole": 0, "flag": false}'
+ZEROS = b"""{
+    "text": "-Infinity", "near": -0.0, "real": -0.0, "price": 0, "exact": 0, "whole": 0}"""
 VALUES = [SMALLEST, LARGEST, ORDINARY, ZEROS, b"{}", None]
 KEYS = {
     "format": {"type": "json", "schema": SCHEMA},
     "key_format": {"type": "json", "schema": "id BIGINT"},
     "rescue": True,
-    "derived": {"_day": "CAST(_timestamp AS DATE)", "_length": "char_length(text)"},
+    "derived": {
+        "_day": "CAST(_timestamp AS DATE)",
+        "_length": "char_length(text)",
+        "_odd": "try_cast(text AS DOUBLE)",
+    },
 }
 KEY, AT = b'{"id": 9223372036854775807}', 1_356_998_400_123
+ODD = {"NaN": float("nan"), "-Infinity": float("-inf")}
 HEADERS: list[dict[str, Any]] = [
     {"key": "h", "value": None},
     {"key": "", "value": b"\xff"},
@@ -92,6 +98,7 @@ def expected(trips: Installed) -> list[dict[str, Any]]:
         ours = {
             "_day": date(2013, 1, 1),
             "_length": None if fields["text"] is None else len(fields["text"]),
+            "_odd": ODD.get(fields["text"]),
             "_topic": trips.topics[0],
             "_topic_id": trips.offsets("planned")[0]["topic_id"],
             "_partition": 0,
@@ -151,6 +158,20 @@ def test_every_engine_reads_every_value_as_it_was_sent(
             plain(sent, sent) for sent in rows
         ], engine
     what_the_page_warns_of(trips, spark)
+    what_is_asked_for_by_its_last_moment(trips, spark)
+
+
+def what_is_asked_for_by_its_last_moment(trips: Installed, spark: SparkSession) -> None:
+    """A file's statistics have its last moment cut to milliseconds: no engine may skip it."""
+    last, table = datetime(9999, 12, 31, 23, 59, 59, 999_999, UTC), DeltaTable(trips.data)
+    with duckdb.connect() as database:
+        database.register("trips", table.to_pyarrow_dataset())
+        in_duckdb = database.execute("SELECT 1 FROM trips WHERE moment = ?", [last]).fetchall()
+    scanned = pl.scan_delta(str(trips.data)).filter(pl.col("moment") == last).collect()
+    frame = table.to_pandas(filters=[("moment", "=", last)], types_mapper=pd.ArrowDtype)
+    where = "moment = TIMESTAMP '9999-12-31T23:59:59.999999Z'"
+    in_spark = spark.read.format("delta").load(str(trips.data)).where(where).count()
+    assert [len(in_duckdb), scanned.height, len(frame), in_spark] == [2, 2, 2, 2]
 
 
 def what_the_page_warns_of(trips: Installed, spark: SparkSession) -> None:
