@@ -95,7 +95,7 @@ class Broker:
         self._jars = jars
         self._guarded: Guarded | None = None
         self._joins = joins
-        self._cluster_id = joins._cluster_id if joins else new_cluster_id()
+        self._cluster_id: str = joins._cluster_id if joins else new_cluster_id()
         self.port, self._controller_port = stored_port(self.properties), 0
 
     def __enter__(self) -> Self:
@@ -115,7 +115,7 @@ class Broker:
     @property
     def pids(self) -> list[int]:
         """The guard and the JVM; empty after the broker has stopped."""
-        if not self.running:
+        if self._guarded is None or not self._guarded.running:
             return []
         return [self._guarded.process.pid, *(p.pid for p in self._guarded.family())]
 

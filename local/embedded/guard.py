@@ -64,7 +64,8 @@ class Guarded:
     def family(self) -> list[psutil.Process]:
         """The command and everything below it, without the guard."""
         with contextlib.suppress(psutil.NoSuchProcess):
-            return psutil.Process(self.process.pid).children(recursive=True)
+            below: list[psutil.Process] = psutil.Process(self.process.pid).children(recursive=True)
+            return below
         return []
 
     def ask(self) -> None:

@@ -89,9 +89,8 @@ def _write_data(world: World, pipeline: Pipeline, topic_id: str, now: datetime) 
         add_file(uri, name, data_rows(world, topic_id, first, last, now))
         for name, first, last in _files(world.batches)
     ]
-    added += list(_links(uri, added, world.links))
     table.create_write_transaction(
-        added,
+        [*added, *_links(uri, added, world.links)],
         "append",
         table.schema(),
         commit_properties=CommitProperties(
