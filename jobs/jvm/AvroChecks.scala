@@ -13,12 +13,18 @@ import scala.util.control.NonFatal
 
 /** What is wrong with Avro's bytes, as text; null where nothing is. Both take schemas as literals.
   *
-  * `sluice_avro_misfit(bytes, writer)`: whether the bytes are exactly one datum of the schema.
+  * `sluice_avro_misfit(bytes, writer, reader)`: whether the bytes are exactly one datum of the
+  * writer's schema, without records that the reader's does not name.
   * `sluice_avro_unread(bytes, writer, reader)`: why Avro cannot read such a datum as the reader's.
   */
 class AvroChecks extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit = {
-    inject(extensions, "sluice_avro_misfit", 2, given => AvroMisfit(given(0), text(given(1))))
+    inject(
+      extensions,
+      "sluice_avro_misfit",
+      3,
+      given => AvroMisfit(given(0), text(given(1)), text(given(2)))
+    )
     inject(
       extensions,
       "sluice_avro_unread",
@@ -77,8 +83,9 @@ object AvroCheck {
   def parsed(text: String): Schema = new Schema.Parser().setValidateDefaults(false).parse(text)
 }
 
-case class AvroMisfit(child: Expression, writer: String) extends AvroCheck {
-  @transient private lazy val shape = AvroShapes.of(AvroCheck.parsed(writer))
+case class AvroMisfit(child: Expression, writer: String, reader: String) extends AvroCheck {
+  @transient private lazy val shape =
+    AvroShapes.of(AvroCheck.parsed(writer), AvroCheck.parsed(reader))
 
   override def prettyName: String = "sluice_avro_misfit"
 

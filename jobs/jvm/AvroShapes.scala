@@ -1,8 +1,8 @@
 package sluice
 
-import java.util.IdentityHashMap
 import org.apache.avro.Schema
 import org.apache.spark.unsafe.types.UTF8String
+import scala.collection.mutable.HashMap
 import scala.jdk.CollectionConverters._
 import scala.util.control.NoStackTrace
 
@@ -189,9 +189,17 @@ private[sluice] object AvroShapes {
     }
   }
 
-  def of(schema: Schema): Shape = shape(schema, new IdentityHashMap[Schema, Record])
+  private final class Refused(told: String) extends Shape {
+    def walk(in: Cursor): Unit = throw new Misfit(told)
+  }
 
-  private def shape(schema: Schema, known: IdentityHashMap[Schema, Record]): Shape =
+  /** Of a writer's schema, as the reader's: records of another name are refused where they stand. */
+  def of(writer: Schema, reader: Schema): Shape = shape(writer, reader, new Known)
+
+  // Records may hold themselves; each is made once for each that it is read as.
+  private type Known = HashMap[(String, String), Record]
+
+  private def shape(schema: Schema, reader: Schema, known: Known): Shape =
     schema.getType match {
       case Schema.Type.NULL => Null
       case Schema.Type.BOOLEAN => Bool
@@ -203,19 +211,70 @@ private[sluice] object AvroShapes {
       case Schema.Type.STRING => Text
       case Schema.Type.FIXED => new Fixed(schema.getFixedSize)
       case Schema.Type.ENUM => new Symbols(schema.getEnumSymbols.size)
-      case Schema.Type.UNION => new Union(schema.getTypes.asScala.map(shape(_, known)).toArray)
-      case Schema.Type.ARRAY => new Members(shape(schema.getElementType, known), named = false)
-      case Schema.Type.MAP => new Members(shape(schema.getValueType, known), named = true)
-      case Schema.Type.RECORD => record(schema, known)
+      case Schema.Type.UNION =>
+        new Union(schema.getTypes.asScala.map(shape(_, reader, known)).toArray)
+      case Schema.Type.ARRAY =>
+        val into = AvroNames.alike(schema, reader).map(_.getElementType).orNull
+        new Members(shape(schema.getElementType, into, known), named = false)
+      case Schema.Type.MAP =>
+        val into = AvroNames.alike(schema, reader).map(_.getValueType).orNull
+        new Members(shape(schema.getValueType, into, known), named = true)
+      case Schema.Type.RECORD =>
+        val into = AvroNames.alike(schema, reader)
+        if (into.isEmpty && reader != null) new Refused(AvroNames.told(schema, reader))
+        else record(schema, into.orNull, known)
     }
 
-  private def record(schema: Schema, known: IdentityHashMap[Schema, Record]): Record = {
-    val seen = known.get(schema)
-    if (seen != null) return seen
-    val fields = schema.getFields.asScala.toArray
-    val made = new Record(fields.map(_.name))
-    known.put(schema, made)
-    fields.indices.foreach(place => made.shapes(place) = shape(fields(place).schema, known))
-    made
+  private def record(schema: Schema, reader: Schema, known: Known): Record = {
+    val key = (schema.getFullName, if (reader == null) "" else reader.getFullName)
+    known.getOrElse(
+      key, {
+        val fields = schema.getFields.asScala.toArray
+        val made = new Record(fields.map(_.name))
+        known.put(key, made)
+        fields.indices.foreach { place =>
+          val into = AvroNames.counterpart(fields(place), reader)
+          made.shapes(place) = shape(fields(place).schema, into, known)
+        }
+        made
+      }
+    )
+  }
+}
+
+/** Which parts of a reader's schema are meant by a writer's: by Avro's rules, null is no part. */
+private[sluice] object AvroNames {
+
+  /** The reader's type of the kind, or that member of its union; records by their names. */
+  def alike(writer: Schema, reader: Schema): Option[Schema] = {
+    val members =
+      if (reader == null) Seq.empty
+      else if (reader.getType == Schema.Type.UNION) reader.getTypes.asScala.toSeq
+      else Seq(reader)
+    val ofKind = members.filter(_.getType == writer.getType)
+    if (writer.getType != Schema.Type.RECORD) ofKind.headOption
+    else
+      ofKind
+        .find(_.getFullName == writer.getFullName)
+        .orElse(ofKind.find(_.getAliases.contains(writer.getFullName)))
+        .orElse(ofKind.find(_.getName == writer.getName))
+  }
+
+  def counterpart(field: Schema.Field, reader: Schema): Schema = {
+    val fields = if (reader == null) Seq.empty else reader.getFields.asScala.toSeq
+    fields
+      .find(_.name == field.name)
+      .orElse(fields.find(_.aliases.contains(field.name)))
+      .map(_.schema)
+      .orNull
+  }
+
+  def told(writer: Schema, reader: Schema): String = {
+    val expected = reader.getType match {
+      case Schema.Type.UNION => reader.getTypes.asScala.map(_.getFullName).mkString("[", ", ", "]")
+      case Schema.Type.RECORD => s"record ${reader.getFullName}"
+      case _ => reader.getFullName
+    }
+    s"expected $expected, found record ${writer.getFullName}"
   }
 }

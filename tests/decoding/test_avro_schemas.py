@@ -149,3 +149,53 @@ def test_a_record_without_fields_is_read(spark: SparkSession) -> None:
     found = decoded_avro(spark, reader, values, {"2": reader})
     error = "schema id 2: expected the end of the record, found 1 more bytes"
     assert found == [{}, Undecodable(error)]
+
+
+CREATED = record({"id": "long", "amount": ["null", "double"]}, "shop.OrderCreated", amount=None)
+CANCELLED = record({"id": "long", "why": ["null", "string"]}, "shop.OrderCancelled", why=None)
+
+
+def test_a_record_of_another_name_is_refused(spark: SparkSession) -> None:
+    """Avro itself looks only at the fields."""
+    moved = {**CREATED, "name": "old.shop.OrderCreated"}
+    alias = {**CREATED, "name": "shop.Order", "aliases": ["OrderCreated"]}
+    body = encoded(CREATED, {"id": 1, "amount": 2.0})
+    other = encoded(CANCELLED, {"id": 1, "why": None})
+    writers = {"1": schema(CREATED), "2": schema(CANCELLED, "2"), "3": schema(moved, "3")}
+    values = [framed(1, body), framed(2, other), framed(3, body)]
+    row = {"id": 1, "amount": 2.0}
+    for reader in (CREATED, alias):
+        found = decoded_avro(spark, schema(reader, "9"), values, writers)
+        assert found[:2] == [
+            row,
+            Undecodable(
+                "schema id 2 cannot be read as schema id 9: expected record"
+                f" {reader['name']}, found record shop.OrderCancelled"
+            ),
+        ]
+        assert (found[2] == row) is (reader is CREATED)
+
+
+def test_a_member_of_a_union_of_another_name_is_refused(spark: SparkSession) -> None:
+    """Of a topic with several records in one schema, and of a field with several."""
+    both = schema([CREATED, CANCELLED])
+    bodies = [
+        framed(1, b"\0" + encoded(CREATED, {"id": 1, "amount": None})),
+        framed(1, b"\x02" + encoded(CANCELLED, {"id": 1, "why": None})),
+    ]
+    found = decoded_avro(spark, schema(CREATED, "9"), bodies, {"1": both})
+    assert found == [
+        {"id": 1, "amount": None},
+        Undecodable(
+            "schema id 1: expected record shop.OrderCreated, found record shop.OrderCancelled"
+        ),
+    ]
+    reader = record({"events": {"type": "array", "items": ["null", CREATED]}})
+    writer = record({"events": {"type": "array", "items": ["null", CREATED, CANCELLED]}})
+    values = [{"id": 1, "amount": 2.0}, ("shop.OrderCancelled", {"id": 1, "why": None})]
+    body = framed(1, encoded(writer, {"events": values}))
+    (wrong,) = decoded_avro(spark, schema(reader, "9"), [body], {"1": schema(writer)})
+    assert wrong == Undecodable(
+        "schema id 1: events[1]: expected [null, shop.OrderCreated],"
+        " found record shop.OrderCancelled"
+    )

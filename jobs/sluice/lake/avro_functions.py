@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _NEEDED = {
     """SELECT from_avro(X'', '"int"')""": "spark-avro_2.13-4.0.2.jar on Spark's class path",
-    """SELECT sluice_avro_misfit(X'', '"int"')""": "sluice.jar on Spark's class path, and"
+    """SELECT sluice_avro_misfit(X'', '"int"', '"int"')""": "sluice.jar on Spark's class path, and"
     f" sluice.AvroChecks in {EXTENSIONS_KEY}",
 }
 

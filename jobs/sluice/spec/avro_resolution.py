@@ -89,6 +89,8 @@ class _Resolving:
     def _of_records(self, theirs: Record, ours: Record, place: str) -> str:
         if (theirs.name, ours.name) in self._seen:
             return ""
+        if not _records_alike(theirs, ours):
+            return _told(place, ours, theirs)
         self._seen.add((theirs.name, ours.name))
         for field in ours.fields:
             inner = f"{place}.{field.name}" if place else field.name
@@ -132,6 +134,11 @@ def _simple(found: Named) -> str:
 
 def _named_alike(theirs: str, ours: str, reader: Named) -> bool:
     return theirs == ours or any(_ends(alias, theirs) for alias in reader.aliases)
+
+
+def _records_alike(theirs: Record, ours: Record) -> bool:
+    """By Avro's specification: name spaces do not count, but for aliases, which are full names."""
+    return _simple(theirs) == _simple(ours) or theirs.name in ours.aliases
 
 
 def _ends(alias: str, name: str) -> bool:

@@ -51,6 +51,9 @@ READABLE = [
     (named("enum", "E", symbols=["A", "B"]), named("enum", "E", symbols=["A"])),
     (named("enum", "Old", symbols=["A"]), named("enum", "E", symbols=["A"], aliases=["Old"])),
     (named("fixed", "a.F", size=2), named("fixed", "a.F", size=2)),
+    (named("record", "a.R", fields=[]), named("record", "b.R", fields=[])),
+    (named("record", "a.Old", fields=[]), named("record", "a.New", fields=[], aliases=["Old"])),
+    (["null", named("record", "a.B", fields=[])], ["null", named("record", "a.A", fields=[])]),
 ]
 
 
@@ -92,6 +95,26 @@ UNREADABLE = [
         "x: expected enum D, found enum E",
     ),
     (
+        named("fixed", "F", size=2),
+        named("fixed", "G", size=2),
+        "x: expected fixed G of 2 bytes, found fixed F of 2 bytes",
+    ),
+    (
+        named("record", "a.Cancelled", fields=[]),
+        named("record", "a.Created", fields=[]),
+        "x: expected record a.Created, found record a.Cancelled",
+    ),
+    (
+        named("record", "b.Old", fields=[]),
+        named("record", "a.New", fields=[], aliases=["Old"]),
+        "x: expected record a.New, found record b.Old",
+    ),
+    (
+        named("record", "a.B", fields=[]),
+        ["null", named("record", "a.A", fields=[])],
+        "x: expected [null, a.A], found record a.B",
+    ),
+    (
         {"type": "record", "name": "In", "fields": []},
         {"type": "record", "name": "In", "fields": [{"name": "y", "type": "int"}]},
         "x.y: the writer's schema has no such field, and it has no default",
@@ -113,6 +136,13 @@ def test_a_field_is_found_by_an_alias_and_a_default_stands_for_one_that_is_missi
     assert why(without, of_field(["null", "int"], default=None)) == ""
     assert why(without, of_field("int", default="a")).startswith("x: its default")
     assert why(without, of_field("int", default=2**31)).startswith("x: its default")
+
+
+def test_another_record_is_refused_by_its_name() -> None:
+    named_so = [{"type": "record", "name": f"shop.{each}", "fields": []} for each in ("A", "B")]
+    assert why(*named_so) == "expected record shop.B, found record shop.A"
+    assert why(named_so, named_so[1]) == ""
+    assert why(named_so[1], {**named_so[0], "aliases": ["B"]}) == ""
 
 
 def test_recursive_schemas_are_compared() -> None:

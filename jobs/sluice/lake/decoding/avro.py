@@ -102,7 +102,8 @@ class AvroRecords:
     def _fault_of(self, writer: Writer) -> Column:
         if writer.refused:
             return F.lit(writer.refused)
-        return F.call_function(MISFIT, F.col(self._body), F.lit(schema_text(writer.schema)))
+        texts = schema_text(writer.schema), schema_text(self._reader)
+        return F.call_function(MISFIT, F.col(self._body), *map(F.lit, texts))
 
     def _read_datum(self) -> Column:
         """What from_avro gives; null where the bytes are no datum."""
