@@ -1,115 +1,86 @@
 package sluice
 
 import org.apache.avro.Schema
-import org.apache.avro.generic.GenericDatumReader
-import org.apache.avro.io.DecoderFactory
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, UnaryExpression}
-import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
-import org.apache.spark.sql.types.{DataType, StringType}
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, CodegenContext, ExprCode}
+import org.apache.spark.sql.types.{DataType, StringType, StructField, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 import scala.util.control.NonFatal
 
-/** What is wrong with Avro's bytes, as text; null where nothing is. Both take schemas as literals.
+/** `sluice_avro(bytes, writer, reader)`: Avro's bytes as a struct; both schemas are literals.
   *
-  * `sluice_avro_misfit(bytes, writer, reader)`: whether the bytes are exactly one datum of the
-  * writer's schema, without records that the reader's does not name.
-  * `sluice_avro_unread(bytes, writer, reader)`: why Avro cannot read such a datum as the reader's.
+  * The fields are the reader's, or `value` where its schema is no record, and the last one, ` fault`:
+  * why the bytes are not exactly one datum of the writer's that can be read; then the others are
+  * null. No Avro name has a space.
   */
 class AvroChecks extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit = {
-    inject(
-      extensions,
-      "sluice_avro_misfit",
-      3,
-      given => AvroMisfit(given(0), text(given(1)), text(given(2)))
-    )
-    inject(
-      extensions,
-      "sluice_avro_unread",
-      3,
-      given => AvroUnread(given(0), text(given(1)), text(given(2)))
-    )
-  }
-
-  private def inject(
-      extensions: SparkSessionExtensions,
-      name: String,
-      takes: Int,
-      make: Seq[Expression] => Expression
-  ): Unit = {
     val builder = (given: Seq[Expression]) => {
-      require(given.length == takes, s"$name: expected $takes arguments, found ${given.length}")
-      make(given)
+      require(given.length == 3, s"sluice_avro: expected 3 arguments, found ${given.length}")
+      AvroDatum(given(0), given(1).eval().toString, given(2).eval().toString)
     }
-    extensions.injectFunction(
-      (FunctionIdentifier(name), new ExpressionInfo(classOf[AvroMisfit].getName, name), builder)
-    )
+    val info = new ExpressionInfo(classOf[AvroDatum].getName, "sluice_avro")
+    extensions.injectFunction((FunctionIdentifier("sluice_avro"), info, builder))
   }
-
-  private def text(given: Expression): String = given.eval().toString
 }
 
-/** A text about bytes that is never an exception, whatever they are. */
-abstract class AvroCheck extends UnaryExpression {
-  protected def told(bytes: Array[Byte]): String
+case class AvroDatum(child: Expression, writer: String, reader: String) extends UnaryExpression {
+  @transient private lazy val ours = AvroDatum.parsed(reader)
+  @transient private lazy val isRecord = ours.getType == Schema.Type.RECORD
+  @transient private lazy val reading = AvroReads.of(AvroDatum.parsed(writer), ours)
+  @transient private lazy val width = dataType.length
 
-  override def dataType: DataType = StringType
+  override lazy val dataType: StructType = {
+    val fields =
+      if (isRecord) AvroTypes.fields(ours) else StructType(Seq(StructField("value", AvroTypes.column(ours))))
+    fields.add(" fault", StringType)
+  }
+
+  override def prettyName: String = "sluice_avro"
   override def nullable: Boolean = true
 
-  override def nullSafeEval(input: Any): Any = UTF8String.fromString(
-    try told(input.asInstanceOf[Array[Byte]])
-    catch { case NonFatal(problem) => AvroCheck.message(problem) }
-  )
+  /** Never an exception, whatever the bytes are. */
+  override def nullSafeEval(input: Any): Any =
+    try read(new AvroBytes.Cursor(input.asInstanceOf[Array[Byte]]))
+    catch {
+      case misfit: AvroBytes.Misfit => failed(misfit.told)
+      case NonFatal(problem) =>
+        failed(Option(problem.getMessage).getOrElse(problem.getClass.getName).take(300))
+    }
+
+  private def read(in: AvroBytes.Cursor): GenericInternalRow = {
+    val row = new GenericInternalRow(width)
+    reading match {
+      case fields: AvroRecords.Fields => fields.fill(in, row)
+      case other if isRecord =>
+        val found = other(in).asInstanceOf[GenericInternalRow]
+        System.arraycopy(found.values, 0, row.values, 0, width - 1)
+      case other => row.update(0, other(in))
+    }
+    if (in.left > 0)
+      throw new AvroBytes.Misfit(s"expected the end of the record, found ${in.left} more bytes")
+    row
+  }
+
+  private def failed(told: String): GenericInternalRow = {
+    val row = new GenericInternalRow(width)
+    row.update(width - 1, UTF8String.fromString(told))
+    row
+  }
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
-    val self = ctx.addReferenceObj("check", this)
-    nullSafeCodeGen(
-      ctx,
-      ev,
-      bytes =>
-        s"""${ev.value} = (UTF8String) $self.nullSafeEval($bytes);
-           |${ev.isNull} = ${ev.value} == null;""".stripMargin
-    )
-  }
-}
-
-object AvroCheck {
-  def message(problem: Throwable): String =
-    Option(problem.getMessage).getOrElse(problem.getClass.getName).take(300)
-
-  /** As Spark's from_avro reads a schema. */
-  def parsed(text: String): Schema = new Schema.Parser().setValidateDefaults(false).parse(text)
-}
-
-case class AvroMisfit(child: Expression, writer: String, reader: String) extends AvroCheck {
-  @transient private lazy val shape =
-    AvroShapes.of(AvroCheck.parsed(writer), AvroCheck.parsed(reader))
-
-  override def prettyName: String = "sluice_avro_misfit"
-
-  override protected def told(bytes: Array[Byte]): String =
-    try {
-      val in = new AvroShapes.Cursor(bytes)
-      shape.walk(in)
-      if (in.left == 0) null
-      else s"expected the end of the record, found ${in.left} more bytes"
-    } catch { case misfit: AvroShapes.Misfit => misfit.told }
-
-  override protected def withNewChildInternal(child: Expression): AvroMisfit = copy(child = child)
-}
-
-case class AvroUnread(child: Expression, writer: String, reader: String) extends AvroCheck {
-  @transient private lazy val reading =
-    new GenericDatumReader[Any](AvroCheck.parsed(writer), AvroCheck.parsed(reader))
-
-  override def prettyName: String = "sluice_avro_unread"
-
-  override protected def told(bytes: Array[Byte]): String = {
-    reading.read(null, DecoderFactory.get().binaryDecoder(bytes, null))
-    null
+    val self = ctx.addReferenceObj("datum", this)
+    val kind = CodeGenerator.javaType(dataType: DataType)
+    nullSafeCodeGen(ctx, ev, bytes => s"${ev.value} = ($kind) $self.nullSafeEval($bytes);")
   }
 
-  override protected def withNewChildInternal(child: Expression): AvroUnread = copy(child = child)
+  override protected def withNewChildInternal(child: Expression): AvroDatum = copy(child = child)
+}
+
+object AvroDatum {
+  private def parsed(text: String): Schema =
+    new Schema.Parser().setValidateDefaults(false).parse(text)
 }

@@ -42,10 +42,6 @@ def told(*arguments: str) -> str:
     return subprocess.run(asking, capture_output=True, text=True, check=True, timeout=120).stdout
 
 
-def test_a_spark_without_its_module_for_avro_is_refused() -> None:
-    assert "p: to read Avro, expected spark-avro_2.13-4.0.2.jar on Spark's class path" in told()
-
-
 def test_a_spark_without_our_functions_is_refused() -> None:
     found = told(str(ROOT / "build" / "jars" / "spark" / "*"))
     assert "expected sluice.jar on Spark's class path, and sluice.AvroChecks in" in found

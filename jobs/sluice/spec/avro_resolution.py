@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from sluice.spec.avro_schema import (
@@ -31,29 +30,15 @@ _PROMOTED = {
 _NUMBERS = {"int": 31, "long": 63}
 
 
-@dataclass(frozen=True)
-class Resolution:
-    """Why no datum of the writer's can be read, `field: reason`; empty if some can.
-
-    `any_bytes`: text of the reader's may be bytes of the writer's, so of any kind.
-    """
-
-    refused: str
-    any_bytes: bool
-
-
-def resolve(writer: AvroSchema, reader: AvroSchema) -> Resolution:
-    """How a writer's schema is read as the reader's."""
-    found = _Resolving(writer, reader)
-    reason = found.reason(writer.root, reader.root, "")
-    return Resolution(reason, found.any_bytes)
+def refusal(writer: AvroSchema, reader: AvroSchema) -> str:
+    """Why no datum of the writer's can be read, `field: reason`; empty if some can."""
+    return _Resolving(writer, reader).reason(writer.root, reader.root, "")
 
 
 class _Resolving:
     def __init__(self, writer: AvroSchema, reader: AvroSchema) -> None:
         self._writer, self._reader = writer, reader
         self._seen: set[tuple[str, str]] = set()
-        self.any_bytes = False
 
     def reason(self, written: Node, read: Node, place: str) -> str:
         theirs, ours = self._writer.named(written), self._reader.named(read)
@@ -70,12 +55,11 @@ class _Resolving:
             case Scalar(), Scalar():
                 fits = theirs.name == ours.name or ours.name in _PROMOTED.get(theirs.name, ())
                 fits = fits and _alike(theirs.logical, ours.logical)
-                self.any_bytes |= (theirs.name, ours.name) == ("bytes", "string")
             case Fixed(), Fixed():
-                fits = theirs.size == ours.size and _named_alike(theirs.name, ours.name, ours)
+                fits = theirs.size == ours.size and _named_alike(theirs, ours)
                 fits = fits and _alike(theirs.logical, ours.logical)
             case Enum(), Enum():
-                fits = _named_alike(_simple(theirs), _simple(ours), ours)
+                fits = _named_alike(theirs, ours)
             case ArrayOf(items), ArrayOf(element):
                 return self.reason(items, element, f"{place}[]")
             case MapOf(values), MapOf(value):
@@ -89,7 +73,7 @@ class _Resolving:
     def _of_records(self, theirs: Record, ours: Record, place: str) -> str:
         if (theirs.name, ours.name) in self._seen:
             return ""
-        if not _records_alike(theirs, ours):
+        if not _named_alike(theirs, ours):
             return _told(place, ours, theirs)
         self._seen.add((theirs.name, ours.name))
         for field in ours.fields:
@@ -132,17 +116,9 @@ def _simple(found: Named) -> str:
     return found.name.rpartition(".")[2]
 
 
-def _named_alike(theirs: str, ours: str, reader: Named) -> bool:
-    return theirs == ours or any(_ends(alias, theirs) for alias in reader.aliases)
-
-
-def _records_alike(theirs: Record, ours: Record) -> bool:
+def _named_alike(theirs: Named, ours: Named) -> bool:
     """By Avro's specification: name spaces do not count, but for aliases, which are full names."""
     return _simple(theirs) == _simple(ours) or theirs.name in ours.aliases
-
-
-def _ends(alias: str, name: str) -> bool:
-    return alias == name or alias.rpartition(".")[2] == name
 
 
 def counterpart(theirs: Record, field: Member) -> Member | None:

@@ -1,6 +1,6 @@
-"""Avro decoding: each record from its writer's schema to the reader's, by Spark's from_avro.
+"""Avro decoding: each record from its writer's schema to the reader's, in one pass on the JVM.
 
-The bytes are checked first: from_avro gets only what is exactly one datum (decision 24).
+What the pass refuses and what the columns cannot hold are the record's errors (decision 24).
 """
 
 from __future__ import annotations
@@ -17,16 +17,15 @@ from sluice.lake.decoding.avro_writers import Writer, writer_of
 from sluice.lake.decoding.column_types import struct_type
 from sluice.lake.decoding.frames import frame_of, frame_refusal, header_of, mark_of
 from sluice.lake.decoding.strict_json import ERROR, RESCUED
-from sluice.spec.avro_columns import columns_of
+from sluice.spec.avro_columns import ALONE, columns_of
 from sluice.spec.avro_parsing import parse_avro
 from sluice.spec.avro_schema import Node, Record
-from sluice.spec.avro_text import DATUM, reading_of, schema_text
+from sluice.spec.avro_text import schema_text
 from sluice.spec.formats import Source
 from sluice.spec.registered import RegisteredSchema
 
-# The first two are ours (jobs/jvm/AvroChecks.scala), the third is of Spark's module spark-avro.
-MISFIT, UNREAD, FROM_AVRO = "sluice_avro_misfit", "sluice_avro_unread", "from_avro"
-_NOT_HELD = "a value has more digits than its column"
+# Ours (jobs/jvm/AvroChecks.scala), with the field that says what is wrong.
+READ_AVRO, FAULT = "sluice_avro", " fault"
 
 
 class AvroRecords:
@@ -46,7 +45,7 @@ class AvroRecords:
         rescue: bool = False,
     ) -> None:
         self._reader = parse_avro(reader)
-        self._reading = reading_of(self._reader)
+        self._reader_text = schema_text(self._reader)
         self._named = writers
         self._writers = {
             key: writer_of(each, self._reader, reader.key)
@@ -55,9 +54,9 @@ class AvroRecords:
         }
         self._rescue = rescue
         self._fields = struct_type(columns_of(self._reader))
-        steps = ("header", "mark", "body", "fault", "read", "wrong", "key", "error")
+        steps = ("header", "mark", "body", "read", "wrong", "key", "error")
         self._steps = tuple(f"_{nonce}_{each}" for each in steps)
-        self._header, self._mark, self._body, self._fault, self._read, *last = self._steps
+        self._header, self._mark, self._body, self._read, *last = self._steps
         self._wrong, self._key, self._error = last
         self._source, self._frame = F.col(source), frame_of(source, F.col(self._header))
         self._names_header = header_of(source)
@@ -77,7 +76,6 @@ class AvroRecords:
         }
         return (
             self._with_frame(records)
-            .withColumn(self._fault, self._fault_in_bytes())
             .withColumn(self._read, self._read_datum())
             .withColumns(values)
             .withColumn(self._wrong, self._first_wrong())
@@ -94,32 +92,20 @@ class AvroRecords:
             {self._mark: self._frame.mark, self._body: self._frame.body}
         )
 
-    def _fault_in_bytes(self) -> Column:
-        """Why the bytes are no datum of the writer's; empty where there is none."""
-        found = self._by_writer(self._fault_of, F.lit(""))
-        return F.when(self._source.isNotNull(), found)
-
-    def _fault_of(self, writer: Writer) -> Column:
-        if writer.refused:
-            return F.lit(writer.refused)
-        texts = schema_text(writer.schema), schema_text(self._reader)
-        return F.call_function(MISFIT, F.col(self._body), *map(F.lit, texts))
-
     def _read_datum(self) -> Column:
-        """What from_avro gives; null where the bytes are no datum."""
-        nothing = F.when(F.lit(False), self._from_avro(self._reading.of_writer(self._reader)))
-        read = self._by_writer(
-            lambda each: (
-                nothing if each.refused else self._from_avro(self._reading.of_writer(each.schema))
-            ),
-            nothing,
-        )
-        return F.when(self._source.isNotNull() & F.col(self._fault).isNull(), read)
+        """The datum, and what is wrong with its bytes; null where they have no schema."""
+        nothing = F.when(F.lit(False), self._read_as(self._reader_text, self._reader_text))
 
-    def _from_avro(self, writer: str) -> Column:
-        options = {"avroSchema": self._reading.of_reader(self._reader), "mode": "PERMISSIVE"}
-        pairs = [F.lit(each) for pair in options.items() for each in pair]
-        return F.call_function(FROM_AVRO, F.col(self._body), F.lit(writer), F.create_map(*pairs))
+        def of(writer: Writer) -> Column:
+            return nothing if writer.refused else self._read_of(writer)
+
+        return F.when(self._source.isNotNull(), self._by_writer(of, nothing))
+
+    def _read_of(self, writer: Writer) -> Column:
+        return self._read_as(schema_text(writer.schema), self._reader_text)
+
+    def _read_as(self, writer: str, reader: str) -> Column:
+        return F.call_function(READ_AVRO, F.col(self._body), F.lit(writer), F.lit(reader))
 
     def _by_writer(self, of: Callable[[Writer], Column], otherwise: Column) -> Column:
         """What the record's own writer asks for."""
@@ -135,13 +121,11 @@ class AvroRecords:
     def _columns(self) -> list[tuple[str, Column, Conversion | None]]:
         """The columns as they were read, each with the conversion that it needs."""
         datum, root = F.col(self._read), self._reader.named(self._reader.root)
-        datum = datum[DATUM] if self._reading.around else datum
-        any_bytes = any(each.any_bytes for each in self._writers.values())
-        conversions = Conversions(self._reader, any_bytes)
+        conversions = Conversions(self._reader)
         if isinstance(root, Record):
             read: list[tuple[Node, Column]] = [(x.type, datum[x.name]) for x in root.fields]
         else:
-            read = [(self._reader.root, datum)]
+            read = [(self._reader.root, datum[ALONE])]
         return [
             (each.name, column, conversions.of(node, each.dataType))
             for each, (node, column) in zip(self._fields, read, strict=True)
@@ -149,22 +133,17 @@ class AvroRecords:
 
     def _first_wrong(self) -> Column:
         """What is wrong first, without the writer's name."""
-        witness = F.col(self._read)[self._reading.witness]
-        unread = self._by_writer(self._unread, F.lit(None).cast("string"))
-        failed = F.coalesce(unread, F.lit(_NOT_HELD))
+        fault = F.col(self._read)[FAULT]
+        told = self._by_writer(
+            lambda each: F.lit(each.refused) if each.refused else fault, F.lit("")
+        )
         misfits = [
             conversion.misfit(read, F.col(self._names[name]), F.lit(name))
             for name, read, conversion in self._columns
             if conversion is not None
         ]
-        found = F.coalesce(F.col(self._fault), F.when(witness.isNull(), failed), *misfits)
+        found = F.coalesce(told, *misfits)
         return F.when(self._source.isNotNull(), found)
-
-    def _unread(self, writer: Writer) -> Column:
-        if writer.refused:
-            return F.lit(None).cast("string")
-        texts = self._reading.of_writer(writer.schema), self._reading.of_reader(self._reader)
-        return F.call_function(UNREAD, F.col(self._body), *map(F.lit, texts))
 
     @property
     def _seldom(self) -> dict[str, Column]:
@@ -208,14 +187,10 @@ class AvroRecords:
         def of(writer: Writer) -> Column:
             if writer.refused or writer.more is None:
                 return nothing
-            texts = {"avroSchema": schema_text(writer.more), "mode": "PERMISSIVE"}
-            pairs = [F.lit(each) for pair in texts.items() for each in pair]
-            found = F.call_function(
-                FROM_AVRO,
-                F.col(self._body),
-                F.lit(schema_text(writer.schema)),
-                F.create_map(*pairs),
-            )
-            return F.to_json(found, {"ignoreNullFields": "false"})
+            found = self._read_as(schema_text(writer.schema), schema_text(writer.more))
+            fields = writer.more.named(writer.more.root)
+            assert isinstance(fields, Record)
+            new = F.struct(*(found[each.name].alias(each.name) for each in fields.fields))
+            return F.to_json(new, {"ignoreNullFields": "false"})
 
         return self._by_writer(of, nothing)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
-from pyspark.sql import types as T
 
+from sluice.lake.decoding.frames import hyphenated
 from sluice.spec.avro_columns import DURATION
 from sluice.spec.avro_schema import Logical
 
@@ -19,11 +19,11 @@ _A_DAY = 86_400
 _PER_SECOND = {"millis": 1_000, "micros": 1_000_000}
 
 
-def converted(logical: Logical, declared: T.DataType, fixed: bool) -> Convert | None:
+def converted(logical: Logical, fixed: bool) -> Convert | None:
     """The conversion; None where the value is already the column's."""
     match logical.name:
         case "decimal":
-            return lambda number: number.try_cast(declared)
+            return None
         case "date":
             return _date
         case "duration":
@@ -78,5 +78,4 @@ def _unsigned(data: Column, start: int) -> Column:
 
 
 def _uuid(data: Column) -> Column:
-    digits = F.lower(F.hex(data))
-    return F.regexp_replace(digits, "^(.{8})(.{4})(.{4})(.{4})(.{12})$", "$1-$2-$3-$4-$5")
+    return hyphenated(F.lower(F.hex(data)))

@@ -1,4 +1,4 @@
-"""Avro values: what from_avro read, as the declared columns hold it, and what does not fit."""
+"""Avro values: what was read, as the declared columns hold it, and what does not fit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from sluice.lake.decoding.avro_scalars import Convert, converted
-from sluice.lake.decoding.misfits import MOST_SHOWN, misfit, quoted
+from sluice.lake.decoding.misfits import misfit, quoted
 from sluice.spec.avro_columns import union_of
 from sluice.spec.avro_schema import (
     ArrayOf,
@@ -44,19 +44,6 @@ class _OfScalar:
 
     def misfit(self, read: Column, value: Column, path: Column) -> Column:
         shown = misfit(path, self.expected, read.cast("string"))
-        return F.when(read.isNotNull() & value.isNull(), shown)
-
-
-@dataclass(frozen=True)
-class _OfText:
-    """Text that may be any bytes."""
-
-    def value(self, read: Column) -> Column:
-        return F.when(F.is_valid_utf8(read), read)
-
-    def misfit(self, read: Column, value: Column, path: Column) -> Column:
-        start = F.hex(F.substring(read.cast("binary"), 1, MOST_SHOWN))
-        shown = misfit(path, T.StringType(), quoted(start))
         return F.when(read.isNotNull() & value.isNull(), shown)
 
 
@@ -123,10 +110,9 @@ def _first(errors: Column) -> Column:
 
 @dataclass(frozen=True)
 class Conversions:
-    """The conversions of a schema. `any_bytes`: what is read as text may be any bytes."""
+    """The conversions of a schema."""
 
     schema: AvroSchema
-    any_bytes: bool
 
     def of(self, node: Node, declared: T.DataType) -> Conversion | None:
         """None where the type needs none."""
@@ -147,12 +133,11 @@ class Conversions:
 
     def _of_scalar(self, found: Scalar | Fixed, declared: T.DataType) -> Conversion | None:
         if found.logical is not None:
-            convert = converted(found.logical, declared, isinstance(found, Fixed))
+            convert = converted(found.logical, isinstance(found, Fixed))
             if convert is not None:
                 in_words = found.logical.name.startswith("time-")
                 return _OfScalar(convert, "a time of day" if in_words else declared)
-        is_text = isinstance(found, Scalar) and found.name == "string"
-        return _OfText() if is_text and self.any_bytes else None
+        return None
 
     def _of_union(self, members: tuple[Node, ...], declared: T.DataType) -> Conversion | None:
         if len(members) == 1:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sluice.spec.avro_columns import columns_of
 from sluice.spec.avro_parsing import parse_avro
-from sluice.spec.avro_resolution import counterpart, resolve
+from sluice.spec.avro_resolution import counterpart, refusal
 from sluice.spec.avro_schema import AvroSchema, Member, Record, Ref, Scalar
 from sluice.spec.registered import RegisteredSchema
 
@@ -17,13 +17,11 @@ UNREADABLE = "cannot be read as "
 class Writer:
     """A schema that records are written with.
 
-    `refused` says why none of them can be read, and begins with UNREADABLE. `any_bytes`: text of
-    the reader's may be any bytes of the writer's. `more` has only the outermost fields that the
-    reader has not; None without any that JSON can hold.
+    `refused` says why none of them can be read, and begins with UNREADABLE. `more` has only the
+    outermost fields that the reader has not; None without any that JSON can hold.
     """
 
     schema: AvroSchema
-    any_bytes: bool = False
     refused: str = ""
     more: AvroSchema | None = None
 
@@ -35,9 +33,9 @@ def writer_of(found: RegisteredSchema, reader: AvroSchema, reader_key: str) -> W
         written = parse_avro(found)
     except ValueError as problem:
         return Writer(AvroSchema(Scalar("null")), refused=f"{UNREADABLE}{name}: {problem}")
-    how = resolve(written, reader)
-    refused = f"{UNREADABLE}{name}: {how.refused}" if how.refused else ""
-    return Writer(written, how.any_bytes, refused, _more(written, reader))
+    why = refusal(written, reader)
+    refused = f"{UNREADABLE}{name}: {why}" if why else ""
+    return Writer(written, refused, _more(written, reader))
 
 
 def _more(written: AvroSchema, reader: AvroSchema) -> AvroSchema | None:

@@ -119,5 +119,9 @@ def _id(data: Column) -> Column:
 
 
 def _guid(data: Column) -> Column:
-    digits = F.lower(F.hex(F.substring(data, 2, 16)))
+    return hyphenated(F.lower(F.hex(F.substring(data, 2, 16))))
+
+
+def hyphenated(digits: Column) -> Column:
+    """The 32 hexadecimal digits of a UUID as it is written."""
     return F.regexp_replace(digits, "^(.{8})(.{4})(.{4})(.{4})(.{12})$", "$1-$2-$3-$4-$5")

@@ -1,0 +1,171 @@
+package sluice
+
+import java.math.{BigDecimal, BigInteger}
+import java.util.Arrays
+import org.apache.avro.{LogicalTypes, Schema}
+import org.apache.avro.Schema.Type
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, GenericArrayData}
+import org.apache.spark.sql.types.Decimal
+import org.apache.spark.unsafe.types.UTF8String
+import scala.collection.mutable.ArrayBuffer
+import scala.jdk.CollectionConverters._
+
+/** Reads: bytes of a writer's schema as values of a reader's, in one pass that checks them too.
+  *
+  * What Avro's rules cannot read is a `Refused`: alone a misfit of every datum, as a type of a
+  * writer's union one of the data that have it.
+  */
+private[sluice] object AvroReads {
+  import AvroBytes.{Cursor, Misfit}
+  import AvroShapes.Shape
+
+  abstract class Read { def apply(in: Cursor): Any }
+
+  final class Refused(val path: String, val told: String) extends Read {
+    def apply(in: Cursor): Any = {
+      val misfit = new Misfit(told)
+      misfit.path = path
+      throw misfit
+    }
+    def within(name: String): Refused = new Refused(AvroBytes.joined(name, path), told)
+  }
+
+  private def refused(writer: Schema, reader: Schema) =
+    new Refused("", s"expected ${AvroTypes.told(reader)}, found ${AvroTypes.told(writer)}")
+
+  def of(writer: Schema, reader: Schema): Read = (writer.getType, reader.getType) match {
+    case (Type.UNION, _) => ofUnion(writer.getTypes.asScala.map(of(_, reader)).toArray)
+    case (_, Type.UNION) => intoUnion(writer, reader)
+    case (Type.RECORD, Type.RECORD) =>
+      if (AvroTypes.sameName(writer, reader)) AvroRecords.of(writer, reader)
+      else refused(writer, reader)
+    case (Type.ARRAY, Type.ARRAY) =>
+      of(writer.getElementType, reader.getElementType) match {
+        case never: Refused => never.within("[]")
+        case member => new Elements(member, AvroShapes.of(writer.getElementType))
+      }
+    case (Type.MAP, Type.MAP) =>
+      of(writer.getValueType, reader.getValueType) match {
+        case never: Refused => never.within("[]")
+        case member => new Entries(member)
+      }
+    case (Type.ENUM, Type.ENUM) if AvroTypes.sameName(writer, reader) =>
+      new Symbols(writer, reader)
+    case (Type.FIXED, Type.FIXED)
+        if AvroTypes.sameName(writer, reader) && writer.getFixedSize == reader.getFixedSize =>
+      bytesAs(reader, _ => reader.getFixedSize)
+    case _ => ofScalar(writer.getType, reader).getOrElse(refused(writer, reader))
+  }
+
+  private def ofScalar(writer: Type, reader: Schema): Option[Read] =
+    Option((writer, reader.getType) match {
+      case (Type.NULL, Type.NULL) => _ => null
+      case (Type.BOOLEAN, Type.BOOLEAN) => in => in.boolean()
+      case (Type.INT, Type.INT) => in => in.int()
+      case (Type.INT, Type.LONG) => in => in.int().toLong
+      case (Type.INT, Type.FLOAT) => in => in.int().toFloat
+      case (Type.INT, Type.DOUBLE) => in => in.int().toDouble
+      case (Type.LONG, Type.LONG) => in => in.long()
+      case (Type.LONG, Type.FLOAT) => in => in.long().toFloat
+      case (Type.LONG, Type.DOUBLE) => in => in.long().toDouble
+      case (Type.FLOAT, Type.FLOAT) => in => in.float()
+      case (Type.FLOAT, Type.DOUBLE) => in => in.float().toDouble
+      case (Type.DOUBLE, Type.DOUBLE) => in => in.double()
+      case (Type.STRING, Type.STRING) => in => in.text()
+      case (Type.BYTES, Type.STRING) => in => in.bytesAsText()
+      case (Type.BYTES | Type.STRING, Type.BYTES) => bytesAs(reader, in => in.long())
+      case _ => null
+    })
+
+  /** Bytes, or the number that they are where the reader says so. */
+  private def bytesAs(reader: Schema, length: Cursor => Long): Read =
+    reader.getLogicalType match {
+      case decimal: LogicalTypes.Decimal => new Digits(decimal.getPrecision, decimal.getScale, length)
+      case _ =>
+        in =>
+          val many = length(in)
+          in.skip(many)
+          Arrays.copyOfRange(in.bytes, in.at - many.toInt, in.at)
+    }
+
+  private final class Digits(precision: Int, scale: Int, length: Cursor => Long) extends Read {
+    // Fewer bytes than this hold no number of too many digits.
+    private val tooLarge = BigInteger.TEN.pow(precision)
+    private val few = (tooLarge.bitLength - 1) / 8
+
+    def apply(in: Cursor): Any = {
+      val many = length(in)
+      in.skip(many)
+      if (many == 0) throw new Misfit("expected a number, found no bytes")
+      val number = new BigInteger(in.bytes, in.at - many.toInt, many.toInt)
+      if (many > few && number.abs.compareTo(tooLarge) >= 0)
+        throw new Misfit(s"expected DECIMAL($precision,$scale), found ${shown(number)}")
+      if (precision <= Decimal.MAX_LONG_DIGITS) Decimal(number.longValue, precision, scale)
+      else Decimal(new BigDecimal(number, scale), precision, scale)
+    }
+
+    private def shown(number: BigInteger): String =
+      if (number.bitLength > 4096) s"a number of ${number.bitLength} bits"
+      else AvroBytes.shortened(new BigDecimal(number, scale).toPlainString)
+  }
+
+  private final class Symbols(writer: Schema, reader: Schema) extends Read {
+    private val theirs = writer.getEnumSymbols.asScala.toArray
+    private val ours = theirs.map { each =>
+      val known = if (reader.hasEnumSymbol(each)) each else reader.getEnumDefault
+      if (known == null) null else UTF8String.fromString(known)
+    }
+
+    def apply(in: Cursor): Any = {
+      val found = ours(in.place(ours.length, "of a symbol"))
+      if (found != null) return found
+      val symbols = reader.getEnumSymbols.asScala.mkString(", ")
+      throw new Misfit(
+        s"expected one of ${AvroBytes.shortened(symbols)}, found ${theirs(in.last)}"
+      )
+    }
+  }
+
+  private def ofUnion(members: Array[Read]): Read =
+    if (members.nonEmpty && members.forall(_.isInstanceOf[Refused])) members(0)
+    else in => members(in.place(members.length, "of a union's type"))(in)
+
+  private def intoUnion(writer: Schema, reader: Schema): Read = {
+    val held = AvroTypes.toldApart(reader)
+    if (writer.getType == Type.NULL)
+      return if (AvroTypes.mayBeNull(reader)) _ => null else refused(writer, reader)
+    val ranked = held.zipWithIndex.sortBy { case (each, _) => AvroTypes.rank(writer, each) }
+    val readable = ranked
+      .map { case (each, place) => (of(writer, each), place) }
+      .find { case (read, _) => !read.isInstanceOf[Refused] }
+    readable match {
+      case None => refused(writer, reader)
+      case Some((read, _)) if held.length == 1 => read
+      case Some((read, place)) =>
+        in => {
+          val row = new GenericInternalRow(held.length)
+          row.update(place, read(in))
+          row
+        }
+    }
+  }
+
+  private final class Elements(member: Read, shape: Shape) extends Read {
+    def apply(in: Cursor): Any = {
+      val found = new ArrayBuffer[Any]
+      AvroShapes.members(in, shape.isEmpty, () => found += member(in))
+      new GenericArrayData(found.toArray)
+    }
+  }
+
+  private final class Entries(member: Read) extends Read {
+    def apply(in: Cursor): Any = {
+      // Of repeated names the last counts.
+      val found = new java.util.LinkedHashMap[UTF8String, Any]
+      AvroShapes.members(in, false, () => found.put(in.text(), member(in)))
+      val keys = new GenericArrayData(found.keySet.toArray.asInstanceOf[Array[Any]])
+      new ArrayBasedMapData(keys, new GenericArrayData(found.values.toArray.asInstanceOf[Array[Any]]))
+    }
+  }
+}

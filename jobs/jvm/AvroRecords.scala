@@ -1,0 +1,91 @@
+package sluice
+
+import java.io.ByteArrayOutputStream
+import org.apache.avro.Schema
+import org.apache.avro.generic.{GenericData, GenericDatumWriter}
+import org.apache.avro.io.EncoderFactory
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import scala.jdk.CollectionConverters._
+
+/** Records: the reader's fields in their places, the writer's other fields passed over. */
+private[sluice] object AvroRecords {
+  import AvroReads.{Read, Refused}
+  import AvroBytes.{Cursor, Misfit}
+  import AvroShapes.Shape
+
+  def of(writer: Schema, reader: Schema): Read = {
+    val fields = reader.getFields.asScala.toArray
+    val theirs = writer.getFields.asScala.toArray
+    // One field is read as one: of two that mean it, the second has its default.
+    val meant = fields.map(counterpart(_, theirs))
+    val sources = meant.indices.map(n => if (meant.indexOf(meant(n)) < n) -1 else meant(n)).toArray
+    val reads = fields.indices.map { place =>
+      val read =
+        if (sources(place) < 0) missing(fields(place))
+        else AvroReads.of(theirs(sources(place)).schema, fields(place).schema)
+      read match {
+        case never: Refused => never.within(fields(place).name)
+        case other => other
+      }
+    }.toArray
+    reads.collectFirst { case never: Refused => never }.getOrElse {
+      val targets = theirs.indices.map(sources.indexOf(_)).toArray
+      new Fields(
+        theirs.indices.map(n => if (targets(n) < 0) theirs(n).name else fields(targets(n)).name).toArray,
+        targets,
+        targets.map(each => if (each < 0) null else reads(each)),
+        theirs.map(each => AvroShapes.of(each.schema)),
+        fields.indices.map(each => if (sources(each) < 0) reads(each)(Nothing) else null).toArray
+      )
+    }
+  }
+
+  private val Nothing = new Cursor(Array.emptyByteArray)
+
+  /** The place of the writer's field of the name, or of one of the aliases; -1 without. */
+  private def counterpart(field: Schema.Field, theirs: Array[Schema.Field]): Int =
+    (field.name +: field.aliases.asScala.toSeq)
+      .map(name => theirs.indexWhere(_.name == name))
+      .find(_ >= 0)
+      .getOrElse(-1)
+
+  /** A field's default, as what stands in the bytes of no record. */
+  private def missing(field: Schema.Field): Read = {
+    if (!field.hasDefaultValue)
+      return new Refused("", "the writer's schema has no such field, and it has no default")
+    val bytes = new ByteArrayOutputStream
+    val encoder = EncoderFactory.get().binaryEncoder(bytes, null)
+    new GenericDatumWriter[Any](field.schema)
+      .write(GenericData.get().getDefaultValue(field), encoder)
+    encoder.flush()
+    val value = AvroReads.of(field.schema, field.schema)(new Cursor(bytes.toByteArray))
+    _ => value
+  }
+
+  final class Fields(
+      names: Array[String],
+      targets: Array[Int],
+      reads: Array[Read],
+      shapes: Array[Shape],
+      defaults: Array[Any]
+  ) extends Read {
+    private val anyDefault = defaults.exists(_ != null)
+
+    /** Into a row that may have more places than these. */
+    def fill(in: Cursor, row: GenericInternalRow): InternalRow = {
+      if (anyDefault) System.arraycopy(defaults, 0, row.values, 0, defaults.length)
+      var place = 0
+      try {
+        while (place < reads.length) {
+          val read = reads(place)
+          if (read == null) shapes(place).walk(in) else row.update(targets(place), read(in))
+          place += 1
+        }
+      } catch { case misfit: Misfit => throw misfit.within(names(place)) }
+      row
+    }
+
+    def apply(in: Cursor): Any = fill(in, new GenericInternalRow(defaults.length))
+  }
+}
