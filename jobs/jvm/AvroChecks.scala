@@ -12,9 +12,9 @@ import scala.util.control.NonFatal
 
 /** `sluice_avro(bytes, writer, reader)`: Avro's bytes as a struct; both schemas are literals.
   *
-  * The fields are the reader's, or `value` where its schema is no record, and the last one, ` fault`:
+  * The fields are the reader's, or `value` where its schema is no record, and the last one, `_error`:
   * why the bytes are not exactly one datum of the writer's that can be read; then the others are
-  * null. No Avro name has a space.
+  * null.
   */
 class AvroChecks extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit = {
@@ -36,7 +36,7 @@ case class AvroDatum(child: Expression, writer: String, reader: String) extends 
   override lazy val dataType: StructType = {
     val fields =
       if (isRecord) AvroTypes.fields(ours) else StructType(Seq(StructField("value", AvroTypes.column(ours))))
-    fields.add(" fault", StringType)
+    fields.add("_error", StringType)
   }
 
   override def prettyName: String = "sluice_avro"

@@ -24,8 +24,8 @@ from sluice.spec.avro_text import schema_text
 from sluice.spec.formats import Source
 from sluice.spec.registered import RegisteredSchema
 
-# Ours (jobs/jvm/AvroChecks.scala), with the field that says what is wrong.
-READ_AVRO, FAULT = "sluice_avro", " fault"
+# Ours (jobs/jvm/AvroChecks.scala): the reader's fields, and ERROR.
+READ_AVRO = "sluice_avro"
 
 
 class AvroRecords:
@@ -133,7 +133,7 @@ class AvroRecords:
 
     def _first_wrong(self) -> Column:
         """What is wrong first, without the writer's name."""
-        fault = F.col(self._read)[FAULT]
+        fault = F.col(self._read)[ERROR]
         told = self._by_writer(
             lambda each: F.lit(each.refused) if each.refused else fault, F.lit("")
         )
@@ -167,18 +167,24 @@ class AvroRecords:
     def _decoded(self) -> Column:
         """Not deterministic, or Spark would copy all steps into a filter on an error."""
         nothing = F.lit(None).cast("string")
-        rescued = [self._rescued().alias(RESCUED)] if self._rescue else []
-        values = [
-            (read if conversion is None else F.col(self._names[name])).alias(name)
-            for name, read, conversion in self._columns
-        ]
         error = F.col(self._error)
         nulls = [F.lit(None).cast(each.dataType).alias(each.name) for each in self._fields]
         none_rescued = [nothing.alias(RESCUED)] if self._rescue else []
         decoded = F.when(
             error.isNotNull(), F.struct(*nulls, *none_rescued, error.alias(ERROR))
-        ).otherwise(F.struct(*values, *rescued, nothing.alias(ERROR)))
+        ).otherwise(self._whole(nothing))
         return F.when(self._source.isNotNull() & (F.spark_partition_id() >= 0), decoded)
+
+    def _whole(self, nothing: Column) -> Column:
+        """What is decoded of a record without an error; as it was read, if that will do."""
+        if not self._rescue and all(conversion is None for _, _, conversion in self._columns):
+            return F.col(self._read)
+        rescued = [self._rescued().alias(RESCUED)] if self._rescue else []
+        values = [
+            (read if conversion is None else F.col(self._names[name])).alias(name)
+            for name, read, conversion in self._columns
+        ]
+        return F.struct(*values, *rescued, nothing.alias(ERROR))
 
     def _rescued(self) -> Column:
         """The fields that only the writer's schema has."""
