@@ -98,8 +98,9 @@ bench-scale: setup  ## What a step costs on large tables: a year of batches, 10,
 bench-wide: setup  ## What statistics cost on a table of 200 columns: five minutes
 	@$(BIN)/python -m local.bench.wide_tables --json build/bench_wide_tables.json
 
-bench-formats: setup  ## What decoding costs: each format beside Spark's own decoding, and a look-up: five minutes
+bench-formats: setup  ## Each format beside plain Spark: decoding alone, Kafka to Delta, a look-up: fifteen minutes
 	@$(BIN)/python -m local.bench.formats --json build/bench_formats.json
+	@$(BIN)/python -m local.bench.formats_to_tables --json build/bench_formats_to_tables.json
 
 lock: setup  ## Compile requirements*.in into requirements*.txt, list the jars' checksums
 	$(BIN)/uv pip compile --quiet --generate-hashes --python-version 3.11 requirements.in -o requirements.txt

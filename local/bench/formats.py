@@ -3,14 +3,14 @@
     python -m local.bench.formats [--records 500000] [--rounds 7] [--json FILE]
 
 Each turn decodes records that Spark has in memory, and writes the columns nowhere. Spark's own
-decoding is `from_json` and `from_avro` alone, with the same fields: it checks less. A warm JVM;
+decoding is what a plain job has that wants typed columns and keeps the rows that fail: `from_json`
+and `from_avro`, both PERMISSIVE, and for Protobuf a parse in Python. It checks less. A warm JVM;
 the first round is not counted. Where a schema registry is there (`local/servers.sh apicurio`), what
 a look-up costs is measured as well.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -20,21 +20,21 @@ import click
 from confluent_kafka.schema_registry import Schema
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.avro.functions import from_avro, to_avro
 from rich.console import Console
-from sluice.lake.decoding.column_types import struct_type
 from sluice.lake.decoding.decode import decoder
 from sluice.lake.session import open_own
 from sluice.lake.spark_place import OwnSpark
 from sluice.registry.client import Registry
 from sluice.registry.registry_settings import RegistrySettings
-from sluice.spec.formats import AvroFormat, JsonFormat, RawFormat
+from sluice.spec.formats import AvroFormat, Format, JsonFormat, ProtobufFormat, RawFormat
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.spec.registered import RegisteredSchema
 from sluice.tables.warehouse import Warehouse
 
 from local.bench import options
 from local.bench.figures import WIDTH, Shown, all_of, circumstances, write
+from local.bench.flights import AVRO, DDL, FIELDS, MESSAGE, PARTITIONS, PROTOBUF, flights, values
+from local.bench.plain_formats import decoded
 from local.bench.report import Size
 from local.bench.turns import Comparison, Turns, in_order
 from local.bench.world import empty
@@ -43,76 +43,56 @@ from local.embedded.schema_registry import SchemaRegistry
 from local.embedded.server import PROGRAMS
 
 MODULE = "local.bench.formats"
-_PARTITIONS = 2
 _AT_MOST = 1.10
 _LOOK_UPS = 20
-_KINDS = {"long": "BIGINT", "string": "STRING", "double": "DOUBLE", "boolean": "BOOLEAN"}
-_FIELDS = {
-    **dict.fromkeys(("year", "month", "day", "flight", "distance", "dep_time"), "long"),
-    **dict.fromkeys(("carrier", "tailnum", "origin", "dest"), "string"),
-    **dict.fromkeys(("dep_delay", "arr_delay", "air_time"), "double"),
-    "cancelled": "boolean",
-}
-_DDL = ", ".join(f"{name} {_KINDS[kind]}" for name, kind in _FIELDS.items())
-_AVRO = json.dumps(
-    {
-        "type": "record",
-        "name": "Flight",
-        "fields": [{"name": name, "type": kind} for name, kind in _FIELDS.items()],
-    }
+_FRAME, _FIRST_MESSAGE = b"\0\0\0\0\1", b"\0"
+_PAIRS = (
+    ("json", "from_json"),
+    ("avro", "from_avro"),
+    ("protobuf", "python"),
+    ("raw", "bytes"),
 )
-_FRAME = b"\0\0\0\0\1"
 
 Decoding = Callable[[DataFrame], DataFrame]
 
 
-def flights(spark: SparkSession, records: int) -> DataFrame:
-    """Records of a few fields of each kind, as their fields."""
-    made = {
-        "long": lambda n: F.xxhash64("id", F.lit(n)) % 10_000,
-        "string": lambda n: F.concat(F.lit("N"), F.xxhash64("id", F.lit(n)) % 1_000),
-        "double": lambda n: (F.xxhash64("id", F.lit(n)) % 10_000) / 8.0,
-        "boolean": lambda n: F.col("id") % (n + 2) == 0,
-    }
-    fields = [made[kind](n).alias(name) for n, (name, kind) in enumerate(_FIELDS.items())]
-    return spark.range(0, records, 1, _PARTITIONS).select(F.struct(*fields).alias("flight"))
-
-
-def as_records(flights: DataFrame, value: object) -> DataFrame:
-    """Records as the decoders take them, with this value, in memory."""
+def as_records(values: DataFrame, frame: bytes) -> DataFrame:
+    """Records as the decoders take them, with a frame before the value, in memory."""
+    value = F.concat(F.lit(frame), "value").alias("value")
     headers = F.lit(None).cast("array<struct<key:string,value:binary>>")
-    return flights.select(value.alias("value"), headers.alias("headers")).localCheckpoint()  # type: ignore[attr-defined]
+    return values.select(value, headers.alias("headers")).localCheckpoint()
 
 
 def contenders(spark: SparkSession, records: int) -> Mapping[str, tuple[DataFrame, Decoding]]:
     """What each decodes, and how."""
     there = flights(spark, records)
-    text = F.to_json("flight").cast("binary")
-    json_records = as_records(there, text)
-    avro_records = as_records(there, F.concat(F.lit(_FRAME), to_avro("flight", _AVRO)))
-    declared = JsonFormat.model_validate({"type": "json", "schema": _DDL})
-    reader = RegisteredSchema("1", "AVRO", _AVRO)
-    registered = AvroFormat(type="avro", registry="bench").read_as(reader)
-    body = F.substring("value", 6, 2**31 - 1)
+    of_json = as_records(values(there, "json"), b"")
+    of_avro = as_records(values(there, "avro"), _FRAME)
+    of_protobuf = as_records(values(there, "protobuf"), _FRAME + _FIRST_MESSAGE)
+    declared = JsonFormat.model_validate({"type": "json", "schema": DDL})
+    avro = RegisteredSchema("1", "AVRO", AVRO)
+    protobuf = RegisteredSchema("1", "PROTOBUF", PROTOBUF)
+    of_registry = AvroFormat(type="avro", registry="bench").read_as(avro)
+    messages = ProtobufFormat(type="protobuf", registry="bench", record=MESSAGE).read_as(protobuf)
     return {
-        "json": (json_records, _ours(declared, {})),
-        "from_json": (
-            json_records,
-            lambda given: given.select(
-                F.from_json(F.col("value").cast("string"), struct_type(declared.columns)).alias("d")
-            ).select("d.*"),
-        ),
-        "avro": (avro_records, _ours(registered, {"1": reader})),
-        "from_avro": (
-            avro_records,
-            lambda given: given.select(from_avro(body, _AVRO).alias("d")).select("d.*"),
-        ),
-        "raw": (json_records, _ours(RawFormat(type="raw"), {})),
-        "bytes": (json_records, lambda given: given.select("value")),
+        "json": (of_json, _ours(declared, {})),
+        "from_json": (of_json, _theirs("json", DDL, b"")),
+        "avro": (of_avro, _ours(of_registry, {"1": avro})),
+        "from_avro": (of_avro, _theirs("avro", AVRO, _FRAME)),
+        "protobuf": (of_protobuf, _ours(messages, {"1": protobuf})),
+        "python": (of_protobuf, _theirs("protobuf", PROTOBUF, _FRAME + _FIRST_MESSAGE)),
+        "raw": (of_json, _ours(RawFormat(type="raw"), {})),
+        "bytes": (of_json, lambda given: given.select("value")),
     }
 
 
-def _ours(form: object, writers: Mapping[str, RegisteredSchema]) -> Decoding:
+def _theirs(form: str, schema: str, frame: bytes) -> Decoding:
+    """Spark's own decoding, with the frame cut off."""
+    body = F.substring("value", len(frame) + 1, 2**31 - 1) if frame else F.col("value")
+    return lambda given: decoded(given.select(body.alias("value")), form, schema)
+
+
+def _ours(form: Format, writers: Mapping[str, RegisteredSchema]) -> Decoding:
     decode = decoder(form, "value", writers)
     return lambda given: decode(given, exact=False).select("decoded.*")
 
@@ -127,7 +107,7 @@ def seconds_of(records: DataFrame, decode: Decoding) -> float:
 def look_up(folder: Path) -> Shown:
     """What a question to a real schema registry on this machine costs."""
     with SchemaRegistry(folder) as running:
-        number = running.client().register_schema("flights-value", Schema(_AVRO, "AVRO"))
+        number = running.client().register_schema("flights-value", Schema(AVRO, "AVRO"))
         registry = Registry(RegistrySettings("bench", {"url": running.url}))
         questions: Mapping[str, Callable[[], object]] = {
             "a schema by its number": lambda: registry.schema(str(number)),
@@ -152,12 +132,12 @@ def tables(size: Size) -> list[Shown]:
         for name in turns.seconds
     ]
     ratios = []
-    for ours, theirs in (("json", "from_json"), ("avro", "from_avro"), ("raw", "bytes")):
+    for ours, theirs in _PAIRS:
         most = {size.records: _AT_MOST}
         if found := turns.verdict(Comparison(ours, theirs, most), size.records):
             line = (f"{ours} / {theirs}", f"{found.median:.2f}", f"{_AT_MOST:.2f}", found.word)
             ratios.append((*line, all_of(found.ratios, 2)))
-    what = f"{size.records:,} records of {len(_FIELDS)} fields"
+    what = f"{size.records:,} records of {len(FIELDS)} fields"
     return [
         Shown(what, [("decoding", "records per second", "all turns, s"), *taken]),
         Shown(f"{what}: ratios", [("ratio", "median", "at most", "", "all pairs"), *ratios]),
@@ -176,7 +156,7 @@ def main(records: int, rounds: int, file: Path | None) -> None:
     spec = PipelineSpec.model_validate({**named, "format": {"type": "raw"}})
     spark = open_own(OwnSpark(), Warehouse(str(folder)), spec)
     try:
-        size = Size(records, 0, _PARTITIONS, Turns())
+        size = Size(records, 0, PARTITIONS, Turns())
         there = contenders(spark, records)
         for turn in range(rounds + 1):
             for name in in_order([*there], turn):

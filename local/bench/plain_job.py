@@ -1,8 +1,9 @@
 """A plain batch job: a read of a fixed range, and an append to Delta.
 
-    spark-submit local/bench/plain_job.py BOOTSTRAP TOPIC ENDS TABLE [SCHEMA]
+    spark-submit local/bench/plain_job.py BOOTSTRAP TOPIC ENDS TABLE [SCHEMA [FORMAT]]
 
-With a schema, `from_json` decodes the values; without one, they are stored unchanged.
+With a schema, the values are decoded, as JSON if nothing else is said; without one, they are stored
+unchanged.
 """
 
 from __future__ import annotations
@@ -10,21 +11,27 @@ from __future__ import annotations
 import json
 import sys
 
+# Beside this file: spark-submit puts its folder first on the path.
+from plain_formats import decoded
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 ENVELOPE = ("topic", "partition", "offset", "timestamp", "key", "headers")
 
 
-def rows_of(records: DataFrame, schema: str | None) -> DataFrame:
+def rows_of(records: DataFrame, schema: str | None, form: str) -> DataFrame:
     """The rows to store: the decoded fields, or the value, and the envelope."""
-    if schema is None:
-        return records.select("value", *ENVELOPE)
-    value = F.from_json(F.col("value").cast("string"), schema)
-    return records.select(value.alias("value"), *ENVELOPE).select("value.*", *ENVELOPE)
+    there = records.select("value", *ENVELOPE)
+    return there if schema is None else decoded(there, form, schema)
 
 
-def main(bootstrap: str, topic: str, ends: str, table: str, schema: str | None = None) -> None:
+def main(
+    bootstrap: str,
+    topic: str,
+    ends: str,
+    table: str,
+    schema: str | None = None,
+    form: str = "json",
+) -> None:
     """Read `[0, end)` of every partition and append it to the table."""
     starts = {topic: dict.fromkeys(json.loads(ends)[topic], 0)}
     spark = SparkSession.builder.appName("plain").getOrCreate()
@@ -37,7 +44,7 @@ def main(bootstrap: str, topic: str, ends: str, table: str, schema: str | None =
         .option("includeHeaders", "true")
         .load()
     )
-    rows_of(records, schema).write.format("delta").mode("append").save(table)
+    rows_of(records, schema, form).write.format("delta").mode("append").save(table)
     spark.stop()
 
 

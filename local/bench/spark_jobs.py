@@ -49,13 +49,14 @@ class Plain(Contender):
 
     settings: Settings
     schema: str | None = SCHEMA
+    form: str = "json"
 
     def seconds(self) -> float:
         """A whole spark-submit into a new table."""
         folder, world = self.world.empty_folder(self.name), self.world
         ends = json.dumps({world.topic: world.ends})
         words = [world.bootstrap, world.topic, ends, str(folder / "table")]
-        words += [self.schema] if self.schema else []
+        words += [self.schema, self.form] if self.schema else []
         job = submitted(_HERE / "plain_job.py", self.settings(world.records), words)
         seconds = seconds_of([job], plain_environment(), folder / "said.log")
         require_rows(folder / "table", world.records)
