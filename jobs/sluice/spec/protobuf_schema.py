@@ -8,20 +8,8 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 
-from google.protobuf import (
-    any_pb2,
-    api_pb2,
-    descriptor_pb2,
-    duration_pb2,
-    empty_pb2,
-    field_mask_pb2,
-    source_context_pb2,
-    struct_pb2,
-    timestamp_pb2,
-    type_pb2,
-    wrappers_pb2,
-)
 from google.protobuf.descriptor import Descriptor, FileDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 from google.protobuf.descriptor_pool import DescriptorPool
@@ -34,17 +22,11 @@ from sluice.spec.registered import RegisteredSchema
 _WELL_KNOWN: Mapping[str, bytes] = {
     each.DESCRIPTOR.name: each.DESCRIPTOR.serialized_pb
     for each in (
-        any_pb2,
-        api_pb2,
-        descriptor_pb2,
-        duration_pb2,
-        empty_pb2,
-        field_mask_pb2,
-        source_context_pb2,
-        struct_pb2,
-        timestamp_pb2,
-        type_pb2,
-        wrappers_pb2,
+        import_module(f"google.protobuf.{name}_pb2")
+        for name in (
+            *("any", "api", "descriptor", "duration", "empty", "field_mask"),
+            *("source_context", "struct", "timestamp", "type", "wrappers"),
+        )
     )
 }
 Indexes = tuple[int, ...]
