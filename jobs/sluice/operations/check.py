@@ -10,8 +10,9 @@ from sluice.errors import SluiceError
 from sluice.offsets.batches import BatchSequence
 from sluice.protocol.plan.declared_types import require_declared_types
 from sluice.protocol.plan.table_changes import changes_of_table
+from sluice.registry.answers import no_registry
 from sluice.registry.kept_schemas import KeptSchemas
-from sluice.registry.schema_book import SchemaBook, no_registry
+from sluice.registry.schema_book import SchemaBook
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.spec.spec_files import read_specs
 from sluice.tables.delta_log import DeltaLog
@@ -67,4 +68,5 @@ def _beside_its_table(
         require_declared_types(read, data)
     except SluiceError as problem:
         return CheckedFile(path, spec.pipeline, (*lines, f"{path}: {problem}"))
-    return CheckedFile(path, spec.pipeline, lines, tuple(changes_of_table(read, data.columns)))
+    changes = changes_of_table(read, data.columns, data.widens_types)
+    return CheckedFile(path, spec.pipeline, lines, tuple(changes))

@@ -17,9 +17,9 @@ def spec_to_plan(
     `stored` are the columns of the data table. Raises what `SchemaBook.as_registered` raises.
     """
     spec = resources.spec
-    if not any(form.follows_registry for form in spec.formats.registered.values()):
-        return spec, ()
-    return resources.schemas.as_registered(spec, _topics(resources), stored)
+    follows = any(form.follows_registry for form in spec.formats.registered.values())
+    topics = _topics(resources) if follows else ()
+    return resources.schemas.as_registered(spec, topics, stored)
 
 
 def spec_to_land(resources: PipelineResources) -> PipelineSpec:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from sluice.broker.client_settings import ClientSettings
 from sluice.broker.cluster import KafkaCluster
+from sluice.registry.answers import FindRegistry, no_registry
 from sluice.registry.kept_schemas import KeptSchemas
-from sluice.registry.schema_book import FindRegistry, SchemaBook, no_registry
+from sluice.registry.schema_book import SchemaBook
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.tables.delta_log import DeltaLog
 from sluice.tables.offsets_table import OffsetsTable

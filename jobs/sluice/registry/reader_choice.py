@@ -1,7 +1,8 @@
 """Reader choice: whether a schema may become the one that all records are read as. Pure.
 
-A reader is replaced only by a schema whose columns hold all that its own hold: no column of the
-table is left without its field, and none changes its type but as `evolution` allows.
+A reader is replaced only by a schema that holds all that it holds: no column of the table is left
+without its field, none changes its type but as `evolution` allows, and what the reader reads whole
+is read whole. Of two that hold each other the one with the higher number is the reader.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from sluice.spec.avro_parsing import parse_avro
+from sluice.spec.avro_resolution import loss
 from sluice.spec.columns import Column
 from sluice.spec.formats import AvroFormat, JsonFormat, ProtobufFormat
 from sluice.spec.pipeline_spec import Evolution
@@ -34,24 +37,27 @@ def choose_reader(
     """Which of two schemas is the reader; whether the table can hold it is asked elsewhere."""
     if found.kind != form.kind:
         return ReaderChoice(reader, f"expected a schema of kind {form.kind}, found {found.kind}")
-    if found == reader or not _is_newer(found, reader):
+    if found == reader:
         return ReaderChoice(reader)
     try:
         before, now = form.read_as(reader).columns, form.read_as(found).columns
     except ValueError as problem:
         return ReaderChoice(reader, str(problem))
-    added = new_columns(before, now)
     if _record(found) != _record(reader):
         return ReaderChoice(reader, f"it is another record, {_record(found)}")
-    if before == now and not _are_numbers(found, reader):
-        return ReaderChoice(reader)
-    if gone := new_columns(now, before):
+    added, gone = new_columns(before, now), new_columns(now, before)
+    if gone:
         whole = f"it lacks {', '.join(gone)}" if added else ""
         return ReaderChoice(reader, whole)
     if added and evolution == "strict":
         return ReaderChoice(reader, f"evolution is strict, and it adds {', '.join(added)}")
     if clashes := clashes_of(before, now, evolution):
         return ReaderChoice(reader, clashes)
+    holds_more = added or any(type_changes(before, now)) or _loss(found, reader)
+    if not holds_more and not is_newer(found, reader):
+        return ReaderChoice(reader)
+    if lost := _loss(reader, found):
+        return ReaderChoice(reader, f"not all of schema {reader.key} could be read as it: {lost}")
     return ReaderChoice(found)
 
 
@@ -63,14 +69,19 @@ def clashes_of(before: Iterable[Column], now: Iterable[Column], evolution: Evolu
     return f"evolution is {evolution}, and it changes {told}" if clashes else ""
 
 
-def _is_newer(found: RegisteredSchema, reader: RegisteredSchema) -> bool:
-    """A registry numbers schemas in the order in which it first sees them."""
-    return not _are_numbers(found, reader) or int(found.key) > int(reader.key)
+def is_newer(found: RegisteredSchema, reader: RegisteredSchema) -> bool:
+    """A registry numbers schemas in the order in which it first sees them. GUIDs say nothing."""
+    return are_numbers(found, reader) and int(found.key) > int(reader.key)
 
 
-def _are_numbers(*schemas: RegisteredSchema) -> bool:
-    """GUIDs say nothing about which schema is newer."""
+def are_numbers(*schemas: RegisteredSchema) -> bool:
+    """Whether all their keys are numbers; others are GUIDs."""
     return all(each.key.isdecimal() for each in schemas)
+
+
+def _loss(written: RegisteredSchema, read: RegisteredSchema) -> str:
+    """What columns do not tell of: symbols, types of a union, fields without a default."""
+    return loss(parse_avro(written), parse_avro(read)) if written.kind == "AVRO" else ""
 
 
 def _record(schema: RegisteredSchema) -> object:

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sluice.registry.reader_choice import choose_reader, clashes_of
+from sluice.errors import SpecError
+from sluice.registry.reader_choice import are_numbers, choose_reader, clashes_of, is_newer
 from sluice.spec.columns import Column
 from sluice.spec.formats import Source
 from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec.record_formats import KEY_PREFIX
 from sluice.spec.registered import RegisteredSchema
+from sluice.spec.type_changes import new_columns
 
 
 def growing(spec: PipelineSpec) -> PipelineSpec:
     """The spec as it is before there is a reader: the schemas of several topics become one."""
     return spec.model_copy(update={"evolution": "add_columns", "rescue": False})
+
+
+def newer(reader: RegisteredSchema, found: Iterable[RegisteredSchema]) -> list[RegisteredSchema]:
+    """Of schemas that records name those that a registry has not given before the reader.
+
+    An older one could bring back what was dropped on purpose, and would stop what comes then.
+    """
+    later = [x for x in found if is_newer(x, reader) or not are_numbers(x, reader)]
+    return sorted(later, key=lambda each: each.age)
 
 
 def grown(
@@ -49,6 +61,33 @@ def _unfit(
         return ""
     declared = (*read.shape.columns, *read.formats.key_columns)
     return clashes_of(stored, declared, spec.evolution)
+
+
+def require_held(spec: PipelineSpec, source: Source, stored: Sequence[Column]) -> None:
+    """Raises SpecError where a first reader leaves a column of its table without a field.
+
+    Such as that of another connection or record: it is held to what each further one is. Columns
+    that it adds the spec has asked for.
+    """
+    keys = [each for each in stored if each.name.startswith(KEY_PREFIX)]
+    # Of the others, names that start with _ are Sluice's own.
+    rest = [each for each in stored if not each.name.startswith("_")]
+    fields = (*spec.columns, *spec.shape.columns)
+    gone = (
+        new_columns(fields, rest)
+        if source == "value"
+        else new_columns(spec.formats.key_columns, keys)
+    )
+    if gone:
+        form = spec.formats.registered[source]
+        reader = form.reader
+        raise SpecError(
+            f"{spec.pipeline}: {form.registry}: schema {reader.key if reader else ''}: expected a"
+            f" field for each column of table {spec.table}, found none for {', '.join(gone)}: new"
+            " rows would have null there. Name the connection and record that the table was"
+            " written with; or a schema_file, beside registry, that has all the fields:"
+            ' docs/tables.md, "When the schema changes". Nothing was changed.'
+        )
 
 
 def _kept_text(spec: PipelineSpec, reader: RegisteredSchema, key: str, why: str) -> str:

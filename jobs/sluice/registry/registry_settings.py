@@ -135,7 +135,9 @@ class RegistrySettings:
         """A text of the registry; nothing of it where it repeats a secret."""
         secrets = {self._login().partition(":")[2], self.settings.get(_TOKEN, "")}
         secrets.add(self.headers().get("Authorization", "").partition(" ")[2])
-        return "(it repeats a secret)" if any(each and each in text for each in secrets) else text
+        # Addresses have them quoted.
+        told = f"{text}\n{unquote(text)}"
+        return "(it repeats a secret)" if any(each and each in told for each in secrets) else text
 
     def tls(self) -> ssl.SSLContext:
         """Whom an https connection trusts. Raises SettingsError for unusable certificates."""

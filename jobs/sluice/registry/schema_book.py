@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
-from sluice.errors import RegistryUnavailable, SettingsError, SpecError, UnknownSchema
+from sluice.errors import SpecError
+from sluice.registry.answers import Answers, FindRegistry
 from sluice.registry.kept_schemas import KeptSchemas
 from sluice.registry.reader_choice import choose_reader
-from sluice.registry.reader_growth import growing, grown
+from sluice.registry.reader_growth import growing, grown, newer, require_held
 from sluice.spec.columns import Column
 from sluice.spec.formats import AvroFormat, JsonFormat, ProtobufFormat, Source
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.spec.registered import RegisteredSchema
-
-if TYPE_CHECKING:
-    from sluice.registry.client import Registry
 
 log = logging.getLogger(__name__)
 
@@ -24,13 +21,6 @@ log = logging.getLogger(__name__)
 _NEWEST = 16
 
 Form = AvroFormat | JsonFormat | ProtobufFormat
-FindRegistry = Callable[[str], "Registry"]
-"""The registry of a connection. Raises SettingsError where it is not defined, or unusable."""
-
-
-def no_registry(connection: str) -> Registry:
-    """For what only reads tables. Raises SettingsError."""
-    raise SettingsError(f"connection {connection}: no schema registry is asked here")
 
 
 class SchemaBook:
@@ -41,9 +31,7 @@ class SchemaBook:
 
     def __init__(self, kept: KeptSchemas, find_registry: FindRegistry) -> None:
         self._kept = kept
-        self._find = find_registry
-        # What registries have said that they do not have, in this process.
-        self._absent: set[tuple[str, str]] = set()
+        self._answers = Answers(kept, find_registry)
 
     def as_kept(self, spec: PipelineSpec) -> PipelineSpec:
         """The spec with the readers that were kept; nothing is asked."""
@@ -59,9 +47,10 @@ class SchemaBook:
     ) -> tuple[PipelineSpec, tuple[str, ...]]:
         """The spec with the readers that the next batch is read as, and what is to be told.
 
-        The newest schema of each subject is asked for; nothing is kept. `stored` are the columns
-        of the table. Raises RegistryUnavailable, SettingsError or UnknownSchema where no reader is
-        known and the registry gives none; SpecError where what it gives cannot be a table.
+        The newest schema of each subject is asked for, and whether the registry is the one that
+        was asked before; nothing is kept. `stored` are the columns of the table. Raises
+        RegistryUnavailable, SettingsError or UnknownSchema where no reader is known and the
+        registry gives none; SchemaChanged; SpecError where what it gives cannot be the table.
         """
         readers: dict[Source, RegisteredSchema] = {}
         told: list[str] = []
@@ -69,7 +58,14 @@ class SchemaBook:
             if form.follows_registry:
                 subjects = sorted({form.subject(topic, source) for topic in topics})
                 readers[source] = self._choose(spec, source, subjects, stored, told)
-        return _with_readers(spec, readers), tuple(told)
+            elif kept := self._kept.all(str(form.registry)):
+                newest = max(kept.values(), key=lambda each: each.age)
+                self._answers.require_same(str(form.registry), newest, told)
+        read = _with_readers(spec, readers)
+        for source in readers:
+            if self._reader(source, spec.formats.registered[source]) is None:
+                require_held(read, source, stored)
+        return read, tuple(told)
 
     def keep(self, spec: PipelineSpec) -> PipelineSpec:
         """Keep the readers of a spec. Where another process has kept one that holds it: that one.
@@ -98,9 +94,11 @@ class SchemaBook:
         writers: dict[Source, Mapping[str, RegisteredSchema]] = {}
         for source, form in spec.formats.registered.items():
             kept = self._kept.all(str(form.registry))
-            found = {key: kept[key] for key in sorted(kept, key=_age)[-_NEWEST:]}
+            newest = sorted(kept.values(), key=lambda each: each.age)[-_NEWEST:]
+            found = {each.key: each for each in newest}
             if form.follows_registry and form.reader is not None:
-                reader = grown(spec, source, form.reader, found.values(), stored, [])
+                further = newer(form.reader, newest)
+                reader = grown(spec, source, form.reader, further, stored, [])
                 readers[source], found[reader.key] = reader, reader
             writers[source] = found
         return self.keep(_with_readers(spec, readers)), writers
@@ -116,39 +114,20 @@ class SchemaBook:
         learnt: dict[Source, Mapping[str, RegisteredSchema]] = {}
         readers: dict[Source, RegisteredSchema] = {}
         for source, form in spec.formats.registered.items():
-            found = {key: self._ask(str(form.registry), key) for key in met.get(source, ())}
+            keys = met.get(source, ())
+            found = {key: self._answers.schema(str(form.registry), key) for key in keys}
             learnt[source] = {key: each for key, each in found.items() if each is not None}
             if form.follows_registry and form.reader is not None:
-                met_now = sorted(learnt[source].values(), key=lambda each: _age(each.key))
+                further = newer(form.reader, learnt[source].values())
                 told: list[str] = []
-                readers[source] = grown(spec, source, form.reader, met_now, stored, told)
+                readers[source] = grown(spec, source, form.reader, further, stored, told)
                 for line in told:
                     log.warning("%s", line)
         return self.keep(_with_readers(spec, readers)), learnt
 
     def absent(self, form: Form) -> frozenset[str]:
         """The keys that the form's registry has said, to this process, that it does not have."""
-        return frozenset(key for registry, key in self._absent if registry == form.registry)
-
-    def _ask(self, registry: str, key: str) -> RegisteredSchema | None:
-        kept = self._kept.get(registry, key)
-        if kept is not None or (registry, key) in self._absent:
-            return kept
-        try:
-            found = self._find(registry).schema(key)
-        except UnknownSchema as problem:
-            log.warning("%s", problem)
-            self._absent.add((registry, key))
-            return None
-        self._kept.keep(registry, found)
-        log.info("connection %s: schema %s is kept from now on", registry, key)
-        return found
-
-    def _latest(self, form: Form, subject: str) -> RegisteredSchema:
-        registry = str(form.registry)
-        found = self._find(registry).latest(subject)
-        self._kept.require_same(registry, found)
-        return found
+        return self._answers.absent(str(form.registry))
 
     def _reader(self, source: Source, form: Form) -> RegisteredSchema | None:
         """The reader that was kept. That of another format, which the spec once had, is none."""
@@ -165,18 +144,7 @@ class SchemaBook:
     ) -> RegisteredSchema:
         form = spec.formats.registered[source]
         reader = self._reader(source, form)
-        newest: list[RegisteredSchema] = []
-        for subject in subjects:
-            try:
-                newest.append(self._latest(form, subject))
-            except (RegistryUnavailable, SettingsError, UnknownSchema) as problem:
-                if reader is None:
-                    raise
-                told.append(f"records are read as schema {reader.key}, as before: {problem}")
-                if isinstance(problem, RegistryUnavailable):
-                    # Each question has its time; that of all is limited, too.
-                    break
-        newest.sort(key=lambda each: _age(each.key))
+        newest = self._answers.newest(str(form.registry), subjects, reader, told)
         if reader is None and newest:
             # The schemas of several topics are brought together before there is a table.
             first, *others = newest
@@ -197,11 +165,6 @@ class SchemaBook:
 def _name_of(source: Source, form: Form) -> str:
     """What a pipeline's readers are kept under: one sequence for each kind of record."""
     return source if form.record is None else f"{source}-{form.record}"
-
-
-def _age(key: str) -> tuple[int, str]:
-    """Sorts numbers as a registry gives them, one after another."""
-    return len(key), key
 
 
 def _with_readers(spec: PipelineSpec, readers: Mapping[Source, RegisteredSchema]) -> PipelineSpec:

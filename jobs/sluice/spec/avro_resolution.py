@@ -1,7 +1,11 @@
-"""Avro resolution: whether what was written with one schema can be read as another. Pure."""
+"""Avro resolution: whether what was written with one schema can be read as another. Pure.
+
+Some of it, for records of any writer; all of it, for a schema that takes another's place.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sluice.spec.avro_schema import (
@@ -32,18 +36,30 @@ _NUMBERS = {"int": 31, "long": 63}
 
 def refusal(writer: AvroSchema, reader: AvroSchema) -> str:
     """Why no datum of the writer's can be read, `field: reason`; empty if some can."""
-    return _Resolving(writer, reader).reason(writer.root, reader.root, "")
+    return _Resolving(writer, reader, whole=False).reason(writer.root, reader.root, "")
+
+
+def loss(writer: AvroSchema, reader: AvroSchema) -> str:
+    """Why some datum of the writer's cannot be read, or not as it is; empty if all can.
+
+    Fields that the reader lacks are not looked for: columns tell of them.
+    """
+    return _Resolving(writer, reader, whole=True).reason(writer.root, reader.root, "")
 
 
 class _Resolving:
-    def __init__(self, writer: AvroSchema, reader: AvroSchema) -> None:
+    def __init__(self, writer: AvroSchema, reader: AvroSchema, whole: bool) -> None:
         self._writer, self._reader = writer, reader
+        # Whether every datum counts: each type of a union, each symbol of an enum.
+        self._whole = whole
         self._seen: set[tuple[str, str]] = set()
 
     def reason(self, written: Node, read: Node, place: str) -> str:
         theirs, ours = self._writer.named(written), self._reader.named(read)
         if isinstance(theirs, Union):
             reasons = [self.reason(each, read, place) for each in theirs.members]
+            if self._whole:
+                return next(filter(None, reasons), "")
             return "" if "" in reasons else next(iter(reasons), _told(place, ours, "no type"))
         if isinstance(ours, Union):
             found = any(not self.reason(written, each, place) for each in ours.members)
@@ -60,6 +76,8 @@ class _Resolving:
                 fits = fits and _alike(theirs.logical, ours.logical)
             case Enum(), Enum():
                 fits = _named_alike(theirs, ours)
+                if fits and self._whole and (gone := [*_without(theirs.symbols, ours.symbols)]):
+                    return _told(place, ours, f"the symbol {gone[0]}")
             case ArrayOf(items), ArrayOf(element):
                 return self.reason(items, element, f"{place}[]")
             case MapOf(values), MapOf(value):
@@ -110,6 +128,11 @@ def _kind(found: Node | Named | str) -> str:
             return f"{type(found).__name__.lower()} {name}"
         case _:
             return str(found)
+
+
+def _without(symbols: Iterable[str], known: Iterable[str]) -> Iterator[str]:
+    among = set(known)
+    return (each for each in symbols if each not in among)
 
 
 def _simple(found: Named) -> str:

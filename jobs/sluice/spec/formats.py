@@ -71,6 +71,8 @@ class RegisteredFormat(Model):
     def _has_a_schema(self, info: ValidationInfo) -> Self:
         if self.registry is None and self.subject_strategy != "topic":
             raise ValueError("subject_strategy goes with registry")
+        if self.kind != "PROTOBUF" and self.record is not None and self.subject_strategy == "topic":
+            raise ValueError("record goes with subject_strategy: record, or topic_record")
         if self.schema_file is not None:
             files: Mapping[str, bytes] = (info.context or {}).get("files", {})
             if self.schema_file not in files:

@@ -30,6 +30,11 @@ class RegisteredSchema:
     text: str
     references: tuple[Reference, ...] = ()
 
+    @property
+    def age(self) -> tuple[int, str]:
+        """Sorts numbers as a registry gives them, one after another."""
+        return len(self.key), self.key
+
     def as_dict(self) -> dict[str, Any]:
         """As JSON has it."""
         return {

@@ -44,6 +44,15 @@ def test_fields_that_are_left_out_and_derived_columns_count() -> None:
     ]
 
 
+def test_a_table_that_is_to_widen_types_becomes_unreadable_for_some() -> None:
+    lines = changes("id INT", "id INT", evolution="widen")
+    assert lines == [
+        "the table gets Delta's feature typeWidening: delta-rs and Polars read it no more"
+    ]
+    spec = PipelineSpec.model_validate(spec_keys(evolution="widen"))
+    assert list(changes_of_table(spec, (*spec.columns, *OURS), widens_types=True)) == []
+
+
 def test_where_there_is_no_table_nothing_changes() -> None:
     spec = PipelineSpec.model_validate(spec_keys())
     assert list(changes_of_table(spec, ())) == []

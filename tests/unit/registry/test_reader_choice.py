@@ -14,8 +14,15 @@ from sluice.spec.registered import RegisteredSchema
 FORM = AvroFormat(type="avro", registry="r")
 
 
+CITY = {"type": ["null", "string"], "default": None}
+
+
 def schema(key: int, name: str = "Order", **fields: Any) -> RegisteredSchema:
-    listed = [{"name": each, "type": kind} for each, kind in fields.items()]
+    """Of fields by their types; of a dict, such as CITY, all that it says of one."""
+    listed = [
+        {"name": each, **(kind if isinstance(kind, dict) and "default" in kind else {"type": kind})}
+        for each, kind in fields.items()
+    ]
     text = json.dumps({"type": "record", "name": name, "fields": listed})
     return RegisteredSchema(str(key), "AVRO", text)
 
@@ -27,10 +34,19 @@ OLD = schema(5, id="int")
     ("found", "evolution", "key", "why"),
     [
         (OLD, "widen", "5", ""),
-        (schema(4, id="int", city="string"), "widen", "5", ""),
+        (schema(4, id="int"), "widen", "5", ""),
+        (schema(4, id="int", city=CITY), "widen", "4", ""),
+        (schema(4, id="int", city=CITY), "strict", "5", "it adds city STRING"),
         (schema(6, id="int"), "strict", "6", ""),
-        (schema(6, id="int", city="string"), "strict", "5", "it adds city STRING"),
-        (schema(6, id="int", city="string"), "add_columns", "6", ""),
+        (schema(6, id="int", city=CITY), "strict", "5", "it adds city STRING"),
+        (schema(6, id="int", city=CITY), "add_columns", "6", ""),
+        (
+            schema(6, id="int", city="string"),
+            "add_columns",
+            "5",
+            "not all of schema 5 could be read as it: city: the writer's schema has no such field,"
+            " and it has no default",
+        ),
         (schema(6, id="long"), "add_columns", "5", "it changes id from INT to BIGINT"),
         (schema(6, id="long"), "widen", "6", ""),
         (schema(6, id="string"), "widen", "5", "it changes id from INT to STRING"),
@@ -52,6 +68,40 @@ def test_a_schema_that_no_table_can_hold_is_not_taken() -> None:
     choice = choose_reader(FORM, OLD, found, "widen")
     assert choice.reader == OLD
     assert "Order" in choice.kept_for
+
+
+def symbols(key: int, *names: str, **more: Any) -> RegisteredSchema:
+    return schema(key, kind={"type": "enum", "name": "Kind", "symbols": [*names], **more})
+
+
+def either(key: int, *kinds: str) -> RegisteredSchema:
+    return schema(key, id=[*kinds])
+
+
+@pytest.mark.parametrize(
+    ("old", "found", "key", "why"),
+    [
+        (symbols(5, "A"), symbols(6, "A", "B"), "6", ""),
+        (symbols(5, "A"), symbols(4, "A", "B"), "4", ""),
+        (symbols(5, "A", "B"), symbols(4, "A"), "5", ""),
+        (
+            symbols(5, "A", "B"),
+            symbols(6, "A"),
+            "5",
+            "kind: expected enum Kind, found the symbol B",
+        ),
+        (either(5, "null", "int"), either(6, "int"), "5", "id: expected [int], found null"),
+        (either(5, "int"), either(6, "null", "int"), "6", ""),
+        (either(5, "int"), either(4, "null", "int"), "4", ""),
+        (either(5, "null", "int"), either(4, "int"), "5", ""),
+    ],
+)
+def test_what_the_reader_reads_whole_is_read_whole(
+    old: RegisteredSchema, found: RegisteredSchema, key: str, why: str
+) -> None:
+    choice = choose_reader(FORM, old, found, "widen")
+    assert (choice.reader.key, bool(choice.kept_for)) == (key, bool(why))
+    assert why in choice.kept_for
 
 
 def test_a_guid_says_nothing_of_which_schema_is_newer() -> None:

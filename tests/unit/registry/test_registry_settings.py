@@ -188,3 +188,11 @@ def test_a_text_of_the_registry_that_repeats_a_secret_is_left_out() -> None:
     for told in (SECRET, made.headers()["Authorization"]):
         assert SECRET not in made.without_secrets(f"you sent {told}")
         assert told not in made.without_secrets(f"you sent {told}")
+
+
+@pytest.mark.parametrize("quoted", ["p%40ss%2Fw%C3%B6rd", "p%40ss/w%c3%b6rd", "p@ss/wörd"])
+def test_a_secret_is_left_out_however_an_address_quotes_it(quoted: str) -> None:
+    made = settings(extra={"url": "https://alice:p%40ss%2Fw%c3%b6rd@registry"})
+    login = settings(extra=URL, login="alice", password="p@ss/wörd")
+    for each in (made, login):
+        assert quoted not in each.without_secrets(f"nothing at https://alice:{quoted}@registry")

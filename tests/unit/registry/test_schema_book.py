@@ -56,6 +56,7 @@ def spec(**keys: Any) -> PipelineSpec:
 def latest(server: ScriptedServer, topic: str, number: int, *fields: str) -> None:
     answer = {"id": number, "version": 1, "schemaType": "JSON", "schema": text(*fields)}
     server.answers[f"/subjects/{topic}-value/versions/latest"] = document(answer)
+    by_number(server, number, *fields)
 
 
 def by_number(server: ScriptedServer, number: int, *fields: str) -> None:
@@ -187,6 +188,103 @@ def test_a_registry_that_was_rebuilt_is_noticed_by_its_newest_schema(
     latest(server, "a", 7, "z")
     with pytest.raises(SchemaChanged, match="schema 7"):
         book.as_registered(spec(), ["a"], ())
+
+
+def test_a_registry_that_was_rebuilt_is_noticed_by_the_number_of_the_reader(
+    server: ScriptedServer, book: SchemaBook
+) -> None:
+    latest(server, "a", 7, "x")
+    book.keep(book.as_registered(spec(), ["a"], ())[0])
+    latest(server, "a", 9, "z")
+    by_number(server, 7, "other")
+    with pytest.raises(SchemaChanged, match="schema 7"):
+        book.as_registered(spec(), ["a"], ())
+    del server.answers["/schemas/ids/7"]
+    found, told = book.as_registered(spec(), ["a"], ())
+    assert columns(found) == ["x"]
+    assert told[0].startswith("what was kept of schema 7 is used, but the registry has it no more")
+
+
+def test_a_registry_that_was_rebuilt_is_noticed_where_a_file_has_the_reader(
+    server: ScriptedServer, book: SchemaBook
+) -> None:
+    asked = spec(format={**FORM, "schema": "x BIGINT"})
+    by_number(server, 7, "x")
+    assert book.as_registered(asked, (), ()) == (asked, ())
+    book.learn(asked, {"value": ["7"]}, ())
+    assert book.as_registered(asked, (), ()) == (asked, ())
+    by_number(server, 7, "z")
+    with pytest.raises(SchemaChanged, match="schema 7"):
+        book.as_registered(asked, (), ())
+    server.answers["/schemas/ids/7"] = plain(503, b"")
+    _, (told,) = book.as_registered(asked, (), ())
+    assert told.startswith("what was kept of schema 7 is used, as before: ")
+
+
+def test_the_reader_itself_is_asked_for_only_where_the_newest_schema_is_another(
+    server: ScriptedServer, book: SchemaBook
+) -> None:
+    latest(server, "a", 7, "x")
+    book.keep(book.as_registered(spec(), ["a"], ())[0])
+    book.as_registered(spec(), ["a"], ())
+    assert "/schemas/ids/7" not in server.asked
+    latest(server, "a", 8, "x", "y")
+    book.as_registered(spec(), ["a"], ())
+    assert server.asked.count("/schemas/ids/7") == 1
+
+
+def test_the_newest_schema_of_a_subject_may_have_a_lower_number(
+    tmp_path: Path, server: ScriptedServer
+) -> None:
+    for evolution, expected in (("strict", ["x"]), ("add_columns", ["x", "y"])):
+        book, asked = book_of(tmp_path / evolution, server), spec(evolution=evolution)
+        latest(server, "a", 7, "x")
+        book.keep(book.as_registered(asked, ["a"], ())[0])
+        latest(server, "a", 3, "x", "y")
+        found, told = book.as_registered(asked, ["a"], ())
+        assert columns(found) == columns(book.keep(found)) == expected
+        assert [*map(str, told)] == [each for each in told if "and not as 3: evolution is" in each]
+        assert len(told) == (evolution == "strict")
+        assert columns(book.as_kept(asked)) == expected
+
+
+def test_an_older_schema_that_records_name_brings_nothing_back(
+    server: ScriptedServer, book: SchemaBook
+) -> None:
+    asked = spec(evolution="add_columns")
+    latest(server, "a", 7, "x")
+    found = book.keep(book.as_registered(asked, ["a"], ())[0])
+    by_number(server, 3, "x", "dropped")
+    grown, learnt = book.learn(found, {"value": ["3"]}, ())
+    assert (columns(grown), list(learnt["value"])) == (["x"], ["3"])
+    assert columns(book.with_writers(found, ())[0]) == ["x"]
+
+
+def test_the_first_reader_of_another_connection_holds_the_columns_of_the_table(
+    tmp_path: Path, server: ScriptedServer, book: SchemaBook
+) -> None:
+    latest(server, "a", 7, "x", "y")
+    book.keep(book.as_registered(spec(), ["a"], ())[0])
+    stored = parse_columns("x BIGINT, y BIGINT, was STRING, _topic STRING, _key_id BIGINT")
+    elsewhere = spec(format={**FORM, "registry": "registry_b"}, evolution="add_columns")
+    with pytest.raises(SpecError, match=r"registry_b: schema 7: .* for was STRING: new rows"):
+        book.as_registered(elsewhere, ["a"], stored)
+    latest(server, "a", 9, "x", "y", "was", "z")
+    assert columns(book.as_registered(elsewhere, ["a"], stored)[0]) == ["x", "y", "was", "z"]
+    left_out = spec(format=elsewhere.format.model_dump(exclude_none=True), exclude=["was"])
+    book.as_registered(left_out, ["a"], stored)
+
+
+def test_a_topic_without_a_schema_does_not_stop_the_others(
+    server: ScriptedServer, book: SchemaBook
+) -> None:
+    asked = spec(topics=["a", "b"])
+    with pytest.raises(UnknownSchema, match="subject 'a-value'"):
+        book.as_registered(asked, ["a", "b"], ())
+    latest(server, "b", 7, "x")
+    found, (told,) = book.as_registered(asked, ["a", "b"], ())
+    assert columns(found) == ["x"]
+    assert "subject 'a-value'" in told
 
 
 def test_a_subject_of_another_kind_is_no_reader(server: ScriptedServer, book: SchemaBook) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from sluice.spec.avro_parsing import parse_avro
-from sluice.spec.avro_resolution import refusal
+from sluice.spec.avro_resolution import loss, refusal
 from sluice.spec.registered import RegisteredSchema
 
 
@@ -152,3 +152,36 @@ def test_recursive_schemas_are_compared() -> None:
 
     assert why(tree("int"), tree("long")) == ""
     assert why(tree("string"), tree("int")) == "v: expected int, found string"
+
+
+WHOLE = [
+    ("int", "long"),
+    ("int", ["null", "long"]),
+    (["null", "int"], ["string", "null", "int"]),
+    (named("enum", "E", symbols=["A"]), named("enum", "E", symbols=["B", "A"])),
+    ({"type": "map", "values": "int"}, {"type": "map", "values": ["null", "int"]}),
+]
+LOST = [
+    (["null", "int"], "int", "x: expected int, found null"),
+    (["null", "int", "string"], ["null", "int"], "x: expected [null, int], found string"),
+    (
+        {"type": "array", "items": named("enum", "E", symbols=["A", "B"])},
+        {"type": "array", "items": named("enum", "E", symbols=["A", "C"], default="A")},
+        "x[]: expected enum E, found the symbol B",
+    ),
+    (
+        named("record", "In", fields=[]),
+        named("record", "In", fields=[{"name": "y", "type": "int"}]),
+        "x.y: the writer's schema has no such field, and it has no default",
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), WHOLE, ids=str)
+def test_a_type_is_read_whole(old: Any, new: Any) -> None:
+    assert loss(parsed(of_field(old)), parsed(of_field(new))) == ""
+
+
+@pytest.mark.parametrize(("old", "new", "reason"), LOST, ids=str)
+def test_what_another_schema_would_lose_is_told(old: Any, new: Any, reason: str) -> None:
+    assert loss(parsed(of_field(old)), parsed(of_field(new))) == reason

@@ -66,14 +66,19 @@ def test_a_format_with_a_registry_awaits_its_reader() -> None:
         _ = found.columns
 
 
+def test_a_record_that_nothing_asks_for_is_refused() -> None:
+    keys = {"type": "avro", "registry": "r", "record": "com.example.Order"}
+    with pytest.raises(ValueError, match="record goes with subject_strategy: record, or topic_"):
+        formats.validate_python(keys)
+
+
 def test_the_subject_follows_the_strategy() -> None:
     keys = {"type": "avro", "registry": "r", "record": "com.example.Order"}
     found = [
         formats.validate_python({**keys, "subject_strategy": each})
-        for each in ("topic", "record", "topic_record")
+        for each in ("record", "topic_record")
     ]
     assert [each.subject("orders", "key") for each in found if isinstance(each, AvroFormat)] == [
-        "orders-key",
         "com.example.Order",
         "orders-com.example.Order",
     ]

@@ -54,7 +54,7 @@ def dry_run(resources: PipelineResources) -> Outlook:
             *interrupted_reset(lane.resets),
             *_start_note(resources, lane.snapshot),
             *told,
-            *changes_of_table(spec, lane.data.columns),
+            *changes_of_table(spec, lane.data.columns, lane.data.widens_types),
             *unknown_times(found),
         ),
     )

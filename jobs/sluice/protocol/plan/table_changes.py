@@ -9,13 +9,18 @@ from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.spec.type_changes import new_columns, type_changes
 
 
-def changes_of_table(spec: PipelineSpec, stored: Sequence[Column]) -> Iterator[str]:
+def changes_of_table(
+    spec: PipelineSpec, stored: Sequence[Column], widens_types: bool = False
+) -> Iterator[str]:
     """A line for each column that comes, widens, or gets no values any more.
 
     Nothing where there is no table yet, or a schema registry has yet to give the columns.
+    `widens_types` says whether the table has Delta's feature for it: if not, that comes as well.
     """
     if spec.formats.awaits_reader or not stored:
         return
+    if spec.evolution == "widen" and not widens_types:
+        yield "the table gets Delta's feature typeWidening: delta-rs and Polars read it no more"
     declared = (*spec.shape.columns, *spec.formats.further_columns)
     for each in new_columns(stored, declared):
         yield f"the table gets a column {each}; null in the rows that it has"

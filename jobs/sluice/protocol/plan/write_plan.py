@@ -88,13 +88,14 @@ def _append_decided(
     for line in told:
         log.warning("%s: %s", spec.pipeline, line)
     require_declared_types(spec, lane.data)
-    new = replace(decide(lane).for_table(lane.data.table_id), spec=spec.edition)
+    new = decide(lane).for_table(lane.data.table_id)
     reach("offsets listed")
     if new:
         # Not before: what looks like a new pipeline may be a warehouse that is not mounted.
         exists = lane.snapshot.exists
         snapshot = lane.snapshot if exists else resources.offsets.snapshot_to_write()
-        resources.schemas.keep(spec)
+        # Another process may have kept a reader that holds more.
+        new = replace(new, spec=resources.schemas.keep(spec).edition)
         reach("readers kept")
         try:
             snapshot.append_plan(new, origin)
