@@ -145,7 +145,7 @@ class AvroFormat(RegisteredFormat):
     @model_validator(mode="after")
     def _names_a_schema(self) -> Self:
         if self.registry is None and self.schema_file is None:
-            raise ValueError("expected registry, or schema_file, or both")
+            raise ValueError("expected registry, or schema_file, or both; found neither")
         return self
 
 
@@ -159,7 +159,7 @@ class ProtobufFormat(RegisteredFormat):
     @model_validator(mode="after")
     def _names_a_schema(self) -> Self:
         if self.registry is None and self.schema_file is None:
-            raise ValueError("expected registry, or schema_file, or both")
+            raise ValueError("expected registry, or schema_file, or both; found neither")
         if self.schema_file is not None and self.record is None:
             raise ValueError("schema_file goes with record: the full name of the message")
         return self
@@ -183,7 +183,7 @@ class JsonFormat(RegisteredFormat):
     @model_validator(mode="after")
     def _names_a_schema(self) -> Self:
         if self.schema_text is None and self.registry is None and self.schema_file is None:
-            raise ValueError("expected schema, or registry, or schema_file")
+            raise ValueError("expected schema, or registry, or schema_file; found none")
         if self.schema_text is not None and self.schema_file is not None:
             raise ValueError("expected at most one of the keys schema and schema_file")
         return self

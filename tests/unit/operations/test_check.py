@@ -1,4 +1,4 @@
-"""`sluice check`: every finding of every file, from the folder and the tables alone."""
+"""`sluice check`: what is wrong with each file, from the folder and the tables alone."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_good_folder_has_no_findings(folder: Path) -> None:
     assert not any(each.findings for each in found.values())
 
 
-def test_every_finding_of_every_file_is_told(folder: Path) -> None:
+def test_all_wrong_keys_and_values_of_every_file_are_told(folder: Path) -> None:
     write(folder, "good")
     bad = write(folder, "bad", schedule="soon", tabel="x", max_batches_per_run=0)
     write(folder, "twin", table="good")
@@ -65,6 +65,22 @@ def test_every_finding_of_every_file_is_told(folder: Path) -> None:
     (line,) = found["good"].findings
     assert "table: found 'good', as in twin.yaml; " in line
     assert "table: found 'good', as in good.yaml; " in found["twin"].findings[0]
+
+
+def test_how_keys_fit_together_is_told_once_each_is_right(folder: Path) -> None:
+    derived = {"day": "lowr(name)"}
+    write(folder, "bad", schedule="soon", derived=derived)
+    (line,) = check(folder)["bad"].findings
+    assert ": schedule: " in line
+    write(folder, "bad", derived=derived)
+    (line,) = check(folder)["bad"].findings
+    assert ": derived.day: " in line
+
+
+def test_connections_are_not_looked_up(folder: Path) -> None:
+    """Where specs are checked, as for a pull request, the deployment's need not be."""
+    write(folder, "orders", kafka="nobody", format={"type": "avro", "registry": "nowhere"})
+    assert not check(folder)["orders"].findings
 
 
 def test_files_are_checked_beside_the_others_of_their_folder(folder: Path) -> None:
