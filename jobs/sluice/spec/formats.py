@@ -43,6 +43,11 @@ class RawFormat(Model):
         return False
 
     @property
+    def declared_by(self) -> str:
+        """The key that says its columns' types."""
+        return "type"
+
+    @property
     def decided(self) -> Mapping[str, str]:
         """Nothing decides rows beside the keys of the spec."""
         return {}
@@ -96,6 +101,13 @@ class RegisteredFormat(Model):
     def follows_registry(self) -> bool:
         """Whether its columns come from the registry, and not from the spec."""
         return self.schema_file is None
+
+    @property
+    def declared_by(self) -> str:
+        """The key that says its columns' types, and which file or schema it leads to."""
+        if self.schema_file is not None:
+            return f"schema_file {self.schema_file}"
+        return f"registry {self.registry}, schema {self._reader.key if self._reader else 'unknown'}"
 
     @property
     def awaits_reader(self) -> bool:
@@ -192,6 +204,11 @@ class JsonFormat(RegisteredFormat):
     def follows_registry(self) -> bool:
         """Whether its columns come from the registry, and not from the spec."""
         return self.schema_text is None and super().follows_registry
+
+    @property
+    def declared_by(self) -> str:
+        """The key that says its columns' types, and which file or schema it leads to."""
+        return "schema" if self.schema_text is not None else super().declared_by
 
     @property
     def columns(self) -> tuple[Column, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import pytest
 import yaml
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from sluice.operations.check import CheckedFile, check_files
+from sluice.registry.kept_schemas import KeptSchemas
+from sluice.spec.registered import RegisteredSchema
 from sluice.tables.warehouse import Warehouse
 
 from tests.unit.builders import spec_keys
@@ -99,6 +102,26 @@ def test_a_changed_type_is_found_beside_the_stored_rows(folder: Path) -> None:
     (line,) = check(folder)["orders"].findings
     assert line.startswith(f"{path}: orders: format.schema: id: expected STRING as in the rows of ")
     assert "found BIGINT" in line
+
+
+def test_a_changed_type_is_found_where_it_is_declared(folder: Path) -> None:
+    rows = pa.table({"id": pa.array(["a"]), "_key_id": pa.array(["a"]), **COORDINATES})
+    store(folder, "orders", "orders", rows)
+    text = json.dumps({"type": "object", "properties": {"id": {"type": "integer"}}})
+    kept = KeptSchemas(str(folder.parent / "warehouse" / "orders__offsets"))
+    kept.advance("registry_a", "value", RegisteredSchema("7", "JSON", text))
+    (folder / "key.json").write_text(text)
+    keys = {"type": "json", "schema_file": "key.json"}
+    write(folder, "orders", format={"type": "json", "registry": "registry_a"}, key_format=keys)
+    (line,) = check(folder)["orders"].findings
+    assert "; key_format.schema_file key.json: _key_id: expected STRING" in line
+    assert ": format.registry registry_a, schema 7: id: expected STRING as in the rows of" in line
+    assert "(a registry's: in a schema_file)" in line
+    write(folder, "orders", format={"type": "raw"}, key_format=None)
+    stored = pa.table({"value": pa.array(["a"]), **COORDINATES})
+    shutil.rmtree(folder.parent / "warehouse")
+    store(folder, "orders", "orders", stored)
+    assert ": format.type: value: expected STRING" in check(folder)["orders"].findings[0]
 
 
 def test_a_wider_type_is_no_finding_where_the_table_widens_types(folder: Path) -> None:
