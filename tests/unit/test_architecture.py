@@ -133,6 +133,7 @@ PURE_MODULES = (
     "protocol.settle.announcements",
     "protocol.settle.gaps",
     "operations.backfill.readable",
+    "operations.peek.framing",
     "operations.peek.proposal",
     "operations.peek.sampling",
     "operations.reset.skip_rules",

@@ -6,6 +6,7 @@ what the commands printed.
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shutil
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import fastavro
 import pyarrow as pa
 import yaml
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
@@ -28,6 +30,7 @@ from tests.oracle import read_truth
 from tests.worlds.console import Console
 from tests.worlds.pipelines import Installed
 from tests.worlds.records import delete_records, delete_topic, produce, produce_at, set_group
+from tests.worlds.scripted_http import ScriptedServer, document
 
 Said = list[str]
 Scene = Generator[None, Said, None]
@@ -37,6 +40,11 @@ FOREVER = 2**63 - 1
 RUN = "sluice run flights"
 DELAYS = {"type": "json", "schema": "carrier STRING, dep_delay DOUBLE"}
 TIMES = {"type": "json", "schema": "carrier STRING, time_hour TIMESTAMP"}
+DEPARTURE: dict[str, Any] = {
+    "type": "record",
+    "name": "Departure",
+    "fields": [{"name": "carrier", "type": "string"}, {"name": "dep_delay", "type": "double"}],
+}
 
 
 def stamp(hour: float) -> int:
@@ -427,6 +435,57 @@ def replayed(stage: Stage) -> Scene:
     assert (facts.rows, facts.quarantined) == (4, 1)
 
 
+def format_changes(stage: Stage) -> Scene:
+    stage.landed_from(departures(2), format=DELAYS)
+    values = [*departures(1), *(framed(f"A{number}") for number in range(3))]
+    stage.send(values, hour=2)
+    refused = stage.console.refuses(RUN)
+    assert "TooManyQuarantined" in refused
+    assert "not one JSON object" in refused
+    assert "may be framed: schema id 7" in stage.console.does("sluice peek flights")
+    with ScriptedServer() as registry:
+        found = {"id": 7, "version": 1, "subject": "flights-value", "schema": json.dumps(DEPARTURE)}
+        registry.answers["/subjects/flights-value/versions/latest"] = document(found)
+        registry.answers["/schemas/ids/7"] = document(found)
+        connection = {"conn_type": "http", "extra": {"url": registry.url}}
+        stage.flights.given["AIRFLOW_CONN_SCHEMA_REGISTRY_DEFAULT"] = json.dumps(connection)
+        yield
+        _, _, history = yield
+        assert "forward-1-2" in history
+        assert len(stage.flights.quarantined()) == 3
+        yield
+        checked, _, dry, done = yield
+        assert "0 with findings" in checked
+        assert "1 batch, 3 offsets" in dry
+        assert "backfill-1-1: 3 records" in done
+        stage.send([framed("A3")], hour=6)
+        stage.console.does(RUN)
+        refused = stage.console.refuses("sluice reprocess flights --batch forward-1-1")
+        assert "2 of 2 records are undecodable, and were not before" in refused
+        stage.flights.write_spec(quarantine={"max_ratio": 1})
+        stage.console.does("sluice reprocess flights --batch forward-1-1")
+        assert {row["_offset"] for row in stage.flights.rows()} == {2, 3, 4, 5, 6}
+        stage.flights.write_spec(format=DELAYS, quarantine={"max_ratio": 0})
+        stage.console.does("sluice quarantine replay flights --all")
+    carriers = {row["_offset"]: row["carrier"] for row in stage.flights.rows()}
+    assert carriers == dict(enumerate(["UA", "UA", "UA", "A0", "A1", "A2", "A3"]))
+    assert stage.flights.judge(decode=json_or_framed).facts.rows == 7
+
+
+def framed(carrier: str) -> bytes:
+    """A departure in Avro, as a registry's serialiser frames it."""
+    body = io.BytesIO()
+    fastavro.schemaless_writer(body, DEPARTURE, {"carrier": carrier, "dep_delay": 4.0})
+    return b"\0\0\0\0\7" + body.getvalue()
+
+
+def json_or_framed(value: bytes) -> dict[str, Any]:
+    if value[:1] == b"\0":
+        return dict(fastavro.schemaless_reader(io.BytesIO(value[5:]), DEPARTURE, None))
+    sent = json.loads(value)
+    return {"carrier": sent["carrier"], "dep_delay": float(sent["dep_delay"])}
+
+
 def dropped(stage: Stage) -> Scene:
     values = [*departures(2), b"{broken", *departures(1, dep_delay="late")]
     stage.landed_from(values, format=DELAYS, quarantine={"max_ratio": 1})
@@ -563,6 +622,7 @@ SCENES: dict[str, Callable[[Stage], Scene]] = {
     "Look into the quarantine": quarantine,
     "Too many malformed records": too_many_malformed,
     "Replay quarantined records": replayed,
+    "A topic changes to another format": format_changes,
     "Drop quarantined records": dropped,
     "The table was restored": restored,
     "The table was put back from a backup": put_back,

@@ -62,8 +62,6 @@ _EXPECTED: Mapping[str, str] = {
     "model_type": "keys with values",
     "model_attributes_type": "keys with values",
     "literal_error": "{expected}",
-    "union_tag_not_found": "the key {discriminator}",
-    "union_tag_invalid": "{discriminator} to be one of {expected_tags}",
     "datetime_type": "a moment such as 2026-01-31T06:00:00Z",
 }
 _OF_PATTERN: Mapping[str, str] = {
@@ -80,11 +78,8 @@ def finding(path: Path, error: Mapping[str, Any]) -> str:
     """One of pydantic's errors as file, key path, what was found and what was expected."""
     location = [str(part) for part in error["loc"]]
     # For these keys, the second part names the chosen kind, which is not a key of the file.
-    key = (
-        location[:1] + location[2:]
-        if location[:1] in (["format"], ["key_format"], ["start"])
-        else location
-    )
+    of_a_kind = location[:1] in (["format"], ["key_format"], ["start"])
+    key = location[:1] + location[2:] if of_a_kind else location
     if error["type"] == "invalid_key":
         key = [*location[:-1], repr(error["input"])]
     where = f"{path}: {'.'.join(key)}".removesuffix(": ")
@@ -95,10 +90,21 @@ def finding(path: Path, error: Mapping[str, Any]) -> str:
         return f"{where}: unknown key{meant}; allowed: {', '.join(allowed)}"
     if error["type"] == "missing":
         return f"{where}: missing"
-    # Spark's configuration may hold secrets.
-    shown = bool(location) and location[0] != "spark"
+    if error["type"] in ("union_tag_invalid", "union_tag_not_found"):
+        return f"{where}.type: {_wrong_type(error['input'])}; allowed: {', '.join(_FORMATS)}"
+    # Spark's configuration may hold secrets. What is wrong with a format as a whole names its keys.
+    whole = error["type"] == "value_error" and location[:-1] in (["format"], ["key_format"])
+    shown = bool(location) and location[0] != "spark" and not whole
     found = f"found {_as_written(error['input'])}; " if shown else ""
     return f"{where}: {found}{_expected(error)}"
+
+
+def _wrong_type(form: Mapping[str, Any]) -> str:
+    """What a format has as its type, which is none."""
+    if "type" not in form:
+        return "missing"
+    found = form["type"]
+    return f"found {_as_written(found)}{did_you_mean(str(found).lower(), _FORMATS)}"
 
 
 def _expected(error: Mapping[str, Any]) -> str:

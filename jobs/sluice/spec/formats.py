@@ -43,6 +43,11 @@ class RawFormat(Model):
         return False
 
     @property
+    def declared_by(self) -> str:
+        """The key that says its columns' types."""
+        return "type"
+
+    @property
     def decided(self) -> Mapping[str, str]:
         """Nothing decides rows beside the keys of the spec."""
         return {}
@@ -100,6 +105,13 @@ class RegisteredFormat(Model):
         return self.schema_file is None
 
     @property
+    def declared_by(self) -> str:
+        """The key that says its columns' types, and which file or schema it leads to."""
+        if self.schema_file is not None:
+            return f"schema_file {self.schema_file}"
+        return f"registry {self.registry}, schema {self._reader.key if self._reader else 'unknown'}"
+
+    @property
     def awaits_reader(self) -> bool:
         """Whether the columns are known only when the registry is asked."""
         return self.follows_registry and self._reader is None
@@ -147,7 +159,7 @@ class AvroFormat(RegisteredFormat):
     @model_validator(mode="after")
     def _names_a_schema(self) -> Self:
         if self.registry is None and self.schema_file is None:
-            raise ValueError("expected registry, or schema_file, or both")
+            raise ValueError("expected registry, or schema_file, or both; found neither")
         return self
 
 
@@ -161,7 +173,7 @@ class ProtobufFormat(RegisteredFormat):
     @model_validator(mode="after")
     def _names_a_schema(self) -> Self:
         if self.registry is None and self.schema_file is None:
-            raise ValueError("expected registry, or schema_file, or both")
+            raise ValueError("expected registry, or schema_file, or both; found neither")
         if self.schema_file is not None and self.record is None:
             raise ValueError("schema_file goes with record: the full name of the message")
         return self
@@ -185,7 +197,7 @@ class JsonFormat(RegisteredFormat):
     @model_validator(mode="after")
     def _names_a_schema(self) -> Self:
         if self.schema_text is None and self.registry is None and self.schema_file is None:
-            raise ValueError("expected schema, or registry, or schema_file")
+            raise ValueError("expected schema, or registry, or schema_file; found none")
         if self.schema_text is not None and self.schema_file is not None:
             raise ValueError("expected at most one of the keys schema and schema_file")
         return self
@@ -194,6 +206,11 @@ class JsonFormat(RegisteredFormat):
     def follows_registry(self) -> bool:
         """Whether its columns come from the registry, and not from the spec."""
         return self.schema_text is None and super().follows_registry
+
+    @property
+    def declared_by(self) -> str:
+        """The key that says its columns' types, and which file or schema it leads to."""
+        return "schema" if self.schema_text is not None else super().declared_by
 
     @property
     def columns(self) -> tuple[Column, ...]:

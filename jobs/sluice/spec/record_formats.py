@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from sluice.spec.formats import AvroFormat, Format, JsonFormat, ProtobufFormat, 
 from sluice.spec.registered import RegisteredSchema
 
 KEY_PREFIX = "_key_"
+_PART = re.compile(r"[.\[{]")
 _KEY_OF: Mapping[Source, str] = {"value": "format", "key": "key_format"}
 
 
@@ -72,6 +74,12 @@ class RecordFormats:
         """The decoded fields of the key, named `_key_<field>`."""
         keys = () if self.key is None else self.key.columns
         return tuple(Column(f"{KEY_PREFIX}{each.name}", each.type) for each in keys)
+
+    def declared_at(self, column: str) -> str:
+        """Where the type of a decoded column, or of a part of one, is declared."""
+        of_key = _PART.split(column)[0] in {each.name for each in self.key_columns}
+        key, form = ("key_format", self.key) if self.key and of_key else ("format", self.value)
+        return f"{key}.{form.declared_by}: {column}"
 
     @property
     def further_columns(self) -> tuple[Column, ...]:

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 from sluice.errors import SpecError, TableRefused
+from sluice.operations.reset.targets import to_earliest
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import numbered, produce
@@ -97,6 +98,11 @@ def test_a_table_that_widens_types_takes_a_wider_one_and_no_narrower_one(
     trips.write_spec(format={"type": "json", "schema": narrow})
     with pytest.raises(SpecError, match="id: expected BIGINT as in the rows"):
         trips.plan()
+    trips.write_spec(format={"type": "json", "schema": wide})
+    trips.open().reset(to_earliest, "a test", "run", "pytest")
+    trips.run()
+    assert trips.judge().facts.rows == 2
+    assert set(trips.ranges("committed")) == {"forward-1-1", "forward-1-2", "forward-2-1"}
 
 
 def test_topics_of_several_kinds_land_in_one_table(topic: Topic, pipeline: Pipelines) -> None:

@@ -1,7 +1,8 @@
-"""`sluice check`: every finding of every file, from the folder and the tables alone."""
+"""`sluice check`: what is wrong with each file, from the folder and the tables alone."""
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import pytest
 import yaml
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from sluice.operations.check import CheckedFile, check_files
+from sluice.registry.kept_schemas import KeptSchemas
+from sluice.spec.registered import RegisteredSchema
 from sluice.tables.warehouse import Warehouse
 
 from tests.unit.builders import spec_keys
@@ -55,7 +58,7 @@ def test_a_good_folder_has_no_findings(folder: Path) -> None:
     assert not any(each.findings for each in found.values())
 
 
-def test_every_finding_of_every_file_is_told(folder: Path) -> None:
+def test_all_wrong_keys_and_values_of_every_file_are_told(folder: Path) -> None:
     write(folder, "good")
     bad = write(folder, "bad", schedule="soon", tabel="x", max_batches_per_run=0)
     write(folder, "twin", table="good")
@@ -65,6 +68,22 @@ def test_every_finding_of_every_file_is_told(folder: Path) -> None:
     (line,) = found["good"].findings
     assert "table: found 'good', as in twin.yaml; " in line
     assert "table: found 'good', as in good.yaml; " in found["twin"].findings[0]
+
+
+def test_how_keys_fit_together_is_told_once_each_is_right(folder: Path) -> None:
+    derived = {"day": "lowr(name)"}
+    write(folder, "bad", schedule="soon", derived=derived)
+    (line,) = check(folder)["bad"].findings
+    assert ": schedule: " in line
+    write(folder, "bad", derived=derived)
+    (line,) = check(folder)["bad"].findings
+    assert ": derived.day: " in line
+
+
+def test_connections_are_not_looked_up(folder: Path) -> None:
+    """Where specs are checked, as for a pull request, the deployment's need not be."""
+    write(folder, "orders", kafka="nobody", format={"type": "avro", "registry": "nowhere"})
+    assert not check(folder)["orders"].findings
 
 
 def test_files_are_checked_beside_the_others_of_their_folder(folder: Path) -> None:
@@ -83,6 +102,26 @@ def test_a_changed_type_is_found_beside_the_stored_rows(folder: Path) -> None:
     (line,) = check(folder)["orders"].findings
     assert line.startswith(f"{path}: orders: format.schema: id: expected STRING as in the rows of ")
     assert "found BIGINT" in line
+
+
+def test_a_changed_type_is_found_where_it_is_declared(folder: Path) -> None:
+    rows = pa.table({"id": pa.array(["a"]), "_key_id": pa.array(["a"]), **COORDINATES})
+    store(folder, "orders", "orders", rows)
+    text = json.dumps({"type": "object", "properties": {"id": {"type": "integer"}}})
+    kept = KeptSchemas(str(folder.parent / "warehouse" / "orders__offsets"))
+    kept.advance("registry_a", "value", RegisteredSchema("7", "JSON", text))
+    (folder / "key.json").write_text(text)
+    keys = {"type": "json", "schema_file": "key.json"}
+    write(folder, "orders", format={"type": "json", "registry": "registry_a"}, key_format=keys)
+    (line,) = check(folder)["orders"].findings
+    assert "; key_format.schema_file key.json: _key_id: expected STRING" in line
+    assert ": format.registry registry_a, schema 7: id: expected STRING as in the rows of" in line
+    assert "(a registry's: in a schema_file)" in line
+    write(folder, "orders", format={"type": "raw"}, key_format=None)
+    stored = pa.table({"value": pa.array(["a"]), **COORDINATES})
+    shutil.rmtree(folder.parent / "warehouse")
+    store(folder, "orders", "orders", stored)
+    assert ": format.type: value: expected STRING" in check(folder)["orders"].findings[0]
 
 
 def test_a_wider_type_is_no_finding_where_the_table_widens_types(folder: Path) -> None:

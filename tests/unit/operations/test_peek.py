@@ -57,6 +57,18 @@ def test_one_value_that_is_no_object_makes_it_raw_and_is_named(tmp_path: Path) -
     assert "1 of 2 values are no JSON objects, such as orders[0]@1" in text
 
 
+def test_values_that_a_registrys_serialiser_may_have_written_are_told(tmp_path: Path) -> None:
+    framed = [b"\0\0\0\0\x0cavro", b'\0\0\0\0\x0c{"id": 1}', b"\0\0\0\1\0"]
+    loaded(tmp_path, "orders", [*framed, None, b"\0\0", b"{}"])
+    text = (tmp_path / "proposed.yaml").read_text()
+    assert "# 3 of 5 values may be framed: schema id 12, 256. If a schema registry has" in text
+    loaded(tmp_path, "orders", [bytes([0, 0, 0, 0, each]) for each in range(1, 8)])
+    text = (tmp_path / "proposed.yaml").read_text()
+    assert "schema id 1, 2, 3, 4, 5 and 2 more." in text
+    loaded(tmp_path, "orders", [b"{}", b"\1\0\0\0\7a", b"", None])
+    assert "framed" not in (tmp_path / "proposed.yaml").read_text()
+
+
 def test_left_out_names_are_told(tmp_path: Path) -> None:
     loaded(tmp_path, "orders", [b'{"id": 1, "_id": 1, "full name": 1}'])
     assert '"_id", "full name"' in (tmp_path / "proposed.yaml").read_text()

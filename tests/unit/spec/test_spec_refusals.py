@@ -143,7 +143,15 @@ def test_a_value_of_a_wrong_type_is_refused_with_its_key(
         ({"format": None}, "format: missing"),
         (
             {"format": {"type": "json"}},
-            "format: found {'type': 'json'}; expected schema, or registry",
+            "format: expected schema, or registry, or schema_file; found none",
+        ),
+        (
+            {"key_format": {"type": "protobuf"}},
+            "key_format: expected registry, or schema_file, or both; found neither",
+        ),
+        (
+            {"format": {"type": "avro", "schema_file": "x.avsc"}},
+            "format: schema_file: found 'x.avsc'; expected a file in the folder of the spec",
         ),
         ({"pipeline": "Flights"}, "pipeline: found 'Flights'; expected a lower-case letter, then "),
         ({"pipeline": "sluice_reset"}, "pipeline: found 'sluice_reset'; expected another name: "),
@@ -177,9 +185,16 @@ def test_a_value_of_a_wrong_type_is_refused_with_its_key(
         ({"start": {"delta_ingest": {"table": "t"}}}, "start.delta_ingest.table: found 't'; exp"),
         (
             {"format": {"type": "csv"}},
-            "format: found {'type': 'csv'}; expected 'type' to be one of 'json', ",
+            "format.type: found 'csv'; allowed: json, raw, avro, protobuf",
         ),
-        ({"format": {}}, "format: found {}; expected the key 'type'"),
+        (
+            {"format": {"type": "avor", "registry": "r"}},
+            "format.type: found 'avor' (did you mean avro?); allowed: json, raw, avro, protobuf",
+        ),
+        ({"key_format": {"type": "JSON"}}, "key_format.type: found 'JSON' (did you mean json?); "),
+        ({"format": {"type": 1}}, "format.type: found 1; allowed: json, raw, avro, protobuf"),
+        ({"format": {"type": ["avro"]}}, "format.type: found ['avro']"),
+        ({"format": {}}, "format.type: missing; allowed: json, raw, avro, protobuf"),
         ({"format": "json"}, "format: found 'json'; expected keys with values"),
         ({"topics": [None]}, "topics.0: found nothing; expected text"),
         ({"schedule": True}, "schedule: found true; expected text"),

@@ -19,9 +19,10 @@ from sluice.offsets.quantities import format_count
 def check(files: Sequence[Path], as_json: bool) -> None:
     """Check spec FILES, or all of SLUICE_PIPELINES; exits with 1 if anything is wrong.
 
-    Every finding of every file: keys, values, names and tables that two files claim, and where the
+    All files are looked at: keys, values, names and tables that two files claim, and where the
     warehouse has the table, whose it is and its columns' types. What a changed spec would do to the
-    table's columns is told besides. Contacts neither Kafka, nor Spark, nor a schema registry.
+    table's columns is told besides. Of one file the first kind of mistake may hide others: check
+    again. Connections are not looked up. Contacts neither Kafka, nor Spark, nor a schema registry.
     """
     from sluice.operations.check import check_files
     from sluice.settings import Settings

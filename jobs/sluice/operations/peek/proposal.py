@@ -9,6 +9,7 @@ from textwrap import indent
 from typing import Any
 
 from sluice.offsets.quantities import format_count
+from sluice.operations.peek.framing import framing_text
 from sluice.spec.inference import Inferred, infer_columns, parse_object
 from sluice.spec.pipeline_spec import OUR_DAGS
 
@@ -55,6 +56,8 @@ def _basis(values: Values) -> Iterator[str]:
         return
     records = format_count(len(values), "record")
     yield f"Proposed from {records}: look at the types before you use it."
+    if framing := framing_text(value for _, value in _with_value(values)):
+        yield framing
     objects, problems = _parsed(values)
     if objects and problems:
         where, why = next(iter(problems.items()))

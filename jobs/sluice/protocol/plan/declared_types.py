@@ -27,11 +27,11 @@ def require_declared_types(spec: PipelineSpec, data: DeltaSnapshot) -> None:
         for each in changed
     )
     raise SpecError(
-        f"{spec.pipeline}: {told}. Give the column its type back, or choose a new"
-        " `table` and `pipeline`."
+        f"{spec.pipeline}: {told}. Give the column its type back (a registry's: in a schema_file),"
+        " or choose a new `table` and `pipeline`."
     )
 
 
 def _key(spec: PipelineSpec, name: str) -> str:
     """Where the spec says the type of a column."""
-    return f"derived.{name}" if name in spec.derived else f"format.schema: {name}"
+    return f"derived.{name}" if name in spec.derived else spec.formats.declared_at(name)
