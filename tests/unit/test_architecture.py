@@ -106,6 +106,7 @@ PURE_MODULES = (
     "spec.starts",
     "spec.statistics_columns",
     "spec.table_properties",
+    "spec.table_settings",
     "spec.table_shape",
     "spec.type_changes",
     "spec.written_types",

@@ -13,8 +13,10 @@ from pyspark.sql import SparkSession
 from sluice.errors import CommitConflict
 from sluice.lake.batch_commit import naming_conflicts
 from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec.table_properties import wanted_properties
 from sluice.spec.written_values import text_of
-from sluice.tables.table_settings import table_settings
+from sluice.tables.stored_settings import stored_settings
+from sluice.tables.table_files import open_table
 
 log = logging.getLogger(__name__)
 
@@ -24,10 +26,10 @@ def align_data_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None:
 
     Where another commit comes in between, the next run does it: no batch waits for it.
     """
-    wanted = wanted_properties(spec)
+    wanted = wanted_properties(spec.evolution, spec.properties)
     if not (wanted or spec.comments):
         return
-    found = table_settings(uri)
+    found = stored_settings(open_table(uri))
     properties = found.lacking_properties(wanted)
     comments = found.lacking_comments(spec.comments)
     changes = [f"SET TBLPROPERTIES ({listed(properties)})"] if properties else []
@@ -39,12 +41,6 @@ def align_data_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None:
                 spark.sql(f"ALTER TABLE delta.`{uri}` {change}").collect()
     except CommitConflict as problem:
         log.warning("%s: not changed, the next run tries again: %s", uri, problem)
-
-
-def wanted_properties(spec: PipelineSpec) -> dict[str, str]:
-    """The properties of the spec, and the one that `evolution: widen` needs."""
-    widening = {"delta.enableTypeWidening": "true"} if spec.evolution == "widen" else {}
-    return {**widening, **spec.properties}
 
 
 def listed(properties: Mapping[str, str]) -> str:

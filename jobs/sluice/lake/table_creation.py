@@ -17,9 +17,10 @@ from tenacity import (
 )
 
 from sluice.lake.batch_rows import QUARANTINE_COLUMNS, stored_part
-from sluice.lake.table_alignment import comment, listed, wanted_properties
+from sluice.lake.table_alignment import comment, listed
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.spec.statistics_columns import statistics_columns
+from sluice.spec.table_properties import wanted_properties
 from sluice.tables.delta_log import DeltaLog
 from sluice.tables.ownership import OWNER
 from sluice.tables.storage import clear_leftovers
@@ -43,7 +44,13 @@ def create_data_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None
         for each in (*shape.columns, *ours)
     )
     statistics = {_STATISTICS: ",".join(statistics_columns(shape))}
-    _create(spark, uri, columns, _ours(spec) | statistics | wanted_properties(spec), _layout(spec))
+    _create(
+        spark,
+        uri,
+        columns,
+        _ours(spec) | statistics | wanted_properties(spec.evolution, spec.properties),
+        _layout(spec),
+    )
 
 
 def create_quarantine_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None:

@@ -52,6 +52,11 @@ class SpecEdition:
         found: dict[str, Any] = json.loads(self.text)
         return found
 
+    def differing(self, other: SpecEdition) -> list[str]:
+        """The keys that have another value in another edition, as `derived.day`."""
+        ours, theirs = _flat(self.keys), _flat(other.keys)
+        return sorted(key for key in {*ours, *theirs} if ours.get(key) != theirs.get(key))
+
     def as_dict(self) -> dict[str, Any]:
         """Digest and keys, as JSON values."""
         return {"digest": self.digest, "spec": self.keys}
@@ -65,3 +70,12 @@ def _is_shallow(value: object, levels: int) -> bool:
         return True
     parts = value.values() if isinstance(value, dict) else value
     return levels > 0 and all(_is_shallow(each, levels - 1) for each in parts)
+
+
+def _flat(keys: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys, and in place of one that has keys itself those, behind its name."""
+    found: dict[str, Any] = {}
+    for name, value in keys.items():
+        inner = value if isinstance(value, dict) else {}
+        found |= {f"{name}.{each}": part for each, part in inner.items()} or {name: value}
+    return found

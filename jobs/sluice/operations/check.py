@@ -9,7 +9,7 @@ from pathlib import Path
 from sluice.errors import SluiceError
 from sluice.offsets.batches import BatchSequence
 from sluice.protocol.plan.declared_types import require_declared_types
-from sluice.protocol.plan.table_changes import changes_of_table
+from sluice.protocol.plan.table_changes import changed_reading, changes_of_table
 from sluice.registry.answers import no_registry
 from sluice.registry.kept_schemas import KeptSchemas
 from sluice.registry.schema_book import SchemaBook
@@ -68,5 +68,8 @@ def _beside_its_table(
         require_declared_types(read, data)
     except SluiceError as problem:
         return CheckedFile(path, spec.pipeline, (*lines, f"{path}: {problem}"))
-    changes = changes_of_table(read, data.columns, data.widens_types)
-    return CheckedFile(path, spec.pipeline, lines, tuple(changes))
+    changes = (
+        *changes_of_table(read, data.columns, data.settings),
+        *changed_reading(read, data.newest_edition()),
+    )
+    return CheckedFile(path, spec.pipeline, lines, changes)

@@ -12,6 +12,7 @@ from datetime import timedelta
 from sluice.errors import did_you_mean
 from sluice.spec.intervals import read_interval
 
+WIDENS_TYPES = "delta.enableTypeWidening"
 _WEEK = timedelta(days=7)
 
 
@@ -60,6 +61,12 @@ _WHY_NOT: Mapping[str, str] = {
 def as_property(value: object) -> str:
     """A value of YAML as a property's text."""
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def wanted_properties(evolution: str, properties: Mapping[str, str]) -> dict[str, str]:
+    """The properties of a spec, and the one that its `evolution: widen` needs."""
+    widening = {WIDENS_TYPES: "true"} if evolution == "widen" else {}
+    return {**widening, **properties}
 
 
 def require_allowed(properties: Mapping[str, str]) -> None:

@@ -20,6 +20,7 @@ from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.ranges import TopicIdPartition
 from sluice.offsets.row_offsets import Offsets
 from sluice.spec.columns import Column
+from sluice.spec.table_settings import TableSettings
 from sluice.tables.batch_commits import BatchCommit
 from sluice.tables.commits import written_files
 from sluice.tables.coordinates import Landing, StoredCoordinates, group_coordinates
@@ -35,6 +36,7 @@ from sluice.tables.rows import removed_rows, rows_where
 from sluice.tables.scoped_rows import count_by_place, has_rows, rows_in
 from sluice.tables.stored_columns import stored_columns
 from sluice.tables.stored_rows import StoredRows, stored_rows
+from sluice.tables.stored_settings import stored_settings
 from sluice.tables.table_files import answered, files_in, open_table
 from sluice.tables.warehouse import is_on_s3
 
@@ -125,11 +127,9 @@ class DeltaSnapshot(LogSnapshot):
         return () if self._table is None else stored_columns(self._table)
 
     @property
-    def widens_types(self) -> bool:
-        """Whether a write with a wider type widens the table's."""
-        return self._table is not None and (
-            self._table.metadata().configuration.get("delta.enableTypeWidening") == "true"
-        )
+    def settings(self) -> TableSettings:
+        """The table's properties and comments; none where there is no table yet."""
+        return TableSettings({}, {}) if self._table is None else stored_settings(self._table)
 
     @property
     def is_empty(self) -> bool:

@@ -10,6 +10,7 @@ from deltalake import DeltaTable
 
 from sluice.offsets.batches import Batch
 from sluice.offsets.ranges import TopicPartition
+from sluice.offsets.spec_edition import SpecEdition
 from sluice.tables.batch_commits import (
     BatchCommit,
     LoggedBatch,
@@ -79,6 +80,19 @@ class LogSnapshot:
             return []
         found = (logged_batch(*each) for each in commit_infos(self._table))
         return [each for each in found if each is not None]
+
+    def newest_edition(self) -> tuple[str, SpecEdition] | None:
+        """The newest batch's name, and what of the spec decided its rows.
+
+        None where there is no batch, or its commit does not say.
+        """
+        if self._table is None:
+            return None
+        for version, commit in commit_infos(self._table):
+            if newest := logged_batch(version, commit):
+                edition = edition_of(commit)
+                return None if edition is None else (newest.name, edition)
+        return None
 
     def commit_of(self, batch: Batch) -> BatchCommit | None:
         """The commit of a committed batch; None when the log has lost it."""

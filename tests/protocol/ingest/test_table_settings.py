@@ -9,7 +9,8 @@ import pytest
 from deltalake import DeltaTable
 from sluice.lake.file_sizes import files_conf
 from sluice.operations.backfill.selection import offset_ranges
-from sluice.tables.table_settings import table_settings
+from sluice.tables.stored_settings import stored_settings
+from sluice.tables.table_files import open_table
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import numbered, produce
@@ -36,15 +37,28 @@ def test_properties_and_comments_are_there_from_the_start_and_follow_the_spec(
     trips = pipeline(topic(), **keys, comments=comments, properties=properties)
     produce(trips.bootstrap, trips.topics[0], numbered(3))
     trips.run()
-    found = table_settings(str(trips.data))
+    found = stored_settings(open_table(str(trips.data)))
     assert {name: text for name, text in found.comments.items() if text} == comments
     assert found.properties["delta.logRetentionDuration"] == "interval 40 days"
     assert trips.version() == 1
     changed = {"delta.logRetentionDuration": "interval 50 days", "delta.checkpointInterval": 20}
-    trips.write_spec(properties=changed, comments={**comments, "city": 'the "town"'})
+    trips.write_spec(
+        properties=changed,
+        comments={**comments, "city": 'the "town"'},
+        derived={"_day": "DATE '2026-01-01'"},
+    )
+    told = trips.sluice("plan").stdout.splitlines()
+    promised = [" ".join(each.split()) for each in told if "the table's" in each]
+    assert sorted(promised) == [
+        'the comment of the table\'s column city becomes "the \\"town\\""',
+        "the table's property delta.checkpointInterval becomes 20",
+        "the table's property delta.logRetentionDuration becomes interval 50 days, from interval"
+        " 40 days",
+    ]
+    assert any("since batch forward-1-1, in derived._day:" in each for each in told)
     produce(trips.bootstrap, trips.topics[0], numbered(3))
     trips.run()
-    found = table_settings(str(trips.data))
+    found = stored_settings(open_table(str(trips.data)))
     assert found.comments["city"] == 'the "town"'
     assert found.comments["id"] == "the trip's number"
     assert found.properties["delta.logRetentionDuration"] == "interval 50 days"

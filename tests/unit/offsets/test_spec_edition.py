@@ -38,6 +38,16 @@ def test_what_changes_rows_is_another_edition(change: dict[str, object]) -> None
     assert edition(**change).digest != edition().digest
 
 
+def test_keys_that_differ_are_named_one_level_deep() -> None:
+    changed = edition(format=JSON, quarantine={"max_ratio": 0.5}, rescue=True)
+    assert changed.differing(edition(quarantine={"max_ratio": 0.5})) == [
+        "format.schema",
+        "format.type",
+        "rescue",
+    ]
+    assert changed.differing(changed) == []
+
+
 def test_it_is_read_back_as_it_was_written() -> None:
     written = edition(format=JSON)
     assert written.keys["format"] == JSON

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from sluice.protocol.plan.table_changes import changes_of_table
+from sluice.protocol.plan.table_changes import changed_reading, changes_of_table
 from sluice.spec.columns import parse_columns
 from sluice.spec.derived import OURS
 from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec.table_settings import TableSettings
 
 from tests.unit.builders import spec_keys
+
+NONE = TableSettings({}, {})
 
 
 def changes(stored: str, declared: str, **keys: Any) -> list[str]:
     form = {"type": "json", "schema": declared}
     spec = PipelineSpec.model_validate(spec_keys(format=form, **keys))
-    return list(changes_of_table(spec, (*parse_columns(stored), *OURS)))
+    return list(changes_of_table(spec, (*parse_columns(stored), *OURS), NONE))
 
 
 def test_a_table_that_is_as_the_spec_says_does_not_change() -> None:
@@ -50,9 +53,43 @@ def test_a_table_that_is_to_widen_types_becomes_unreadable_for_some() -> None:
         "the table gets Delta's feature typeWidening: delta-rs and Polars read it no more"
     ]
     spec = PipelineSpec.model_validate(spec_keys(evolution="widen"))
-    assert list(changes_of_table(spec, (*spec.columns, *OURS), widens_types=True)) == []
+    widening = TableSettings({"delta.enableTypeWidening": "true"}, {})
+    assert list(changes_of_table(spec, (*spec.columns, *OURS), widening)) == []
+
+
+def test_properties_and_comments_that_a_table_gets_are_told() -> None:
+    spec = PipelineSpec.model_validate(
+        spec_keys(
+            properties={"delta.checkpointInterval": 20, "delta.enableChangeDataFeed": True},
+            comments={"id": "the order's number", "name": "as it was"},
+            format={"type": "json", "schema": "id INT, name STRING"},
+        )
+    )
+    settings = TableSettings(
+        {"delta.checkpointInterval": "10", "delta.minReaderVersion": "1"},
+        {"id": "", "name": "as it was"},
+    )
+    assert list(changes_of_table(spec, (*spec.columns, *OURS), settings)) == [
+        "the table's property delta.checkpointInterval becomes 20, from 10",
+        "the table's property delta.enableChangeDataFeed becomes true",
+        "the comment of the table's column id becomes \"the order's number\"",
+    ]
+
+
+def test_keys_that_read_new_rows_otherwise_are_told_with_the_batch() -> None:
+    def spec(**keys: Any) -> PipelineSpec:
+        return PipelineSpec.model_validate(spec_keys(**keys))
+
+    before = spec(derived={"day": "CAST(_timestamp AS DATE)"}, max_records_per_batch=5)
+    now = spec(derived={"day": "DATE '2026-01-01'"}, max_records_per_batch=6)
+    assert list(changed_reading(now, ("forward-1-7", before.edition))) == [
+        "the spec has changed since batch forward-1-7, in derived.day: the rows that are there"
+        " stay as they are, unless they are read again (sluice reprocess)"
+    ]
+    assert list(changed_reading(before, ("forward-1-7", before.edition))) == []
+    assert list(changed_reading(now, None)) == []
 
 
 def test_where_there_is_no_table_nothing_changes() -> None:
     spec = PipelineSpec.model_validate(spec_keys())
-    assert list(changes_of_table(spec, ())) == []
+    assert list(changes_of_table(spec, (), NONE)) == []

@@ -16,7 +16,7 @@ def require_declared_types(spec: PipelineSpec, data: DeltaSnapshot) -> None:
     """
     if spec.formats.awaits_reader:
         return
-    widens = data.widens_types or spec.evolution == "widen"
+    widens = data.settings.widens_types or spec.evolution == "widen"
     changes = type_changes(data.columns, (*spec.shape.columns, *spec.formats.further_columns))
     changed = [each for each in changes if not (widens and each.widens)]
     if not changed or data.is_empty:

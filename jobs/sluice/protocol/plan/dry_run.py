@@ -22,7 +22,7 @@ from sluice.protocol.plan.log_changes import readable_ranges
 from sluice.protocol.plan.log_identity import find_changes
 from sluice.protocol.plan.outlook import EstimateBasis, Outlook
 from sluice.protocol.plan.start import start_without_effect
-from sluice.protocol.plan.table_changes import changes_of_table
+from sluice.protocol.plan.table_changes import changed_reading, changes_of_table
 from sluice.protocol.plan.write_plan import next_plan
 from sluice.tables.batch_commits import batch_sizes
 from sluice.tables.offsets_snapshot import OffsetsSnapshot
@@ -54,7 +54,8 @@ def dry_run(resources: PipelineResources) -> Outlook:
             *interrupted_reset(lane.resets),
             *_start_note(resources, lane.snapshot),
             *told,
-            *changes_of_table(spec, lane.data.columns, lane.data.widens_types),
+            *changes_of_table(spec, lane.data.columns, lane.data.settings),
+            *changed_reading(spec, lane.data.newest_edition()),
             *unknown_times(found),
         ),
     )

@@ -1,26 +1,28 @@
-"""Table changes: what the next batch would do to the columns of the data table. Pure."""
+"""Table changes: what the next batch would do to the data table, but for its rows. Pure."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 
+from sluice.offsets.spec_edition import SpecEdition
 from sluice.spec.columns import Column
 from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec.table_properties import WIDENS_TYPES, wanted_properties
+from sluice.spec.table_settings import TableSettings
 from sluice.spec.type_changes import new_columns, type_changes
 
 
 def changes_of_table(
-    spec: PipelineSpec, stored: Sequence[Column], widens_types: bool = False
+    spec: PipelineSpec, stored: Sequence[Column], settings: TableSettings
 ) -> Iterator[str]:
-    """A line for each column that comes, widens, or gets no values any more.
+    """A line for each column that comes, widens, or gets no values any more, and each setting.
 
     Nothing where there is no table yet, or a schema registry has yet to give the columns.
-    `widens_types` says whether the table has Delta's feature for it: if not, that comes as well.
     """
     if spec.formats.awaits_reader or not stored:
         return
-    if spec.evolution == "widen" and not widens_types:
-        yield "the table gets Delta's feature typeWidening: delta-rs and Polars read it no more"
+    yield from _settings_changes(spec, settings)
     declared = (*spec.shape.columns, *spec.formats.further_columns)
     for each in new_columns(stored, declared):
         yield f"the table gets a column {each}; null in the rows that it has"
@@ -30,3 +32,28 @@ def changes_of_table(
     theirs = [each for each in stored if each.name.lower() not in ours]
     for each in new_columns(declared, theirs):
         yield f"the table's column {each} gets no values any more; it stays, null in new rows"
+
+
+def _settings_changes(spec: PipelineSpec, settings: TableSettings) -> Iterator[str]:
+    wanted = wanted_properties(spec.evolution, spec.properties)
+    for key, value in settings.lacking_properties(wanted).items():
+        if key == WIDENS_TYPES:
+            yield "the table gets Delta's feature typeWidening: delta-rs and Polars read it no more"
+        else:
+            before = f", from {found}" if (found := settings.properties.get(key)) else ""
+            yield f"the table's property {key} becomes {value}{before}"
+    for name, text in settings.lacking_comments(spec.comments).items():
+        told = json.dumps(text, ensure_ascii=False)
+        yield f"the comment of the table's column {name} becomes {told}"
+
+
+def changed_reading(spec: PipelineSpec, newest: tuple[str, SpecEdition] | None) -> Iterator[str]:
+    """A line where new rows are read with other keys of the spec than those of the newest batch."""
+    if newest is None or spec.formats.awaits_reader:
+        return
+    batch, edition = newest
+    if keys := spec.edition.differing(edition):
+        yield (
+            f"the spec has changed since batch {batch}, in {', '.join(keys)}: the rows that are"
+            " there stay as they are, unless they are read again (sluice reprocess)"
+        )

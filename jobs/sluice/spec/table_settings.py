@@ -1,20 +1,24 @@
-"""Table settings: the properties and column comments that a table has."""
+"""Table settings: a table's properties and column comments, beside those wanted. Pure."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sluice.tables.table_files import open_table
+from sluice.spec.table_properties import WIDENS_TYPES
 
 
 @dataclass(frozen=True)
 class TableSettings:
-    """A table's properties, and each column's comment: none where it has none."""
+    """A table's properties, and each column's comment: empty where it has none."""
 
     properties: Mapping[str, str]
     comments: Mapping[str, str]
+
+    @property
+    def widens_types(self) -> bool:
+        """Whether a write with a wider type widens the table's."""
+        return self.properties.get(WIDENS_TYPES) == "true"
 
     def lacking_properties(self, wanted: Mapping[str, str]) -> dict[str, str]:
         """Those of some properties that the table has not, or otherwise."""
@@ -30,11 +34,3 @@ class TableSettings:
             for name, each in wanted.items()
             if name in self.comments and self.comments[name] != each
         }
-
-
-def table_settings(uri: str) -> TableSettings:
-    """The settings of a table as it is now. Raises what `open_table` does."""
-    table = open_table(uri)
-    fields = json.loads(table.schema().to_json())["fields"]
-    comments = {each["name"]: each["metadata"].get("comment", "") for each in fields}
-    return TableSettings(table.metadata().configuration, comments)
