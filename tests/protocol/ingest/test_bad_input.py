@@ -38,7 +38,7 @@ def install(corpus: Corpus, topic: str, pipeline: Pipelines, **keys: Any) -> Ins
 def bad(corpus: Corpus) -> list[bytes]:
     """All that is not known to be good; some of it happens to be."""
     good = [corpus.one(number) for number in (1, 300, -(2**40))]
-    around = drawn_around([*good, *(each for each in corpus.odd if len(each) < 500)], 250)
+    around = drawn_around([*good, *(each for each in corpus.odd if len(each) < 500)], 150)
     return [*corpus.odd, *damaged(good[1]), *FOREIGN, *arbitrary(17, 60), *around]
 
 
