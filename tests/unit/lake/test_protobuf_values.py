@@ -346,6 +346,18 @@ def test_proto2_a_required_field_without_a_value_is_an_error() -> None:
     )
 
 
+def test_proto2_a_required_field_is_missed_beside_a_map_as_well() -> None:
+    """Protobuf's own list of what is missing names the map, or ends the process."""
+    source = """
+    syntax = "proto2"; package p;
+    message M { map<string, Kind> by = 1; repeated group G = 2 { required string x = 1; } }
+    enum Kind { Z = 0; }
+    """
+    made = message_class(source, "p.M")(by={"k": 0}, g=[{"x": "a"}, {}, {}])
+    found = message_reader(message_of(of_file(source), "p.M"))(made.SerializePartialToString())
+    assert found == "g[1].x: expected a value, as it is required, found none"
+
+
 def test_proto2_what_is_not_set_is_null_whatever_its_default() -> None:
     found = read_old(Old(r=1).SerializeToString())
     assert isinstance(found, dict)

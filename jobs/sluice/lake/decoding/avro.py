@@ -77,9 +77,9 @@ class AvroRecords:
         return (
             self._with_frame(records)
             .withColumn(self._read, self._read_datum())
-            .withColumns(values)
+            .transform(_with_columns, values)
             .withColumn(self._wrong, self._first_wrong())
-            .withColumns(self._seldom)
+            .transform(_with_columns, self._seldom)
             .withColumn(self._error, self._told())
             .withColumn(into, self._decoded())
             .drop(*self._steps, *values)
@@ -200,3 +200,8 @@ class AvroRecords:
             return F.to_json(new, {"ignoreNullFields": "false"})
 
         return self._by_writer(of, nothing)
+
+
+def _with_columns(records: DataFrame, added: dict[str, Column]) -> DataFrame:
+    """With these columns; there may be none, which a client of a Spark server does not take."""
+    return records.withColumns(added) if added else records
