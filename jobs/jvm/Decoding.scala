@@ -27,7 +27,7 @@ class Decoding extends SparkSessionExtensionsProvider {
           }
         )
       )
-    def text(given: Expression): String = given.eval().toString
+    def text(literal: Expression): String = literal.eval().toString
     add("sluice_avro", classOf[AvroDatum], 3) { given =>
       AvroDatum(given(0), text(given(1)), text(given(2)))
     }
