@@ -1,28 +1,11 @@
 package sluice
 
 import org.apache.spark.unsafe.types.UTF8String
-import scala.util.control.NoStackTrace
 
 /** Bytes: the parts of Avro's encoding, each checked before anything is made of it. */
 private[sluice] object AvroBytes {
 
-  /** Where a datum leaves its schema, what was expected there, and what was found. */
-  final class Misfit(val text: String) extends Exception with NoStackTrace {
-    var path: String = ""
-    def within(name: String): Misfit = {
-      path = joined(name, path)
-      this
-    }
-    def told: String = if (path.isEmpty) text else s"$path: $text"
-  }
-
-  def joined(name: String, path: String): String =
-    if (path.isEmpty || path.startsWith("[")) name + path else s"$name.$path"
-
-  def shortened(text: String): String = if (text.length > Most) text.take(Most) + "…" else text
-
   private val Shown = 50
-  private val Most = 100
 
   final class Cursor(val bytes: Array[Byte]) {
     var at = 0

@@ -17,7 +17,7 @@ import scala.jdk.CollectionConverters._
   * writer's union one of the data that have it.
   */
 private[sluice] object AvroReads {
-  import AvroBytes.{Cursor, Misfit}
+  import AvroBytes.Cursor
   import AvroShapes.Shape
 
   abstract class Read { def apply(in: Cursor): Any }
@@ -28,7 +28,7 @@ private[sluice] object AvroReads {
       misfit.path = path
       throw misfit
     }
-    def within(name: String): Refused = new Refused(AvroBytes.joined(name, path), told)
+    def within(name: String): Refused = new Refused(Misfit.joined(name, path), told)
   }
 
   private def refused(writer: Schema, reader: Schema) =
@@ -107,7 +107,7 @@ private[sluice] object AvroReads {
 
     private def shown(number: BigInteger): String =
       if (number.bitLength > 4096) s"a number of ${number.bitLength} bits"
-      else AvroBytes.shortened(new BigDecimal(number, scale).toPlainString)
+      else Misfit.shortened(new BigDecimal(number, scale).toPlainString)
   }
 
   private final class Symbols(writer: Schema, reader: Schema) extends Read {
@@ -122,7 +122,7 @@ private[sluice] object AvroReads {
       if (found != null) return found
       val symbols = reader.getEnumSymbols.asScala.mkString(", ")
       throw new Misfit(
-        s"expected one of ${AvroBytes.shortened(symbols)}, found ${theirs(in.last)}"
+        s"expected one of ${Misfit.shortened(symbols)}, found ${theirs(in.last)}"
       )
     }
   }

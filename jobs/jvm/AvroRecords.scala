@@ -11,7 +11,7 @@ import scala.jdk.CollectionConverters._
 /** Records: the reader's fields in their places, the writer's other fields passed over. */
 private[sluice] object AvroRecords {
   import AvroReads.{Read, Refused}
-  import AvroBytes.{Cursor, Misfit}
+  import AvroBytes.Cursor
   import AvroShapes.Shape
 
   def of(writer: Schema, reader: Schema): Read = {

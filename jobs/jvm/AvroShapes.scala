@@ -10,7 +10,7 @@ import scala.jdk.CollectionConverters._
   * a boolean is 0 or 1, text is UTF-8.
   */
 private[sluice] object AvroShapes {
-  import AvroBytes.{Cursor, Misfit}
+  import AvroBytes.Cursor
 
   // Deeper data of a recursive schema is not read. Types that nest as deep are refused before.
   private val Deepest = 200

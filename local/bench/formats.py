@@ -94,7 +94,7 @@ def _theirs(form: str, schema: str, frame: bytes) -> Decoding:
 
 def _ours(form: Format, writers: Mapping[str, RegisteredSchema]) -> Decoding:
     decode = decoder(form, "value", writers)
-    return lambda given: decode(given, exact=False).select("decoded.*")
+    return lambda given: decode(given).select("decoded.*")
 
 
 def seconds_of(records: DataFrame, decode: Decoding) -> float:

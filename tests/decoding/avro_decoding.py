@@ -71,4 +71,4 @@ def decoded_avro(
     frame = AvroRecords(reader, writers, "value", NONCE, rescue).decode(records, "d")
     fields = frame.schema["d"].dataType
     found = {row["place"]: row["d"] for row in frame.select("place", "d").toArrow().to_pylist()}
-    return [outcome(found[place], fields, True) for place in range(len(values))]
+    return [outcome(found[place], fields) for place in range(len(values))]

@@ -7,8 +7,9 @@ from datetime import datetime
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql import types as T
-from sluice.lake.decoding.strict_json import StrictJson
+from sluice.lake.decoding.json_records import JsonRecords
 
 from tests.decoding.reference_json import Undecodable
 
@@ -20,13 +21,12 @@ def decoded_frame(
     ddl: str,
     values: Sequence[bytes | None],
     unit: str | None = None,
-    exact: bool = True,
 ) -> DataFrame:
     rows = [(i, None if each is None else bytearray(each)) for i, each in enumerate(values)]
     records = spark.createDataFrame(rows, "place INT, value BINARY")
     fields = T._parse_datatype_string(ddl)
     assert isinstance(fields, T.StructType)
-    return StrictJson(fields, NONCE, unit).decode(records, "d", exact)
+    return JsonRecords(fields, F.col("value"), unit).decode(records, "d")
 
 
 def decoded(
@@ -34,21 +34,19 @@ def decoded(
     ddl: str,
     values: Sequence[bytes | None],
     unit: str | None = None,
-    exact: bool = True,
 ) -> list[dict[str, Any] | Undecodable]:
     """What the product makes of each value, in the terms of the reference decoder."""
-    frame = decoded_frame(spark, ddl, values, unit, exact)
+    frame = decoded_frame(spark, ddl, values, unit)
     fields = frame.schema["d"].dataType
     rows = {row["place"]: row["d"] for row in frame.select("place", "d").toArrow().to_pylist()}
-    return [outcome(rows[place], fields, exact) for place in range(len(values))]
+    return [outcome(rows[place], fields) for place in range(len(values))]
 
 
-def outcome(row: dict[str, Any] | None, fields: Any, exact: bool) -> dict[str, Any] | Undecodable:
+def outcome(row: dict[str, Any] | None, fields: Any) -> dict[str, Any] | Undecodable:
     if row is None:
         return {name: None for name in fields.names if name != "_error"}
     if row["_error"] is not None:
-        if exact:
-            assert all(each is None for name, each in row.items() if name != "_error")
+        assert all(each is None for name, each in row.items() if name != "_error")
         return Undecodable(row["_error"])
     return {f.name: _plain(row[f.name], f.dataType) for f in fields if f.name != "_error"}
 

@@ -7,7 +7,6 @@ import re
 from typing import Any, NamedTuple
 
 MAX_NESTING = 1_000
-MAX_NAME = 50_000  # Jackson's own limit, in UTF-16 units
 
 
 class Number(str):
@@ -96,8 +95,6 @@ class _Parser:
 
     def _name(self) -> str:
         name = self._string()
-        if len(name.encode("utf-16-le", "surrogatepass")) // 2 > MAX_NAME:
-            raise ValueError("name too long")
         self._need(":")
         return name
 

@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 
 from sluice.errors import SpecError
 from sluice.lake.decoding.decode import DECODED
-from sluice.lake.decoding.strict_json import ERROR, RESCUED, UNSURE
+from sluice.lake.decoding.decoded_fields import ERROR, RESCUED
 from sluice.lake.port import BatchAttempt
 from sluice.offsets.batches import Batch
 from sluice.spec.pipeline_spec import PipelineSpec
@@ -25,14 +25,11 @@ QUARANTINE_COLUMNS = (
 )
 
 
-def data_rows(
-    decoded: DataFrame, spec: PipelineSpec, reading: BatchAttempt, exact: bool
-) -> DataFrame:
+def data_rows(decoded: DataFrame, spec: PipelineSpec, reading: BatchAttempt) -> DataFrame:
     """All records as rows of the data table; the pass fails at the first undecodable one."""
-    # Mentioned once, the quick error lets Spark's optimizer do without the decoded struct.
-    reason = error_of(spec) if exact else F.lit(UNSURE)
-    refuse = F.raise_error(F.concat_ws(" ", F.lit(UNDECODABLE), _coordinates(), F.lit("-"), reason))
-    checked = F.when(error_of(spec).isNull(), F.lit(str(reading))).otherwise(refuse)
+    error = error_of(spec)
+    told = F.concat_ws(" ", F.lit(UNDECODABLE), _coordinates(), F.lit("-"), error)
+    checked = F.when(error.isNull(), F.lit(str(reading))).otherwise(F.raise_error(told))
     return _data(decoded, spec, reading, checked)
 
 

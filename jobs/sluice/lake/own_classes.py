@@ -10,7 +10,7 @@ from sluice.lake.server.requirements import DELTA, EXTENSIONS_KEY
 # `make setup` compiles the classes in jobs/jvm into it.
 JAR = "sluice.jar"
 LOG_STORE_KEY, LOG_STORE = "spark.delta.logStore.file.impl", "sluice.LinkLogStore"
-_EXTENSIONS = ("sluice.RecordsRead", "sluice.StarvedJobs", "sluice.AvroChecks")
+_EXTENSIONS = ("sluice.RecordsRead", "sluice.StarvedJobs", "sluice.Decoding")
 
 
 def class_path(jars: Path, on_s3: bool) -> str:

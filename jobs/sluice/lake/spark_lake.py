@@ -13,7 +13,6 @@ from pyspark.sql import functions as F
 
 from sluice.failpoints import reach
 from sluice.lake import log_ahead
-from sluice.lake.avro_functions import require_avro
 from sluice.lake.batch_commit import (
     append_batch,
     is_type_change,
@@ -33,6 +32,7 @@ from sluice.lake.batch_rows import (
 )
 from sluice.lake.decoding.decode import Decode, decoder
 from sluice.lake.decoding.schema_keys import unknown_keys
+from sluice.lake.decoding_functions import require_decoding
 from sluice.lake.kafka_source import read_ranges
 from sluice.lake.port import BatchAttempt, QuarantineResult, ShowReading, Undecodable
 from sluice.lake.reading_pace import telling_pace
@@ -71,9 +71,8 @@ class SparkLake:
         stored = resources.data.snapshot().columns
         self._spec, writers = resources.schemas.with_writers(spec, stored)
         self._writers = {source: dict(found) for source, found in writers.items()}
-        require_avro(spark, spec)
+        require_decoding(spark, spec)
         self._decoders = self._made_decoders(self._spec)
-        self._exact_only = False
 
     def prepare(self) -> None:
         """Create the data table unless it exists."""
@@ -87,30 +86,20 @@ class SparkLake:
     def land(self, reading: BatchAttempt) -> None:
         """Commit the batch in one pass if all is decodable; otherwise raises Undecodable.
 
-        The quick reading is tried first. Once it is unsure of a record, this batch and all later
-        ones are read exactly. But first the schemas are learnt that its records name, if some are
-        not known yet.
+        But first the schemas are learnt that its records name, if some are not known yet.
         """
-        if not self._exact_only:
-            try:
-                return self._land(reading, exact=False)
-            except Undecodable as unsure:
-                if self._learn(reading):
-                    return self.land(reading)
-                log.info(
-                    "%s: %s; this batch and the next ones of this run are decoded by the slower"
-                    " decoding, which judges every record. The table will hold the same",
-                    reading,
-                    unsure,
-                )
-                self._exact_only = True
-        self._land(reading, exact=True)
+        try:
+            self._land(reading)
+        except Undecodable:
+            if not self._learn(reading):
+                raise
+            self.land(reading)
 
-    def _land(self, reading: BatchAttempt, exact: bool) -> None:
+    def _land(self, reading: BatchAttempt) -> None:
         try:
             records = self._read_once(reading)
-            decoded = self._decode(records, exact=exact)
-            self._commit(reading, records, data_rows(decoded, self._spec, reading, exact))
+            decoded = self._decode(records)
+            self._commit(reading, records, data_rows(decoded, self._spec, reading))
         except Exception as problem:
             found = _FIRST_UNDECODABLE.search(str(problem))
             if found:
@@ -120,7 +109,7 @@ class SparkLake:
     def land_decodable(self, reading: BatchAttempt) -> None:
         """Commit the batch's decodable records; the others must already be in quarantine."""
         records = self._read_once(reading)
-        decoded = self._decode(records, exact=True)
+        decoded = self._decode(records)
         self._commit(reading, records, decodable_rows(decoded, self._spec, reading))
 
     def prepare_quarantine(self) -> None:
@@ -131,7 +120,7 @@ class SparkLake:
         """Make the batch's undecodable records durable, replacing an earlier attempt's."""
         self._learn(reading)
         seen = Observation("seen")
-        decoded = self._decode(self._read(reading), exact=True).observe(
+        decoded = self._decode(self._read(reading)).observe(
             seen,
             F.count(F.lit(1)).alias("records"),
             F.count(error_of(self._spec)).alias("undecodable"),
@@ -180,9 +169,9 @@ class SparkLake:
         reach("reading")
         return read_ranges(self._spark, self._resources.client, reading.ranges)
 
-    def _decode(self, records: DataFrame, exact: bool) -> DataFrame:
+    def _decode(self, records: DataFrame) -> DataFrame:
         for decode in self._decoders:
-            records = decode(records, exact=exact)
+            records = decode(records)
         return records
 
     def _read_once(self, reading: BatchAttempt) -> DataFrame:

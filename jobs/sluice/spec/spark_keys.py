@@ -9,12 +9,8 @@ from __future__ import annotations
 
 import re
 
-# What lands depends on these, so neither a spec nor a server can change them. No part of a record
-# that does not fit its schema is kept (SPARK-41248), and "" is not a number (migration guide, 2.4
-# to 3.0).
+# What lands depends on these, so neither a spec nor a server can change them.
 EXACT_CONF = {
-    "spark.sql.json.enablePartialResults": "false",
-    "spark.sql.legacy.json.allowEmptyString.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
     # A text cast to the other kind loses the offset that it names.

@@ -15,8 +15,8 @@ from pyspark.sql import functions as F
 from sluice.lake.decoding.avro_values import Conversion, Conversions
 from sluice.lake.decoding.avro_writers import Writer, writer_of
 from sluice.lake.decoding.column_types import struct_type
+from sluice.lake.decoding.decoded_fields import ERROR, RESCUED
 from sluice.lake.decoding.frames import frame_of, frame_refusal, header_of, mark_of
-from sluice.lake.decoding.strict_json import ERROR, RESCUED
 from sluice.spec.avro_columns import ALONE, columns_of
 from sluice.spec.avro_parsing import parse_avro
 from sluice.spec.avro_schema import Node, Record
@@ -24,7 +24,7 @@ from sluice.spec.avro_text import schema_text
 from sluice.spec.formats import Source
 from sluice.spec.registered import RegisteredSchema
 
-# Ours (jobs/jvm/AvroChecks.scala): the reader's fields, and ERROR.
+# Ours (jobs/jvm/AvroDatum.scala): the reader's fields, and ERROR.
 READ_AVRO = "sluice_avro"
 
 

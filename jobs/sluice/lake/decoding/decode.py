@@ -12,9 +12,10 @@ from pyspark.sql import functions as F
 
 from sluice.lake.decoding.avro import AvroRecords
 from sluice.lake.decoding.column_types import struct_type
+from sluice.lake.decoding.decoded_fields import ERROR, VALUE
 from sluice.lake.decoding.frames import frame_of, frame_refusal
+from sluice.lake.decoding.json_records import JsonRecords
 from sluice.lake.decoding.protobuf_decoding import ProtobufDecoding
-from sluice.lake.decoding.strict_json import ERROR, VALUE, StrictJson
 from sluice.spec.formats import AvroFormat, Format, JsonFormat, ProtobufFormat, RawFormat, Source
 from sluice.spec.registered import RegisteredSchema
 
@@ -26,12 +27,11 @@ Writers = Mapping[str, RegisteredSchema]
 class Decode(Protocol):
     """Adds struct column `DECODED[source]`: the format's columns and `_error`, null if decodable.
 
-    Where the source is null, so are all of them. Without `exact` it is quicker, but takes some
-    decodable records for undecodable ones. An error that begins with UNKNOWN_SCHEMA, and the key,
-    says that the writer's schema is not among those known.
+    Where the source is null, so are all of them. An error that begins with UNKNOWN_SCHEMA, and the
+    key, says that the writer's schema is not among those known.
     """
 
-    def __call__(self, records: DataFrame, *, exact: bool) -> DataFrame:
+    def __call__(self, records: DataFrame) -> DataFrame:
         """The records with the column."""
 
 
@@ -46,7 +46,7 @@ def decoder(form: Format, source: Source, writers: Writers, rescue: bool = False
 
 @decoder.register
 def _(form: RawFormat, source: Source, writers: Writers, rescue: bool = False) -> Decode:
-    def decode(records: DataFrame, *, exact: bool) -> DataFrame:
+    def decode(records: DataFrame) -> DataFrame:
         nothing_wrong = F.lit(None).cast("string").alias(ERROR)
         return records.withColumn(
             DECODED[source], F.struct(F.col(source).alias(VALUE), nothing_wrong)
@@ -57,30 +57,23 @@ def _(form: RawFormat, source: Source, writers: Writers, rescue: bool = False) -
 
 @decoder.register
 def _(form: JsonFormat, source: Source, writers: Writers, rescue: bool = False) -> Decode:
+    fields, unit = struct_type(form.columns), form.timestamp_unit
+    if form.registry is None:
+        bare = JsonRecords(fields, F.col(source), unit, rescue=rescue)
+        return lambda records: bare.decode(records, DECODED[source])
     nonce = uuid.uuid4().hex
     body, refusal = f"_{nonce}_body", f"_{nonce}_refusal"
-    framed = form.registry is not None
-    strict = StrictJson(
-        struct_type(form.columns),
-        nonce,
-        form.timestamp_unit,
-        raw=F.col(body if framed else source),
-        refusal=F.col(refusal) if framed else None,
-        rescue=rescue,
-    )
+    framed = JsonRecords(fields, F.col(body), unit, F.col(refusal), rescue)
 
-    def decode(records: DataFrame, *, exact: bool) -> DataFrame:
-        return strict.decode(records, DECODED[source], exact)
-
-    def decode_framed(records: DataFrame, *, exact: bool) -> DataFrame:
+    def decode(records: DataFrame) -> DataFrame:
         frame = frame_of(source)
         why = frame_refusal(frame, source, writers, "JSON")
         with_body = records.withColumn(refusal, why).withColumn(
             body, F.when(F.col(refusal).isNull(), frame.body)
         )
-        return decode(with_body, exact=exact).drop(body, refusal)
+        return framed.decode(with_body, DECODED[source]).drop(body, refusal)
 
-    return decode_framed if framed else decode
+    return decode
 
 
 @decoder.register
@@ -91,7 +84,7 @@ def _(form: AvroFormat, source: Source, writers: Writers, rescue: bool = False) 
         form.reader, writers if form.registry else None, source, uuid.uuid4().hex, rescue
     )
 
-    def decode(records: DataFrame, *, exact: bool) -> DataFrame:
+    def decode(records: DataFrame) -> DataFrame:
         return records_in_avro.decode(records, DECODED[source])
 
     return decode
@@ -101,7 +94,7 @@ def _(form: AvroFormat, source: Source, writers: Writers, rescue: bool = False) 
 def _(form: ProtobufFormat, source: Source, writers: Writers, rescue: bool = False) -> Decode:
     protobuf = ProtobufDecoding(form, source, writers, DECODED[source])
 
-    def decode(records: DataFrame, *, exact: bool) -> DataFrame:
+    def decode(records: DataFrame) -> DataFrame:
         return protobuf.decode(records)
 
     return decode

@@ -12,9 +12,9 @@ from pyspark.sql.pandas.types import to_arrow_type
 
 import sluice
 from sluice.lake.decoding.column_types import struct_type
+from sluice.lake.decoding.decoded_fields import ERROR
 from sluice.lake.decoding.frames import frame_of, frame_refusal
 from sluice.lake.decoding.protobuf_batches import Framing, ProtobufReading, Writer
-from sluice.lake.decoding.strict_json import ERROR
 from sluice.spec.formats import ProtobufFormat, Source
 from sluice.spec.protobuf_evolution import clash
 from sluice.spec.protobuf_schema import message_of, messages, serialized_files

@@ -1,4 +1,4 @@
-"""A Spark that cannot read Avro is refused by name, with what to add."""
+"""A Spark that can read neither Avro nor JSON is refused by name, with what to add."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from pyspark.sql import SparkSession
 from sluice.errors import SettingsError
-from sluice.lake.avro_functions import require_avro
+from sluice.lake.decoding_functions import require_decoding
 from sluice.spec.pipeline_spec import PipelineSpec
 
 def spec(**form):
@@ -27,9 +27,9 @@ builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "fa
 if sys.argv[1:]:
     builder = builder.config("spark.driver.extraClassPath", sys.argv[1])
 spark = builder.getOrCreate()
-require_avro(spark, spec(type="raw"))
+require_decoding(spark, spec(type="raw"))
 try:
-    require_avro(spark, spec(type="avro", registry="r"))
+    require_decoding(spark, spec(type="avro", registry="r"))
 except SettingsError as problem:
     print(problem)
 spark.stop()
@@ -44,4 +44,4 @@ def told(*arguments: str) -> str:
 
 def test_a_spark_without_our_functions_is_refused() -> None:
     found = told(str(ROOT / "build" / "jars" / "spark" / "*"))
-    assert "expected sluice.jar on Spark's class path, and sluice.AvroChecks in" in found
+    assert "expected sluice.jar on Spark's class path, and sluice.Decoding in" in found

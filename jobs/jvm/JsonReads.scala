@@ -1,0 +1,144 @@
+package sluice
+
+import com.fasterxml.jackson.core.{JsonParser, JsonToken}
+import java.util.{HashMap, LinkedHashMap}
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, GenericArrayData}
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+import scala.collection.mutable.ArrayBuffer
+import scala.jdk.CollectionConverters._
+
+/** Reads: a JSON value as a column's, in one pass that goes on to the value's end whatever it is.
+  *
+  * A value that does not fit is a `Misfit` in its place: of repeated names only the last one counts.
+  */
+private[sluice] object JsonReads {
+
+  /** The value that begins at the parser's token; afterwards the parser is at its last one. */
+  abstract class Read(declared: DataType) {
+    private val expected = s"expected ${told(declared)}, found "
+
+    /** Null where the token begins no value of the type. Nothing else may have been read then. */
+    protected def value(in: JsonParser, token: JsonToken): Any
+
+    final def apply(in: JsonParser): Any = {
+      val token = in.currentToken()
+      if (token == JsonToken.VALUE_NULL) null
+      else {
+        val found = value(in, token)
+        if (found == null) new Misfit(expected + JsonText.shortened(JsonText.of(in))) else found
+      }
+    }
+  }
+
+  def of(declared: DataType, unit: String): Read = declared match {
+    case struct: StructType => new Struct(struct, unit)
+    case array: ArrayType => new Elements(array, of(array.elementType, unit))
+    case map: MapType => new Entries(map, of(map.valueType, unit))
+    case scalar => JsonScalars.of(scalar, unit)
+  }
+
+  /** The type as a spec names it, but structs only by that word: their fields have own errors. */
+  private def told(declared: DataType): String = declared match {
+    case _: StructType => "STRUCT"
+    case array: ArrayType => s"ARRAY<${told(array.elementType)}>"
+    case map: MapType => s"MAP<STRING, ${told(map.valueType)}>"
+    case scalar => scalar.simpleString.toUpperCase
+  }
+
+  /** The members of an object, as the first fields of a row; with `rescue` also the others. */
+  final class Members(declared: StructType, unit: String, rescue: Boolean) {
+    private val reads = declared.map(each => of(each.dataType, unit)).toArray
+    private val places = new HashMap[String, Integer]()
+    for ((each, place) <- declared.fieldNames.zipWithIndex) places.put(each, place)
+
+    /** The first field's misfit; null if all fit. The parser is at the object's beginning. */
+    def fill(in: JsonParser, row: GenericInternalRow): Misfit = {
+      var fits = true
+      var others: LinkedHashMap[String, String] = null
+      var name = in.nextFieldName()
+      while (name != null) {
+        in.nextToken()
+        val place = places.get(name)
+        if (place != null) {
+          val found = reads(place)(in)
+          if (found.isInstanceOf[Misfit]) fits = false
+          row.update(place, found)
+        } else if (rescue) {
+          if (others == null) others = new LinkedHashMap()
+          JsonReads.putLast(others, name, JsonText.of(in))
+        } else in.skipChildren()
+        name = in.nextFieldName()
+      }
+      if (others != null) row.update(reads.length, UTF8String.fromString(JsonText.ofMembers(others)))
+      if (fits) null else firstMisfit(row)
+    }
+
+    private def firstMisfit(row: GenericInternalRow): Misfit = {
+      val found = reads.indices.find(place => row.values(place).isInstanceOf[Misfit])
+      found.fold[Misfit](null) { place =>
+        row.values(place).asInstanceOf[Misfit].within(declared.fieldNames(place))
+      }
+    }
+  }
+
+  private final class Struct(declared: StructType, unit: String) extends Read(declared) {
+    private val members = new Members(declared, unit, rescue = false)
+
+    protected def value(in: JsonParser, token: JsonToken): Any =
+      if (token != JsonToken.START_OBJECT) null
+      else {
+        val row = new GenericInternalRow(declared.length)
+        val misfit = members.fill(in, row)
+        if (misfit == null) row else misfit
+      }
+  }
+
+  private final class Elements(declared: ArrayType, element: Read) extends Read(declared) {
+    protected def value(in: JsonParser, token: JsonToken): Any =
+      if (token != JsonToken.START_ARRAY) null
+      else {
+        val found = ArrayBuffer.empty[Any]
+        var misfit: Misfit = null
+        while (in.nextToken() != JsonToken.END_ARRAY) {
+          element(in) match {
+            case wrong: Misfit =>
+              if (misfit == null) misfit = wrong.within(s"[${found.length}]")
+              found += null
+            case each => found += each
+          }
+        }
+        if (misfit == null) new GenericArrayData(found.toArray[Any]) else misfit
+      }
+  }
+
+  private final class Entries(declared: MapType, member: Read) extends Read(declared) {
+    protected def value(in: JsonParser, token: JsonToken): Any =
+      if (token != JsonToken.START_OBJECT) null
+      else {
+        val found = new LinkedHashMap[String, Any]()
+        var name = in.nextFieldName()
+        while (name != null) {
+          in.nextToken()
+          putLast(found, name, member(in))
+          name = in.nextFieldName()
+        }
+        firstMisfit(found) match {
+          case null => ArrayBasedMapData(found, name => UTF8String.fromString(name.toString), identity)
+          case misfit => misfit
+        }
+      }
+
+    private def firstMisfit(found: LinkedHashMap[String, Any]): Misfit =
+      found.asScala
+        .collectFirst { case (name, misfit: Misfit) => misfit.within(s"[${JsonText.quoted(name)}]") }
+        .orNull
+  }
+
+  /** Of a name that is repeated the last value counts, in the last one's place. */
+  private def putLast[V](members: LinkedHashMap[String, V], name: String, value: V): Unit = {
+    members.remove(name)
+    members.put(name, value)
+  }
+}

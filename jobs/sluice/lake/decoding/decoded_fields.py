@@ -1,0 +1,10 @@
+"""Decoded fields: the names that a decoded record has beside its columns."""
+
+from __future__ import annotations
+
+VALUE = "value"
+"""The column of what has no fields: raw bytes."""
+ERROR = "_error"
+"""Why a record is none; null where it is decodable."""
+RESCUED = "_rescued"
+"""The fields that no column declares, as JSON text."""
