@@ -25,7 +25,7 @@ def main(bootstrap: str, topic: str, table: str, checkpoint: str, schema: str) -
         .load()
     )
     query = (
-        rows_of(records, schema)
+        rows_of(records, schema, "json")
         .writeStream.format("delta")
         .outputMode("append")
         .option("checkpointLocation", checkpoint)

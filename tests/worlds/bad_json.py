@@ -73,7 +73,7 @@ ODD_JSON = {
     b'{"id": 1} // one': NO_OBJECT,
     b"{'id': 1}": NO_OBJECT,
     b"{id: 1}": NO_OBJECT,
-    b'{"' + b"n" * 50_001 + b'": 1}': NO_OBJECT,
+    b'{"' + b"n" * 50_001 + b'": 1}': None,
     b'{"city": "' + b"x" * 200_000 + b'"}': None,
     b'{"legs": [{}, {"stops": 7}]}': "legs[1].stops: expected ARRAY<STRING>, found 7",
     b'{"legs": {}}': "legs: expected ARRAY<STRUCT>, found {}",
