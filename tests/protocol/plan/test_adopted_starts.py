@@ -89,8 +89,9 @@ def test_a_streaming_query_hands_over_at_its_last_committed_batch(
     caplog.clear()
     assert not trips.plan()
     began = f"`start: checkpoint {old / 'checkpoint'}`"
-    assert f"`start: earliest` has no effect any more: the pipeline began with {began}" in (
-        caplog.text
+    assert (
+        f"`start: earliest` has no effect any more: the pipeline began with {began}"
+        in "\n".join(caplog.messages)
     )
     assert trips.judge(from_earliest=False).facts.rows == 5
 

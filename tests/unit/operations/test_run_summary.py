@@ -41,7 +41,7 @@ def test_a_plan_is_told_by_its_batches_where_its_ranges_cannot_be_read(
     nothing = unreadable.summarize_plan(BatchReference(sequence()))
     assert nothing == {"said": "nothing new: the cursor is unknown", "batches": 0}
     assert {each.levelname for each in caplog.records} == {"WARNING"}
-    assert "trips: the plan's ranges are unknown: " in caplog.text
+    assert "trips: the plan's ranges are unknown: " in "\n".join(caplog.messages)
 
 
 class Odd(KafkaCluster):
@@ -58,4 +58,4 @@ def test_a_settlement_is_told_without_the_lag_whatever_keeps_it_unknown(
     said = replace(unreadable, resources=odd).summarize_settlement(Settlement())
     assert said == {"said": "nothing to settle; lag left unknown", "batches": 0, "lag": None}
     told = "trips: the lag is unknown: TypeError: an answer that nobody expected"
-    assert told in caplog.text
+    assert told in "\n".join(caplog.messages)
