@@ -8,7 +8,7 @@ import org.apache.spark.sql.types.{StringType, StructField, StructType}
   *
   * They must be exactly one datum of the writer's that the reader can read.
   */
-case class AvroDatum(child: Expression, writer: String, reader: String) extends Decoded {
+case class AvroDatum(child: Expression, writer: String, reader: String) extends Decoded[Array[Byte]] {
   @transient private lazy val ours = AvroDatum.parsed(reader)
   @transient private lazy val isRecord = ours.getType == Schema.Type.RECORD
   @transient private lazy val reading = AvroReads.of(AvroDatum.parsed(writer), ours)

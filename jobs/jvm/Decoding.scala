@@ -13,6 +13,7 @@ import scala.util.control.NonFatal
   *
   *  - `sluice_avro(bytes, writer, reader)`: both schemas are literals
   *  - `sluice_json(bytes, columns, unit, rescue)`: the columns as Spark's own JSON of a struct
+  *  - `sluice_protobuf(struct(bytes, header), columns, files, message, writers)`: the others are literals
   */
 class Decoding extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit = {
@@ -34,21 +35,24 @@ class Decoding extends SparkSessionExtensionsProvider {
     add("sluice_json", classOf[JsonRecord], 4) { given =>
       JsonRecord(given(0), text(given(1)), text(given(2)), given(3).eval() == true)
     }
+    add("sluice_protobuf", classOf[ProtobufRecord], 5) { given =>
+      ProtobufRecord(given(0), text(given(1)), text(given(2)), text(given(3)), text(given(4)))
+    }
   }
 }
 
-/** A record's bytes as a struct. Its last field, `_error`, says why they are none; then all others
+/** A record's bytes, or what else there is of it, as a struct. Its last field, `_error`, says why they are none; then all others
   * are null.
   */
-abstract class Decoded extends UnaryExpression {
+abstract class Decoded[Given] extends UnaryExpression {
   override def dataType: StructType
   override def nullable: Boolean = true
 
-  protected def read(bytes: Array[Byte]): GenericInternalRow
+  protected def read(given: Given): GenericInternalRow
 
   /** Never an exception, whatever the bytes are. */
   override def nullSafeEval(input: Any): Any =
-    try read(input.asInstanceOf[Array[Byte]])
+    try read(input.asInstanceOf[Given])
     catch {
       case misfit: Misfit => failed(misfit.told)
       case NonFatal(problem) =>
@@ -66,6 +70,6 @@ abstract class Decoded extends UnaryExpression {
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val self = ctx.addReferenceObj("decoded", this)
     val kind = CodeGenerator.javaType(dataType: DataType)
-    nullSafeCodeGen(ctx, ev, bytes => s"${ev.value} = ($kind) $self.nullSafeEval($bytes);")
+    nullSafeCodeGen(ctx, ev, given => s"${ev.value} = ($kind) $self.nullSafeEval($given);")
   }
 }

@@ -17,7 +17,7 @@ private[sluice] object JsonReads {
 
   /** The value that begins at the parser's token; afterwards the parser is at its last one. */
   abstract class Read(declared: DataType) {
-    private val expected = s"expected ${told(declared)}, found "
+    private val expected = s"expected ${Misfit.words(declared)}, found "
 
     /** Null where the token begins no value of the type. Nothing else may have been read then. */
     protected def value(in: JsonParser, token: JsonToken): Any
@@ -37,14 +37,6 @@ private[sluice] object JsonReads {
     case array: ArrayType => new Elements(array, of(array.elementType, unit))
     case map: MapType => new Entries(map, of(map.valueType, unit))
     case scalar => JsonScalars.of(scalar, unit)
-  }
-
-  /** The type as a spec names it, but structs only by that word: their fields have own errors. */
-  private def told(declared: DataType): String = declared match {
-    case _: StructType => "STRUCT"
-    case array: ArrayType => s"ARRAY<${told(array.elementType)}>"
-    case map: MapType => s"MAP<STRING, ${told(map.valueType)}>"
-    case scalar => scalar.simpleString.toUpperCase
   }
 
   /** The members of an object, as the first fields of a row; with `rescue` also the others. */

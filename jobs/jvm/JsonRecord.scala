@@ -10,7 +10,7 @@ import org.apache.spark.sql.types.{DataType, StringType, StructType}
   * there is a field `_rescued` as well: the members that are no columns, as the text of an object.
   */
 case class JsonRecord(child: Expression, columns: String, unit: String, rescue: Boolean)
-    extends Decoded {
+    extends Decoded[Array[Byte]] {
   @transient private lazy val declared = DataType.fromJson(columns).asInstanceOf[StructType]
   @transient private lazy val members = new JsonReads.Members(declared, unit, rescue)
 

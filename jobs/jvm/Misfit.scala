@@ -1,5 +1,6 @@
 package sluice
 
+import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructType}
 import scala.util.control.NoStackTrace
 
 /** Where a record leaves its schema, what was expected there, and what was found. */
@@ -20,6 +21,14 @@ private[sluice] object Misfit {
 
   def joined(name: String, path: String): String =
     if (path.isEmpty || path.startsWith("[")) name + path else s"$name.$path"
+
+  /** The type as a spec names it, but structs only by that word: their fields have own errors. */
+  def words(declared: DataType): String = declared match {
+    case _: StructType => "STRUCT"
+    case array: ArrayType => s"ARRAY<${words(array.elementType)}>"
+    case map: MapType => s"MAP<STRING, ${words(map.valueType)}>"
+    case scalar => scalar.simpleString.toUpperCase
+  }
 
   def shortened(text: String): String = if (text.length > Most) text.take(Most) + "…" else text
 }

@@ -71,7 +71,7 @@ class SparkServer:
         self.port = free_port()
         self.token = _token(self.folder)
         self._settings = {**embedded_settings(), **(settings or {})}
-        self._environment = {"PYSPARK_PYTHON": sys.executable, **os.environ, **(environment or {})}
+        self._environment = {**os.environ, **(environment or {})}
         self._guarded: Guarded | None = None
 
     def __enter__(self) -> Self:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import random
 from typing import Any
 
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from tests.decoding import reference_avro
+from tests.decoding.alike import alike
 from tests.decoding.avro_decoding import decoded_avro, encoded, fixed, logical, record, schema
 from tests.decoding.reference_json import Undecodable
 
@@ -92,15 +92,3 @@ def held(value: Any) -> Any:
     """With values that their columns can hold."""
     moment = value["at"] % 10**15
     return {**value, "day": value["day"] % 10**5, "at": moment, "sum": value["sum"][:3]}
-
-
-def alike(ours: Any, reference: Any) -> bool:
-    if isinstance(ours, float) and isinstance(reference, float):
-        return ours == reference or (math.isnan(ours) and math.isnan(reference))
-    if isinstance(ours, dict) and isinstance(reference, dict):
-        same = ours.keys() == reference.keys()
-        return same and all(alike(each, reference[name]) for name, each in ours.items())
-    if isinstance(ours, list) and isinstance(reference, list):
-        pairs = zip(ours, reference, strict=False)
-        return len(ours) == len(reference) and all(alike(x, y) for x, y in pairs)
-    return type(ours) is type(reference) and bool(ours == reference)

@@ -1,4 +1,4 @@
-"""A Spark that can read neither Avro nor JSON is refused by name, with what to add."""
+"""A Spark that can read no Avro, JSON or Protobuf is refused by name, with what to add."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def spec(**form):
     return PipelineSpec.model_validate(keys)
 
 builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
-if sys.argv[1:]:
-    builder = builder.config("spark.driver.extraClassPath", sys.argv[1])
+builder = builder.config("spark.driver.extraClassPath", sys.argv[1])
+builder = builder.config("spark.sql.extensions", sys.argv[2])
 spark = builder.getOrCreate()
 require_decoding(spark, spec(type="raw"))
 try:
@@ -36,12 +36,24 @@ spark.stop()
 """
 
 
-def told(*arguments: str) -> str:
-    """What a Spark without our settings is refused with."""
-    asking = [sys.executable, "-c", ASKING, *arguments]
+JARS = ROOT / "build" / "jars" / "spark"
+
+
+def told(class_path: str, extensions: str) -> str:
+    """What a Spark with these settings is refused with; empty if it is not."""
+    asking = [sys.executable, "-c", ASKING, class_path, extensions]
     return subprocess.run(asking, capture_output=True, text=True, check=True, timeout=120).stdout
 
 
-def test_a_spark_without_our_functions_is_refused() -> None:
-    found = told(str(ROOT / "build" / "jars" / "spark" / "*"))
-    assert "expected sluice.jar on Spark's class path, and sluice.Decoding in" in found
+@pytest.mark.parametrize(
+    ("class_path", "extensions"),
+    [(f"{JARS}/*", ""), (str(JARS / "sluice.jar"), "sluice.Decoding")],
+    ids=["no extension", "no protobuf-java"],
+)
+def test_a_spark_without_our_functions_is_refused(class_path: str, extensions: str) -> None:
+    found = told(class_path, extensions)
+    assert "expected the jars of this Sluice on Spark's class path, and sluice.Decoding" in found
+
+
+def test_a_spark_with_them_is_taken() -> None:
+    assert told(f"{JARS}/*", "sluice.Decoding") == ""

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import struct
-import subprocess
-import sys
 import uuid
 from datetime import UTC, datetime
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.serializers import CloudPickleSerializer
 from pyspark.sql import SparkSession
 from sluice.lake.decoding.decode import decoder
 from sluice.lake.decoding.frames import NO_FRAME, UNKNOWN_SCHEMA
-from sluice.lake.decoding.protobuf_decoding import ProtobufDecoding
 from sluice.spec.formats import ProtobufFormat, Source
 from sluice.spec.registered import RegisteredSchema
 
@@ -148,8 +143,9 @@ def test_every_type_arrives_and_the_record_is_as_it_was(spark: SparkSession) -> 
         "_error": None,
     }
     assert (empty["i"], empty["at"], empty["ri"], empty["_error"]) == (0, None, [], None)
-    assert set(none.values()) == {None}
-    assert broken.pop("_error") == "not one shop.Order message: Wire format was corrupt"
+    assert none is None
+    cut = "not one shop.Order message: While parsing a protocol message, the input ended"
+    assert broken.pop("_error").startswith(cut)
     assert misfit.pop("_error") == "e: expected shop.Status, found 9"
     assert {*broken.values(), *misfit.values()} == {None}
 
@@ -212,31 +208,9 @@ def test_records_of_several_writers_are_read_as_one_reader(spark: SparkSession) 
 def test_keys_are_decoded_as_values_are(spark: SparkSession) -> None:
     form = from_file(HEAD + "message K { int32 i = 1; }", "p.K")
     found = decoded(spark, form, rows([b"", b""]), {}, "key")
-    assert found[0] == {"i": None, "_error": None}
+    assert found[0] is None
     assert found[1]["_error"].startswith("not one p.K message")
 
 
 def test_no_records_are_no_rows(spark: SparkSession) -> None:
     assert decoded(spark, FROM_FILE, [], {}) == []
-
-
-WORKER = """
-import pickle, sys
-sys.modules["sluice"] = None
-import pyarrow as pa
-reading = pickle.load(open(sys.argv[1], "rb"))
-batch = pa.RecordBatch.from_pydict({"value": pa.array([bytes.fromhex(sys.argv[2])])})
-print(next(iter(reading([batch]))).column("decoded").to_pylist()[0]["i"])
-"""
-
-
-def test_a_worker_needs_no_sluice(tmp_path: Path) -> None:
-    """Its Python has pyarrow and protobuf, but what it does is sent to it."""
-    decoding = ProtobufDecoding(FROM_FILE, "value", {}, "decoded")
-    sent = tmp_path / "sent"
-    sent.write_bytes(CloudPickleSerializer().dumps(decoding.reading))
-    value = Order(i=5).SerializeToString().hex()
-    run = subprocess.run(
-        [sys.executable, "-c", WORKER, str(sent), value], capture_output=True, text=True
-    )
-    assert run.stdout == "5\n", run.stderr

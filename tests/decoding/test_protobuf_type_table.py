@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 
 import pytest
-from sluice.lake.decoding.protobuf_values import message_reader
+from pyspark.sql import SparkSession
 from sluice.spec.columns import parse_columns
 from sluice.spec.protobuf_columns import protobuf_columns
-from sluice.spec.protobuf_schema import message_of
 
+from tests.decoding.alike import alike
 from tests.decoding.decoding_table import NO
+from tests.decoding.protobuf_decoding import decoded_protobuf
 from tests.decoding.type_table import NULLS, ROWS, Row
 from tests.worlds.protobuf_schemas import message_class, of_file
+
+pytestmark = pytest.mark.spark
 
 TYPES = {
     "INT": "int32",
@@ -34,7 +37,6 @@ SOURCE = (
 PLACES = {name: place for place, name in enumerate(TYPES)}
 EXPRESSED = [each for each in (*ROWS, *NULLS) if each.type in TYPES and each.value is not NO]
 M = message_class(SOURCE, "p.M")
-read = message_reader(message_of(of_file(SOURCE), "p.M"))
 
 
 def test_each_type_has_its_field() -> None:
@@ -42,17 +44,21 @@ def test_each_type_has_its_field() -> None:
     assert protobuf_columns(of_file(SOURCE), "p.M") == parse_columns(declared)
 
 
-@pytest.mark.parametrize("row", EXPRESSED, ids=str)
-def test_the_same_value_lands(row: Row) -> None:
-    place, made, value = PLACES[row.type], M(), row.value
-    if row.type == "TIMESTAMP" and value is not None:
-        made.f9.FromDatetime(value)
-        value = (value - datetime(1970, 1, 1)) // timedelta(microseconds=1)
-    elif value is not None:
-        setattr(made, f"f{place + 1}", int(value) if isinstance(value, Decimal) else value)
-    found = read(made.SerializeToString())
-    assert isinstance(found, tuple)
-    assert (found[place], type(found[place])) == (
-        value,
-        int if isinstance(value, Decimal) else type(value),
-    )
+def encoded(row: Row) -> bytes:
+    made = M()
+    if row.type == "TIMESTAMP" and row.value is not None:
+        made.f9.FromDatetime(row.value)
+    elif row.value is not None:
+        value = int(row.value) if isinstance(row.value, Decimal) else row.value
+        setattr(made, f"f{PLACES[row.type] + 1}", value)
+    return bytes(made.SerializeToString())
+
+
+def test_the_same_values_land(spark: SparkSession) -> None:
+    found = decoded_protobuf(spark, SOURCE, "p.M", [encoded(row) for row in EXPRESSED])
+    for row, ours in zip(EXPRESSED, found, strict=True):
+        assert isinstance(ours, dict), row
+        value = ours[f"f{PLACES[row.type] + 1}"]
+        if isinstance(value, datetime):
+            value = value.replace(tzinfo=None)
+        assert alike(value, row.value), row

@@ -57,13 +57,13 @@ FOLDERS = (
     "cli",
     "scheduling",
 )
-# Each engine, and the folder that imports it. Arrow also brings records to Spark's workers.
+# Each engine, and the folder that imports it.
 ENGINES = {
     "confluent_kafka": "broker",
     "aiokafka": "broker",
     "httpx": "registry",
     "deltalake": "tables",
-    "pyarrow": "tables lake.decoding",
+    "pyarrow": "tables",
     "pyspark": "lake",
     "grpc": "lake",
     "delta": "lake",
@@ -117,9 +117,6 @@ PURE_MODULES = (
     "progress.erased",
     "progress.committed_ranges",
     "progress.evidence",
-    "lake.decoding.message_indexes",
-    "lake.decoding.protobuf_scalars",
-    "lake.decoding.protobuf_values",
     "lake.port",
     "lake.predicate",
     "lake.worker_errors",

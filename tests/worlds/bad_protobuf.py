@@ -34,13 +34,24 @@ enum Class { FIRST = 0; SECOND = 1; }
 """
 SOURCES = {"main.proto": PROTO, "ticket.proto": TICKET}
 Trip = message_class(PROTO, "trips.Trip", **{"ticket.proto": TICKET})
+# Of a map's entry that it does not understand, the parser keeps what it likes.
+_TripOfLists = message_class(PROTO, "trips.Trip", maps=False, **{"ticket.proto": TICKET})
 MINUS_ONE, LEAST = b"\xff" * 9 + b"\x01", b"\x80" * 9 + b"\x01"
-CORRUPT = "not one trips.Trip message: Wire format was corrupt"
+NOT_ONE = "not one trips.Trip message: "
+ENDED = "While parsing a protocol message, the input ended unexpectedly in the middle of a field"
+WIRE_TYPE = f"{NOT_ONE}Protocol message tag had invalid wire type"
+ZERO = f"{NOT_ONE}Protocol message contained an invalid tag (zero)"
+CUT = f"{NOT_ONE}{ENDED}"
+GROUP = f"{NOT_ONE}Protocol message end-group tag did not match expected tag"
+DEEP = f"{NOT_ONE}Protocol message had too many levels of nesting"
+NEGATIVE = (
+    f"{NOT_ONE}CodedInputStream encountered an embedded string or message which claimed to have"
+    " negative size"
+)
 NEEDED = "expected a value, as it is required, found none"
 # Of a ticket.
 NUMBER, WAY, SEAT = b"\x08\x01", b"\x12\x05\x0a\x01k\x10\x01", b"\x1b\x0a\x01a\x1c"
-WAY_UNKNOWN = "ticket.ways: expected MAP<STRING, STRING>, found a value of wire type 2"
-NO_TEXT = "not one trips.Trip message: String field had bad UTF-8"
+WAY_UNKNOWN = 'ticket.ways["k"]: expected trips.Class, found 7'
 
 
 def _protobuf(number: int) -> bytes:
@@ -62,15 +73,16 @@ def _passed_over(found: Message) -> bool:
 def _parts(made: Message) -> Iterator[Message]:
     yield made
     yield from (getattr(made, name) for name in ("leg", "at", "ticket") if made.HasField(name))
-    yield from made.ticket.seat
+    yield from (*made.tags, *made.ticket.ways, *made.ticket.seat)
 
 
 def _of_protobuf(value: bytes) -> Decoded:
     try:
-        made = Trip.FromString(value)
+        made = _TripOfLists.FromString(value)
         if any(map(_passed_over, _parts(made))) or not made.IsInitialized():
             return None
-        texts = [*made.ticket.ways, *(each.row for each in made.ticket.seat)]
+        ways, seats = made.ticket.ways, made.ticket.seat
+        texts = [*(each.key for each in ways), *(each.row for each in seats)]
         if any(isinstance(each, bytes) for each in texts) or not 0 <= made.at.nanos < 10**9:
             return None
         return _columns(made)
@@ -93,7 +105,7 @@ def _columns(made: Message) -> Decoded:
         **{name: getattr(made, name) for name in ("id", "city", "raw")},
         "kind": {0: "UNKNOWN", 1: "TAXI"}[made.kind],
         "stops": list(made.stops),
-        "tags": dict(made.tags),
+        "tags": {each.key: each.value for each in made.tags},
     }
 
 
@@ -101,7 +113,7 @@ def _ticket(found: Message) -> Decoded:
     classes = ("FIRST", "SECOND")
     return {
         "number": found.number,
-        "ways": {name: classes[each] for name, each in found.ways.items()},
+        "ways": {each.key: classes[each.value] for each in found.ways},
         "class": classes[getattr(found, "class")] if found.HasField("class") else None,
         "seat": [{"row": each.row} for each in found.seat],
     }
@@ -114,41 +126,43 @@ def _with_ticket(*parts: bytes) -> bytes:
 
 ODD_PROTOBUF = {
     b"": None,
-    b"\x0e\x01": CORRUPT,
-    b"\x0f\x01": CORRUPT,
-    b"\x00\x01": CORRUPT,
+    b"\x0e\x01": WIRE_TYPE,
+    b"\x0f\x01": WIRE_TYPE,
+    b"\x00\x01": ZERO,
     b"\x08" + MINUS_ONE: None,
     b"\x08\x81\x80\x00": None,
-    b"\x08" + b"\xff" * 10 + b"\x01": CORRUPT,
-    b"\x08\xff": CORRUPT,
-    b"\xff" * 5 + b"\x01\x00": CORRUPT,
-    b"\x0b": CORRUPT,
-    b"\x0c": CORRUPT,
-    b"\x0b\x14": CORRUPT,
+    b"\x08" + b"\xff" * 10 + b"\x01": ZERO,
+    b"\x08\xff": CUT,
+    b"\xff" * 5 + b"\x01\x00": WIRE_TYPE,
+    b"\x0b": GROUP,
+    b"\x0c": GROUP,
+    b"\x0b\x14": GROUP,
     b"\x0b\x0c": "id: expected BIGINT, found a value of wire type 3",
     b"\x9b\x06\x9c\x06": None,
-    b"\x9b\x06" * 200 + b"\x9c\x06" * 200: CORRUPT,
-    b"\x9b\x06" * 100_000: CORRUPT,
-    b"\x12\x05ab": CORRUPT,
-    b"\x12\xff\xff\xff\xff\x07": CORRUPT,
-    b"\x12" + MINUS_ONE: CORRUPT,
-    b"\x12\x02\xc3\x28": NO_TEXT,
-    b"\x12\x03\xed\xa0\x80": NO_TEXT,
+    b"\x9b\x06" * 200 + b"\x9c\x06" * 200: DEEP,
+    b"\x9b\x06" * 100_000: DEEP,
+    b"\x12\x05ab": CUT,
+    b"\x12\xff\xff\xff\xff\x07": CUT,
+    b"\x12" + MINUS_ONE: NEGATIVE,
+    b"\x12\x02\xc3\x28": 'city: expected STRING, found "�("',
+    b"\x12\x03\xed\xa0\x80": 'city: expected STRING, found "�"',
     b"\x12\x01\x00": None,
     b"\x0a\x01x": "id: expected BIGINT, found a value of wire type 2",
     b"\x10\x01": "city: expected STRING, found a value of wire type 0",
     b"\x19" + b"\xff" * 8: None,
-    b"\x19" + b"\xff" * 7: CORRUPT,
+    b"\x19" + b"\xff" * 7: CUT,
     b"\x20\x01\x22\x01\x02": None,
-    b"\x22\x01\x80": CORRUPT,
+    b"\x22\x01\x80": CUT,
     b"\x25\x01\x00\x00\x00": "stops: expected ARRAY<INT>, found a value of wire type 5",
     b"\x28\x07": "kind: expected trips.Kind, found 7",
     b"\x28" + MINUS_ONE: "kind: expected trips.Kind, found -1",
-    b"\x3a\x01\x0d": CORRUPT,
+    b"\x3a\x01\x0d": CUT,
     b"\x3a\x02\x08\x01": "leg.km: expected FLOAT, found a value of wire type 0",
     b"\x3a\x00\x3a\x03\x12\x01a": None,
     b"\x42\x00": None,
-    b"\x42\x03\x0a\x01\xff": NO_TEXT,
+    b"\x42\x03\x0a\x01\xff": 'tags[…]: expected STRING, found "�"',
+    b"\x42\x05\x0a\x01k\x12\x00": 'tags["k"]: expected INT, found a value of wire type 2',
+    b"\x42\x03\x0a\x01k": None,
     b"\x4a\x0b\x08"
     + LEAST: 'at: expected TIMESTAMP, found {"seconds":-9223372036854775808,"nanos":0}',
     b"\x4a\x0b\x08" + MINUS_ONE: None,
@@ -162,12 +176,13 @@ ODD_PROTOBUF = {
     _with_ticket(NUMBER, WAY, SEAT, b"\x1b\x1c"): f"ticket.seat[1].row: {NEEDED}",
     _with_ticket(WAY, b"\x1b\x1c"): f"ticket.number: {NEEDED}",
     _with_ticket(NUMBER, b"\x1b\x1c", WAY): f"ticket.seat[0].row: {NEEDED}",
-    _with_ticket(NUMBER, b"\x1b"): CORRUPT,
+    _with_ticket(NUMBER, b"\x1b"): GROUP,
     _with_ticket(NUMBER, b"\x1b\x0a\x01\xff\x1c"): 'ticket.seat[0].row: expected STRING, found "�"',
     _with_ticket(
         NUMBER, b"\x12\x05\x0a\x01\xff\x10\x01"
     ): 'ticket.ways[…]: expected STRING, found "�"',
     _with_ticket(NUMBER, b"\x12\x05\x0a\x01k\x10\x07"): WAY_UNKNOWN,
+    _with_ticket(NUMBER, b"\x12\x03\x0a\x01k"): None,
     _with_ticket(NUMBER, b"\x20\x07"): "ticket.class: expected trips.Class, found 7",
 }
 PROTOBUF = Corpus(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from google.protobuf.descriptor_pb2 import FileDescriptorSet
+from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorSet
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message_factory import GetMessageClass
 from grpc_tools import protoc
@@ -91,10 +91,21 @@ def of_registry(key: str, source: str, **others: str) -> RegisteredSchema:
     return RegisteredSchema(key, "PROTOBUF", text, references)
 
 
-def message_class(source: str, name: str, **others: str) -> Any:
-    """The class of a message, made from the source without the product's code."""
+def message_class(source: str, name: str, *, maps: bool = True, **others: str) -> Any:
+    """The class of a message, made from the source without the product's code.
+
+    Without `maps`, they are the lists of entries that they are on the wire.
+    """
     pool = DescriptorPool()
     described = FileDescriptorSet.FromString(descriptor_set({"main.proto": source, **others}))
     for each in described.file:
+        if not maps:
+            _make_lists_of_maps(each.message_type)
         pool.AddSerializedFile(each.SerializeToString())
     return GetMessageClass(pool.FindMessageTypeByName(name))
+
+
+def _make_lists_of_maps(messages: Iterable[DescriptorProto]) -> None:
+    for each in messages:
+        each.options.map_entry = False
+        _make_lists_of_maps(each.nested_type)

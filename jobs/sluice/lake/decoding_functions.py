@@ -1,4 +1,4 @@
-"""The functions that Avro and JSON are read with: whether Spark has them, where it runs."""
+"""The functions that records are decoded with: whether Spark has them, where it runs."""
 
 from __future__ import annotations
 
@@ -6,28 +6,30 @@ from typing import TYPE_CHECKING
 
 from sluice.errors import SettingsError
 from sluice.lake.server.requirements import EXTENSIONS_KEY
-from sluice.spec.formats import AvroFormat, JsonFormat
+from sluice.spec.formats import RawFormat
 from sluice.spec.pipeline_spec import PipelineSpec
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_ASKED = """SELECT sluice_avro(X'', '"int"', '"int"')"""
+# Each with the least that it takes: an empty struct; a file with a message M, in base64.
+_NO_COLUMNS = """'{"type":"struct","fields":[]}'"""
+_ASKED = f"""SELECT sluice_avro(X'', '"int"', '"int"'), sluice_json(X'', {_NO_COLUMNS}, '', false),
+sluice_protobuf(struct(X'', X''), {_NO_COLUMNS}, 'CggKAWEiAwoBTQ==', 'M', '')"""
 
 
 def require_decoding(spark: SparkSession, spec: PipelineSpec) -> None:
     """Raises SettingsError, with what to add, if the spec needs functions that Spark lacks."""
-    formats = spec.formats.by_source.values()
-    if not any(isinstance(each, AvroFormat | JsonFormat) for each in formats):
+    if all(isinstance(each, RawFormat) for each in spec.formats.by_source.values()):
         return
     try:
         spark.sql(_ASKED).schema  # noqa: B018
     except Exception as problem:
-        if "UNRESOLVED_ROUTINE" not in str(problem):
+        if not any(each in str(problem) for each in ("UNRESOLVED_ROUTINE", "NoClassDefFound")):
             raise
         raise SettingsError(
-            f"{spec.pipeline}: to read Avro or JSON, expected sluice.jar on Spark's class path, and"
-            f" sluice.Decoding in {EXTENSIONS_KEY}; found none there. Put `sluice.jar` of"
-            " `build/jars/spark` where Spark's driver and its workers run, name the class"
+            f"{spec.pipeline}: to read records, expected the jars of this Sluice on Spark's class"
+            f" path, and sluice.Decoding in {EXTENSIONS_KEY}; found one or the other missing. Put"
+            " all of `build/jars/spark` where Spark's driver and its workers run, name the class"
             f" in {EXTENSIONS_KEY}, and start Spark again: docs/spark-server.conf"
         ) from None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import signal
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -64,9 +63,6 @@ _SESSION_CONF = {
     # each of its stages takes longer than it saves (decision 17).
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "4",
-    # What goes to Python at once (decision 25). Spark's 10,000 take more than half as long again,
-    # and are 10 GB of records of 1 MB.
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
     # VACUUM lists folders with this many tasks, however few they are (Delta's VacuumCommand.scala);
     # the default is 10,000 (Spark's performance tuning guide).
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "32",
@@ -173,9 +169,6 @@ def open_own(
             "SPARK_REMOTE: expected it unset, as the connection spark_default says where Spark"
             " runs; give that one the type spark_connect"
         )
-    if place.master is None or place.master.startswith("local"):
-        # Its workers are on this machine; Spark would look for a python3 of the system.
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName(f"sluice-{spec.pipeline}")
     if place.master:
         builder = builder.master(place.master)

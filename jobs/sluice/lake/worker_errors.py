@@ -22,22 +22,6 @@ _LACKS_ITS_LAMBDA = re.compile(
     r"\((?P<host>\S+) executor (?P<executor>\S+)\): java\.lang\.ClassCastException: cannot assign"
     r" instance of java\.lang\.invoke\.SerializedLambda .* in instance of (?P<class>\S+)"
 )
-# Python's own words, and PySpark's; they name no host.
-_LACKS_A_MODULE = re.compile(
-    r"(?:ModuleNotFoundError|ImportError): No module named '(?P<module>(?:google|pyarrow)[\w.]*)'"
-)
-_LACKS_PYTHON = re.compile(
-    r"\((?P<host>\S+) executor (?P<executor>\S+)\): java\.io\.IOException: Cannot run program"
-    r' "(?P<program>[^"]+)"'
-)
-_OTHER_PYTHON = re.compile(
-    r"\[PYTHON_VERSION_MISMATCH\] Python in worker has different version: (?P<found>[\d.]+)\D+"
-    r"(?P<expected>[\d.]+\d)"
-)
-_PYTHON = (
-    " Protobuf is decoded by Python: give every worker Python 3.11 with protobuf and pyarrow, in"
-    " the versions of requirements.txt, and name it in PYSPARK_PYTHON: docs/spark-clusters.md"
-)
 _JARS = (
     " Put the jars of `build/jars/spark` on the class path of every worker (its image's `jars`"
     " folder), or name them in `spark.jars`: docs/spark-clusters.md"
@@ -85,33 +69,10 @@ def _without_class(found: re.Match[str]) -> str:
     )
 
 
-def _without_module(found: re.Match[str]) -> str:
-    return (
-        f"a worker's Python: expected the module {found['module']}, found no such module.{_PYTHON}"
-    )
-
-
-def _without_python(found: re.Match[str]) -> str:
-    return (
-        f"executor {found['executor']} on {found['host']}: expected the program"
-        f" {found['program']}, found no such program.{_PYTHON}"
-    )
-
-
-def _with_other_python(found: re.Match[str]) -> str:
-    return (
-        f"a worker's Python: expected version {found['expected']}, as here, found"
-        f" {found['found']}.{_PYTHON}"
-    )
-
-
 _TOLD: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (_STARVED, _starved),
     (_UNSEEN, _unseen),
     (_UNREADABLE, _unreadable),
     (_LACKS_A_CLASS, _without_class),
     (_LACKS_ITS_LAMBDA, _without_class),
-    (_LACKS_A_MODULE, _without_module),
-    (_LACKS_PYTHON, _without_python),
-    (_OTHER_PYTHON, _with_other_python),
 )

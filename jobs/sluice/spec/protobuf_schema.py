@@ -65,26 +65,19 @@ def messages(file: FileDescriptor) -> Mapping[Indexes, Descriptor]:
     return dict(walk(list(file.message_types_by_name.values()), ()))
 
 
-def serialized_files(message: Descriptor) -> tuple[bytes, ...]:
-    """The message's file and all that it imports, each after those that it needs."""
-    found: dict[str, bytes] = {}
+def descriptor_set(message: Descriptor) -> bytes:
+    """The message's file and all that it imports, each after those that it needs, serialized."""
+    found: dict[str, FileDescriptorProto] = {}
 
     def add(file: FileDescriptor) -> None:
         if file.name not in found:
             for each in file.dependencies:
                 add(each)
-            found[file.name] = file.serialized_pb
+            found[file.name] = FileDescriptorProto.FromString(file.serialized_pb)
 
     add(message.file)
-    return tuple(found.values())
-
-
-def message_in(files: Sequence[bytes], name: str) -> Descriptor:
-    """What `serialized_files` was given, in a pool of its own."""
-    pool = DescriptorPool()
-    for each in files:
-        pool.AddSerializedFile(each)
-    return pool.FindMessageTypeByName(name)
+    content: bytes = FileDescriptorSet(file=found.values()).SerializeToString()
+    return content
 
 
 def _files(schema: RegisteredSchema) -> list[FileDescriptor]:

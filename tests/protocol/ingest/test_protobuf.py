@@ -28,6 +28,7 @@ enum Kind { UNKNOWN = 0; TAXI = 1; }
 """
 FORMAT = {"type": "protobuf", "schema_file": "trip.desc", "record": "trips.Trip"}
 Trip = message_class(SOURCE, "trips.Trip")
+NOT_ONE = "not one trips.Trip message: "
 ANYTHING = {"max_ratio": 1.0}
 
 
@@ -73,8 +74,9 @@ def test_messages_land_and_what_is_none_is_put_aside(topic: Topic, pipeline: Pip
         produce(trips.bootstrap, trips.topics[0], values(), partition, headers=headers)
     trips.run()
     assert {row["error"] for row in trips.quarantined()} == {
-        "not one trips.Trip message: Wire format was corrupt",
-        "not one trips.Trip message: String field had bad UTF-8",
+        f"{NOT_ONE}While parsing a protocol message, the input ended unexpectedly in the middle of"
+        " a field",
+        'city: expected STRING, found "�"',
         "kind: expected trips.Kind, found 7",
     }
     assert len(trips.quarantined()) == 8
@@ -112,7 +114,7 @@ def test_keys_are_messages_as_well(topic: Topic, pipeline: Pipelines) -> None:
     trips.run()
     assert [(row["id"], row["_key_id"]) for row in trips.rows()] == [(1, 5)]
     (aside,) = trips.quarantined()
-    assert aside["error"] == "key: not one trips.Trip message: Wire format was corrupt"
+    assert aside["error"].startswith(f"key: {NOT_ONE}While parsing a protocol message")
 
 
 def test_a_spark_server_lands_the_same(

@@ -19,15 +19,6 @@ SAID = {
     "java.io.FileNotFoundException: SLUICE-UNSEEN /w/t/a b.parquet\n\tat x": (
         "expected /w/t/a b.parquet, which a worker has written, found no such file here"
     ),
-    "ModuleNotFoundError: No module named 'google.protobuf.message_factory'": (
-        "a worker's Python: expected the module google.protobuf.message_factory, found no such"
-        " module. Protobuf is decoded by Python: give every worker"
-    ),
-    f'{LOST}java.io.IOException: Cannot run program "python3": error=2, No such file': (
-        "executor 1 on 10.0.0.7: expected the program python3, found no such program. Protobuf"
-    ),
-    "[PYTHON_VERSION_MISMATCH] Python in worker has different version: 3.9 than that in driver:"
-    " 3.11, PySpark cannot run": "a worker's Python: expected version 3.11, as here, found 3.9.",
     "[FAILED_READ_FILE.FILE_NOT_EXIST] Error while reading file file:///w/0.json. F": (
         "expected file:///w/0.json, which a worker was to read, found no such file there"
     ),

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from sluice.lake.decoding.avro_values import Conversion, Conversions
 from sluice.lake.decoding.avro_writers import Writer, writer_of
 from sluice.lake.decoding.column_types import struct_type
-from sluice.lake.decoding.decoded_fields import ERROR, RESCUED
+from sluice.lake.decoding.decoded_fields import ERROR, RESCUED, refused
 from sluice.lake.decoding.frames import frame_of, frame_refusal, header_of, mark_of
 from sluice.spec.avro_columns import ALONE, columns_of
 from sluice.spec.avro_parsing import parse_avro
@@ -168,11 +168,8 @@ class AvroRecords:
         """Not deterministic, or Spark would copy all steps into a filter on an error."""
         nothing = F.lit(None).cast("string")
         error = F.col(self._error)
-        nulls = [F.lit(None).cast(each.dataType).alias(each.name) for each in self._fields]
-        none_rescued = [nothing.alias(RESCUED)] if self._rescue else []
-        decoded = F.when(
-            error.isNotNull(), F.struct(*nulls, *none_rescued, error.alias(ERROR))
-        ).otherwise(self._whole(nothing))
+        wrong = refused(self._fields, error, self._rescue)
+        decoded = F.when(error.isNotNull(), wrong).otherwise(self._whole(nothing))
         return F.when(self._source.isNotNull() & (F.spark_partition_id() >= 0), decoded)
 
     def _whole(self, nothing: Column) -> Column:

@@ -15,7 +15,7 @@ from sluice.lake.decoding.column_types import struct_type
 from sluice.lake.decoding.decoded_fields import ERROR, VALUE
 from sluice.lake.decoding.frames import frame_of, frame_refusal
 from sluice.lake.decoding.json_records import JsonRecords
-from sluice.lake.decoding.protobuf_decoding import ProtobufDecoding
+from sluice.lake.decoding.protobuf_records import ProtobufRecords
 from sluice.spec.formats import AvroFormat, Format, JsonFormat, ProtobufFormat, RawFormat, Source
 from sluice.spec.registered import RegisteredSchema
 
@@ -92,9 +92,5 @@ def _(form: AvroFormat, source: Source, writers: Writers, rescue: bool = False) 
 
 @decoder.register
 def _(form: ProtobufFormat, source: Source, writers: Writers, rescue: bool = False) -> Decode:
-    protobuf = ProtobufDecoding(form, source, writers, DECODED[source])
-
-    def decode(records: DataFrame) -> DataFrame:
-        return protobuf.decode(records)
-
-    return decode
+    messages = ProtobufRecords(form, source, writers, uuid.uuid4().hex)
+    return lambda records: messages.decode(records, DECODED[source])

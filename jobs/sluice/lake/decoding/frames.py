@@ -3,7 +3,7 @@
 Either the bytes begin with a zero and the schema's id (4 bytes, big-endian), or a header
 `__value_schema_id`, for keys `__key_schema_id`, holds the same, or a one and the schema's GUID
 (16 bytes); then all the bytes are the record's own. For Protobuf the message's place in the schema
-follows the id or GUID (message_indexes.py).
+follows the id or GUID (jobs/jvm/ProtobufFrame.scala).
 """
 
 from __future__ import annotations
@@ -28,14 +28,13 @@ class Frame:
     """The schema key (STRING, null without a frame) and the bytes after the frame.
 
     `mark` is what names the schema, as it stands there: quicker to compare than the key. `header`
-    is null where no header names it; `in_header` are its bytes after the key.
+    is null where no header names it.
     """
 
     key: Column
     body: Column
     mark: Column
     header: Column
-    in_header: Column
 
 
 def frame_of(source: Source, header: Column | None = None) -> Frame:
@@ -55,8 +54,7 @@ def frame_of(source: Source, header: Column | None = None) -> Frame:
     after = F.when(_begins(header, b"\0"), 6).otherwise(18)
     in_front = F.substring(header, F.lit(1), after - 1)
     mark = F.when(header.isNotNull(), in_front).otherwise(F.substring(data, 1, 5))
-    rest = F.when(header.isNotNull(), F.substring(header, after, F.lit(2**31 - 1)))
-    return Frame(F.when(data.isNotNull(), key), body, mark, header, rest)
+    return Frame(F.when(data.isNotNull(), key), body, mark, header)
 
 
 def mark_of(key: str) -> bytes:

@@ -10,7 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from sluice.lake.decoding.decoded_fields import ERROR, RESCUED
+from sluice.lake.decoding.decoded_fields import refused
 
 # Ours (jobs/jvm/JsonRecord.scala): the columns, RESCUED where asked for, and ERROR.
 READ_JSON = "sluice_json"
@@ -52,12 +52,6 @@ class JsonRecords:
         is_read = self._body.isNotNull() & (F.spark_partition_id() >= 0)
         decoded = F.when(is_read, self._read)
         if self._refusal is not None:
-            decoded = F.when(self._refusal.isNotNull(), self._refused(self._refusal)).otherwise(
-                decoded
-            )
+            wrong = refused(self._fields, self._refusal, self._rescue)
+            decoded = F.when(self._refusal.isNotNull(), wrong).otherwise(decoded)
         return records.withColumn(into, decoded)
-
-    def _refused(self, error: Column) -> Column:
-        nulls = [F.lit(None).cast(each.dataType).alias(each.name) for each in self._fields]
-        none_rescued = [F.lit(None).cast("string").alias(RESCUED)] if self._rescue else []
-        return F.struct(*nulls, *none_rescued, error.alias(ERROR))

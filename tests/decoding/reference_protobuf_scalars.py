@@ -14,7 +14,6 @@ from typing import Any
 from google.protobuf.descriptor import EnumDescriptor
 from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
-
 from sluice.spec.columns import Array, ColumnType, Map, Struct
 from sluice.spec.protobuf_columns import column_type
 

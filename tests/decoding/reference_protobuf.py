@@ -1,9 +1,7 @@
-"""Protobuf values: the bytes of a message become a row, or an error. It runs on Spark's workers.
+"""The reference decoder of Protobuf: the parser that C and Python have, and a row made in Python.
 
-Protobuf's own parser judges the wire format. What it would pass over in silence is an error here:
-a field with a value of another wire type, or a number that a closed enum does not have, both of
-which it puts among the unknown fields; proto2's text that is not UTF-8; a required field without a
-value. Fields with numbers that the message does not have are left out: newer writers add them.
+What the parser would pass over in silence is an error here. Maps are read as the lists of entries
+that they are on the wire: of an entry that it does not understand, it keeps what it likes.
 """
 
 from __future__ import annotations
@@ -16,8 +14,14 @@ from typing import Any
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
+from sluice.spec.protobuf_columns import (
+    DURATION_NAME,
+    JSON_NAMES,
+    TIMESTAMP_NAME,
+    WRAPPER_NAMES,
+)
 
-from sluice.lake.decoding.protobuf_scalars import (
+from tests.decoding.reference_protobuf_scalars import (
     Misfit,
     duration_value,
     enum_value,
@@ -26,13 +30,6 @@ from sluice.lake.decoding.protobuf_scalars import (
     require_nothing_passed_over,
     text_value,
     timestamp_value,
-)
-from sluice.spec.protobuf_columns import (
-    DURATION_NAME,
-    JSON_NAMES,
-    TIMESTAMP_NAME,
-    WRAPPER_NAMES,
-    is_map,
 )
 
 Row = tuple[Any, ...]
@@ -76,8 +73,8 @@ def _row(message: Descriptor) -> Read:
 def _field(field: FieldDescriptor) -> Read:
     """From a parsed message: the field's value, null where it has none."""
     name, get = field.name, attrgetter(field.name)
-    if is_map(field):
-        return _map(get, field.message_type.fields_by_name["value"])
+    if _is_map(field):
+        return _map(get, field.message_type)
     of = _value(field)
     if field.is_repeated:
         return _array(get, of)
@@ -117,22 +114,31 @@ def _array(get: Read, of: Read | None) -> Read:
     return read
 
 
-def _map(get: Read, value: FieldDescriptor) -> Read:
-    of = _value(value)
+def _map(get: Read, entry: Descriptor) -> Read:
+    value = entry.fields_by_name["value"]
+    of, get_value = _value(value), attrgetter("value")
 
     def read(message: Message) -> list[tuple[str, Any]]:
+        entries = {_key_text(each.key): each for each in get(message)}
         found = []
-        entries = get(message)
-        # Their order differs from process to process; a row is to be the same when read again.
-        for key in sorted(entries, key=_key_text):
-            each, name = entries[key], _key_text(key)
+        for name in sorted(entries):
+            each = entries[name]
             try:
-                found.append((name, each if of is None else of(each)))
+                require_nothing_passed_over(each)
+                found.append((name, get_value(each) if of is None else of(get_value(each))))
             except Misfit as problem:
                 raise problem.below(f"[{json.dumps(name, ensure_ascii=False)}]") from None
         return found
 
     return read
+
+
+def _is_map(field: FieldDescriptor) -> bool:
+    entry = field.message_type
+    named = entry is not None and entry.name == f"{field.camelcase_name[:1].upper()}" + (
+        f"{field.camelcase_name[1:]}Entry"
+    )
+    return named and field.is_repeated
 
 
 def _key_text(key: Any) -> str:

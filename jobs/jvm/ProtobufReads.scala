@@ -1,0 +1,123 @@
+package sluice
+
+import com.google.protobuf.Descriptors.{Descriptor, FieldDescriptor}
+import com.google.protobuf.Message
+import java.util.{List => JavaList, TreeMap}
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, GenericArrayData}
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+import scala.jdk.CollectionConverters._
+
+/** Reads: a parsed message's values as a row has them.
+  *
+  * Protobuf's own parser judges the wire format. What it passes over in silence is a misfit: what
+  * ProtobufStrangers finds, a number that is no name of its enum, and a required field without a
+  * value. Fields with numbers that the message does not have are left out: newer writers add them.
+  */
+private[sluice] object ProtobufReads {
+
+  /** From a value as the parser gives it. */
+  type Read = Any => Any
+
+  /** The fields of a message, in their order, as those of a struct. */
+  final class Fields(message: Descriptor, declared: StructType) {
+    private val strangers = new ProtobufStrangers(message, declared)
+    private val gets = message.getFields.asScala
+      .zip(declared)
+      .map { case (field, column) => get(field, column.dataType) }
+      .toArray
+
+    /** As the first fields of a row. */
+    def fill(found: Message, row: GenericInternalRow): Unit = {
+      strangers.refuse(found)
+      var place = 0
+      try
+        while (place < gets.length) {
+          row.update(place, gets(place)(found))
+          place += 1
+        }
+      catch { case misfit: Misfit => throw misfit.within(declared(place).name) }
+    }
+
+    def row(found: Any): GenericInternalRow = {
+      val made = new GenericInternalRow(gets.length)
+      fill(found.asInstanceOf[Message], made)
+      made
+    }
+  }
+
+  /** From a message: the field's value, null where it has none. */
+  private def get(field: FieldDescriptor, declared: DataType): Message => Any = declared match {
+    case map: MapType if field.isMapField => new Entries(field, map)
+    case array: ArrayType if field.isRepeated => new Elements(field, value(field, array.elementType))
+    case _ =>
+      val read = value(field, declared)
+      if (!field.hasPresence) found => read(found.getField(field))
+      else
+        found =>
+          if (found.hasField(field)) read(found.getField(field))
+          else if (!field.isRequired) null
+          else throw new Misfit("expected a value, as it is required, found none")
+  }
+
+  private final class Elements(field: FieldDescriptor, element: Read) extends (Message => Any) {
+    def apply(message: Message): Any = {
+      val found = message.getField(field).asInstanceOf[JavaList[Any]].toArray
+      var place = 0
+      try
+        while (place < found.length) {
+          found(place) = element(found(place)).asInstanceOf[AnyRef]
+          place += 1
+        }
+      catch { case misfit: Misfit => throw misfit.within(s"[$place]") }
+      new GenericArrayData(found.asInstanceOf[Array[Any]])
+    }
+  }
+
+  private final class Entries(field: FieldDescriptor, declared: MapType) extends (Message => Any) {
+    private val entry = field.getMessageType
+    // In a path, a value has the name that its key is.
+    private val strangers =
+      new ProtobufStrangers(entry, new StructType().add("", StringType).add("", declared.valueType))
+    private val (key, value) = (entry.findFieldByNumber(1), entry.findFieldByNumber(2))
+    private val (name, member) = (ProtobufScalars.key(key), ProtobufReads.value(value, declared.valueType))
+
+    /** Sorted, as writers have them in any order. Of a key that is repeated the last value counts. */
+    def apply(message: Message): Any = {
+      val entries = new TreeMap[UTF8String, Message]()
+      message.getField(field).asInstanceOf[JavaList[Message]].forEach { each =>
+        entries.put(name(each.getField(key)), each)
+      }
+      val found = new TreeMap[UTF8String, Any]()
+      entries.forEach { (name, each) => found.put(name, valueOf(name, each)) }
+      ArrayBasedMapData(found, identity, identity)
+    }
+
+    private def valueOf(name: UTF8String, entry: Message): Any =
+      try {
+        strangers.refuse(entry)
+        member(entry.getField(value))
+      } catch { case misfit: Misfit => throw misfit.within(s"[${JsonText.quoted(name.toString)}]") }
+  }
+
+  private def value(field: FieldDescriptor, declared: DataType): Read =
+    if (field.getJavaType != FieldDescriptor.JavaType.MESSAGE) ProtobufScalars.of(field, declared)
+    else {
+      val message = field.getMessageType
+      message.getFullName match {
+        case "google.protobuf.Timestamp" => new ProtobufTimes(message).timestamp
+        case "google.protobuf.Duration" => new ProtobufTimes(message).duration
+        case name if ProtobufJson.Names(name) => new ProtobufJson(message.getFile).text
+        case _ => ofMessage(message, declared)
+      }
+    }
+
+  private def ofMessage(message: Descriptor, declared: DataType): Read = declared match {
+    case struct: StructType => new Fields(message, struct).row
+    case _ if message.getFields.isEmpty => _ => true
+    case wrapped =>
+      val only = new Fields(message, new StructType().add("value", wrapped))
+      found => only.row(found).values(0)
+  }
+}

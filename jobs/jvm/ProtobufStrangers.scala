@@ -1,0 +1,35 @@
+package sluice
+
+import com.google.protobuf.Descriptors.{Descriptor, FieldDescriptor}
+import com.google.protobuf.{Message, UnknownFieldSet}
+import org.apache.spark.sql.types.StructType
+import scala.jdk.CollectionConverters._
+
+/** Strangers: values of a message's own fields that the parser has put among the unknown ones, as
+  * they are of another wire type, or numbers that a closed enum does not have.
+  */
+private[sluice] final class ProtobufStrangers(message: Descriptor, declared: StructType) {
+  private val fields = message.getFields.asScala.zip(declared)
+
+  def refuse(found: Message): Unit = {
+    val unknown = found.getUnknownFields
+    if (!unknown.isEmpty)
+      fields.find { case (field, _) => unknown.hasField(field.getNumber) }.foreach {
+        case (field, column) =>
+          val expected = Misfit.words(column.dataType)
+          throw misfit(field, expected, unknown.getField(field.getNumber)).within(column.name)
+      }
+  }
+
+  private def misfit(field: FieldDescriptor, expected: String, found: UnknownFieldSet.Field) =
+    if (field.getType == FieldDescriptor.Type.ENUM && !found.getVarintList.isEmpty)
+      new Misfit(s"expected ${field.getEnumType.getFullName}, found ${found.getVarintList.get(0)}")
+    else new Misfit(s"expected $expected, found a value of wire type ${wireType(found)}")
+
+  private def wireType(found: UnknownFieldSet.Field): Int =
+    if (!found.getVarintList.isEmpty) 0
+    else if (!found.getFixed64List.isEmpty) 1
+    else if (!found.getLengthDelimitedList.isEmpty) 2
+    else if (!found.getGroupList.isEmpty) 3
+    else 5
+}

@@ -1,0 +1,47 @@
+package sluice
+
+import com.google.protobuf.Descriptors.Descriptor
+import com.google.protobuf.Message
+import java.math.BigDecimal
+import org.apache.spark.sql.types.{Decimal, StructType}
+
+/** Times: seconds and nanoseconds as a moment's microseconds, or as a number of seconds. */
+private[sluice] final class ProtobufTimes(message: Descriptor) {
+  import ProtobufTimes._
+
+  private val strangers =
+    new ProtobufStrangers(message, new StructType().add("seconds", "bigint").add("nanos", "int"))
+  private val (seconds, nanos) = (message.findFieldByNumber(1), message.findFieldByNumber(2))
+
+  /** Digits beyond microseconds are cut. */
+  def timestamp(found: Any): Any = {
+    val (whole, rest) = parts(found)
+    if (whole < FirstSecond || whole > LastSecond || rest < 0 || rest >= Nanos)
+      throw misfit("TIMESTAMP", whole, rest)
+    whole * 1000000 + rest / 1000
+  }
+
+  def duration(found: Any): Any = {
+    val (whole, rest) = parts(found)
+    if (whole < -Longest || whole > Longest || rest.abs >= Nanos || whole.sign * rest.sign < 0)
+      throw misfit("DECIMAL(21,9)", whole, rest)
+    Decimal(BigDecimal.valueOf(whole).add(BigDecimal.valueOf(rest, 9)), 21, 9)
+  }
+
+  private def parts(found: Any): (Long, Long) = {
+    val given = found.asInstanceOf[Message]
+    strangers.refuse(given)
+    (given.getField(seconds).asInstanceOf[Long], given.getField(nanos).asInstanceOf[Int].toLong)
+  }
+
+  private def misfit(expected: String, whole: Long, rest: Long) =
+    new Misfit(s"""expected $expected, found {"seconds":$whole,"nanos":$rest}""")
+}
+
+private object ProtobufTimes {
+  private val Nanos = 1000000000L
+  // The years 0001 to 9999, and what Protobuf's Duration may be.
+  private val FirstSecond = -62135596800L
+  private val LastSecond = 253402300799L
+  private val Longest = 315576000000L
+}
