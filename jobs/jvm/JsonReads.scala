@@ -124,7 +124,9 @@ private[sluice] object JsonReads {
 
     private def firstMisfit(found: LinkedHashMap[String, Any]): Misfit =
       found.asScala
-        .collectFirst { case (name, misfit: Misfit) => misfit.within(s"[${JsonText.quoted(name)}]") }
+        .collectFirst { case (name, misfit: Misfit) =>
+          misfit.within(s"[${JsonText.shortened(JsonText.quoted(name))}]")
+        }
         .orNull
   }
 

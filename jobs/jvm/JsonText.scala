@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.io.JsonStringEncoder
 import java.io.ByteArrayOutputStream
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Map
+import java.util.concurrent.atomic.AtomicLong
 import org.apache.spark.unsafe.types.UTF8String
 
 /** Text: JSON as it stands in a record, strictly read, and written again as it was written. */
@@ -13,7 +14,10 @@ private[sluice] object JsonText {
   private val Levels = 1000
   private val Shown = 100
 
-  private val factory = new JsonFactoryBuilder()
+  private val Remembered = 16L << 20
+  private val left = new AtomicLong(Remembered)
+
+  @volatile private var factory = new JsonFactoryBuilder()
     .streamReadConstraints(
       StreamReadConstraints
         .builder()
@@ -27,7 +31,16 @@ private[sluice] object JsonText {
     .disable(JsonFactory.Feature.FAIL_ON_SYMBOL_HASH_OVERFLOW)
     .build()
 
-  def parser(bytes: Array[Byte]): JsonParser = factory.createParser(bytes)
+  /** A factory keeps 6,000 of the names that it meets, of any length, for the records to come: long
+    * ones would fill the memory. So another one begins anew once this one has read so many bytes.
+    */
+  def parser(bytes: Array[Byte]): JsonParser = {
+    if (left.addAndGet(-bytes.length.toLong) < 0) {
+      factory = factory.copy()
+      left.set(Remembered)
+    }
+    factory.createParser(bytes)
+  }
 
   /** Why bytes are no text that JSON may be in; empty if they are. Jackson alone would pass over a
     * byte order mark, take a zero byte for a sign of UTF-16, and read half of a surrogate pair.

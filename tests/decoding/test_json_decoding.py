@@ -185,6 +185,27 @@ def test_ten_megabytes_of_text_decode(spark: SparkSession) -> None:
     assert isinstance(bad, Undecodable)
 
 
+def test_long_names_of_records_do_not_stay_in_memory(spark: SparkSession) -> None:
+    """Jackson keeps names for the records to come: it had filled the heap after some hundred."""
+    java = spark._jvm.java.lang  # type: ignore[union-attr]
+    heap = java.management.ManagementFactory.getMemoryMXBean()
+
+    def used() -> int:
+        java.System.gc()
+        return int(heap.getHeapMemoryUsage().getUsed())
+
+    def decode(each: str) -> int:
+        record = f"""'{{"' || repeat('n', 500000) || {each} || '":{{}},"b":1}}'"""
+        values = spark.range(120).selectExpr(f"CAST({record} AS BINARY) AS value")
+        fields = T.StructType([T.StructField("b", T.IntegerType())])
+        return JsonRecords(fields, F.col("value")).decode(values, "d").where("d.b = 1").count()
+
+    assert decode("'same'") == 120
+    before = used()
+    assert decode("id") == 120
+    assert used() - before < 45_000_000
+
+
 def test_the_reason_names_what_is_wrong(spark: SparkSession) -> None:
     reasons = {
         b"\xff": "not strict UTF-8",

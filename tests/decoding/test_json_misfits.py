@@ -61,6 +61,7 @@ TOLD = [
         'm["k"][1]: expected BOOLEAN, found "y"',
         "m['…'][N]: expected BOOLEAN, found '…'",
     ),
+    (f'{{"m":{{"{LONG}":[0]}}}}', f'm["{LONG[:99]}…"][0]: expected BOOLEAN, found 0', None),
     ('{"m":7}', "m: expected MAP<STRING, ARRAY<BOOLEAN>>, found 7", None),
     (f'{{"d":"{LONG}"}}', f'd: expected DOUBLE, found "{LONG[:99]}…"', None),
     (f'{{"d":{"9" * 400}}}', f"d: expected DOUBLE, found {'9' * 100}…", None),

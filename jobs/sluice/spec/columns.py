@@ -106,9 +106,16 @@ def require_name(name: str, seen: set[str]) -> None:
     """Add a column's name to those seen beside it. Raises ValueError for one that cannot be."""
     if not name or _NOT_IN_NAMES & set(name):
         raise ValueError(f'{name!r}: a column name must not hold spaces or any of ,;{{}}()="`.')
-    if name.lower() in seen:
+    compared = as_compared(name)
+    if compared in seen:
         raise ValueError(f"{name}: declared twice (Delta ignores case in column names)")
-    seen.add(name.lower())
+    seen.add(compared)
+
+
+def as_compared(name: str) -> str:
+    """Without case, letter by letter as Java does: to Spark an i without its dot is an i."""
+    capitals = (each.upper() if len(each.upper()) == 1 else each for each in name)
+    return "".join(each.lower()[0] for each in capitals)
 
 
 class _Tokens:

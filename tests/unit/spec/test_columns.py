@@ -14,6 +14,7 @@ from sluice.spec.columns import (
     Map,
     Primitive,
     Struct,
+    as_compared,
     parse_columns,
 )
 
@@ -76,6 +77,9 @@ def test_a_quoted_name_may_be_a_word_of_the_language_but_holds_no_backquote(name
         ("a INTT", "a: found type 'INTT'; allowed: STRING, .*DECIMAL.*ARRAY, MAP, STRUCT"),
         ("a INT, A STRING", "A: declared twice"),
         ("a STRUCT<b: INT, B: INT>", "a: B: declared twice"),
+        ("i INT, `\u0131` INT", "\u0131: declared twice"),
+        ("`\u03c3` INT, `\u03c2` INT", "\u03c2: declared twice"),
+        ("i INT, `İ` INT", "İ: declared twice"),
         ("a ARRAY", "a: expected '<', found .*the end"),
         ("a ARRAY<INT", "a: expected '>', found .*the end"),
         ("a ARRAY<>", "a: found type '>'"),
@@ -120,7 +124,9 @@ def column_lists(
     allowed = st.characters(exclude_characters=' ,;{}()\n\t="`.', exclude_categories=("Cs",))
     names = st.text(allowed, min_size=1, max_size=8)
     columns = st.builds(Column, names, types)
-    return st.lists(columns, min_size=least, max_size=4, unique_by=lambda each: each.name.lower())
+    return st.lists(
+        columns, min_size=least, max_size=4, unique_by=lambda each: as_compared(each.name)
+    )
 
 
 decimals = st.integers(1, 38).flatmap(
