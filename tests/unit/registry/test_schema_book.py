@@ -294,6 +294,17 @@ def test_a_subject_of_another_kind_is_no_reader(server: ScriptedServer, book: Sc
         book.as_registered(avro, ["a"], ())
 
 
+def test_of_several_subjects_the_one_of_another_kind_is_named(
+    server: ScriptedServer, book: SchemaBook
+) -> None:
+    latest(server, "b", 7, "x")
+    answer = {"id": 8, "version": 1, "schema": '{"type": "int"}'}
+    server.answers["/subjects/a-value/versions/latest"] = document(answer)
+    avro = spec(topics=["a", "b"], format={"type": "avro", "registry": "registry_a"})
+    with pytest.raises(SpecError, match="subject b-value: expected a schema of kind AVRO"):
+        book.as_registered(avro, ["a", "b"], ())
+
+
 def test_a_registry_that_is_down_is_asked_once_for_many_topics(
     server: ScriptedServer, book: SchemaBook
 ) -> None:
