@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+# Of the schemas that a registry does not have.
+_MOST_TOLD = 10
+
 FindRegistry = Callable[[str], "Registry"]
 """The registry of a connection. Raises SettingsError where it is not defined, or unusable."""
 
@@ -45,12 +48,24 @@ class Answers:
         try:
             found = self._find(registry).schema(key)
         except UnknownSchema as problem:
-            log.warning("%s", problem)
             self._absent.add((registry, key))
+            self._tell_absent(registry, problem)
             return None
         self._kept.keep(registry, found)
         log.info("connection %s: schema %s is kept from now on", registry, key)
         return found
+
+    def _tell_absent(self, registry: str, problem: UnknownSchema) -> None:
+        """Bytes that only look like a frame may name a thousand numbers: not a line for each."""
+        count = len(self.absent(registry))
+        if count <= _MOST_TOLD:
+            log.warning("%s", problem)
+        elif count == _MOST_TOLD + 1:
+            log.warning(
+                "connection %s: further schemas that it does not have are asked for and no longer"
+                " named here; `sluice quarantine show` names them, record by record",
+                registry,
+            )
 
     def newest(
         self,

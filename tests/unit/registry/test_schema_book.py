@@ -316,6 +316,19 @@ def test_a_registry_that_is_down_is_asked_once_for_many_topics(
     assert len(told) == 1
 
 
+def test_a_thousand_numbers_that_nobody_knows_are_not_a_thousand_lines(
+    server: ScriptedServer, book: SchemaBook, caplog: pytest.LogCaptureFixture
+) -> None:
+    latest(server, "a", 7, "x")
+    found = book.keep(book.as_registered(spec(), ["a"], ())[0])
+    book.learn(found, {"value": [str(each) for each in range(100, 130)]}, ())
+    told = [each.getMessage() for each in caplog.records if each.levelname == "WARNING"]
+    assert len(told) == 11
+    assert "schema 100: expected one that is registered" in told[0]
+    assert "no longer named here" in told[-1]
+    assert len(book.absent(found.format)) == 30
+
+
 def test_the_writers_known_are_the_newest_ones(
     tmp_path: Path, server: ScriptedServer, book: SchemaBook
 ) -> None:
