@@ -54,7 +54,11 @@ def record_options(command: Command) -> Command:
             metavar="BATCH",
             help="Records of this batch, such as forward-1-42.",
         ),
-        click.option("--reason-like", default="", help="Records whose reason contains this text."),
+        click.option(
+            "--reason-like",
+            default="",
+            help="Records whose reason contains this text, as `list` or `show` has it.",
+        ),
     )
     for option in reversed(options):
         command = option(command)

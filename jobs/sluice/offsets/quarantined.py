@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from sluice.offsets.batches import BatchSequence
+from sluice.offsets.error_patterns import error_pattern
 from sluice.offsets.losses import Loss
 from sluice.offsets.ranges import OffsetRange, TopicPartition, merged
 
@@ -62,10 +63,15 @@ class RecordFilter:
 
     def __contains__(self, row: QuarantinedRecord) -> bool:
         return (
-            self.reason_like.lower() in row.error.lower()
+            self._is_like(row.error)
             and self.batch in ("", row.batch)
             and (not self.positions or (row.partition, row.offset) in self.positions)
         )
+
+    def _is_like(self, error: str) -> bool:
+        """Whether the text is in the error, or in the reason that `quarantine list` shows of it."""
+        text = self.reason_like.lower()
+        return text in error.lower() or text in error_pattern(error).lower()
 
 
 def batch_offsets(rows: Iterable[QuarantinedRecord]) -> list[BatchOffsets]:

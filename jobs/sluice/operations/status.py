@@ -14,6 +14,7 @@ from sluice.errors import (
     SluiceError,
     SpecError,
     TableRefused,
+    TooManyQuarantined,
 )
 from sluice.offsets.group_lag import GroupLag, group_lag
 from sluice.offsets.lag import Lag
@@ -24,6 +25,7 @@ from sluice.progress.committed import losses_that_count
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import check_data_table
+from sluice.progress.undecodable import require_decodable
 from sluice.protocol.plan.dry_run import next_work
 from sluice.protocol.plan.lags import read_lags, unknown_times
 from sluice.protocol.plan.start import next_positions, start_without_effect
@@ -84,6 +86,10 @@ def _refusals(resources: PipelineResources, forward: LaneState, state: KafkaStat
     try:
         check_data_table(forward)
         next_work(resources, forward, state)
+        require_decodable(resources, forward)
+    except TooManyQuarantined as problem:
+        # It is tried, and ends so again, unless the spec is another one by then.
+        yield str(problem)
     except (DataLost, ResetNeeded, SettingsError, SpecError, TableRefused) as problem:
         yield _refused(problem)
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+# Of the schemas that a registry does not have.
+_MOST_TOLD = 10
+
 FindRegistry = Callable[[str], "Registry"]
 """The registry of a connection. Raises SettingsError where it is not defined, or unusable."""
 
@@ -45,12 +48,24 @@ class Answers:
         try:
             found = self._find(registry).schema(key)
         except UnknownSchema as problem:
-            log.warning("%s", problem)
             self._absent.add((registry, key))
+            self._tell_absent(registry, problem)
             return None
         self._kept.keep(registry, found)
         log.info("connection %s: schema %s is kept from now on", registry, key)
         return found
+
+    def _tell_absent(self, registry: str, problem: UnknownSchema) -> None:
+        """Bytes that only look like a frame may name a thousand numbers: not a line for each."""
+        count = len(self.absent(registry))
+        if count <= _MOST_TOLD:
+            log.warning("%s", problem)
+        elif count == _MOST_TOLD + 1:
+            log.warning(
+                "connection %s: further schemas that it does not have are asked for and no longer"
+                " named here; `sluice quarantine show` names them, record by record",
+                registry,
+            )
 
     def newest(
         self,
@@ -58,18 +73,18 @@ class Answers:
         subjects: Sequence[str],
         reader: RegisteredSchema | None,
         told: list[str],
-    ) -> list[RegisteredSchema]:
-        """The newest schema of each subject, oldest first; nothing is kept.
+    ) -> dict[str, RegisteredSchema]:
+        """The newest schema of each subject that has one, oldest first; nothing is kept.
 
         What has none is told, if there is a reader or another subject has one; else raised, as is
         all that a registry refuses while there is no reader. Raises SchemaChanged.
         """
-        found: list[RegisteredSchema] = []
+        found: dict[str, RegisteredSchema] = {}
         missing: list[UnknownSchema] = []
         before = f"records are read as schema {reader.key}, as before: " if reader else ""
         for subject in subjects:
             try:
-                found.append(self._latest(registry, subject))
+                found[subject] = self._latest(registry, subject)
             except UnknownSchema as problem:
                 missing.append(problem)
             except (RegistryUnavailable, SettingsError) as problem:
@@ -79,12 +94,12 @@ class Answers:
                 # Each question has its time; that of all is limited, too.
                 break
         else:
-            if reader is not None and reader.key not in {each.key for each in found}:
+            if reader is not None and reader.key not in {each.key for each in found.values()}:
                 self.require_same(registry, reader, told)
         if missing and reader is None and not found:
             raise missing[0]
         told += [f"{before}{each}" for each in missing]
-        return sorted(found, key=lambda each: each.age)
+        return dict(sorted(found.items(), key=lambda each: each[1].age))
 
     def require_same(self, registry: str, kept: RegisteredSchema, told: list[str]) -> None:
         """Ask whether a key still stands for what was kept of it: a registry may be another one.

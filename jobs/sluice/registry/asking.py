@@ -136,8 +136,12 @@ class Asking:
     def _words(self, document: Any) -> str:
         if not isinstance(document, dict):
             return ""
-        said = f"{document.get('error_code')}: {document.get('message')}"
-        told = self._settings.without_secrets(" ".join(said.split()))
+        said = (document.get("error_code"), document.get("message"))
+        words = ": ".join(str(each) for each in said if each is not None)
+        # The sentence around it has its own full stop.
+        told = self._settings.without_secrets(" ".join(words.split())).rstrip(".")
+        if not told:
+            return ""
         return f", {''.join(each if each.isprintable() else '?' for each in told[:200])}"
 
     def _refused(self, what: str, expected: str, found: str, keys: str) -> SettingsError:

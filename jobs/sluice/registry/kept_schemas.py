@@ -98,9 +98,17 @@ class KeptSchemas:
     def _reader(self, registry: str, subject: str, number: int) -> RegisteredSchema:
         path = f"{_readers_of(registry, subject)}/{number}.json"
         key = self._document(path, self._files.text(path) or "").get("key")
-        schema = self.get(registry, key) if isinstance(key, str) else None
-        if schema is None:
+        if not isinstance(key, str):
             raise self._damaged(path, "the key of a kept schema", "none")
+        schema = self.get(registry, key)
+        if schema is None:
+            # What the registry has of the key now would be read without a look at it.
+            raise OffsetsDamaged(
+                f"{self._uri}/{_path_of(registry, key)}: expected the schema that {path} names as"
+                " the reader, found no file. Bring the file back from a backup. Or move"
+                f" {self._uri}/{path} away as well: the newest schema of the registry is the reader"
+                " then, whatever `evolution` says; `sluice plan` shows what that does to the table."
+            )
         return schema
 
     def _schema(self, path: str, text: str) -> RegisteredSchema:

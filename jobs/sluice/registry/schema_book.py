@@ -147,19 +147,20 @@ class SchemaBook:
         newest = self._answers.newest(str(form.registry), subjects, reader, told)
         if reader is None and newest:
             # The schemas of several topics are brought together before there is a table.
-            first, *others = newest
+            subject, first = next(iter(newest.items()))
             if first.kind != form.kind:
                 raise SpecError(
-                    f"{spec.pipeline}: {form.registry}: subject {subjects[0]}: expected a schema of"
+                    f"{spec.pipeline}: {form.registry}: subject {subject}: expected a schema of"
                     f" kind {form.kind}, found {first.kind}. Correct format.type, or the subject."
                 )
+            others = list(newest.values())[1:]
             return grown(growing(spec), source, first, others, stored, told)
         if reader is None:
             raise SpecError(
                 f"{spec.pipeline}: {form.registry}: expected a topic whose schema can be asked for,"
                 f" found none that matches {spec.topic_pattern!r}. Create it, or name schema_file."
             )
-        return grown(spec, source, reader, newest, stored, told)
+        return grown(spec, source, reader, newest.values(), stored, told)
 
 
 def _name_of(source: Source, form: Form) -> str:

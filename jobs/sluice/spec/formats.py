@@ -86,7 +86,14 @@ class RegisteredFormat(Model):
                     " spec, or below it"
                 )
             self._reader = schema_of_file(self.schema_file, self.kind, files[self.schema_file])
-            _ = self.columns
+            try:
+                _ = self.columns
+            except ValueError as problem:
+                # Else a mistake in the file is looked for in the spec.
+                named = self.schema_file in str(problem)
+                raise ValueError(
+                    f"{'' if named else f'schema_file {self.schema_file}: '}{problem}"
+                ) from None
         elif self.registry and self.subject_strategy != "topic" and self.record is None:
             raise ValueError(
                 f"subject_strategy: {self.subject_strategy} needs record: the full name of the"

@@ -10,7 +10,7 @@ import pytest
 from airflow.sdk.observability import stats
 from airflow.sdk.observability.metrics import stats_utils
 from sluice.operations.overview.gauges import GAUGES, REFUSED_SPECS, REFUSED_SPECS_TEXT
-from sluice.operations.overview.undecodable import QuarantinedShare
+from sluice.progress.undecodable import QuarantinedShare
 from sluice.protocol.settle.write_receipts import Settlement
 from sluice.scheduling.metrics import (
     COUNTERS,

@@ -8,10 +8,11 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sluice.offsets.error_patterns import error_pattern
 from sluice.offsets.loss_causes import parse_cause
 from sluice.offsets.quarantined import QuarantinedRecord, RecordFilter, RecordState, batch_offsets
 from sluice.operations.quarantine.drop import decide_drop
-from sluice.operations.quarantine.error_groups import error_pattern, group_errors
+from sluice.operations.quarantine.error_groups import group_errors
 from sluice.protocol.ingest.budget import QuarantineRatio
 
 from tests.unit.builders import CLUSTER, TOPIC_ID, offsets, partition, sequence
@@ -60,6 +61,15 @@ def test_a_choice_narrows_by_all_that_is_given() -> None:
     assert chosen(reason_like="bigint") == [1, 3]
     assert chosen(reason_like="BIGINT", batch="forward-1-2") == [3]
     assert chosen(positions=[(partition(), 2), (partition(1), 1)]) == [2]
+
+
+def test_a_reason_is_found_as_the_list_shows_it() -> None:
+    error = "no schema id: expected the byte 0 and an id, or a header, found 0x7b7d"
+    (shown,) = group_errors([row(1, error=error)])
+    assert "the byte N" in shown.text
+    assert row(1, error=error) in RecordFilter(reason_like=shown.text)
+    assert row(1, error=error) in RecordFilter(reason_like="the byte 0")
+    assert row(1) not in RecordFilter(reason_like=shown.text)
 
 
 def test_a_drop_records_live_rows_only_and_completes_an_interrupted_one() -> None:

@@ -21,7 +21,7 @@ from sluice.operations.overview.overview import (
     reasons,
     worst_first,
 )
-from sluice.operations.overview.undecodable import QuarantinedShare
+from sluice.progress.undecodable import QuarantinedShare
 
 from tests.unit.builders import batch, offsets, partition, planned, spec
 

@@ -194,7 +194,11 @@ def test_a_file_that_is_none_of_these_is_named(kept: KeptSchemas, uri: str, text
 def test_a_reader_without_its_schema_is_damage(kept: KeptSchemas, uri: str) -> None:
     kept.advance(REGISTRY, "orders-value", SEVEN)
     Path(uri, "_schemas", REGISTRY, "ids", "7.json").unlink()
-    with pytest.raises(OffsetsDamaged, match="expected the key of a kept schema"):
+    with pytest.raises(OffsetsDamaged, match=r"ids/7\.json: expected the schema that .* names"):
+        kept.reader(REGISTRY, "orders-value")
+    reader = Path(uri, "_schemas", REGISTRY, "readers", "orders-value", "1.json")
+    reader.write_text('{"format_version": 1}')
+    with pytest.raises(OffsetsDamaged, match=r"1\.json: expected the key of a kept schema"):
         kept.reader(REGISTRY, "orders-value")
 
 

@@ -161,6 +161,29 @@ def test_a_kind_of_schema_that_no_format_reads(server: ScriptedServer) -> None:
     assert "'XML'" in refusal(UnknownSchema, lambda: registry(server.url).schema("7"))
 
 
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (
+            {"error_code": 40403, "message": "No content with ID '7'."},
+            "40403: No content with ID '7'. R",
+        ),
+        ({"error_code": 40403}, "404, 40403. R"),
+    ],
+)
+def test_what_a_registry_says_is_told_once_and_whole(
+    server: ScriptedServer, answer: object, told: str
+) -> None:
+    server.answers[BY_ID] = document(answer, 404)
+    assert told in refusal(UnknownSchema, lambda: registry(server.url).schema("7"))
+
+
+def test_an_answer_that_says_nothing_adds_nothing(server: ScriptedServer) -> None:
+    server.answers[BY_ID] = document({"detail": "Not Found"}, 404)
+    said = refusal(UnknownSchema, lambda: registry(server.url).schema("7"))
+    assert "answers HTTP 404. Register it" in said
+
+
 @pytest.mark.parametrize("call", ["schema", "latest"])
 def test_an_address_where_no_registry_is(server: ScriptedServer, call: str) -> None:
     """Else every record would be taken for one of an unknown schema."""

@@ -294,6 +294,17 @@ def test_a_subject_of_another_kind_is_no_reader(server: ScriptedServer, book: Sc
         book.as_registered(avro, ["a"], ())
 
 
+def test_of_several_subjects_the_one_of_another_kind_is_named(
+    server: ScriptedServer, book: SchemaBook
+) -> None:
+    latest(server, "b", 7, "x")
+    answer = {"id": 8, "version": 1, "schema": '{"type": "int"}'}
+    server.answers["/subjects/a-value/versions/latest"] = document(answer)
+    avro = spec(topics=["a", "b"], format={"type": "avro", "registry": "registry_a"})
+    with pytest.raises(SpecError, match="subject b-value: expected a schema of kind AVRO"):
+        book.as_registered(avro, ["a", "b"], ())
+
+
 def test_a_registry_that_is_down_is_asked_once_for_many_topics(
     server: ScriptedServer, book: SchemaBook
 ) -> None:
@@ -303,6 +314,19 @@ def test_a_registry_that_is_down_is_asked_once_for_many_topics(
     server.otherwise = server.answers["/subjects/t0-value/versions/latest"] = plain(503, b"")
     _, told = book.as_registered(spec(topics=topics), topics, ())
     assert len(told) == 1
+
+
+def test_a_thousand_numbers_that_nobody_knows_are_not_a_thousand_lines(
+    server: ScriptedServer, book: SchemaBook, caplog: pytest.LogCaptureFixture
+) -> None:
+    latest(server, "a", 7, "x")
+    found = book.keep(book.as_registered(spec(), ["a"], ())[0])
+    book.learn(found, {"value": [str(each) for each in range(100, 130)]}, ())
+    told = [each.getMessage() for each in caplog.records if each.levelname == "WARNING"]
+    assert len(told) == 11
+    assert "schema 100: expected one that is registered" in told[0]
+    assert "no longer named here" in told[-1]
+    assert len(book.absent(found.format)) == 30
 
 
 def test_the_writers_known_are_the_newest_ones(

@@ -82,3 +82,17 @@ def test_the_subject_follows_the_strategy() -> None:
         "com.example.Order",
         "orders-com.example.Order",
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [
+        ("avro", b'{"type": "recrd"}'),
+        ("avro", b'{"type": "record"'),
+        ("json", b'{"type": "string"}'),
+    ],
+)
+def test_a_mistake_in_a_schema_file_names_the_file(kind: str, content: bytes) -> None:
+    keys = {"type": kind, "schema_file": "orders.schema"}
+    with pytest.raises(ValidationError, match=r"schema_file orders\.schema: "):
+        formats.validate_python(keys, context={"files": {"orders.schema": content}})

@@ -23,11 +23,11 @@ from sluice.offsets.ranges import TopicPartition, span_of
 from sluice.operations.history import newest_batches
 from sluice.operations.overview.overview import Overview, Progress
 from sluice.operations.overview.shared_cluster import read_all_lags, read_states
-from sluice.operations.overview.undecodable import last_share, require_decodable
 from sluice.progress.committed import losses_that_count
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import check_data_table
+from sluice.progress.undecodable import last_share, require_decodable
 from sluice.protocol.plan.declared_types import require_declared_types
 from sluice.protocol.plan.log_changes import readable_ranges
 from sluice.protocol.plan.new_pipeline import require_new

@@ -12,7 +12,7 @@ from sluice.offsets.batches import Batch
 from sluice.offsets.lag import Lag
 from sluice.offsets.quantities import format_count, format_duration, format_moment, known_sum
 from sluice.operations.history import SettledBatch
-from sluice.operations.overview.undecodable import QuarantinedShare
+from sluice.progress.undecodable import QuarantinedShare
 from sluice.spec.pipeline_spec import PipelineSpec
 
 # A run that is at work commits a batch within it.
