@@ -45,7 +45,9 @@ def choose_reader(
         return ReaderChoice(reader, str(problem))
     if _record(found) != _record(reader):
         return ReaderChoice(reader, f"it is another record, {_record(found)}")
-    added, gone = new_columns(before, now), new_columns(now, before)
+    # Records of Avro and JSON are read by exact names: `ID` is none of `id`, and would be lost.
+    exact = form.kind != "PROTOBUF"
+    added, gone = new_columns(before, now, exact), new_columns(now, before, exact)
     if gone:
         whole = f"it lacks {', '.join(gone)}" if added else ""
         return ReaderChoice(reader, whole)

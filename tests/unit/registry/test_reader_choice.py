@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from sluice.registry.reader_choice import choose_reader
-from sluice.spec.formats import AvroFormat
+from sluice.spec.formats import AvroFormat, JsonFormat
 from sluice.spec.pipeline_spec import Evolution
 from sluice.spec.registered import RegisteredSchema
 
@@ -123,3 +123,16 @@ def test_a_schema_of_another_kind_is_none_for_the_format() -> None:
         OLD,
         "expected a schema of kind AVRO, found JSON",
     )
+
+
+@pytest.mark.parametrize("evolution", ["strict", "add_columns", "widen"])
+def test_a_name_in_another_case_is_another_field(evolution: Evolution) -> None:
+    """Records with the former name would have the default, or null, in its column."""
+    choice = choose_reader(FORM, schema(5, CITY=CITY), schema(6, city=CITY), evolution)
+    assert (choice.reader.key, choice.kept_for) == ("5", "it lacks CITY STRING")
+    old, found = (
+        RegisteredSchema(str(key), "JSON", json.dumps({"properties": {"at": inner}}))
+        for key, inner in ((5, {"properties": {"ID": {}}}), (6, {"properties": {"id": {}}}))
+    )
+    choice = choose_reader(JsonFormat(type="json", registry="r"), old, found, evolution)
+    assert (choice.reader.key, choice.kept_for) == ("5", "it lacks at.ID STRING")
