@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from sluice.spec.avro_narrowing import narrowing
 from sluice.spec.avro_parsing import parse_avro
 from sluice.spec.avro_resolution import loss
 from sluice.spec.columns import Column
@@ -60,6 +61,8 @@ def choose_reader(
         return ReaderChoice(reader)
     if lost := _loss(reader, found):
         return ReaderChoice(reader, f"not all of schema {reader.key} could be read as it: {lost}")
+    if gone_too := _narrowing(reader, found):
+        return ReaderChoice(reader, f"it reads less than schema {reader.key}: {gone_too}")
     return ReaderChoice(found)
 
 
@@ -84,6 +87,11 @@ def are_numbers(*schemas: RegisteredSchema) -> bool:
 def _loss(written: RegisteredSchema, read: RegisteredSchema) -> str:
     """What columns do not tell of: symbols, types of a union, fields without a default."""
     return loss(parse_avro(written), parse_avro(read)) if written.kind == "AVRO" else ""
+
+
+def _narrowing(before: RegisteredSchema, now: RegisteredSchema) -> str:
+    """What else the reader reads: records that were written before it, by its defaults."""
+    return narrowing(parse_avro(before), parse_avro(now)) if before.kind == "AVRO" else ""
 
 
 def _record(schema: RegisteredSchema) -> object:

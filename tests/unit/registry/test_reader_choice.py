@@ -131,8 +131,68 @@ def test_a_name_in_another_case_is_another_field(evolution: Evolution) -> None:
     choice = choose_reader(FORM, schema(5, CITY=CITY), schema(6, city=CITY), evolution)
     assert (choice.reader.key, choice.kept_for) == ("5", "it lacks CITY STRING")
     old, found = (
-        RegisteredSchema(str(key), "JSON", json.dumps({"properties": {"at": inner}}))
-        for key, inner in ((5, {"properties": {"ID": {}}}), (6, {"properties": {"id": {}}}))
+        RegisteredSchema(
+            key, "JSON", json.dumps({"properties": {"at": {"properties": {name: {}}}}})
+        )
+        for key, name in (("5", "ID"), ("6", "id"))
     )
     choice = choose_reader(JsonFormat(type="json", registry="r"), old, found, evolution)
     assert (choice.reader.key, choice.kept_for) == ("5", "it lacks at.ID STRING")
+
+
+def kind(*names: str, **more: Any) -> dict[str, Any]:
+    return {"type": "enum", "name": "Kind", "symbols": [*names], **more}
+
+
+def inner(name: str, **more: Any) -> dict[str, Any]:
+    fields = [{"name": "id", "type": "long", **more}]
+    return {"type": "record", "name": name, "fields": fields}
+
+
+def one(of: Any, **more: Any) -> RegisteredSchema:
+    """The schema of one field; the fifth unless it says otherwise."""
+    key = more.pop("key", "5")
+    fields = [{"name": "x", "type": of, **more}]
+    return RegisteredSchema(
+        key, "AVRO", json.dumps({"type": "record", "name": "Order", "fields": fields})
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "found", "why"),
+    [
+        (one("int", default=0), one("int", key="6"), "x: its default is gone"),
+        (one("int", default=0), one("int", default=1, key="6"), ""),
+        (one("int"), one("int", default=1, aliases=["y"], key="6"), ""),
+        (one("int", aliases=["y"]), one("int", key="6"), "x: the alias y is gone"),
+        (one(kind("A", default="A")), one(kind("A"), key="6"), "x: the default of enum Kind is"),
+        (
+            one({"type": "array", "items": inner("X", default=1)}),
+            one({"type": "array", "items": ["null", inner("X")]}, key="6"),
+            "x[].id: its default is gone",
+        ),
+        (
+            one({**inner("X"), "aliases": ["Old"]}),
+            one(inner("X"), key="6"),
+            "x: the alias Old is gone",
+        ),
+        (
+            one([inner("X"), inner("Y")]),
+            one([inner("Y"), inner("X")], key="6"),
+            "x: member0 would be another type: expected record Y, found record X",
+        ),
+        (one([inner("X"), "int"]), one(["null", inner("X"), "int"], key="6"), ""),
+        (
+            one([inner("X"), inner("Y")]),
+            one([inner("Z"), inner("X"), inner("Y")], key="6"),
+            "x: member0 would be another type: expected record Z, found record X",
+        ),
+        (one([inner("X"), "int"]), one([inner("X"), "int", "string"], key="6"), ""),
+    ],
+)
+def test_what_older_schemas_wrote_is_read_as_before(
+    old: RegisteredSchema, found: RegisteredSchema, why: str
+) -> None:
+    choice = choose_reader(FORM, old, found, "add_columns")
+    assert (choice.reader.key, bool(choice.kept_for)) == ("5" if why else "6", bool(why))
+    assert why in choice.kept_for
