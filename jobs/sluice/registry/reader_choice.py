@@ -20,6 +20,8 @@ from sluice.spec.pipeline_spec import Evolution
 from sluice.spec.registered import RegisteredSchema
 from sluice.spec.type_changes import new_columns, type_changes
 
+Form = AvroFormat | JsonFormat | ProtobufFormat
+
 
 @dataclass(frozen=True)
 class ReaderChoice:
@@ -30,7 +32,7 @@ class ReaderChoice:
 
 
 def choose_reader(
-    form: AvroFormat | JsonFormat | ProtobufFormat,
+    form: Form,
     reader: RegisteredSchema,
     found: RegisteredSchema,
     evolution: Evolution,
@@ -56,10 +58,10 @@ def choose_reader(
         return ReaderChoice(reader, f"evolution is strict, and it adds {', '.join(added)}")
     if clashes := clashes_of(before, now, evolution):
         return ReaderChoice(reader, clashes)
-    holds_more = added or any(type_changes(before, now)) or _loss(found, reader)
+    holds_more = added or any(type_changes(before, now)) or _loss(form, found, reader)
     if not holds_more and not is_newer(found, reader):
         return ReaderChoice(reader)
-    if lost := _loss(reader, found):
+    if lost := _loss(form, reader, found):
         return ReaderChoice(reader, f"not all of schema {reader.key} could be read as it: {lost}")
     if gone_too := _narrowing(reader, found):
         return ReaderChoice(reader, f"it reads less than schema {reader.key}: {gone_too}")
@@ -84,9 +86,18 @@ def are_numbers(*schemas: RegisteredSchema) -> bool:
     return all(each.key.isdecimal() for each in schemas)
 
 
-def _loss(written: RegisteredSchema, read: RegisteredSchema) -> str:
-    """What columns do not tell of: symbols, types of a union, fields without a default."""
-    return loss(parse_avro(written), parse_avro(read)) if written.kind == "AVRO" else ""
+def _loss(form: Form, written: RegisteredSchema, read: RegisteredSchema) -> str:
+    """What columns do not tell of: symbols, types of a union, defaults, numbers of fields."""
+    match written.kind:
+        case "AVRO":
+            return loss(parse_avro(written), parse_avro(read))
+        case "PROTOBUF":
+            from sluice.spec.protobuf_evolution import message_loss
+            from sluice.spec.protobuf_schema import message_of
+
+            return message_loss(message_of(written, form.record), message_of(read, form.record))
+        case "JSON":
+            return ""
 
 
 def _narrowing(before: RegisteredSchema, now: RegisteredSchema) -> str:

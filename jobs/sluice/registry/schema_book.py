@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from sluice.errors import SpecError
 from sluice.registry.answers import Answers, FindRegistry
 from sluice.registry.kept_schemas import KeptSchemas
-from sluice.registry.reader_choice import choose_reader
+from sluice.registry.reader_choice import Form, choose_reader
 from sluice.registry.reader_growth import growing, grown, newer, require_held
 from sluice.spec.columns import Column
-from sluice.spec.formats import AvroFormat, JsonFormat, ProtobufFormat, Source
+from sluice.spec.formats import Source
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.spec.registered import RegisteredSchema
 
@@ -19,8 +19,6 @@ log = logging.getLogger(__name__)
 
 # Each has a part of its own in Spark's plan of a batch.
 _NEWEST = 16
-
-Form = AvroFormat | JsonFormat | ProtobufFormat
 
 
 class SchemaBook:

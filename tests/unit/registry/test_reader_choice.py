@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 from sluice.registry.reader_choice import choose_reader
-from sluice.spec.formats import AvroFormat, JsonFormat
+from sluice.spec.formats import AvroFormat, JsonFormat, ProtobufFormat
 from sluice.spec.pipeline_spec import Evolution
 from sluice.spec.registered import RegisteredSchema
+
+from tests.worlds.protobuf_schemas import of_registry
 
 FORM = AvroFormat(type="avro", registry="r")
 
@@ -195,4 +197,67 @@ def test_what_older_schemas_wrote_is_read_as_before(
 ) -> None:
     choice = choose_reader(FORM, old, found, "add_columns")
     assert (choice.reader.key, bool(choice.kept_for)) == ("5" if why else "6", bool(why))
+    assert why in choice.kept_for
+
+
+@pytest.mark.parametrize(
+    ("old", "found", "why"),
+    [
+        ("message M { int32 a = 1; }", "message M { int32 a = 1; int32 b = 2; }", ""),
+        ("message M { int32 a = 1; }", "message M { int64 a = 1; }", ""),
+        ("message M { int32 a = 1; }", "message M { int32 A = 1; }", ""),
+        (
+            "message M { string a = 1; string b = 2; }",
+            "message M { string b = 1; string a = 2; }",
+            "a: expected the number 2, found 1",
+        ),
+        (
+            "message M { string a = 1; }",
+            "message M { string a = 2; }",
+            "a: expected the number 2, found 1",
+        ),
+        (
+            "message M { int32 a = 1; }",
+            "message N { int32 a = 1; } message M { int32 a = 1; }",
+            "expected the message p.N, found p.M",
+        ),
+        (
+            "message M { sint32 a = 1; }",
+            "message M { int64 a = 1; }",
+            "a: expected int64, found sint32",
+        ),
+        (
+            "message M { float a = 1; }",
+            "message M { double a = 1; }",
+            "a: expected double, found float",
+        ),
+        (
+            "message M { optional int32 a = 1; }",
+            "message M { int32 a = 1; }",
+            "a: expected a field whose 0 is as unset, found one that tells them apart",
+        ),
+        (
+            "message M { int32 a = 1; }",
+            "message M { optional int32 a = 1; }",
+            "a: expected one that tells them apart, found a field whose 0 is as unset",
+        ),
+        (
+            "message M { repeated I i = 1; } message I { E e = 1; } enum E { A = 0; B = 1; }",
+            "message M { repeated I i = 1; } message I { E e = 1; } enum E { A = 0; }",
+            "i.e: 1: expected no such number, found B",
+        ),
+        (
+            "message M { E e = 1; } enum E { A = 0; B = 1; }",
+            "message M { E e = 1; } enum E { A = 0; C = 1; B = 2; }",
+            "e: 1: expected C, found B",
+        ),
+    ],
+)
+def test_a_message_that_would_read_others_is_no_newer_one(old: str, found: str, why: str) -> None:
+    before, now = (
+        of_registry(key, f'syntax = "proto3"; package p; {source}')
+        for key, source in (("5", old), ("6", found))
+    )
+    choice = choose_reader(ProtobufFormat(type="protobuf", registry="r"), before, now, "widen")
+    assert (choice.reader, bool(choice.kept_for)) == (before if why else now, bool(why))
     assert why in choice.kept_for
