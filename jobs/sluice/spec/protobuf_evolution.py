@@ -47,6 +47,12 @@ def _clash(
             found = _field(written[field.number], field, f"{above}{field.name}", seen)
             if found:
                 return found
+    for choice in reader.oneofs:
+        theirs = [written[each.number] for each in choice.fields if each.number in written]
+        # Of several that are set together, Protobuf keeps only the last.
+        if len({x.containing_oneof.name if x.containing_oneof else x.name for x in theirs}) > 1:
+            names = ", ".join(each.name for each in theirs)
+            return f"{above}{choice.name}: expected one of {names}, found that several may be set"
     return None
 
 
