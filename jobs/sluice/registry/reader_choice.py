@@ -48,6 +48,8 @@ def choose_reader(
         return ReaderChoice(reader, str(problem))
     if _record(found) != _record(reader):
         return ReaderChoice(reader, f"it is another record, {_record(found)}")
+    if isinstance(form, JsonFormat) and (why := form.read_as(reader).other_record(found)):
+        return ReaderChoice(reader, why)
     # Records of Avro and JSON are read by exact names: `ID` is none of `id`, and would be lost.
     exact = form.kind != "PROTOBUF"
     added, gone = new_columns(before, now, exact), new_columns(now, before, exact)

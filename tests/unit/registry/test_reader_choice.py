@@ -261,3 +261,18 @@ def test_a_message_that_would_read_others_is_no_newer_one(old: str, found: str, 
     choice = choose_reader(ProtobufFormat(type="protobuf", registry="r"), before, now, "widen")
     assert (choice.reader, bool(choice.kept_for)) == (before if why else now, bool(why))
     assert why in choice.kept_for
+
+
+def test_a_title_names_the_record_where_a_topic_has_several() -> None:
+    form = JsonFormat(type="json", registry="r", subject_strategy="record", record="Order")
+    old, more, other = (
+        RegisteredSchema(
+            key, "JSON", json.dumps({"title": title, "properties": dict.fromkeys(x, True)})
+        )
+        for key, title, x in (("5", "Order", "a"), ("6", "Order", "ab"), ("7", "Refund", "abc"))
+    )
+    assert choose_reader(form, old, more, "add_columns").reader == more
+    choice = choose_reader(form, old, other, "add_columns")
+    assert choice.kept_for == "expected record Order, found record Refund"
+    by_topic = JsonFormat(type="json", registry="r")
+    assert choose_reader(by_topic, old, other, "add_columns").reader == other
