@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka.schema_registry import record_subject_name_strategy
 from confluent_kafka.schema_registry.json_schema import JSONSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
 
@@ -65,3 +66,29 @@ def test_a_schema_in_a_header_is_found(tmp_path: Path, topic: Topic, pipeline: P
         produce(trips.bootstrap, name, [framed[5:]], headers=headers)
         trips.run()
         assert [row["id"] for row in trips.rows()] == [7]
+
+
+def test_of_several_records_one_is_read_and_the_others_are_put_aside(
+    tmp_path: Path, topic: Topic, pipeline: Pipelines
+) -> None:
+    """By their titles, which Confluent's serialisers take for the names of records."""
+    named = {**JSON, "subject_strategy": "record", "record": "Order"}
+    with SchemaRegistry(tmp_path / "registry") as registry:
+        trips = pipeline(
+            topic(), format=named, evolution="add_columns", quarantine={"max_ratio": 1.0}
+        )
+        trips.given["AIRFLOW_CONN_SCHEMA_REGISTRY_DEFAULT"] = registry.connection()
+        name = trips.topics[0]
+        context = SerializationContext(name, MessageField.VALUE)
+        conf = {"subject.name.strategy": record_subject_name_strategy}
+        refund = order(city="string").replace("Order", "Refund")
+        values = [
+            JSONSerializer(schema, registry.client(), conf=conf)({"id": number}, context)
+            for number, schema in enumerate((order(), refund))
+        ]
+        produce(trips.bootstrap, name, values)
+        trips.run()
+        assert [(row["id"], "city" in row) for row in trips.rows()] == [(0, False)]
+        (aside,) = trips.quarantined()
+        number = int.from_bytes(values[1][1:5], "big")
+        assert aside["error"] == f"schema {number}: expected record Order, found record Refund"

@@ -82,6 +82,7 @@ PURE_MODULES = (
     "spec.casts",
     "spec.claims",
     "spec.avro_columns",
+    "spec.avro_narrowing",
     "spec.avro_parsing",
     "spec.avro_resolution",
     "spec.avro_schema",

@@ -36,6 +36,7 @@ from sluice.lake.decoding_functions import require_decoding
 from sluice.lake.kafka_source import read_ranges
 from sluice.lake.port import BatchAttempt, QuarantineResult, ShowReading, Undecodable
 from sluice.lake.reading_pace import telling_pace
+from sluice.lake.rows_by_name import union_of_rows
 from sluice.lake.table_alignment import align_data_table
 from sluice.lake.table_creation import create_data_table, create_quarantine_table
 from sluice.offsets.batches import Batch
@@ -209,7 +210,7 @@ class SparkLake:
             return
         kept = rows_to_keep(self._spark, self._data, reading, records)
         reach("kept rows known")
-        whole = rows if kept is None else rows.unionByName(kept, allowMissingColumns=True)
+        whole = rows if kept is None else union_of_rows(rows, kept)
         replace_batch(whole, self._data, reading)
 
     def _samples(self, batch: Batch) -> tuple[str, ...]:

@@ -15,11 +15,12 @@ from pathlib import Path, PurePosixPath
 
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 
+from sluice.errors import RegistryUnavailable
 from sluice.spec.registered import Reference, RegisteredSchema
 
 log = logging.getLogger(__name__)
 
-_LONGEST_S = 5
+_LONGEST_S = 20
 # No base64 has it, and no source is without it.
 _OF_SOURCES = ";"
 
@@ -34,7 +35,7 @@ def as_descriptors(schema: RegisteredSchema) -> RegisteredSchema:
         return schema
     try:
         *needed, own = _compiled(schema)
-    except (ValueError, subprocess.TimeoutExpired) as problem:
+    except ValueError as problem:
         log.warning("schema %s: protoc cannot read it: %s", schema.key, problem)
         return schema
     references = tuple(Reference(each.name, _base64(each)) for each in needed)
@@ -51,15 +52,31 @@ def _compiled(schema: RegisteredSchema) -> list[FileDescriptorProto]:
         known = files("grpc_tools") / "_proto"
         where = [f"-I{folder}", f"-I{known}"]
         wanted = ["--include_imports", f"--descriptor_set_out={out}", own.name]
+        said = _run([*where, *wanted], schema.key)
+        if said is not None:
+            raise ValueError(said.replace(f"{folder}/", "").strip()[:1000])
+        return list(FileDescriptorSet.FromString(out.read_bytes()).file)
+
+
+def _run(options: list[str], key: str) -> str | None:
+    """What protoc refuses; None where it has done its work."""
+    found = f"no end within {_LONGEST_S} s"
+    try:
         run = subprocess.run(
-            [sys.executable, "-m", "grpc_tools.protoc", *where, *wanted],
+            [sys.executable, "-m", "grpc_tools.protoc", *options],
             capture_output=True,
             timeout=_LONGEST_S,
         )
-        if run.returncode:
-            said = run.stderr.decode(errors="replace").replace(f"{folder}/", "")
-            raise ValueError(said.strip()[:1000])
-        return list(FileDescriptorSet.FromString(out.read_bytes()).file)
+        if run.returncode >= 0:
+            return run.stderr.decode(errors="replace") if run.returncode else None
+        found = f"that signal {-run.returncode} ended it"
+    except (subprocess.TimeoutExpired, OSError) as problem:
+        if isinstance(problem, OSError):
+            found = str(problem)
+    raise RegistryUnavailable(
+        f"schema {key}: expected an answer of protoc, which compiles its source, found {found}."
+        " Nothing was changed; run again when the machine has the time and memory for it."
+    )
 
 
 def _within(folder: str, name: str) -> Path:

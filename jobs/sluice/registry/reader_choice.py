@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from sluice.spec.avro_narrowing import narrowing
 from sluice.spec.avro_parsing import parse_avro
 from sluice.spec.avro_resolution import loss
 from sluice.spec.columns import Column
@@ -18,6 +19,8 @@ from sluice.spec.formats import AvroFormat, JsonFormat, ProtobufFormat
 from sluice.spec.pipeline_spec import Evolution
 from sluice.spec.registered import RegisteredSchema
 from sluice.spec.type_changes import new_columns, type_changes
+
+Form = AvroFormat | JsonFormat | ProtobufFormat
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class ReaderChoice:
 
 
 def choose_reader(
-    form: AvroFormat | JsonFormat | ProtobufFormat,
+    form: Form,
     reader: RegisteredSchema,
     found: RegisteredSchema,
     evolution: Evolution,
@@ -45,7 +48,11 @@ def choose_reader(
         return ReaderChoice(reader, str(problem))
     if _record(found) != _record(reader):
         return ReaderChoice(reader, f"it is another record, {_record(found)}")
-    added, gone = new_columns(before, now), new_columns(now, before)
+    if isinstance(form, JsonFormat) and (why := form.read_as(reader).other_record(found)):
+        return ReaderChoice(reader, why)
+    # Records of Avro and JSON are read by exact names: `ID` is none of `id`, and would be lost.
+    exact = form.kind != "PROTOBUF"
+    added, gone = new_columns(before, now, exact), new_columns(now, before, exact)
     if gone:
         whole = f"it lacks {', '.join(gone)}" if added else ""
         return ReaderChoice(reader, whole)
@@ -53,11 +60,13 @@ def choose_reader(
         return ReaderChoice(reader, f"evolution is strict, and it adds {', '.join(added)}")
     if clashes := clashes_of(before, now, evolution):
         return ReaderChoice(reader, clashes)
-    holds_more = added or any(type_changes(before, now)) or _loss(found, reader)
+    holds_more = added or any(type_changes(before, now)) or _loss(form, found, reader)
     if not holds_more and not is_newer(found, reader):
         return ReaderChoice(reader)
-    if lost := _loss(reader, found):
+    if lost := _loss(form, reader, found):
         return ReaderChoice(reader, f"not all of schema {reader.key} could be read as it: {lost}")
+    if gone_too := _narrowing(reader, found):
+        return ReaderChoice(reader, f"it reads less than schema {reader.key}: {gone_too}")
     return ReaderChoice(found)
 
 
@@ -79,9 +88,23 @@ def are_numbers(*schemas: RegisteredSchema) -> bool:
     return all(each.key.isdecimal() for each in schemas)
 
 
-def _loss(written: RegisteredSchema, read: RegisteredSchema) -> str:
-    """What columns do not tell of: symbols, types of a union, fields without a default."""
-    return loss(parse_avro(written), parse_avro(read)) if written.kind == "AVRO" else ""
+def _loss(form: Form, written: RegisteredSchema, read: RegisteredSchema) -> str:
+    """What columns do not tell of: symbols, types of a union, defaults, numbers of fields."""
+    match written.kind:
+        case "AVRO":
+            return loss(parse_avro(written), parse_avro(read))
+        case "PROTOBUF":
+            from sluice.spec.protobuf_evolution import message_loss
+            from sluice.spec.protobuf_schema import message_of
+
+            return message_loss(message_of(written, form.record), message_of(read, form.record))
+        case "JSON":
+            return ""
+
+
+def _narrowing(before: RegisteredSchema, now: RegisteredSchema) -> str:
+    """What else the reader reads: records that were written before it, by its defaults."""
+    return narrowing(parse_avro(before), parse_avro(now)) if before.kind == "AVRO" else ""
 
 
 def _record(schema: RegisteredSchema) -> object:

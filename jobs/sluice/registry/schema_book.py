@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from sluice.errors import SpecError
 from sluice.registry.answers import Answers, FindRegistry
 from sluice.registry.kept_schemas import KeptSchemas
-from sluice.registry.reader_choice import choose_reader
+from sluice.registry.reader_choice import Form, choose_reader
 from sluice.registry.reader_growth import growing, grown, newer, require_held
 from sluice.spec.columns import Column
-from sluice.spec.formats import AvroFormat, JsonFormat, ProtobufFormat, Source
+from sluice.spec.formats import Source
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.spec.registered import RegisteredSchema
 
@@ -19,8 +19,6 @@ log = logging.getLogger(__name__)
 
 # Each has a part of its own in Spark's plan of a batch.
 _NEWEST = 16
-
-Form = AvroFormat | JsonFormat | ProtobufFormat
 
 
 class SchemaBook:
@@ -87,21 +85,23 @@ class SchemaBook:
     ) -> tuple[PipelineSpec, Mapping[Source, Mapping[str, RegisteredSchema]]]:
         """The newest schemas that were kept, by key: most records name these; and the spec.
 
-        Its reader may be behind them, where another process is learning: then it grows here, or
-        records would be read without what the other makes a column of.
+        One that its reader would grow by is left out: what is kept may be the other source's. It
+        is learnt where a record of this source names it, before that record is read.
         """
-        readers: dict[Source, RegisteredSchema] = {}
+        spec = self.keep(spec)
         writers: dict[Source, Mapping[str, RegisteredSchema]] = {}
         for source, form in spec.formats.registered.items():
             kept = self._kept.all(str(form.registry))
             newest = sorted(kept.values(), key=lambda each: each.age)[-_NEWEST:]
-            found = {each.key: each for each in newest}
-            if form.follows_registry and form.reader is not None:
-                further = newer(form.reader, newest)
-                reader = grown(spec, source, form.reader, further, stored, [])
-                readers[source], found[reader.key] = reader, reader
-            writers[source] = found
-        return self.keep(_with_readers(spec, readers)), writers
+            reader = form.reader if form.follows_registry else None
+            if reader is not None:
+                newest = [
+                    each
+                    for each in (*newest, reader)
+                    if grown(spec, source, reader, newer(reader, [each]), stored, []) == reader
+                ]
+            writers[source] = {each.key: each for each in newest}
+        return spec, writers
 
     def learn(
         self, spec: PipelineSpec, met: Mapping[Source, Sequence[str]], stored: Sequence[Column]

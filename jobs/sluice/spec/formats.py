@@ -18,7 +18,7 @@ from pydantic import (
 
 from sluice.spec.columns import Column, parse_columns, require_names
 from sluice.spec.reader_columns import reader_columns
-from sluice.spec.registered import Kind, RegisteredSchema
+from sluice.spec.registered import Kind, RegisteredSchema, title_of
 from sluice.strict_model import Model
 
 CONNECTION = r"^[A-Za-z_][A-Za-z0-9_]*$"
@@ -218,6 +218,17 @@ class JsonFormat(RegisteredFormat):
     def declared_by(self) -> str:
         """The key that says its columns' types, and which file or schema it leads to."""
         return "schema" if self.schema_text is not None else super().declared_by
+
+    def other_record(self, found: RegisteredSchema) -> str:
+        """That a schema's title names another record than `record` does; empty where it does not.
+
+        Titles are what Confluent's strategies take for names. The subject's own may differ.
+        """
+        title = title_of(found) if self.record is not None else None
+        own = title_of(self._reader) if self._reader is not None else None
+        if title is None or title in (self.record, own):
+            return ""
+        return f"expected record {self.record}, found record {title}"
 
     @property
     def columns(self) -> tuple[Column, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 
 _F = FieldDescriptor
 _NAMES: Mapping[int, str] = {
@@ -47,6 +47,12 @@ def _clash(
             found = _field(written[field.number], field, f"{above}{field.name}", seen)
             if found:
                 return found
+    for choice in reader.oneofs:
+        theirs = [written[each.number] for each in choice.fields if each.number in written]
+        # Of several that are set together, Protobuf keeps only the last.
+        if len({x.containing_oneof.name if x.containing_oneof else x.name for x in theirs}) > 1:
+            names = ", ".join(each.name for each in theirs)
+            return f"{above}{choice.name}: expected one of {names}, found that several may be set"
     return None
 
 
@@ -63,3 +69,53 @@ def _field(
 
 def _told(field: FieldDescriptor) -> str:
     return f"{'repeated ' if field.is_repeated else ''}{_NAMES[field.type]}"
+
+
+def message_loss(writer: Descriptor, reader: Descriptor) -> str:
+    """Why some message of the writer's cannot be read as the reader's, or not as it is.
+
+    Empty if all can. Fields that the reader lacks are not looked for: columns tell of them.
+    """
+    if writer.full_name != reader.full_name:
+        return f"expected the message {reader.full_name}, found {writer.full_name}"
+    return clash(writer, reader) or _loss(writer, reader, "", set()) or ""
+
+
+def _loss(
+    writer: Descriptor, reader: Descriptor, above: str, seen: set[tuple[str, str]]
+) -> str | None:
+    pair = (writer.full_name, reader.full_name)
+    if pair in seen:
+        return None
+    seen.add(pair)
+    for field in writer.fields:
+        place, other = f"{above}{field.name}", reader.fields_by_number.get(field.number)
+        if other is None or other.name.lower() != field.name.lower():
+            if found := reader.fields_by_name.get(field.name):
+                return f"{place}: expected the number {found.number}, found {field.number}"
+        elif found := _lost_values(field, other, place, seen):
+            return found
+    return None
+
+
+def _lost_values(
+    written: FieldDescriptor, read: FieldDescriptor, place: str, seen: set[tuple[str, str]]
+) -> str | None:
+    if written.has_presence != read.has_presence:
+        told = ["a field whose 0 is as unset", "one that tells them apart"]
+        expected, found = told if written.has_presence else told[::-1]
+        return f"{place}: expected {expected}, found {found}"
+    if written.enum_type is not None and read.enum_type is not None:
+        theirs, ours = _names(written.enum_type), _names(read.enum_type)
+        gone = [x for x in theirs if theirs[x] != ours.get(x)]
+        if gone:
+            expected = ours.get(gone[0], "no such number")
+            return f"{place}: {gone[0]}: expected {expected}, found {theirs[gone[0]]}"
+    if written.message_type is not None and read.message_type is not None:
+        return _loss(written.message_type, read.message_type, f"{place}.", seen)
+    return None
+
+
+def _names(enum: EnumDescriptor) -> Mapping[int, str]:
+    """The names by their numbers; of several the first."""
+    return {each.number: each.name for each in reversed(enum.values)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -60,3 +61,15 @@ class RegisteredSchema:
         if made.kind not in KINDS or not all(isinstance(each, str) for each in texts):
             raise ValueError("not a registered schema: a key has a value of another type")
         return made
+
+
+def title_of(schema: RegisteredSchema) -> str | None:
+    """The title of a JSON schema; None without one."""
+    if schema.kind != "JSON":
+        return None
+    try:
+        found = json.loads(schema.text)
+    except (ValueError, RecursionError):
+        return None
+    title = found.get("title") if isinstance(found, dict) else None
+    return title if isinstance(title, str) else None

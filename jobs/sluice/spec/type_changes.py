@@ -62,33 +62,36 @@ def _changes(stored: ColumnType, declared: ColumnType, name: str) -> Iterator[Ty
             yield TypeChange(name, stored, declared)
 
 
-def new_columns(stored: Iterable[Column], declared: Iterable[Column]) -> list[str]:
+def new_columns(
+    stored: Iterable[Column], declared: Iterable[Column], exact: bool = False
+) -> list[str]:
     """What only the declared columns have, each with its type: `discount DOUBLE`, `trip.day DATE`.
 
-    Delta ignores case in column names.
+    Delta ignores case in column names; what reads records may not: `exact`.
     """
-    return [f"{name} {kind}" for name, kind in _only_declared(stored, declared, "")]
+    return [f"{name} {kind}" for name, kind in _only_declared(stored, declared, "", exact)]
 
 
 def _only_declared(
-    stored: Iterable[Column], declared: Iterable[Column], below: str
+    stored: Iterable[Column], declared: Iterable[Column], below: str, exact: bool
 ) -> Iterator[tuple[str, ColumnType]]:
-    known = {each.name.lower(): each for each in stored}
+    known = {each.name if exact else each.name.lower(): each for each in stored}
     for column in declared:
-        before, name = known.get(column.name.lower()), f"{below}{column.name}"
+        before = known.get(column.name if exact else column.name.lower())
+        name = f"{below}{column.name}"
         if before is None:
             yield name, column.type
         else:
-            yield from _only_declared_part(before.type, column.type, name)
+            yield from _only_declared_part(before.type, column.type, name, exact)
 
 
 def _only_declared_part(
-    stored: ColumnType, declared: ColumnType, name: str
+    stored: ColumnType, declared: ColumnType, name: str, exact: bool
 ) -> Iterator[tuple[str, ColumnType]]:
     match stored, declared:
         case Struct(before), Struct(now):
-            yield from _only_declared(before, now, f"{name}.")
+            yield from _only_declared(before, now, f"{name}.", exact)
         case Array(before), Array(now):
-            yield from _only_declared_part(before, now, f"{name}[]")
+            yield from _only_declared_part(before, now, f"{name}[]", exact)
         case Map(before), Map(now):
-            yield from _only_declared_part(before, now, f"{name}{{}}")
+            yield from _only_declared_part(before, now, f"{name}{{}}", exact)

@@ -253,6 +253,29 @@ def test_rows_whose_records_were_compacted_stay(topic: Topic, pipeline: Pipeline
     trips.judge()
 
 
+def test_compacted_rows_stay_where_the_structs_of_a_map_are_declared_anew(
+    topic: Topic, pipeline: Pipelines
+) -> None:
+    """Kept rows and new ones are put together by name, in structs within a map as well."""
+    before, now = (
+        {"type": "json", "schema": f"n MAP<STRING, STRUCT<{x}>>, o ARRAY<MAP<STRING, STRUCT<{y}>>>"}
+        for x, y in (("a: INT", "a: INT, b: INT"), ("a: INT, c: STRING", "b: INT, a: INT"))
+    )
+    trips = pipeline(topic(**COMPACTED), format=before)
+    value = b'{"n": {"k": {"a": 2, "c": "x"}}, "o": [{"k": {"a": 3, "b": 4}}]}'
+    for number in range(20):
+        produce(trips.bootstrap, trips.topics[0], [value], key=b"%d" % (number % 3))
+    trips.run()
+    compact(trips.bootstrap, trips.topics)
+    trips.write_spec(format=now)
+    again(trips, offset_ranges([f"{trips.topics[0]}[0] [0, 20)"]))
+    rows = {row["_offset"]: row for row in trips.rows() if row["_offset"] < 20}
+    assert {row["_batch"] for row in rows.values()} == {"forward-1-1", "backfill-1-1"}
+    assert {dict(row["o"][0])["k"]["a"] for row in rows.values()} == {3}
+    found = [dict(rows[each]["n"])["k"] for each in (0, 19)]
+    assert found == [{"a": 2, "c": None}, {"a": 2, "c": "x"}]
+
+
 def test_a_restore_that_undoes_a_backfill_is_noticed_and_made_good(trips: Installed) -> None:
     before = trips.version()
     again(trips, hours(1, 2))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 
 import pytest
+from sluice.errors import RegistryUnavailable
 from sluice.registry.proto_sources import as_descriptors
 from sluice.spec.columns import parse_columns
 from sluice.spec.protobuf_columns import protobuf_columns
@@ -58,3 +60,14 @@ def test_what_protoc_refuses_stays_with_a_warning(
     assert told in "\n".join(caplog.messages)
     with pytest.raises(ValueError, match="7: expected a descriptor in base64"):
         protobuf_columns(schema, None)
+
+
+def test_a_protoc_that_is_killed_has_refused_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As for want of memory. A schema that is kept without its descriptors would stay so."""
+    killing = "import os, sys\nif 'grpc_tools.protoc' in sys.orig_argv: os.kill(os.getpid(), 9)\n"
+    (tmp_path / "sitecustomize.py").write_text(killing)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pytest.raises(RegistryUnavailable, match=r"schema 7: .* found that signal 9 ended it\."):
+        as_descriptors(RegisteredSchema("7", "PROTOBUF", ORDER))

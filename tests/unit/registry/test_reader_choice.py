@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 from sluice.registry.reader_choice import choose_reader
-from sluice.spec.formats import AvroFormat
+from sluice.spec.formats import AvroFormat, JsonFormat, ProtobufFormat
 from sluice.spec.pipeline_spec import Evolution
 from sluice.spec.registered import RegisteredSchema
+
+from tests.worlds.protobuf_schemas import of_registry
 
 FORM = AvroFormat(type="avro", registry="r")
 
@@ -123,3 +125,154 @@ def test_a_schema_of_another_kind_is_none_for_the_format() -> None:
         OLD,
         "expected a schema of kind AVRO, found JSON",
     )
+
+
+@pytest.mark.parametrize("evolution", ["strict", "add_columns", "widen"])
+def test_a_name_in_another_case_is_another_field(evolution: Evolution) -> None:
+    """Records with the former name would have the default, or null, in its column."""
+    choice = choose_reader(FORM, schema(5, CITY=CITY), schema(6, city=CITY), evolution)
+    assert (choice.reader.key, choice.kept_for) == ("5", "it lacks CITY STRING")
+    old, found = (
+        RegisteredSchema(
+            key, "JSON", json.dumps({"properties": {"at": {"properties": {name: {}}}}})
+        )
+        for key, name in (("5", "ID"), ("6", "id"))
+    )
+    choice = choose_reader(JsonFormat(type="json", registry="r"), old, found, evolution)
+    assert (choice.reader.key, choice.kept_for) == ("5", "it lacks at.ID STRING")
+
+
+def kind(*names: str, **more: Any) -> dict[str, Any]:
+    return {"type": "enum", "name": "Kind", "symbols": [*names], **more}
+
+
+def inner(name: str, **more: Any) -> dict[str, Any]:
+    fields = [{"name": "id", "type": "long", **more}]
+    return {"type": "record", "name": name, "fields": fields}
+
+
+def one(of: Any, **more: Any) -> RegisteredSchema:
+    """The schema of one field; the fifth unless it says otherwise."""
+    key = more.pop("key", "5")
+    fields = [{"name": "x", "type": of, **more}]
+    return RegisteredSchema(
+        key, "AVRO", json.dumps({"type": "record", "name": "Order", "fields": fields})
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "found", "why"),
+    [
+        (one("int", default=0), one("int", key="6"), "x: its default is gone"),
+        (one("int", default=0), one("int", default=1, key="6"), ""),
+        (one("int"), one("int", default=1, aliases=["y"], key="6"), ""),
+        (one("int", aliases=["y"]), one("int", key="6"), "x: the alias y is gone"),
+        (one(kind("A", default="A")), one(kind("A"), key="6"), "x: the default of enum Kind is"),
+        (
+            one({"type": "array", "items": inner("X", default=1)}),
+            one({"type": "array", "items": ["null", inner("X")]}, key="6"),
+            "x[].id: its default is gone",
+        ),
+        (
+            one({**inner("X"), "aliases": ["Old"]}),
+            one(inner("X"), key="6"),
+            "x: the alias Old is gone",
+        ),
+        (
+            one([inner("X"), inner("Y")]),
+            one([inner("Y"), inner("X")], key="6"),
+            "x: member0 would be another type: expected record Y, found record X",
+        ),
+        (one([inner("X"), "int"]), one(["null", inner("X"), "int"], key="6"), ""),
+        (
+            one([inner("X"), inner("Y")]),
+            one([inner("Z"), inner("X"), inner("Y")], key="6"),
+            "x: member0 would be another type: expected record Z, found record X",
+        ),
+        (one([inner("X"), "int"]), one([inner("X"), "int", "string"], key="6"), ""),
+    ],
+)
+def test_what_older_schemas_wrote_is_read_as_before(
+    old: RegisteredSchema, found: RegisteredSchema, why: str
+) -> None:
+    choice = choose_reader(FORM, old, found, "add_columns")
+    assert (choice.reader.key, bool(choice.kept_for)) == ("5" if why else "6", bool(why))
+    assert why in choice.kept_for
+
+
+@pytest.mark.parametrize(
+    ("old", "found", "why"),
+    [
+        ("message M { int32 a = 1; }", "message M { int32 a = 1; int32 b = 2; }", ""),
+        ("message M { int32 a = 1; }", "message M { int64 a = 1; }", ""),
+        ("message M { int32 a = 1; }", "message M { int32 A = 1; }", ""),
+        (
+            "message M { string a = 1; string b = 2; }",
+            "message M { string b = 1; string a = 2; }",
+            "a: expected the number 2, found 1",
+        ),
+        (
+            "message M { string a = 1; }",
+            "message M { string a = 2; }",
+            "a: expected the number 2, found 1",
+        ),
+        (
+            "message M { int32 a = 1; }",
+            "message N { int32 a = 1; } message M { int32 a = 1; }",
+            "expected the message p.N, found p.M",
+        ),
+        (
+            "message M { sint32 a = 1; }",
+            "message M { int64 a = 1; }",
+            "a: expected int64, found sint32",
+        ),
+        (
+            "message M { float a = 1; }",
+            "message M { double a = 1; }",
+            "a: expected double, found float",
+        ),
+        (
+            "message M { optional int32 a = 1; }",
+            "message M { int32 a = 1; }",
+            "a: expected a field whose 0 is as unset, found one that tells them apart",
+        ),
+        (
+            "message M { int32 a = 1; }",
+            "message M { optional int32 a = 1; }",
+            "a: expected one that tells them apart, found a field whose 0 is as unset",
+        ),
+        (
+            "message M { repeated I i = 1; } message I { E e = 1; } enum E { A = 0; B = 1; }",
+            "message M { repeated I i = 1; } message I { E e = 1; } enum E { A = 0; }",
+            "i.e: 1: expected no such number, found B",
+        ),
+        (
+            "message M { E e = 1; } enum E { A = 0; B = 1; }",
+            "message M { E e = 1; } enum E { A = 0; C = 1; B = 2; }",
+            "e: 1: expected C, found B",
+        ),
+    ],
+)
+def test_a_message_that_would_read_others_is_no_newer_one(old: str, found: str, why: str) -> None:
+    before, now = (
+        of_registry(key, f'syntax = "proto3"; package p; {source}')
+        for key, source in (("5", old), ("6", found))
+    )
+    choice = choose_reader(ProtobufFormat(type="protobuf", registry="r"), before, now, "widen")
+    assert (choice.reader, bool(choice.kept_for)) == (before if why else now, bool(why))
+    assert why in choice.kept_for
+
+
+def test_a_title_names_the_record_where_a_topic_has_several() -> None:
+    form = JsonFormat(type="json", registry="r", subject_strategy="record", record="Order")
+    old, more, other = (
+        RegisteredSchema(
+            key, "JSON", json.dumps({"title": title, "properties": dict.fromkeys(x, True)})
+        )
+        for key, title, x in (("5", "Order", "a"), ("6", "Order", "ab"), ("7", "Refund", "abc"))
+    )
+    assert choose_reader(form, old, more, "add_columns").reader == more
+    choice = choose_reader(form, old, other, "add_columns")
+    assert choice.kept_for == "expected record Order, found record Refund"
+    by_topic = JsonFormat(type="json", registry="r")
+    assert choose_reader(by_topic, old, other, "add_columns").reader == other

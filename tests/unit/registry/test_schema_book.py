@@ -332,28 +332,44 @@ def test_a_thousand_numbers_that_nobody_knows_are_not_a_thousand_lines(
 def test_the_writers_known_are_the_newest_ones(
     tmp_path: Path, server: ScriptedServer, book: SchemaBook
 ) -> None:
-    latest(server, "a", 7, "x")
+    latest(server, "a", 119, "x")
     found = book.keep(book.as_registered(spec(), ["a"], ())[0])
     kept = KeptSchemas(str(tmp_path / "orders__offsets"))
-    for number in range(90, 120):
+    for number in range(90, 119):
         kept.keep("registry_a", RegisteredSchema(str(number), "JSON", text("x")))
     _, known = book.with_writers(found, ())
-    # They have the reader's columns: the newest of them becomes the reader.
     assert {*known["value"]} == {*map(str, range(104, 120))}
 
 
-def test_a_reader_that_is_behind_what_was_learnt_grows(
+def test_what_another_process_keeps_is_learnt_before_it_is_read(
     tmp_path: Path, server: ScriptedServer, book: SchemaBook
 ) -> None:
     latest(server, "a", 7, "x")
     KeptSchemas(str(tmp_path / "orders__offsets")).keep(
         "registry_a", RegisteredSchema("8", "JSON", text("x", "y"))
     )
-    for evolution, expected in (("strict", ["x"]), ("add_columns", ["x", "y"])):
+    for evolution, expected in (("strict", {"7", "8"}), ("add_columns", {"7"})):
         asked = spec(evolution=evolution)
         found = book.keep(book.as_registered(asked, ["a"], ())[0])
-        grown, known = book.with_writers(found, ())
-        assert (columns(grown), {*known["value"]}) == (expected, {"7", "8"})
+        same, known = book.with_writers(found, ())
+        assert (columns(same), {*known["value"]}) == (["x"], expected)
+    assert columns(book.learn(same, {"value": ["8"]}, ())[0]) == ["x", "y"]
+    behind, known = book.with_writers(found, ())
+    assert (columns(behind), {*known["value"]}) == (["x", "y"], {"7", "8"})
+
+
+def test_the_schema_of_values_is_none_of_the_keys(server: ScriptedServer, book: SchemaBook) -> None:
+    asked = spec(evolution="add_columns", key_format=FORM)
+    latest(server, "a", 7, "id", "amount")
+    key = {"id": 6, "version": 1, "schemaType": "JSON", "schema": text("id")}
+    server.answers["/subjects/a-key/versions/latest"] = document(key)
+    found = book.keep(book.as_registered(asked, ["a"], ())[0])
+    read, known = book.with_writers(found, ())
+    assert [each.name for each in read.formats.key_columns] == ["_key_id"]
+    assert {source: {*each} for source, each in known.items()} == {
+        "value": {"6", "7"},
+        "key": {"6"},
+    }
 
 
 def test_a_spec_that_the_columns_do_not_fit_is_refused(

@@ -168,6 +168,19 @@ READER = HEAD + "message M { %s } message S { int32 i = 1; } enum E { A = 0; B =
             "map<string, int32> x = 1;",
             "x.value: expected int32, found int64",
         ),
+        (
+            "optional int32 x = 1; optional int32 y = 2;",
+            "oneof c { int32 x = 1; int32 y = 2; }",
+            "c: expected one of x, y, found that several may be set",
+        ),
+        (
+            "int32 x = 1; oneof c { int32 y = 2; }",
+            "oneof c { int32 x = 1; int32 y = 2; }",
+            "c: expected one of x, y, found that several may be set",
+        ),
+        ("oneof d { int32 x = 1; int32 y = 2; }", "oneof c { int32 y = 2; int32 x = 1; }", None),
+        ("int32 x = 1;", "oneof c { int32 x = 1; int32 y = 2; }", None),
+        ("oneof c { int32 x = 1; int32 y = 2; }", "optional int32 x = 1; int32 y = 2;", None),
     ],
 )
 def test_a_writer_whose_values_would_be_read_as_others_clashes(

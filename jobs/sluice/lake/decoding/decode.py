@@ -64,10 +64,12 @@ def _(form: JsonFormat, source: Source, writers: Writers, rescue: bool = False) 
     nonce = uuid.uuid4().hex
     body, refusal = f"_{nonce}_body", f"_{nonce}_refusal"
     framed = JsonRecords(fields, F.col(body), unit, F.col(refusal), rescue)
+    told = {key: form.other_record(each) for key, each in writers.items()}
+    others = {key: text for key, text in told.items() if text}
 
     def decode(records: DataFrame) -> DataFrame:
         frame = frame_of(source)
-        why = frame_refusal(frame, source, writers, "JSON")
+        why = frame_refusal(frame, source, writers, "JSON", others)
         with_body = records.withColumn(refusal, why).withColumn(
             body, F.when(F.col(refusal).isNull(), frame.body)
         )

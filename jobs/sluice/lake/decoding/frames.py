@@ -11,6 +11,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -65,19 +66,27 @@ def mark_of(key: str) -> bytes:
 
 
 def frame_refusal(
-    frame: Frame, source: Source, writers: Mapping[str, RegisteredSchema], kind: Kind
+    frame: Frame,
+    source: Source,
+    writers: Mapping[str, RegisteredSchema],
+    kind: Kind,
+    others: Mapping[str, str] = MappingProxyType({}),
 ) -> Column:
     """Why a record cannot be decoded by these writers' schemas; null where one of them is its own.
 
-    Null as well where the source is null.
+    Null as well where the source is null. `others` says of writers' keys what else is in the way.
     """
-    ours, others = (
-        sorted(key for key, each in writers.items() if (each.kind == kind) is same)
-        for same in (True, False)
-    )
-    kinds = {key: f"schema {key}: expected {kind}, found {writers[key].kind}" for key in others}
+    refused = dict(others) | {
+        key: f"expected {kind}, found {each.kind}"
+        for key, each in writers.items()
+        if each.kind != kind
+    }
+    ours = sorted(key for key in writers if key not in refused)
     other = F.coalesce(
-        *(F.when(frame.key == key, F.lit(text)) for key, text in kinds.items()),
+        *(
+            F.when(frame.key == key, F.lit(f"schema {key}: {refused[key]}"))
+            for key in sorted(refused)
+        ),
         F.concat(F.lit(f"{UNKNOWN_SCHEMA} "), frame.key),
     )
     found = F.concat(F.lit(f"{NO_FRAME}, found "), _instead(F.col(source), frame.header))
