@@ -13,7 +13,8 @@ import scala.util.control.NonFatal
   *
   *  - `sluice_avro(bytes, writer, reader)`: both schemas are literals
   *  - `sluice_json(bytes, columns, unit, rescue)`: the columns as Spark's own JSON of a struct
-  *  - `sluice_protobuf(struct(bytes, header), columns, files, message, writers)`: the others are literals
+  *  - `sluice_protobuf(struct(bytes, header), columns, files, message, writers)`: as in
+  *    ProtobufRecord
   */
 class Decoding extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit = {
@@ -41,8 +42,8 @@ class Decoding extends SparkSessionExtensionsProvider {
   }
 }
 
-/** A record's bytes, or what else there is of it, as a struct. Its last field, `_error`, says why they are none; then all others
-  * are null.
+/** A record's bytes, or what else there is of it, as a struct. Its last field, `_error`, says why
+  * they are none; then all others are null.
   */
 abstract class Decoded[Given] extends UnaryExpression {
   override def dataType: StructType

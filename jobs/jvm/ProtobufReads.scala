@@ -98,7 +98,10 @@ private[sluice] object ProtobufReads {
       try {
         strangers.refuse(entry)
         member(entry.getField(value))
-      } catch { case misfit: Misfit => throw misfit.within(s"[${JsonText.quoted(name.toString)}]") }
+      } catch {
+        case misfit: Misfit =>
+          throw misfit.within(s"[${JsonText.shortened(JsonText.quoted(name.toString))}]")
+      }
   }
 
   private def value(field: FieldDescriptor, declared: DataType): Read =

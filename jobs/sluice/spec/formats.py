@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal, Self
@@ -18,7 +17,7 @@ from pydantic import (
 
 from sluice.spec.columns import Column, parse_columns, require_names
 from sluice.spec.reader_columns import reader_columns
-from sluice.spec.registered import Kind, RegisteredSchema, title_of
+from sluice.spec.registered import Kind, RegisteredSchema, schema_of_file, title_of
 from sluice.strict_model import Model
 
 CONNECTION = r"^[A-Za-z_][A-Za-z0-9_]*$"
@@ -239,13 +238,3 @@ class JsonFormat(RegisteredFormat):
 Format = Annotated[
     JsonFormat | RawFormat | AvroFormat | ProtobufFormat, Field(discriminator="type")
 ]
-
-
-def schema_of_file(name: str, kind: Kind, content: bytes) -> RegisteredSchema:
-    """A schema from a file; a descriptor set, which is binary, as base64. Raises ValueError."""
-    if kind == "PROTOBUF":
-        return RegisteredSchema(name, kind, base64.b64encode(content).decode())
-    try:
-        return RegisteredSchema(name, kind, content.decode())
-    except UnicodeDecodeError:
-        raise ValueError(f"schema_file: {name}: expected text in UTF-8") from None

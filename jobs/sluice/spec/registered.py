@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -73,3 +74,13 @@ def title_of(schema: RegisteredSchema) -> str | None:
         return None
     title = found.get("title") if isinstance(found, dict) else None
     return title if isinstance(title, str) else None
+
+
+def schema_of_file(name: str, kind: Kind, content: bytes) -> RegisteredSchema:
+    """A schema from a file; a descriptor set, which is binary, as base64. Raises ValueError."""
+    if kind == "PROTOBUF":
+        return RegisteredSchema(name, kind, base64.b64encode(content).decode())
+    try:
+        return RegisteredSchema(name, kind, content.decode())
+    except UnicodeDecodeError:
+        raise ValueError(f"schema_file: {name}: expected text in UTF-8") from None
