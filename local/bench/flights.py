@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
+import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -14,6 +17,10 @@ from google.protobuf.message_factory import GetMessageClass
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import to_avro
+from sluice.lake.session import open_own
+from sluice.lake.spark_place import OwnSpark
+from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.tables.warehouse import Warehouse
 
 PARTITIONS = 2
 KINDS = {"long": "BIGINT", "string": "STRING", "double": "DOUBLE", "boolean": "BOOLEAN"}
@@ -38,6 +45,14 @@ _NUMBERS = {
     "double": FieldDescriptorProto.TYPE_DOUBLE,
     "boolean": FieldDescriptorProto.TYPE_BOOL,
 }
+
+
+def open_spark(folder: Path) -> SparkSession:
+    """Sluice's own Spark; on its workers, this Python makes the messages."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    named = {"version": 1, "pipeline": "formats", "table": "formats", "topics": ["formats"]}
+    spec = PipelineSpec.model_validate({**named, "format": {"type": "raw"}})
+    return open_own(OwnSpark(), Warehouse(str(folder)), spec)
 
 
 def descriptors() -> bytes:

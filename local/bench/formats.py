@@ -23,18 +23,24 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from rich.console import Console
 from sluice.lake.decoding.decode import decoder
-from sluice.lake.session import open_own
-from sluice.lake.spark_place import OwnSpark
 from sluice.registry.client import Registry
 from sluice.registry.registry_settings import RegistrySettings
 from sluice.spec.formats import AvroFormat, Format, JsonFormat, ProtobufFormat, RawFormat
-from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.spec.registered import RegisteredSchema
-from sluice.tables.warehouse import Warehouse
 
 from local.bench import options
 from local.bench.figures import WIDTH, Shown, all_of, circumstances, write
-from local.bench.flights import AVRO, DDL, FIELDS, MESSAGE, PARTITIONS, PROTOBUF, flights, values
+from local.bench.flights import (
+    AVRO,
+    DDL,
+    FIELDS,
+    MESSAGE,
+    PARTITIONS,
+    PROTOBUF,
+    flights,
+    open_spark,
+    values,
+)
 from local.bench.plain_formats import decoded
 from local.bench.report import Size
 from local.bench.turns import Comparison, Turns, in_order
@@ -160,9 +166,7 @@ def main(records: int, rounds: int, file: Path | None) -> None:
     """Measure, and print."""
     console = Console(highlight=False, width=WIDTH)
     folder = empty(ROOT / "build" / "bench_formats")
-    named = {"version": 1, "pipeline": "formats", "table": "formats", "topics": ["formats"]}
-    spec = PipelineSpec.model_validate({**named, "format": {"type": "raw"}})
-    spark = open_own(OwnSpark(), Warehouse(str(folder)), spec)
+    spark = open_spark(folder)
     try:
         size = Size(records, 0, PARTITIONS, Turns())
         there = contenders(spark, records)

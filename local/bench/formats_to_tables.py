@@ -16,15 +16,20 @@ from pathlib import Path
 import click
 from pyspark.sql import functions as F
 from rich.console import Console
-from sluice.lake.session import open_own
-from sluice.lake.spark_place import OwnSpark
-from sluice.spec.pipeline_spec import PipelineSpec
-from sluice.tables.warehouse import Warehouse
 
 from local.bench import options
 from local.bench.contender import Contender
 from local.bench.figures import WIDTH, Shown, all_of, circumstances, write
-from local.bench.flights import AVRO, DDL, MESSAGE, PROTOBUF, descriptors, flights, values
+from local.bench.flights import (
+    AVRO,
+    DDL,
+    MESSAGE,
+    PROTOBUF,
+    descriptors,
+    flights,
+    open_spark,
+    values,
+)
 from local.bench.place import HERE, Place
 from local.bench.report import Size
 from local.bench.spark_jobs import Ingest, Plain, with_our_jvm
@@ -77,9 +82,7 @@ class FormatWorld(World):
 
 def produce(worlds: list[FormatWorld]) -> None:
     """Fill each world's topic with the same flights, by Spark."""
-    named = {"version": 1, "pipeline": "formats", "table": "formats", "topics": ["formats"]}
-    spec = PipelineSpec.model_validate({**named, "format": {"type": "raw"}})
-    spark = open_own(OwnSpark(), Warehouse(str(empty(worlds[0].folder / "produced"))), spec)
+    spark = open_spark(empty(worlds[0].folder / "produced"))
     try:
         for world in worlds:
             create_topic(world.bootstrap, world.topic, PARTITIONS, {"retention.ms": "-1"})
