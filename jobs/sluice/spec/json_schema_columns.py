@@ -6,6 +6,7 @@ What a schema leaves open, such as one of several types, is STRING: the JSON tex
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 from sluice.spec.columns import (
@@ -104,8 +105,8 @@ class _Reading:
             return _STRING
         structs = [each for each in found if isinstance(each, Struct)]
         if "allOf" in node.content and structs:
-            fields = {field.name: field for each in structs for field in each.fields}
-            return Struct(tuple(_checked(fields.values(), path)))
+            whole = reduce(_with_fields_of, structs)
+            return Struct(tuple(_checked(whole.fields, path)))
         return found[0] if all(each == found[0] for each in found) else _STRING
 
     def _object(self, node: Node, path: str) -> ColumnType:
@@ -133,6 +134,25 @@ class _Reading:
         if not isinstance(value, dict) or node.content.get("patternProperties"):
             return _STRING
         return Map(self.type_of(node.part(value), f"{path}[]"))
+
+
+def _with_fields_of(one: Struct, other: Struct) -> Struct:
+    fields = {each.name: each.type for each in one.fields}
+    for each in other.fields:
+        known = fields.get(each.name)
+        fields[each.name] = each.type if known is None else _both(known, each.type)
+    return Struct(tuple(Column(name, kind) for name, kind in fields.items()))
+
+
+def _both(one: ColumnType, other: ColumnType) -> ColumnType:
+    """The type of what two parts hold for, in either order; a part may say nothing of the type."""
+    if one == other or other == _STRING:
+        return one
+    if isinstance(one, Struct) and isinstance(other, Struct):
+        return _with_fields_of(one, other)
+    if {one, other} == {_SCALARS["integer"], _SCALARS["number"]}:
+        return _SCALARS["integer"]
+    return other if one == _STRING else _STRING
 
 
 def _checked(columns: Iterable[Column], path: str) -> Iterator[Column]:

@@ -80,6 +80,26 @@ def test_a_property_has_the_type_of_its_schema(schema: Any, found: str) -> None:
     assert of_x(schema) == found
 
 
+LIMITS: list[tuple[Any, Any, str]] = [
+    (WHOLE, {"minimum": 0}, "BIGINT"),
+    (WHOLE, {"type": "number"}, "BIGINT"),
+    ({"type": "string"}, {"format": "date-time", "type": "string"}, "TIMESTAMP"),
+    ({"properties": {"a": WHOLE}}, {"properties": {"a": {"maximum": 9}}}, "STRUCT<`a`: BIGINT>"),
+    (WHOLE, {"type": "boolean"}, "STRING"),
+]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(("one", "other", "found"), LIMITS, ids=str)
+def test_parts_that_all_hold_are_one_in_either_order(
+    one: Any, other: Any, found: str, turned: bool
+) -> None:
+    """A part that only limits a value says nothing of its type."""
+    parts = [{"properties": {"a": one}}, {"properties": {"a": other}}]
+    whole = {"allOf": parts[::-1] if turned else parts}
+    assert of_x(whole) == f"STRUCT<`a`: {found}>"
+
+
 def test_properties_are_the_columns_in_their_order() -> None:
     schema = {"type": "object", "properties": {"z": TEXT, "a": WHOLE, "Né-1": {"type": "boolean"}}}
     columns = json_schema_columns(registered(schema))
