@@ -43,6 +43,7 @@ ERRORS = [
         Order(took={"seconds": 1, "nanos": -1}),
         'took: expected DECIMAL(21,9), found {"seconds":1,"nanos":-1}',
     ),
+    (Order(any_json={"null_value": 7}), "any_json: expected google.protobuf.NullValue, found 7"),
     (
         Order(any_json={"number_value": math.nan}),
         "any_json: expected a number that JSON has, found NaN",
