@@ -118,6 +118,10 @@ WIRE_TYPES = [
     (b"\x0a\x01x", "i: expected INT, found a value of wire type 2"),
     (b"\x40\x05", "s: expected STRING, found a value of wire type 0"),
     (b"\x78\x05", "m: expected MAP<STRING, INT>, found a value of wire type 0"),
+    (
+        b"\x7a\x04\x08\x05\x10\x07\x7a\x02\x10\x01",
+        'm[""]: expected STRING, found a value of wire type 0',
+    ),
     (b"\x72\x02\x08\x01", "items[0].sku: expected STRING, found a value of wire type 0"),
     (
         b"\xaa\x01\x02\x0a\x00",
