@@ -33,7 +33,7 @@ private[sluice] final class ProtobufFrame(message: String, writers: String) {
     if (written != message)
       throw new Misfit(
         s"schema ${writer.key}: expected the message $message, found $written" +
-          s" at the message index $place"
+          s" at the message index ${Misfit.shortened(place)}"
       )
     if (header == null) in.position() else 0
   }

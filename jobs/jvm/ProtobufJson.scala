@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.io.NumberOutput
 import com.google.protobuf.Descriptors.FileDescriptor
 import com.google.protobuf.Message
 import java.util.{List => JavaList, TreeMap}
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{StringType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 import scala.jdk.CollectionConverters._
 
@@ -18,6 +18,9 @@ private[sluice] final class ProtobufJson(file: FileDescriptor) {
   private val (key, member) = (entry.findFieldByNumber(1), entry.findFieldByNumber(2))
   private val values = file.findMessageTypeByName("ListValue").findFieldByName("values")
   private val kinds = file.findMessageTypeByName("Value").getOneofs.get(0)
+  // Its enum has one number, and what an enum does not have is a misfit.
+  private val nulls =
+    ProtobufScalars.of(kinds.getFields.asScala.find(_.getName == "null_value").get, StringType)
   private val strangers = Map(
     fields.getContainingType -> "fields MAP<STRING, STRING>",
     entry -> "key STRING, value STRING",
@@ -60,7 +63,9 @@ private[sluice] final class ProtobufJson(file: FileDescriptor) {
     if (field == null) "null"
     else
       (field.getName, found.getField(field)) match {
-        case ("null_value", _) => "null"
+        case ("null_value", found) =>
+          nulls(found)
+          "null"
         case ("number_value", number: Double) => ProtobufJson.number(number)
         case ("string_value", text) => JsonText.quoted(ProtobufScalars.text(text).toString)
         case ("bool_value", truth) => truth.toString

@@ -87,18 +87,21 @@ private[sluice] object ProtobufReads {
     def apply(message: Message): Any = {
       val entries = new TreeMap[UTF8String, Message]()
       message.getField(field).asInstanceOf[JavaList[Message]].forEach { each =>
-        entries.put(name(each.getField(key)), each)
+        val found = name(each.getField(key))
+        // Of each: with a key of another wire type it is none of those that a later one replaces.
+        within(found)(strangers.refuse(each))
+        entries.put(found, each)
       }
       val found = new TreeMap[UTF8String, Any]()
-      entries.forEach { (name, each) => found.put(name, valueOf(name, each)) }
+      entries.forEach { (name, each) =>
+        found.put(name, within(name)(member(each.getField(value))))
+      }
       ArrayBasedMapData(found, identity, identity)
     }
 
-    private def valueOf(name: UTF8String, entry: Message): Any =
-      try {
-        strangers.refuse(entry)
-        member(entry.getField(value))
-      } catch {
+    private def within[Found](name: UTF8String)(read: => Found): Found =
+      try read
+      catch {
         case misfit: Misfit =>
           throw misfit.within(s"[${JsonText.shortened(JsonText.quoted(name.toString))}]")
       }

@@ -119,18 +119,28 @@ def _map(get: Read, entry: Descriptor) -> Read:
     of, get_value = _value(value), attrgetter("value")
 
     def read(message: Message) -> list[tuple[str, Any]]:
-        entries = {_key_text(each.key): each for each in get(message)}
+        entries: dict[str, Any] = {}
+        for each in get(message):
+            name = _key_text(each.key)
+            try:
+                require_nothing_passed_over(each)
+            except Misfit as problem:
+                raise problem.below(_place(name)) from None
+            entries[name] = each
         found = []
         for name in sorted(entries):
             each = entries[name]
             try:
-                require_nothing_passed_over(each)
                 found.append((name, get_value(each) if of is None else of(get_value(each))))
             except Misfit as problem:
-                raise problem.below(f"[{json.dumps(name, ensure_ascii=False)}]") from None
+                raise problem.below(_place(name)) from None
         return found
 
     return read
+
+
+def _place(key: str) -> str:
+    return f"[{json.dumps(key, ensure_ascii=False)}]"
 
 
 def _is_map(field: FieldDescriptor) -> bool:

@@ -124,7 +124,10 @@ def _plain(found: Any) -> Any:
         case "ListValue":
             return [_plain(each) for each in found.values]
     kind = found.WhichOneof("kind")
-    if kind is None or kind == "null_value":
+    if kind is None:
+        return None
+    if kind == "null_value":
+        enum_value(found.DESCRIPTOR.fields_by_name[kind].enum_type)(found.null_value)
         return None
     if kind == "number_value":
         return _number(found.number_value)

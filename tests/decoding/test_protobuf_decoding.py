@@ -205,6 +205,14 @@ def test_records_of_several_writers_are_read_as_one_reader(spark: SparkSession) 
             assert (found["i"], found["s"], found["_error"]) == (*expected, None), value
 
 
+def test_an_error_of_many_message_indexes_is_short(spark: SparkSession) -> None:
+    reader = of_registry("1", HEAD + "message M { int32 i = 1; }")
+    form = ProtobufFormat(type="protobuf", registry="r", record="p.M").read_as(reader)
+    record = framed(1, b"\xd0\x0f" + b"\2" * 1000, b"")
+    (found,) = decoded(spark, form, rows([record], [[]]), {"1": reader})
+    assert len(found["_error"]) < 200
+
+
 def test_keys_are_decoded_as_values_are(spark: SparkSession) -> None:
     form = from_file(HEAD + "message K { int32 i = 1; }", "p.K")
     found = decoded(spark, form, rows([b"", b""]), {}, "key")

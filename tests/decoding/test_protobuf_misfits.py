@@ -43,6 +43,7 @@ ERRORS = [
         Order(took={"seconds": 1, "nanos": -1}),
         'took: expected DECIMAL(21,9), found {"seconds":1,"nanos":-1}',
     ),
+    (Order(any_json={"null_value": 7}), "any_json: expected google.protobuf.NullValue, found 7"),
     (
         Order(any_json={"number_value": math.nan}),
         "any_json: expected a number that JSON has, found NaN",
@@ -117,6 +118,10 @@ WIRE_TYPES = [
     (b"\x0a\x01x", "i: expected INT, found a value of wire type 2"),
     (b"\x40\x05", "s: expected STRING, found a value of wire type 0"),
     (b"\x78\x05", "m: expected MAP<STRING, INT>, found a value of wire type 0"),
+    (
+        b"\x7a\x04\x08\x05\x10\x07\x7a\x02\x10\x01",
+        'm[""]: expected STRING, found a value of wire type 0',
+    ),
     (b"\x72\x02\x08\x01", "items[0].sku: expected STRING, found a value of wire type 0"),
     (
         b"\xaa\x01\x02\x0a\x00",

@@ -97,6 +97,7 @@ PURE_MODULES = (
     "spec.operators",
     "spec.pipeline_spec",
     "spec.protobuf_columns",
+    "spec.protobuf_own",
     "spec.protobuf_evolution",
     "spec.protobuf_schema",
     "spec.reader_columns",

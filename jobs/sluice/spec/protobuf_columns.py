@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from sluice.spec.columns import Array, Column, ColumnType, Decimal, Map, Primitive, Struct
+from sluice.spec.protobuf_own import another_message
 from sluice.spec.protobuf_schema import message_of
 from sluice.spec.registered import RegisteredSchema
 
@@ -93,6 +94,11 @@ def _value(field: FieldDescriptor, above: tuple[str, ...], path: str) -> ColumnT
     message = field.message_type
     if message is None:
         return _SCALARS[field.type]
+    if other := another_message(message):
+        raise ValueError(
+            f"{path}: expected Protobuf's own {other}, found a message of this name with other"
+            " fields. Name it otherwise, outside of the package google.protobuf"
+        )
     if message.full_name == TIMESTAMP_NAME:
         return Primitive("TIMESTAMP")
     if message.full_name == DURATION_NAME:

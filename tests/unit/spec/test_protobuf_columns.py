@@ -65,6 +65,39 @@ def test_what_no_table_can_hold_is_refused_by_its_name(
         protobuf_columns(of_file(HEAD + source), name)
 
 
+@pytest.mark.parametrize(
+    ("name", "fields"),
+    [
+        ("Timestamp", "string iso = 1;"),
+        ("Timestamp", "int32 nanos = 1; int64 seconds = 2;"),
+        ("Duration", ""),
+        ("Int64Value", "int32 other = 1; int64 value = 2;"),
+        ("Int64Value", "int32 other = 1;"),
+        ("StringValue", "repeated string value = 1;"),
+        ("Value", "int32 a = 1;"),
+    ],
+)
+def test_a_message_that_only_has_the_name_of_protobufs_own_is_refused(
+    name: str, fields: str
+) -> None:
+    source = (
+        'syntax = "proto3"; package google.protobuf;'
+        f" message {name} {{ {fields} }} message M {{ {name} x = 1; }}"
+    )
+    told = f"x: expected Protobuf's own google.protobuf.{name}, found a message of this name"
+    with pytest.raises(ValueError, match=told):
+        protobuf_columns(of_file(source), "google.protobuf.M")
+
+
+def test_a_copy_of_protobufs_own_message_is_one() -> None:
+    source = (
+        'syntax = "proto3"; package google.protobuf;'
+        " message Timestamp { int64 seconds = 1; int32 nanos = 2; } message M { Timestamp x = 1; }"
+    )
+    found = protobuf_columns(of_file(source), "google.protobuf.M")
+    assert found == parse_columns("x TIMESTAMP")
+
+
 def test_a_message_twice_in_another_is_not_recursive() -> None:
     source = HEAD + "message M { A a = 1; A b = 2; } message A { int32 i = 1; }"
     found = protobuf_columns(of_file(source), "p.M")
