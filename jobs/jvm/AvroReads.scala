@@ -144,7 +144,7 @@ private[sluice] object AvroReads {
       case Some((read, _)) if held.length == 1 => read
       case Some((read, place)) =>
         in => {
-          val row = new GenericInternalRow(held.length)
+          val row = Cells.row(held.length)
           row.update(place, read(in))
           row
         }

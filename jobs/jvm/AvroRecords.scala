@@ -86,6 +86,6 @@ private[sluice] object AvroRecords {
       row
     }
 
-    def apply(in: Cursor): Any = fill(in, new GenericInternalRow(defaults.length))
+    def apply(in: Cursor): Any = fill(in, Cells.row(defaults.length))
   }
 }

@@ -53,8 +53,10 @@ abstract class Decoded[Given] extends UnaryExpression {
 
   /** Never an exception, whatever the bytes are. */
   override def nullSafeEval(input: Any): Any =
-    try read(input.asInstanceOf[Given])
-    catch {
+    try {
+      Cells.begin()
+      read(input.asInstanceOf[Given])
+    } catch {
       case misfit: Misfit => failed(misfit.told)
       case NonFatal(problem) =>
         failed(Option(problem.getMessage).getOrElse(problem.getClass.getName).take(300))

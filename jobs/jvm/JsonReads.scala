@@ -81,7 +81,7 @@ private[sluice] object JsonReads {
     protected def value(in: JsonParser, token: JsonToken): Any =
       if (token != JsonToken.START_OBJECT) null
       else {
-        val row = new GenericInternalRow(declared.length)
+        val row = Cells.row(declared.length)
         val misfit = members.fill(in, row)
         if (misfit == null) row else misfit
       }

@@ -41,7 +41,7 @@ private[sluice] object ProtobufReads {
     }
 
     def row(found: Any): GenericInternalRow = {
-      val made = new GenericInternalRow(gets.length)
+      val made = Cells.row(gets.length)
       fill(found.asInstanceOf[Message], made)
       made
     }

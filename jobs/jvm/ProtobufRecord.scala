@@ -1,6 +1,6 @@
 package sluice
 
-import com.google.protobuf.{DynamicMessage, InvalidProtocolBufferException}
+import com.google.protobuf.{DynamicMessage, InvalidProtocolBufferException, UnknownFieldSet}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, GenericInternalRow}
 import org.apache.spark.sql.types.{DataType, StringType, StructType}
@@ -27,7 +27,9 @@ case class ProtobufRecord(
   @transient private lazy val fields = new ProtobufReads.Fields(described, declared)
 
   override lazy val dataType: StructType = {
-    fields // What cannot be read fails here, where the query is made.
+    // What cannot be read fails here, where the query is made; so does an older protobuf-java.
+    fields
+    UnknownFieldSet.getDefaultInstance.isEmpty
     declared.add("_error", StringType)
   }
 

@@ -99,7 +99,7 @@ def message_class(source: str, name: str, *, maps: bool = True, **others: str) -
     pool = DescriptorPool()
     described = FileDescriptorSet.FromString(descriptor_set({"main.proto": source, **others}))
     for each in described.file:
-        if not maps:
+        if not maps and not each.name.startswith("google/"):
             _make_lists_of_maps(each.message_type)
         pool.AddSerializedFile(each.SerializeToString())
     return GetMessageClass(pool.FindMessageTypeByName(name))

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _NO_COLUMNS = """'{"type":"struct","fields":[]}'"""
 _ASKED = f"""SELECT sluice_avro(X'', '"int"', '"int"'), sluice_json(X'', {_NO_COLUMNS}, '', false),
 sluice_protobuf(struct(X'', X''), {_NO_COLUMNS}, 'CggKAWEiAwoBTQ==', 'M', '')"""
+# No extension; no jar; an older one before it.
+_LACKING = ("UNRESOLVED_ROUTINE", "NoClassDefFoundError", "NoSuchMethodError")
 
 
 def require_decoding(spark: SparkSession, spec: PipelineSpec) -> None:
@@ -25,7 +27,7 @@ def require_decoding(spark: SparkSession, spec: PipelineSpec) -> None:
     try:
         spark.sql(_ASKED).schema  # noqa: B018
     except Exception as problem:
-        if not any(each in str(problem) for each in ("UNRESOLVED_ROUTINE", "NoClassDefFound")):
+        if not any(each in str(problem) for each in _LACKING):
             raise
         raise SettingsError(
             f"{spec.pipeline}: to read records, expected the jars of this Sluice on Spark's class"
