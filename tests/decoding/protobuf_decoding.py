@@ -62,7 +62,7 @@ def _read(row: dict[str, Any]) -> Read:
 
 def referred(source: str, record: str, values: Sequence[bytes]) -> list[Read]:
     """What the reference makes of them."""
-    read = message_reader(message_class(source, record, maps=False).DESCRIPTOR)
+    read = message_reader(message_class(source, record, bare=True).DESCRIPTOR)
     columns = struct_type(protobuf_columns(of_file(source), record))
     found = [read(value) for value in values]
     return [each if isinstance(each, str) else _plain(each, columns) for each in found]

@@ -35,7 +35,7 @@ enum Class { FIRST = 0; SECOND = 1; }
 SOURCES = {"main.proto": PROTO, "ticket.proto": TICKET}
 Trip = message_class(PROTO, "trips.Trip", **{"ticket.proto": TICKET})
 # Of a map's entry that it does not understand, the parser keeps what it likes.
-_TripOfLists = message_class(PROTO, "trips.Trip", maps=False, **{"ticket.proto": TICKET})
+_BareTrip = message_class(PROTO, "trips.Trip", bare=True, **{"ticket.proto": TICKET})
 MINUS_ONE, LEAST = b"\xff" * 9 + b"\x01", b"\x80" * 9 + b"\x01"
 NOT_ONE = "not one trips.Trip message: "
 ENDED = "While parsing a protocol message, the input ended unexpectedly in the middle of a field"
@@ -78,16 +78,19 @@ def _parts(made: Message) -> Iterator[Message]:
 
 def _of_protobuf(value: bytes) -> Decoded:
     try:
-        made = _TripOfLists.FromString(value)
+        made = _BareTrip.FromString(value)
         if any(map(_passed_over, _parts(made))) or not made.IsInitialized():
             return None
-        ways, seats = made.ticket.ways, made.ticket.seat
-        texts = [*(each.key for each in ways), *(each.row for each in seats)]
-        if any(isinstance(each, bytes) for each in texts) or not 0 <= made.at.nanos < 10**9:
+        if any(isinstance(each, bytes) for each in _texts(made)) or not 0 <= made.at.nanos < 10**9:
             return None
         return _columns(made)
     except (DecodeError, OverflowError, KeyError):
         return None
+
+
+def _texts(made: Message) -> Iterator[str | bytes]:
+    yield from (made.city, *made.leg.names, *(each.row for each in made.ticket.seat))
+    yield from (each.key for each in (*made.tags, *made.ticket.ways))
 
 
 def _columns(made: Message) -> Decoded:

@@ -9,7 +9,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorSet
+from google.protobuf.descriptor_pb2 import (
+    DescriptorProto,
+    Edition,
+    FeatureSet,
+    FileDescriptorProto,
+    FileDescriptorSet,
+)
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message_factory import GetMessageClass
 from grpc_tools import protoc
@@ -91,21 +97,34 @@ def of_registry(key: str, source: str, **others: str) -> RegisteredSchema:
     return RegisteredSchema(key, "PROTOBUF", text, references)
 
 
-def message_class(source: str, name: str, *, maps: bool = True, **others: str) -> Any:
+def message_class(source: str, name: str, *, bare: bool = False, **others: str) -> Any:
     """The class of a message, made from the source without the product's code.
 
-    Without `maps`, they are the lists of entries that they are on the wire.
+    `bare` shows what is on the wire: maps as the lists of entries that they are there, and text as
+    bytes where it is not UTF-8, of which the parser else refuses also what a later value replaces.
     """
     pool = DescriptorPool()
     described = FileDescriptorSet.FromString(descriptor_set({"main.proto": source, **others}))
     for each in described.file:
-        if not maps and not each.name.startswith("google/"):
-            _make_lists_of_maps(each.message_type)
+        if bare:
+            _strip(each)
         pool.AddSerializedFile(each.SerializeToString())
     return GetMessageClass(pool.FindMessageTypeByName(name))
 
 
-def _make_lists_of_maps(messages: Iterable[DescriptorProto]) -> None:
+def _strip(file: FileDescriptorProto) -> None:
+    if file.syntax == "proto3":
+        file.syntax, file.edition = "editions", Edition.EDITION_2023
+        file.options.features.field_presence = FeatureSet.IMPLICIT
+        file.options.features.utf8_validation = FeatureSet.NONE
+    # Python's class of a Struct needs its map.
+    _strip_all(file.message_type, lists=not file.name.startswith("google/"))
+
+
+def _strip_all(messages: Iterable[DescriptorProto], lists: bool) -> None:
     for each in messages:
-        each.options.map_entry = False
-        _make_lists_of_maps(each.nested_type)
+        if lists:
+            each.options.map_entry = False
+        for field in each.field:
+            field.ClearField("proto3_optional")
+        _strip_all(each.nested_type, lists)
