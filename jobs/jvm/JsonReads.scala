@@ -124,9 +124,7 @@ private[sluice] object JsonReads {
 
     private def firstMisfit(found: LinkedHashMap[String, Any]): Misfit =
       found.asScala
-        .collectFirst { case (name, misfit: Misfit) =>
-          misfit.within(s"[${JsonText.shortened(JsonText.quoted(name))}]")
-        }
+        .collectFirst { case (name, misfit: Misfit) => misfit.within(JsonText.place(name)) }
         .orNull
   }
 

@@ -117,6 +117,9 @@ private[sluice] object JsonText {
       cut + (if (json.startsWith("\"")) "…\"" else "…")
     }
 
+  /** A map's key as the place of its value, in an error. */
+  def place(key: String): String = s"[${shortened(quoted(key))}]"
+
   private def ofContainer(in: JsonParser): String = {
     val bytes = new ByteArrayOutputStream()
     val out = factory.createGenerator(bytes)

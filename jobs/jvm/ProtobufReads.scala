@@ -101,10 +101,7 @@ private[sluice] object ProtobufReads {
 
     private def within[Found](name: UTF8String)(read: => Found): Found =
       try read
-      catch {
-        case misfit: Misfit =>
-          throw misfit.within(s"[${JsonText.shortened(JsonText.quoted(name.toString))}]")
-      }
+      catch { case misfit: Misfit => throw misfit.within(JsonText.place(name.toString)) }
   }
 
   private def value(field: FieldDescriptor, declared: DataType): Read =

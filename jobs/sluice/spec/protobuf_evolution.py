@@ -37,10 +37,8 @@ def clash(writer: Descriptor, reader: Descriptor) -> str | None:
 def _clash(
     writer: Descriptor, reader: Descriptor, above: str, seen: set[tuple[str, str]]
 ) -> str | None:
-    pair = (writer.full_name, reader.full_name)
-    if pair in seen:
+    if _was_met(writer, reader, seen):
         return None
-    seen.add(pair)
     written = {each.number: each for each in writer.fields}
     for field in reader.fields:
         if field.number in written:
@@ -54,6 +52,14 @@ def _clash(
             names = ", ".join(each.name for each in theirs)
             return f"{above}{choice.name}: expected one of {names}, found that several may be set"
     return None
+
+
+def _was_met(writer: Descriptor, reader: Descriptor, seen: set[tuple[str, str]]) -> bool:
+    """Whether the pair was compared before: the messages of a writer may be recursive."""
+    pair = (writer.full_name, reader.full_name)
+    met = pair in seen
+    seen.add(pair)
+    return met
 
 
 def _field(
@@ -84,10 +90,8 @@ def message_loss(writer: Descriptor, reader: Descriptor) -> str:
 def _loss(
     writer: Descriptor, reader: Descriptor, above: str, seen: set[tuple[str, str]]
 ) -> str | None:
-    pair = (writer.full_name, reader.full_name)
-    if pair in seen:
+    if _was_met(writer, reader, seen):
         return None
-    seen.add(pair)
     for field in writer.fields:
         place, other = f"{above}{field.name}", reader.fields_by_number.get(field.number)
         if other is None or other.name.lower() != field.name.lower():
