@@ -6,6 +6,8 @@ Two more steps lie inside Delta's commit, which runs no Python: "files written" 
 The fault tests reach them with their own log store.
 
 Without SLUICE_TEST the variable is refused, so that it cannot stop a production run by accident.
+
+In its own process a test may set a hook instead, which is called at every step with its name.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ import logging
 import os
 import signal
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 from sluice.errors import SettingsError, SparkFailed
 
@@ -40,6 +43,8 @@ POINTS = (
     "skip fenced",
     "offsets set aside",
     "recovery fenced",
+    "offsets to commit",
+    "offsets committed",
 )
 
 
@@ -61,11 +66,26 @@ _KINDS: Mapping[str, Callable[[], None]] = {
 }
 
 
+_hooks: list[Callable[[str], None]] = []
+
+
+@contextmanager
+def reaching(hook: Callable[[str], None]) -> Iterator[None]:
+    """Call the hook at every step while the block lasts: for tests."""
+    _hooks.append(hook)
+    try:
+        yield
+    finally:
+        _hooks.remove(hook)
+
+
 def reach(point: str) -> None:
-    """Mark that a step is reached; does nothing unless a test has set a failpoint there.
+    """Mark that a step is reached; does nothing unless a test has set a failpoint or a hook.
 
     Raises SettingsError when a failpoint is set outside a test or is unknown.
     """
+    for hook in _hooks:
+        hook(point)
     wanted = os.environ.get("SLUICE_FAILPOINT")
     if not wanted:
         return

@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sluice.broker.client_settings import ClientSettings
-from sluice.lake.opened import open_lake
+from sluice.lake.opened import SparkEngine
 from sluice.lake.session import open_at
 from sluice.lake.spark_place import OWN_SPARK, SparkPlace, place_in
-from sluice.operations.commands import OperatorCommands, origin_now
+from sluice.operations.commands import OperatorCommands
 from sluice.progress.resources import PipelineResources
 from sluice.registry.answers import FindRegistry, no_registry
 from sluice.settings import Settings, connection_extra
@@ -122,7 +122,7 @@ class Pipeline(OperatorCommands):
 
         How far a batch is read is shown, or logged. Raises SparkFailed.
         """
-        return open_lake(self.resources, self.open_spark, offsets, show)
+        return self.engine.lake(self.resources, offsets, show)
 
     # 3 settle
 
@@ -130,7 +130,7 @@ class Pipeline(OperatorCommands):
         """Write all due receipts and mirror the cursor."""
         from sluice.protocol.settle.write_receipts import settle
 
-        return settle(self.resources, origin_now(run_id, actor))
+        return settle(self.resources, self._origin(run_id, actor))
 
     def announced(self, told: Iterable[object], work: BatchReference | None) -> Announced:
         """How far earlier announcements go; read it before the run settles its work."""
@@ -158,7 +158,7 @@ class Pipeline(OperatorCommands):
 
     def _after_any_reset(self, run_id: str, actor: str) -> Origin:
         """Finish an interrupted reset before anything is planned."""
-        origin = origin_now(run_id, actor)
+        origin = self._origin(run_id, actor)
         if self.resources.offsets.snapshot().resets().interrupted:
             from sluice.operations.reset.close_generation import finish_reset
 
@@ -176,7 +176,7 @@ def open_pipeline(
     """The pipeline of a spec and its Kafka connection's `extra`; contacts nothing yet."""
     client, tables = ClientSettings.from_extra(spec.kafka, kafka), Warehouse(settings.warehouse)
     resources = PipelineResources.of(spec, tables, client, find_registry=find_registry)
-    return Pipeline(resources, open_at(place, tables))
+    return Pipeline(resources, SparkEngine(open_at(place, tables)))
 
 
 def find_pipeline(name: str, environment: Mapping[str, str]) -> Pipeline:

@@ -216,7 +216,7 @@ def a_zombie_after_a_reset(trips: Installed) -> None:
     pipeline.reset(to_earliest, "a scenario", "run", "test")
     # A Spark application that was past all checks when the reset came.
     with pipeline.open_lake() as lake:
-        lake.land(BatchAttempt(batch, tuple(each.offsets for each in batch.ranges)))
+        lake.land(BatchAttempt(batch, tuple(each.offsets for each in batch.ranges), "late"))
     trips.run()
 
 
@@ -323,7 +323,7 @@ def spark(trips: Installed) -> AbstractContextManager[SparkSession]:
 
     connection = "AIRFLOW_CONN_SPARK_DEFAULT"
     found = find_pipeline(trips.name, {**trips.environment, connection: os.environ[connection]})
-    return found.open_spark(found.spec, None)
+    return found.engine.open_spark(found.spec, None)
 
 
 def main(name: str, bootstrap: str, folder: str) -> None:

@@ -26,6 +26,7 @@ PACKAGES = {
 FOLDERS = (
     "errors",
     "failpoints",
+    "clock",
     "settings",
     "strict_model",
     "telling",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 from deltalake import DeltaTable
+from sluice.lake.opened import SparkEngine
 from sluice.offsets.batches import BatchReference
 from sluice.pipeline import Pipeline, find_pipeline
 from sluice.protocol.settle.write_receipts import Settlement
@@ -104,7 +105,7 @@ class Installed:
 
     def open(self) -> Pipeline:
         found = find_pipeline(self.name, self.environment)
-        return replace(found, open_spark=lambda *_: contextlib.nullcontext(self.session()))
+        return replace(found, engine=SparkEngine(lambda *_: contextlib.nullcontext(self.session())))
 
     def plan(self) -> BatchReference:
         return self.open().plan("test", "pytest")

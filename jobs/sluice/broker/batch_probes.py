@@ -73,7 +73,7 @@ def _covering(batches: Iterable[RecordBatch], offset: int) -> str | None:
 _SAMPLE_BYTES = 64 * 1024
 
 
-def read_samples(
+def read_bytes_per_offset(
     client: ClientSettings,
     starts: Mapping[TopicPartition, int],
     *,

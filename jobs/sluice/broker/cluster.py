@@ -1,17 +1,15 @@
-"""The cluster: admin requests to Kafka, and the mirror of the cursor in a consumer group."""
+"""The cluster: one Kafka cluster, asked with three clients, each for what only it can answer."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future
-from datetime import datetime, timedelta
-from functools import partial
-from typing import Any, Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
 
-from confluent_kafka import IsolationLevel, KafkaException, TopicCollection
+from confluent_kafka import IsolationLevel
 from confluent_kafka import TopicPartition as WirePartition
-from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec, ResourceType
+from confluent_kafka.admin import OffsetSpec
 from tenacity import (
     Retrying,
     before_sleep_log,
@@ -21,50 +19,33 @@ from tenacity import (
     wait_fixed,
 )
 
-from sluice.broker.answers import TIMEOUT_S, Asked, NoSuchTopic, Refusals, ask
-from sluice.broker.client_logs import LIBRDKAFKA
+from sluice.broker.admin_requests import AdminRequests
+from sluice.broker.answers import TIMEOUT_S, NoSuchTopic
+from sluice.broker.batch_probes import read_bytes_per_offset, read_fingerprints
 from sluice.broker.client_settings import ClientSettings
 from sluice.broker.group_offsets import commit_group_offsets, read_group_offsets
-from sluice.broker.topic_ids import require_topic_id
-from sluice.errors import BrokerUnavailable, SettingsError
-from sluice.offsets.partition_log import KafkaState, PartitionLog, Retention
-from sluice.offsets.ranges import TopicPartition
+from sluice.broker.port import Positions, ReadOffsets, Sample, TopicSelection
+from sluice.broker.raw_log import read_raw_log
+from sluice.broker.reader import offsets_reader, read_open_since, read_timestamps
+from sluice.broker.samples import read_samples
+from sluice.broker.topic_settings import compacts, retention
+from sluice.errors import BrokerUnavailable
+from sluice.offsets.log_page import LogPage
+from sluice.offsets.partition_log import KafkaState, Logs, PartitionLog, Retention
+from sluice.offsets.ranges import OffsetRange, TopicPartition
+from sluice.offsets.receipts import Span
 
 log = logging.getLogger(__name__)
 
 _PAUSE_S = 0.5
 
 
-class TopicSelection(Protocol):
-    """Which topics are read: the listed ones, else all whose name is selected."""
-
-    @property
-    def topics(self) -> list[str] | None:
-        """The listed names; None where topics are selected by name."""
-
-    def selects(self, topic: str) -> bool:
-        """Whether a topic of this name is read."""
-
-
 class KafkaCluster:
-    """Admin requests to one cluster, and the mirror of the cursor in a consumer group.
-
-    Every method raises BrokerUnavailable, which names the broker, when no answer comes in time, and
-    SettingsError when the connection is refused, or its user has not the rights.
-    """
+    """One cluster: its logs, its consumer groups and its records. Implements the port `Cluster`."""
 
     def __init__(self, client: ClientSettings) -> None:
         self._client = client
-        refusals = Refusals()
-        try:
-            self._admin = AdminClient(
-                {**client.librdkafka(), "error_cb": refusals}, logger=LIBRDKAFKA
-            )
-        except KafkaException as problem:
-            raise SettingsError(
-                f"connection {client.connection}: {problem.args[0].str()}. Correct its extra."
-            ) from None
-        self._asked = Asked(client, refusals, partial(self._admin.poll, 0))
+        self._admin = AdminRequests(client)
 
     def state(self, selection: TopicSelection) -> KafkaState:
         """The current logs of the selected topics; missing topics are left out.
@@ -82,8 +63,8 @@ class KafkaCluster:
         return again(self._state, selection)
 
     def _state(self, selection: TopicSelection) -> KafkaState:
-        cluster = self._start(lambda: self._admin.describe_cluster(request_timeout=TIMEOUT_S))
-        topic_ids = self._topics(self._selected(selection))
+        cluster_id = self._admin.start_cluster_id()
+        topic_ids = self._admin.topics(self._selected(selection))
         partitions = [
             WirePartition(topic, number)
             for topic, (_, numbers) in topic_ids.items()
@@ -93,9 +74,9 @@ class KafkaCluster:
         # by an open transaction, or a log start may be behind the end.
         # read_committed asks for the LSO, read_uncommitted for the high watermark (KIP-98).
         both = OffsetSpec.earliest(), OffsetSpec.latest()
-        asked = [self._asked_offsets(partitions, each) for each in both]
-        starts, ends = map(self._told_offsets, asked)
-        stable = self._list_offsets(partitions, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED)
+        asked = [self._admin.start_offsets(partitions, each) for each in both]
+        starts, ends = map(self._admin.told_offsets, asked)
+        stable = self._admin.offsets(partitions, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED)
         logs = {
             each: PartitionLog(
                 topic_id=topic_ids[each.topic][0],
@@ -106,7 +87,7 @@ class KafkaCluster:
             )
             for each in starts
         }
-        return KafkaState(self._ask(partial(_itself, cluster)).cluster_id, logs)
+        return KafkaState(cluster_id(), logs)
 
     def offsets_for_time(
         self, partitions: list[TopicPartition], moment: datetime
@@ -114,7 +95,7 @@ class KafkaCluster:
         """The first offset whose record is at or after the moment; None where none is."""
         # To Kafka, -1 and -2 mean the log's two ends (its protocol's ListOffsets).
         at = OffsetSpec.for_timestamp(max(0, int(moment.timestamp() * 1000)))
-        found = self._list_offsets(
+        found = self._admin.offsets(
             [WirePartition(each.topic, each.partition) for each in partitions], at
         )
         return {each: info.offset if info.offset >= 0 else None for each, info in found.items()}
@@ -126,9 +107,9 @@ class KafkaCluster:
         found = read_group_offsets(self._client, group, partitions)
         return {each: found.get(each) for each in partitions}
 
-    def mirror(self, group: str, cursor: Mapping[TopicPartition, int]) -> None:
+    def mirror(self, group: str, cursor: Positions) -> None:
         """Commit the cursor as a consumer group's offsets, except where a log is gone."""
-        there = self._topics(sorted({each.topic for each in cursor}))
+        there = self._admin.topics(sorted({each.topic for each in cursor}))
         offsets = {
             each: end
             for each, end in cursor.items()
@@ -139,109 +120,53 @@ class KafkaCluster:
 
     def topic_names(self) -> list[str]:
         """The names of all topics that the connection's user may see, in order."""
-        metadata = self._ask(lambda: self._admin.list_topics(timeout=TIMEOUT_S))
-        return sorted(metadata.topics)
-
-    def compacts(self, topic: str) -> bool:
-        """Whether the topic's cleanup policy compacts."""
-        return topic in self.compacting([topic])
+        return self._admin.topic_names()
 
     def compacting(self, topics: Iterable[str]) -> frozenset[str]:
         """Those of the topics whose cleanup policy compacts: one request for all."""
-        found = self._settings(topics)
-        return frozenset(
-            name for name, each in found.items() if "compact" in each["cleanup.policy"]
-        )
+        found = self._admin.settings(topics)
+        return frozenset(name for name, each in found.items() if compacts(each))
 
     def retentions(self, topics: Iterable[str]) -> Mapping[str, Retention]:
         """When Kafka deletes the topics' records."""
-        return {topic: _retention(found) for topic, found in self._settings(topics).items()}
+        return {topic: retention(found) for topic, found in self._admin.settings(topics).items()}
 
-    def _settings(self, topics: Iterable[str]) -> dict[str, dict[str, str]]:
-        resources = [ConfigResource(ResourceType.TOPIC, topic) for topic in topics]
-        if not resources:
-            return {}
-        futures = self._ask(
-            lambda: self._admin.describe_configs(resources, request_timeout=TIMEOUT_S)
-        )
-        answers = {
-            each.name: self._ask(
-                partial(_itself, futures[each]), f"DESCRIBE_CONFIGS on topic {each.name}"
-            )
-            for each in resources
-        }
-        return {
-            topic: {name: entry.value for name, entry in answer.items()}
-            for topic, answer in answers.items()
-        }
+    def fingerprints(self, cursor: Positions) -> Mapping[TopicPartition, str | None]:
+        """The fingerprint of the record batch before each offset; None where the log has none."""
+        return read_fingerprints(self._client, cursor)
+
+    def raw_log(
+        self,
+        partition: TopicPartition,
+        missing: Sequence[Span],
+        *,
+        timeout: float = 30.0,
+        patience: float = 3.0,
+    ) -> Iterator[LogPage]:
+        """The log where offsets are missing, a page at a time, in order."""
+        return read_raw_log(self._client, partition, missing, timeout=timeout, patience=patience)
+
+    def offsets_reader(self) -> AbstractContextManager[ReadOffsets]:
+        """A reader of the offsets in one range after the other, over the same connection."""
+        return offsets_reader(self._client)
+
+    def samples(self, wanted: Iterable[OffsetRange], at_most: int) -> list[Sample]:
+        """The first `at_most` committed records of each range, in order."""
+        return read_samples(self._client, wanted, at_most)
+
+    def timestamps(self, starts: Positions) -> Mapping[TopicPartition, datetime]:
+        """The timestamp of the first committed record at or after each offset."""
+        return read_timestamps(self._client, starts)
+
+    def open_since(self, logs: Logs) -> Mapping[TopicPartition, datetime]:
+        """Since when a transaction has been open, for partitions that have one."""
+        return read_open_since(self._client, logs)
+
+    def bytes_per_offset(self, starts: Positions) -> Mapping[TopicPartition, float]:
+        """The compressed bytes per offset from each offset on; unknown ones are left out."""
+        return read_bytes_per_offset(self._client, starts)
 
     def _selected(self, selection: TopicSelection) -> list[str]:
         if selection.topics is not None:
             return selection.topics
         return [topic for topic in self.topic_names() if selection.selects(topic)]
-
-    def _topics(self, topics: list[str]) -> dict[str, tuple[str, list[int]]]:
-        futures = self._ask(
-            lambda: self._admin.describe_topics(TopicCollection(topics), request_timeout=TIMEOUT_S)
-        )
-        found = {}
-        for topic, future in futures.items():
-            try:
-                answer = self._ask(partial(_itself, future), f"DESCRIBE on topic {topic}")
-            except NoSuchTopic:
-                continue
-            topic_id = require_topic_id(topic, str(answer.topic_id))
-            found[topic] = (topic_id, [each.id for each in answer.partitions])
-        return found
-
-    def _list_offsets(
-        self,
-        partitions: list[WirePartition],
-        at: OffsetSpec,
-        isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
-    ) -> dict[TopicPartition, Any]:
-        return self._told_offsets(self._asked_offsets(partitions, at, isolation))
-
-    def _asked_offsets(
-        self,
-        partitions: list[WirePartition],
-        at: OffsetSpec,
-        isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
-    ) -> dict[WirePartition, Future[Any]]:
-        """The offsets asked for, by futures: nothing waits for an answer yet."""
-        futures: dict[WirePartition, Future[Any]] = self._start(
-            lambda: self._admin.list_offsets(
-                dict.fromkeys(partitions, at),
-                isolation_level=isolation,
-                request_timeout=TIMEOUT_S,
-            )
-        )
-        return futures
-
-    def _told_offsets(
-        self, futures: Mapping[WirePartition, Future[Any]]
-    ) -> dict[TopicPartition, Any]:
-        return {
-            TopicPartition(each.topic, each.partition): self._ask(
-                partial(_itself, future), f"DESCRIBE on topic {each.topic}"
-            )
-            for each, future in futures.items()
-        }
-
-    def _start(self, request: Callable[[], Any]) -> Any:
-        """Send a request; its answer is one future or several, which nothing waits for."""
-        return self._ask(lambda: (request(),))[0]
-
-    def _ask(self, question: Callable[[], Any], needs: str = "") -> Any:
-        return ask(self._asked, question, needs)
-
-
-def _retention(settings: Mapping[str, str]) -> Retention:
-    if "delete" not in settings["cleanup.policy"]:
-        return Retention(None)
-    period, size = int(settings["retention.ms"]), int(settings["retention.bytes"])
-    return Retention(timedelta(milliseconds=period) if period >= 0 else None, size >= 0)
-
-
-def _itself(future: Future[Any]) -> Future[Any]:
-    return future

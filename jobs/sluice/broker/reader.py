@@ -6,7 +6,7 @@ It commits nothing and disturbs no other consumer.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -16,6 +16,7 @@ from confluent_kafka import TopicPartition as WirePartition
 
 from sluice.broker.client_logs import LIBRDKAFKA
 from sluice.broker.client_settings import ClientSettings
+from sluice.broker.port import ReadOffsets
 from sluice.errors import BrokerUnavailable
 from sluice.offsets.partition_log import PartitionLog
 from sluice.offsets.ranges import OffsetRange, TopicPartition
@@ -25,13 +26,6 @@ TIMEOUT_S = 15.0
 _AT_A_TIME = 10_000
 _PAUSE_S = 0.2
 _FETCH_WAIT_MS = 20
-
-
-ReadOffsets = Callable[[OffsetRange], Iterator[list[int]]]
-"""Reads the offsets in a range that hold a committed record, ascending, in chunks.
-
-Raises BrokerUnavailable when nothing comes for 15 s, SettingsError when the user may not read it.
-"""
 
 
 @contextmanager

@@ -4,30 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from datetime import datetime
 
 from confluent_kafka import Message
 from confluent_kafka import TopicPartition as WirePartition
 
 from sluice.broker.client_settings import ClientSettings
+from sluice.broker.port import Sample
 from sluice.broker.reader import TIMEOUT_S, at_the_end, is_forbidden, lone_consumer, moment_of
 from sluice.errors import BrokerUnavailable
 from sluice.offsets.ranges import OffsetRange, TopicPartition
-
-
-@dataclass(frozen=True)
-class Sample:
-    """One record; `timestamp` is None where Kafka has none."""
-
-    partition: TopicPartition
-    offset: int
-    timestamp: datetime | None
-    key: bytes | None
-    value: bytes | None
-
-    def __str__(self) -> str:
-        return f"{self.partition}@{self.offset}"
 
 
 def read_samples(

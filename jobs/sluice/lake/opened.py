@@ -1,9 +1,10 @@
-"""An opened lake: a pipeline's tables with a Spark session, which ends with it."""
+"""The engine that Spark is: a pipeline's tables with a Spark session, which ends with them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sluice.lake.port import Lake, ShowReading, Upkeep
@@ -17,28 +18,30 @@ OpenSpark = Callable[[PipelineSpec, int | None], AbstractContextManager["SparkSe
 """Starts Spark for a pipeline that reads so many offsets (None: unknown); stops it at the end."""
 
 
-@contextmanager
-def open_lake(
-    resources: PipelineResources,
-    open_spark: OpenSpark,
-    offsets: int | None,
-    show: ShowReading | None = None,
-) -> Iterator[Lake]:
-    """The lake that batches of so many offsets land in; what is read is shown, or logged.
+@dataclass(frozen=True)
+class SparkEngine:
+    """Implements the port `Engine`."""
 
-    Raises SparkFailed.
-    """
-    from sluice.lake.spark_lake import SparkLake
-    from sluice.progress.readers import spec_to_land
+    open_spark: OpenSpark
 
-    with open_spark(resources.spec, offsets) as spark:
-        yield SparkLake(spark, resources, spec_to_land(resources), show)
+    @contextmanager
+    def lake(
+        self,
+        resources: PipelineResources,
+        offsets: int | None,
+        show: ShowReading | None = None,
+    ) -> Iterator[Lake]:
+        """The lake that batches of so many offsets land in; what is read is shown, or logged."""
+        from sluice.lake.spark_lake import SparkLake
+        from sluice.progress.readers import spec_to_land
 
+        with self.open_spark(resources.spec, offsets) as spark:
+            yield SparkLake(spark, resources, spec_to_land(resources), show)
 
-@contextmanager
-def open_upkeep(resources: PipelineResources, open_spark: OpenSpark) -> Iterator[Upkeep]:
-    """What removes rows and files. Raises SparkFailed."""
-    from sluice.lake.upkeep import SparkUpkeep
+    @contextmanager
+    def upkeep(self, resources: PipelineResources) -> Iterator[Upkeep]:
+        """What removes rows and files."""
+        from sluice.lake.upkeep import SparkUpkeep
 
-    with open_spark(resources.spec, None) as spark:
-        yield SparkUpkeep(spark, resources.tables.quarantine(resources.spec.table))
+        with self.open_spark(resources.spec, None) as spark:
+            yield SparkUpkeep(spark, resources.tables.quarantine(resources.spec.table))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sluice.offsets.batches import Batch
 from sluice.offsets.quarantined import BatchOffsets
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.spec_edition import SpecEdition
+
+if TYPE_CHECKING:
+    from sluice.progress.resources import PipelineResources
 
 
 class Undecodable(Exception):
@@ -30,7 +32,7 @@ class BatchAttempt:
 
     batch: Batch
     ranges: tuple[OffsetRange, ...]
-    attempt: str = field(default_factory=lambda: uuid.uuid4().hex)
+    attempt: str
     fingerprints: Mapping[TopicPartition, str | None] = field(default_factory=dict)
     compacts: bool = False
     spec: SpecEdition | None = None
@@ -127,3 +129,21 @@ class Upkeep(Protocol):
 
     def vacuum(self, uri: str) -> None:
         """Delete files that the table has not referenced for its retention."""
+
+
+class Engine(Protocol):
+    """What opens a pipeline's tables for writing, and closes them at the end of a block."""
+
+    def lake(
+        self,
+        resources: PipelineResources,
+        offsets: int | None,
+        show: ShowReading | None = None,
+    ) -> AbstractContextManager[Lake]:
+        """The lake that batches of so many offsets land in (None: unknown).
+
+        What is read is shown, or logged. Raises SparkFailed.
+        """
+
+    def upkeep(self, resources: PipelineResources) -> AbstractContextManager[Upkeep]:
+        """What removes rows and files. Raises SparkFailed."""

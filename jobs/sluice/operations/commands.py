@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
-from sluice.lake.opened import OpenSpark, open_upkeep
 from sluice.offsets.origin import Origin
 
 if TYPE_CHECKING:
-    from sluice.lake.port import Upkeep
+    from sluice.lake.port import Engine, Upkeep
     from sluice.offsets.batches import BatchReference
     from sluice.offsets.notation import Positions
     from sluice.offsets.quarantined import Drop, RecordFilter
@@ -33,17 +32,12 @@ if TYPE_CHECKING:
     from sluice.protocol.settle.write_receipts import Settlement
 
 
-def origin_now(run_id: str, actor: str) -> Origin:
-    """A run and who is behind it, now."""
-    return Origin(run_id, actor, datetime.now(UTC))
-
-
 @dataclass(frozen=True)
 class OperatorCommands:
     """What operators ask of one pipeline."""
 
     resources: PipelineResources
-    open_spark: OpenSpark
+    engine: Engine
 
     def status(self) -> PipelineStatus | UnknownStatus:
         """Where the cursor is, and how far it is behind."""
@@ -88,7 +82,7 @@ class OperatorCommands:
         from sluice.operations.verify.accept_gaps import accept_gaps
         from sluice.protocol.settle.write_receipts import Settlement
 
-        written = accept_gaps(self.resources, gaps, reason, origin_now(run_id, actor))
+        written = accept_gaps(self.resources, gaps, reason, self._origin(run_id, actor))
         return Settlement(tuple(written))
 
     def preview_reset(self, target: Target) -> Preview:
@@ -109,7 +103,7 @@ class OperatorCommands:
         """Close the generation and open the next one at the target."""
         from sluice.operations.reset.close_generation import reset
 
-        origin = origin_now(run_id, actor)
+        origin = self._origin(run_id, actor)
         return reset(self.resources, target, reason, origin, as_previewed, bring_back_erased)
 
     def recover(self, reason: str, run_id: str, actor: str, execute: bool) -> Recovery:
@@ -117,7 +111,7 @@ class OperatorCommands:
         from sluice.operations.recover.recover import preview_recovery, recover
 
         decided = recover if execute else preview_recovery
-        return decided(self.resources, reason, origin_now(run_id, actor))
+        return decided(self.resources, reason, self._origin(run_id, actor))
 
     def preview_skip(self, positions: Positions, reason: str, actor: str) -> Skip:
         """How single offsets would be skipped; nothing is written."""
@@ -136,7 +130,7 @@ class OperatorCommands:
         """Skip single offsets: a loss record for each, and a plan around them."""
         from sluice.operations.reset.skip import skip
 
-        return skip(self.resources, positions, reason, origin_now(run_id, actor), as_previewed)
+        return skip(self.resources, positions, reason, self._origin(run_id, actor), as_previewed)
 
     def list_quarantine(self) -> QuarantineListing:
         """The quarantined records by cause."""
@@ -160,7 +154,7 @@ class OperatorCommands:
         """Record quarantined records as lost, and remove their rows with Spark."""
         from sluice.operations.quarantine.drop import drop
 
-        return drop(self.resources, choice, reason, origin_now(run_id, actor), self._open_upkeep)
+        return drop(self.resources, choice, reason, self._origin(run_id, actor), self._open_upkeep)
 
     def maintain(self, run_id: str, actor: str) -> MaintenanceResult:
         """Remove dead rows and small files with Spark; no row that counts is touched."""
@@ -169,7 +163,11 @@ class OperatorCommands:
         if is_new(self.resources):
             return MaintenanceResult()
         with self._open_upkeep() as upkeep:
-            return maintain(self.resources, upkeep, origin_now(run_id, actor))
+            return maintain(self.resources, upkeep, self._origin(run_id, actor))
+
+    def _origin(self, run_id: str, actor: str) -> Origin:
+        """A run and who is behind it, now."""
+        return Origin(run_id, actor, self.resources.clock.now())
 
     def _open_upkeep(self) -> AbstractContextManager[Upkeep]:
-        return open_upkeep(self.resources, self.open_spark)
+        return self.engine.upkeep(self.resources)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from sluice.broker.client_settings import ClientSettings
 from sluice.broker.cluster import KafkaCluster
+from sluice.broker.port import Cluster
+from sluice.clock import SYSTEM_CHANCE, SYSTEM_CLOCK, Chance, Clock
 from sluice.registry.answers import FindRegistry, no_registry
 from sluice.registry.kept_schemas import KeptSchemas
 from sluice.registry.schema_book import SchemaBook
@@ -22,11 +24,13 @@ class PipelineResources:
     spec: PipelineSpec
     tables: Warehouse
     client: ClientSettings
-    kafka: KafkaCluster
+    kafka: Cluster
     offsets: OffsetsTable
     data: DeltaLog
     quarantine: DeltaLog
     schemas: SchemaBook
+    clock: Clock
+    chance: Chance
 
     @classmethod
     def of(
@@ -34,8 +38,10 @@ class PipelineResources:
         spec: PipelineSpec,
         tables: Warehouse,
         client: ClientSettings,
-        kafka: KafkaCluster | None = None,
+        kafka: Cluster | None = None,
         find_registry: FindRegistry = no_registry,
+        clock: Clock = SYSTEM_CLOCK,
+        chance: Chance = SYSTEM_CHANCE,
     ) -> PipelineResources:
         """Assemble the resources; nothing is contacted yet. Pipelines may share a cluster."""
         return cls(
@@ -49,6 +55,8 @@ class PipelineResources:
             data=DeltaLog(tables.data(spec.table)),
             quarantine=DeltaLog(tables.quarantine(spec.table)),
             schemas=SchemaBook(KeptSchemas(tables.offsets(spec.table)), find_registry),
+            clock=clock,
+            chance=chance,
         )
 
     @property

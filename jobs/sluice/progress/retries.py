@@ -5,29 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from tenacity import (
-    RetryError,
-    Retrying,
-    retry_if_exception_type,
-    stop_after_attempt,
-    wait_random_exponential,
-)
+from tenacity import RetryError, Retrying, retry_if_exception_type, stop_after_attempt
 
+from sluice.clock import LongerAtRandom
 from sluice.errors import CommitConflict, CommitFailed
+from sluice.progress.resources import PipelineResources
 
 _ATTEMPTS = 10
 _T = TypeVar("_T")
 
 
-def until_it_lands(step: Callable[[], _T], crossed: str) -> _T:
+def until_it_lands(resources: PipelineResources, step: Callable[[], _T], crossed: str) -> _T:
     """Repeat a step until its commit meets no conflict; each time it reads and decides again.
 
     Raises CommitFailed after ten conflicts in a row: `crossed` says with what, and the next move.
     """
     again = Retrying(
         retry=retry_if_exception_type(CommitConflict),
-        # At random, or two that met once would go on meeting.
-        wait=wait_random_exponential(multiplier=0.05, max=2),
+        sleep=resources.clock.sleep,
+        wait=LongerAtRandom(resources.chance, first=0.05, longest=2),
         stop=stop_after_attempt(_ATTEMPTS),
     )
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 
 import obstore
 from deltalake import DeltaTable, Transaction
@@ -22,7 +22,7 @@ from sluice.tables.refusals import storing
 from sluice.tables.warehouse import as_aws_has_it, is_on_s3
 
 
-def commit_transactions(table: DeltaTable, ids: Iterable[Transaction]) -> None:
+def commit_transactions(table: DeltaTable, ids: Iterable[Transaction], now: datetime) -> None:
     """Commit transaction ids as the version after the table's.
 
     Raises CommitConflict where another commit has that version, CommitFailed where the store
@@ -32,7 +32,7 @@ def commit_transactions(table: DeltaTable, ids: Iterable[Transaction]) -> None:
     name = f"_delta_log/{table.version() + 1:020d}.json"
     with storing(uri):
         try:
-            obstore.put(_store(uri), name, _text(ids).encode(), mode="create")
+            obstore.put(_store(uri), name, _text(ids, now).encode(), mode="create")
         except AlreadyExistsError:
             raise CommitConflict(f"{uri}: {name} is another commit's") from None
         except BaseError as problem:
@@ -45,10 +45,9 @@ def _store(uri: str) -> ObjectStore:
     return LocalStore(uri.removeprefix("file://").rstrip("/"))
 
 
-def _text(ids: Iterable[Transaction]) -> str:
-    now = int(datetime.now(UTC).timestamp() * 1000)
+def _text(ids: Iterable[Transaction], now: datetime) -> str:
     info = {
-        "timestamp": now,
+        "timestamp": int(now.timestamp() * 1000),
         "operation": "WRITE",
         "operationParameters": {"mode": "Append", "partitionBy": "[]"},
         "isBlindAppend": True,

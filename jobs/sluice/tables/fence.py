@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 
 from deltalake import CommitProperties, DeltaTable, Transaction
 
@@ -34,7 +34,7 @@ class Fencing:
         with answered(self._table.table_uri):
             return self._table.transaction_version(sequence.app_id) or 0
 
-    def close(self, sequences: Iterable[BatchSequence]) -> None:
+    def close(self, sequences: Iterable[BatchSequence], now: datetime) -> None:
         """Close the sequences in one empty commit.
 
         Raises CommitConflict when one of their batches or another fence landed since this version
@@ -44,11 +44,11 @@ class Fencing:
         """
         # While transaction ids expire, Spark drops those without a time at once (Delta's
         # InMemoryLogReplay).
-        now = int(datetime.now(UTC).timestamp() * 1000)
+        at = int(now.timestamp() * 1000)
         app_ids = [each.app_id for each in sequences]
-        fences = [Transaction(each, FENCE, now) for each in app_ids]
+        fences = [Transaction(each, FENCE, at) for each in app_ids]
         if unwritable_features(self._table):
-            commit_transactions(self._table, fences)
+            commit_transactions(self._table, fences, now)
             return
         with committing(self._table, app_ids):
             self._table.create_write_transaction(

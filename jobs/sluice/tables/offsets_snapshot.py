@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pyarrow as pa
 from deltalake import CommitProperties, Transaction, write_deltalake
 
 from sluice.errors import CommitConflict
+from sluice.failpoints import reach
 from sluice.offsets.batches import Batch
 from sluice.offsets.origin import Origin
 from sluice.offsets.plan import Plan
@@ -44,19 +45,19 @@ class OffsetsSnapshot(OffsetsReading):
         """
         before = self._newest(self._resets_app_id)
         rows = reset_rows(reset, self._after_all_resets(origin))
-        self._append(rows, self._resets_app_id, before, before + 1)
+        self._append(rows, self._resets_app_id, before, before + 1, origin)
 
     def append_plan(self, plan: Plan, origin: Origin) -> None:
         """Make new batches durable, all in one commit. Raises CommitConflict or CommitFailed."""
         first, last = plan.batches[0], plan.batches[-1]
         rows = plan_rows(plan, origin)
-        self._append(rows, first.sequence.app_id, first.number - 1, last.number)
+        self._append(rows, first.sequence.app_id, first.number - 1, last.number, origin)
 
     def append_receipt(self, receipt: Receipt, origin: Origin) -> None:
         """Write a batch's receipt, once. Raises CommitConflict or CommitFailed."""
         batch = receipt.batch
         rows = receipt_rows(receipt, origin)
-        self._append(rows, batch.sequence.receipts_app_id, batch.number - 1, batch.number)
+        self._append(rows, batch.sequence.receipts_app_id, batch.number - 1, batch.number, origin)
 
     def append_recovery(
         self,
@@ -79,13 +80,13 @@ class OffsetsSnapshot(OffsetsReading):
             *(row for each in receipts for row in receipt_rows(each, origin)),
             *reset_rows(opening, self._after_all_resets(origin)),
         ]
-        self._commit(rows, numbers)
+        self._commit(rows, numbers, origin)
 
     def append_drop(self, drop: Drop, origin: Origin) -> None:
         """Record a drop from quarantine. Raises CommitConflict or CommitFailed."""
         app_id = f"sluice:{self._pipeline}:drops"
         before = self._newest(app_id)
-        self._append(drop_rows(drop, origin), app_id, before, before + 1)
+        self._append(drop_rows(drop, origin), app_id, before, before + 1, origin)
 
     def _after_all_resets(self, origin: Origin) -> Origin:
         times = [row["recorded_at"] for row in self._reset_rows()]
@@ -93,24 +94,29 @@ class OffsetsSnapshot(OffsetsReading):
         return replace(origin, at=now)
 
     def _append(
-        self, rows: Iterable[dict[str, Any]], app_id: str, expected: int, number: int
+        self,
+        rows: Iterable[dict[str, Any]],
+        app_id: str,
+        expected: int,
+        number: int,
+        origin: Origin,
     ) -> None:
         if self._newest(app_id) != expected:
             raise CommitConflict(app_id)
-        self._commit(rows, {app_id: number})
+        self._commit(rows, {app_id: number}, origin)
 
-    def _commit(self, rows: Iterable[dict[str, Any]], numbers: Mapping[str, int]) -> None:
+    def _commit(
+        self, rows: Iterable[dict[str, Any]], numbers: Mapping[str, int], origin: Origin
+    ) -> None:
         if self._table is None:
             raise CommitConflict(self._pipeline)
-        now = _now()
+        now = int(origin.at.timestamp() * 1000)
         by = CommitProperties(app_transactions=[Transaction(*e, now) for e in numbers.items()])
         table = pa.Table.from_pylist(list(rows), schema=SCHEMA)
         self.forget()
+        reach("offsets to commit")
         with committing(self._table):
             write_deltalake(
                 self._table, table, mode="append", schema_mode="merge", commit_properties=by
             )
-
-
-def _now() -> int:
-    return int(datetime.now(UTC).timestamp() * 1000)
+        reach("offsets committed")

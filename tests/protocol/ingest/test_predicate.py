@@ -37,7 +37,7 @@ def test_exactly_the_rows_of_the_ranges_are_replaced(spark: SparkSession, partit
         for number in range(partitions + 6)
         for at in range(11)
     ]
-    reading = BatchAttempt(batch(*ranges), tuple(ranges))
+    reading = BatchAttempt(batch(*ranges), tuple(ranges), "attempt")
     found = spark.createDataFrame(rows, COLUMNS).where(rows_in_ranges(reading)).collect()
     expected = {
         (each.partition.topic, TOPIC_ID, each.partition.partition, offset)
@@ -50,6 +50,6 @@ def test_exactly_the_rows_of_the_ranges_are_replaced(spark: SparkSession, partit
 
 def test_ten_thousand_ranges_are_a_short_predicate() -> None:
     ranges = [offsets(9_123_456_789 + n, 9_123_506_789, n) for n in range(10_000)]
-    text = rows_in_ranges(BatchAttempt(batch(*ranges), tuple(ranges)))
+    text = rows_in_ranges(BatchAttempt(batch(*ranges), tuple(ranges), "attempt"))
     assert len(text) < 256_000
     assert partition(0).topic in text

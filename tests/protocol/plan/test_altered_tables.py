@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from deltalake import CommitProperties, DeltaTable, Transaction
@@ -230,7 +231,7 @@ def test_a_fence_on_a_clustered_table_gives_way_to_a_batch_that_has_landed(
     trips.run()
     closed = BatchSequence(trips.name, "forward", 1)
     with pytest.raises(CommitConflict, match="is another commit's"):
-        decided_on.close([closed])
+        decided_on.close([closed], datetime.now(UTC))
     assert not trips.open().resources.data.snapshot().closed(closed)
     exact(trips, 4)
 

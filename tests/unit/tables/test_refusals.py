@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,9 @@ from sluice.errors import (
 )
 from sluice.offsets.origin import Origin
 from sluice.offsets.plan import Plan
+from sluice.pipeline import open_pipeline
 from sluice.progress.retries import until_it_lands
+from sluice.settings import Settings
 from sluice.tables.delta_log import DeltaLog
 from sluice.tables.fence import FENCE
 from sluice.tables.offsets_schema import SCHEMA
@@ -29,7 +32,7 @@ from sluice.tables.offsets_table import OffsetsTable
 from sluice.tables.refusals import reading
 from sluice.tables.table_files import answered
 
-from tests.unit.builders import batch, offsets, sequence
+from tests.unit.builders import batch, offsets, sequence, spec
 
 ORIGIN = Origin("run", "pytest", datetime.now(UTC))
 PLAN = Plan((batch(offsets(0, 10)),), ())
@@ -112,12 +115,12 @@ def test_a_fence_starts_over_only_for_a_batch_or_a_fence(data: Path) -> None:
     assert fencing is not None
     append_transaction(data, lanes[1].app_id, 1)
     with pytest.raises(CommitConflict):
-        fencing.close(lanes)
+        fencing.close(lanes, ORIGIN.at)
     fencing = DeltaLog(str(data)).snapshot().fencing()
     assert fencing is not None
     add_features(data)
     with pytest.raises(CommitConflict):
-        fencing.close(lanes)
+        fencing.close(lanes, ORIGIN.at)
     assert DeltaTable(data).transaction_version(lanes[0].app_id) != FENCE
 
 
@@ -127,17 +130,17 @@ def test_a_fence_is_written_without_delta_rs_where_it_lacks_a_feature(data: Path
     fencing, late = (DeltaLog(str(data)).snapshot().fencing() for _ in range(2))
     assert fencing is not None
     assert late is not None
-    fencing.close(lanes)
+    fencing.close(lanes, ORIGIN.at)
     table = DeltaTable(data)
     assert [table.transaction_version(each.app_id) for each in lanes] == [FENCE, FENCE]
     with pytest.raises(CommitConflict, match="is another commit's"):
-        late.close(lanes)
+        late.close(lanes, ORIGIN.at)
     assert DeltaTable(data).version() == table.version()
     again = DeltaLog(str(data)).snapshot().fencing()
     assert again is not None
     (data / "_delta_log" / f"{table.version() + 1:020d}.json").mkdir()
     with pytest.raises((CommitConflict, CommitFailed)):
-        again.close(lanes)
+        again.close(lanes, ORIGIN.at)
 
 
 def test_a_feature_that_asks_something_of_every_commit_is_refused_by_name(data: Path) -> None:
@@ -219,14 +222,31 @@ def test_an_offsets_table_that_cannot_be_made_is_a_failure(tmp_path: Path) -> No
         offsets_at(tmp_path / "no_folder").snapshot_to_write()
 
 
-def test_conflicts_without_end_end_after_a_while_with_pauses_between() -> None:
-    tried: list[float] = []
+class Resting:
+    """A clock on which waiting takes no time."""
+
+    def __init__(self) -> None:
+        self.waits: list[float] = []
+
+    def now(self) -> datetime:
+        return ORIGIN.at
+
+    def sleep(self, seconds: float) -> None:
+        self.waits.append(seconds)
+
+
+def test_conflicts_without_end_end_after_a_while_with_pauses_between(tmp_path: Path) -> None:
+    tried: list[int] = []
+    clock = Resting()
+    settings = Settings(warehouse=str(tmp_path), pipelines=tmp_path)
+    trips = open_pipeline(spec(), settings, {"bootstrap.servers": "127.0.0.1:1"})
 
     def conflicting() -> None:
-        tried.append(datetime.now(UTC).timestamp())
+        tried.append(len(tried))
         raise CommitConflict("always")
 
     with pytest.raises(CommitFailed, match="10 times in a row, another"):
-        until_it_lands(conflicting, "{times}, another")
+        until_it_lands(replace(trips.resources, clock=clock), conflicting, "{times}, another")
     assert len(tried) == 10
-    assert tried[-1] - tried[0] > 0.1
+    assert len(clock.waits) == 9
+    assert 0.1 < sum(clock.waits) < 10

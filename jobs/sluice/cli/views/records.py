@@ -6,7 +6,7 @@ import base64
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sluice.broker.samples import Sample
+    from sluice.broker.port import Sample
     from sluice.progress.quarantined_records import Record
 
 _SHOWN = 80

@@ -116,7 +116,7 @@ class _Tables:
     def overview(self, lags: tuple[Lag, ...] | None, kafka: str, refused: str) -> Overview:
         """With what the cluster told: lags, or why none, and what would refuse the next run."""
         why, refused = self.problem or kafka, self.refused or refused
-        return Overview(self.spec, datetime.now(UTC), self.progress, lags, why, refused)
+        return Overview(self.spec, self.resources.clock.now(), self.progress, lags, why, refused)
 
 
 def _read_tables(resources: PipelineResources) -> _Tables:
@@ -176,7 +176,7 @@ def _with_kafka(members: Sequence[_Tables]) -> list[Overview]:
 
 def _told(members: Sequence[_Tables]) -> Iterator[Overview]:
     """The same, asked at once. Raises what the cluster answers with."""
-    kafka, client = members[0].resources.kafka, members[0].resources.client
+    kafka, clock = members[0].resources.kafka, members[0].resources.clock
     lanes = {each.spec.pipeline: each for each in members if each.lane is not None}
     states = read_states(kafka, [each.spec for each in lanes.values()])
     positions: dict[str, Mapping[TopicPartition, int]] = {}
@@ -191,7 +191,8 @@ def _told(members: Sequence[_Tables]) -> Iterator[Overview]:
             silent[name] = str(problem)
         else:
             positions[name] = begin if refused[name] else _still_read(begin, states[name])
-    lags = read_all_lags(kafka, client, {name: states[name] for name in positions}, positions)
+    known = {name: states[name] for name in positions}
+    lags = read_all_lags(kafka, known, positions, clock.now())
     for each in members:
         name = each.spec.pipeline
         yield each.overview(lags.get(name), silent.get(name, ""), refused.get(name, ""))

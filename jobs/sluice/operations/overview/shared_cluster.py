@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
-from sluice.broker.client_settings import ClientSettings
-from sluice.broker.cluster import KafkaCluster
-from sluice.broker.reader import read_open_since, read_timestamps
+from sluice.broker.port import Cluster
 from sluice.offsets.lag import Lag, lags, unread_from
 from sluice.offsets.partition_log import KafkaState, PartitionLog
 from sluice.offsets.ranges import TopicPartition
@@ -35,8 +33,8 @@ class _AllTopics:
         return any(each.selects(topic) for each in self.specs)
 
 
-def read_states(kafka: KafkaCluster, specs: Sequence[PipelineSpec]) -> Mapping[str, KafkaState]:
-    """The state of each pipeline's topics, by pipeline. Raises as `KafkaCluster.state`."""
+def read_states(kafka: Cluster, specs: Sequence[PipelineSpec]) -> Mapping[str, KafkaState]:
+    """The state of each pipeline's topics, by pipeline. Raises as `Cluster.state`."""
     whole = kafka.state(_AllTopics(specs))
     by_topic: dict[str, dict[TopicPartition, PartitionLog]] = {}
     for at, log in whole.logs.items():
@@ -56,10 +54,10 @@ def read_states(kafka: KafkaCluster, specs: Sequence[PipelineSpec]) -> Mapping[s
 
 
 def read_all_lags(
-    kafka: KafkaCluster,
-    client: ClientSettings,
+    kafka: Cluster,
     states: Mapping[str, KafkaState],
     positions: Mapping[str, Positions],
+    now: datetime,
 ) -> Mapping[str, tuple[Lag, ...]]:
     """The lag of every partition of each pipeline, by pipeline.
 
@@ -67,10 +65,9 @@ def read_all_lags(
     """
     behind = {name: unread_from(positions[name], state.logs) for name, state in states.items()}
     held = {at: log for state in states.values() for at, log in state.logs.items()}
-    since = read_open_since(client, held)
-    stamps = _timestamps(client, behind)
+    since = kafka.open_since(held)
+    stamps = _timestamps(kafka, behind)
     retentions = kafka.retentions({at.topic for each in behind.values() for at in each})
-    now = datetime.now(UTC)
     return {
         name: tuple(lags(positions[name], state.logs, stamps[name], now, since, retentions))
         for name, state in states.items()
@@ -78,11 +75,11 @@ def read_all_lags(
 
 
 def _timestamps(
-    client: ClientSettings, behind: Mapping[str, Positions]
+    kafka: Cluster, behind: Mapping[str, Positions]
 ) -> Mapping[str, Mapping[TopicPartition, datetime]]:
     found: dict[str, dict[TopicPartition, datetime]] = {name: {} for name in behind}
     for asked in _rounds(behind):
-        told = read_timestamps(client, dict(asked.keys()))
+        told = kafka.timestamps(dict(asked.keys()))
         for (at, _), names in asked.items():
             for name in names:
                 if at in told:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from sluice.broker.client_settings import ClientSettings
 from sluice.broker.cluster import KafkaCluster
-from sluice.broker.samples import Sample, read_samples
+from sluice.broker.port import Cluster, Sample
 from sluice.errors import SettingsError, did_you_mean
 from sluice.offsets.partition_log import Logs
 from sluice.offsets.ranges import OffsetRange, TopicPartition
@@ -57,20 +57,20 @@ def peek(client: ClientSettings, topic: str, count: int, begin: End | Position) 
             f" {len(found):,}{did_you_mean(topic, found)}. Create it, or correct the name."
         )
     samples = (
-        _at_an_end(client, logs, count, begin)
+        _at_an_end(kafka, logs, count, begin)
         if isinstance(begin, End)
-        else read_samples(client, [_from(logs, *begin)], count)
+        else kafka.samples([_from(logs, *begin)], count)
     )
     held = sum(log.last_stable_offset - log.log_start_offset for log in logs.values())
     return Peek(topic, client.connection, tuple(samples), len(logs), held)
 
 
-def _at_an_end(client: ClientSettings, logs: Logs, count: int, end: End) -> list[Sample]:
+def _at_an_end(kafka: Cluster, logs: Logs, count: int, end: End) -> list[Sample]:
     wanted = shares(logs, count)
     ranges = [range_at(end, at, logs[at], share) for at, share in wanted.items()]
     # Of the first ones, reading more than the largest share would be in vain.
     most = max(wanted.values(), default=0)
-    found = read_samples(client, ranges, most if end is End.EARLIEST else count * 3 + 10)
+    found = kafka.samples(ranges, most if end is End.EARLIEST else count * 3 + 10)
     kept = []
     for at, share in sorted(wanted.items()):
         of_it = [each for each in found if each.partition == at]

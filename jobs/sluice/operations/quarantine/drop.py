@@ -81,6 +81,7 @@ def _record_drop(
         return decided
 
     return until_it_lands(
+        resources,
         record,
         f"{resources.spec.pipeline}: {{times}} another process dropped records. Run again when it"
         " is done.",

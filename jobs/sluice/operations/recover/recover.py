@@ -101,6 +101,7 @@ def recover(resources: PipelineResources, reason: str, origin: Origin) -> Recove
         return replace(found, done=True)
 
     return until_it_lands(
+        resources,
         step,
         f"{resources.spec.pipeline}: {{times}} another process wrote meanwhile. Pause the DAG, and"
         " run the recovery again.",
@@ -223,7 +224,7 @@ def _close(
     """Close the sequences at the version that was decided on, and read the fences back."""
     fencing = state.data.fencing()
     assert fencing is not None, "the table was there"
-    fencing.close(sequences)
+    fencing.close(sequences, resources.clock.now())
     data = resources.data.snapshot()
     if not all(data.closed(each) for each in sequences):
         raise CommitConflict(f"{data.uri}: the fence was overwritten by another commit")

@@ -34,6 +34,10 @@ from sluice.protocol.settle.write_receipts import write_receipts
 
 log = logging.getLogger(__name__)
 
+_CROSSED = (
+    "{pipeline}: {{times}} a batch landed during the reset. Pause the DAG, and run the reset again."
+)
+
 
 def preview_reset(resources: PipelineResources, target: Target) -> Preview:
     """What a reset would do; nothing is written.
@@ -153,9 +157,9 @@ def start_generation(
         return _finished(resources, intended, origin)
 
     return until_it_lands(
+        resources,
         close,
-        f"{resources.spec.pipeline}: {{times}} a batch landed during the reset. Pause the DAG, and"
-        " run the reset again.",
+        _CROSSED.format(pipeline=resources.spec.pipeline),
     )
 
 
@@ -206,6 +210,7 @@ def _write_done(resources: PipelineResources, generation: int, origin: Origin) -
         return done
 
     return until_it_lands(
+        resources,
         write,
         f"{resources.spec.pipeline}: the reset stands, but is not recorded as done. Run again.",
     )
@@ -213,7 +218,7 @@ def _write_done(resources: PipelineResources, generation: int, origin: Origin) -
 
 def _close(resources: PipelineResources, lane: LaneState, closed: Sequence[BatchSequence]) -> None:
     """Write the fences and read them back: success means nothing. Raises CommitConflict."""
-    require_fencing(lane).close(closed)
+    require_fencing(lane).close(closed, resources.clock.now())
     data = resources.data.snapshot()
     if not all(data.closed(each) for each in closed):
         raise CommitConflict(f"{data.uri}: the fence was overwritten by another commit")

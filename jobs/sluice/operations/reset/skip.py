@@ -99,6 +99,7 @@ def skip(
         return replace(found, plan=_plan_around(resources, found, origin), done=True)
 
     return until_it_lands(
+        resources,
         step,
         f"{resources.spec.pipeline}: {{times}} another process planned meanwhile. Pause the DAG,"
         " and run the skip again.",

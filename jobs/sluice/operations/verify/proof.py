@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sluice.broker.reader import ReadOffsets
+from sluice.broker.port import ReadOffsets
 from sluice.offsets.loss_causes import BY_PERSON
 from sluice.offsets.losses import Loss
 from sluice.offsets.partition_log import KafkaState

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sluice.broker.reader import offsets_reader
 from sluice.offsets.partition_log import Logs
 from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition, span_of, without
@@ -68,7 +67,7 @@ def verify(
     deletions = {e: lane.data.removed(e.version) for e in _suspected_deletions(lane, asked.above)}
     state = resources.kafka.state(resources.spec)
     compacting = resources.kafka.compacting({each.topic for each in state.logs})
-    with offsets_reader(resources.client) as read:
+    with resources.kafka.offsets_reader() as read:
         found = compare(
             Proof(
                 lane,

@@ -10,9 +10,9 @@ from tenacity import (
     before_sleep_log,
     retry_if_exception_type,
     stop_after_attempt,
-    wait_random_exponential,
 )
 
+from sluice.clock import LongerAtRandom
 from sluice.errors import CommitConflict, CommitFailed, OffsetsDamaged, SluiceError, SparkFailed
 from sluice.failpoints import reach
 from sluice.lake.port import BatchAttempt, Lake, Undecodable
@@ -116,7 +116,8 @@ def _land(resources: PipelineResources, batch: Batch, lake: Lake, undecodable_be
     """Land one batch. A replacement conflicts with any commit in between: then it is retried."""
     retrying = Retrying(
         retry=retry_if_exception_type(_ConflictedAttempt),
-        wait=wait_random_exponential(multiplier=1, max=20),
+        sleep=resources.clock.sleep,
+        wait=LongerAtRandom(resources.chance, first=1, longest=20),
         stop=stop_after_attempt(_ATTEMPTS),
         before_sleep=before_sleep_log(log, logging.WARNING),
         reraise=True,

@@ -35,11 +35,12 @@ def prepare_reading(resources: PipelineResources, forward: LaneState, batch: Bat
     return BatchAttempt(
         batch,
         tuple(ranges),
+        resources.chance.name(),
         fingerprints={**taken, **kept},
         spec=resources.spec.edition,
-        # Looked up only where it matters: it costs one broker request for each topic.
+        # Looked up only where it matters: it costs a broker request.
         compacts=batch.mode == "replace"
-        and any(resources.kafka.compacts(topic) for topic in {e.partition.topic for e in ranges}),
+        and bool(resources.kafka.compacting({each.partition.topic for each in ranges})),
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 
-from sluice.broker.batch_probes import read_samples
 from sluice.errors import BrokerUnavailable, SettingsError
 from sluice.offsets.batches import Batch
 from sluice.offsets.partition_log import KafkaState
@@ -104,7 +103,7 @@ def _sampled_sizes(
         for partition, start in first_offsets(held).items()
     }
     try:
-        return read_samples(resources.client, starts)
+        return resources.kafka.bytes_per_offset(starts)
     except (BrokerUnavailable, SettingsError) as problem:
         # Never fail for an estimate.
         log.info("%s: sizes in Kafka are unknown: %s", resources.spec.pipeline, problem)

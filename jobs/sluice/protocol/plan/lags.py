@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 
-from sluice.broker.reader import read_open_since, read_timestamps
 from sluice.offsets.lag import Lag, lags, unread_from
 from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.ranges import TopicPartition
@@ -14,8 +12,8 @@ from sluice.progress.resources import PipelineResources
 
 def held_back_partitions(resources: PipelineResources, state: KafkaState) -> list[str]:
     """One sentence for each partition that an open transaction holds back."""
-    since = read_open_since(resources.client, state.logs)
-    found = lags({}, state.logs, {}, datetime.now(UTC), since)
+    since = resources.kafka.open_since(state.logs)
+    found = lags({}, state.logs, {}, resources.clock.now(), since)
     return [each.waiting for each in found if each.waiting]
 
 
@@ -27,9 +25,9 @@ def read_lags(
     return lags(
         cursor,
         state.logs,
-        read_timestamps(resources.client, behind),
-        datetime.now(UTC),
-        read_open_since(resources.client, state.logs),
+        resources.kafka.timestamps(behind),
+        resources.clock.now(),
+        resources.kafka.open_since(state.logs),
         resources.kafka.retentions({each.topic for each in behind}),
     )
 

@@ -6,7 +6,6 @@ commit of any generation is enough. The offsets table needs no column for it.
 
 from __future__ import annotations
 
-from sluice.broker.batch_probes import read_fingerprints
 from sluice.offsets.batches import Batch, Cursor
 from sluice.offsets.partition_log import KafkaState
 from sluice.progress.lane_state import LaneState
@@ -40,12 +39,10 @@ def compare_logs(
     One fetch for each partition whose fingerprint is known.
     """
     held = {each: end for each, end in ends_held(cursor, state).items() if known.get(each)}
-    found = read_fingerprints(resources.client, held) if held else {}
-    return [
-        each
-        for each in compare_fingerprints(held, known, found)
-        if not resources.kafka.compacts(each.partition.topic)
-    ]
+    found = resources.kafka.fingerprints(held) if held else {}
+    changed = list(compare_fingerprints(held, known, found))
+    compacting = resources.kafka.compacting({each.partition.topic for each in changed})
+    return [each for each in changed if each.partition.topic not in compacting]
 
 
 def take_fingerprints(
@@ -60,4 +57,4 @@ def take_fingerprints(
     requested = {
         partition: end for partition, end in held.items() if partition.topic not in compacting
     }
-    return read_fingerprints(resources.client, requested)
+    return resources.kafka.fingerprints(requested)

@@ -75,6 +75,7 @@ def write_plan(
     """
     reach("before planning")
     return until_it_lands(
+        resources,
         lambda: _append_decided(resources, origin, read_lane(resources, lane), decide),
         f"{resources.spec.pipeline}: {{times}} another process changed the plan. Run again when it"
         " is done.",

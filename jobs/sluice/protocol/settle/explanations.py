@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
+from tenacity import Retrying, retry_if_result, stop_after_attempt, wait_fixed
 
-from sluice.broker.raw_log import read_raw_log
 from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
 from sluice.offsets.loss_causes import LossKind
 from sluice.offsets.losses import Loss
@@ -37,7 +36,7 @@ log = logging.getLogger(__name__)
 # Before offsets count as gone: slow tiered storage (KIP-405) answers with nothing for a while, and
 # a broker that has just started may not know a topic yet.
 _PATIENCE_S = 30.0
-_TOPIC_PATIENCE_S = 6.0
+_TIMES, _PAUSE_S = 4, 2.0
 
 
 @dataclass(frozen=True)
@@ -68,8 +67,9 @@ class _Answers:
         if (topic, topic_id) not in self._there:
             again = Retrying(
                 retry=retry_if_result(operator.not_),
-                wait=wait_fixed(2),
-                stop=stop_after_delay(_TOPIC_PATIENCE_S),
+                sleep=self._resources.clock.sleep,
+                wait=wait_fixed(_PAUSE_S),
+                stop=stop_after_attempt(_TIMES),
                 retry_error_callback=lambda _: False,
             )
             self._there[topic, topic_id] = again(self._has_log, topic, topic_id)
@@ -78,7 +78,7 @@ class _Answers:
     def compacts(self, topic: str) -> bool:
         """Whether the topic compacts."""
         if topic not in self._compacts:
-            self._compacts[topic] = self._resources.kafka.compacts(topic)
+            self._compacts[topic] = bool(self._resources.kafka.compacting([topic]))
         return self._compacts[topic]
 
     def _has_log(self, topic: str, topic_id: str) -> bool:
@@ -109,7 +109,7 @@ def _by_log(
         gone = (UnexplainedGap(start, end, LossKind.GONE) for start, end in missing)
         return Gaps(GapCount(), tuple(gone))
     partition = planned.offsets.partition
-    read = partial(read_raw_log, resources.client, partition)
+    read = partial(resources.kafka.raw_log, partition)
     compacts = answers.compacts(partition.topic)
     found = explain(missing, read(missing), compacts=compacts)
     absent = found.of_kind(LossKind.ABSENT)

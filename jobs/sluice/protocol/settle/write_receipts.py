@@ -96,7 +96,7 @@ def write_receipts(
     crossed = (
         f"{resources.spec.pipeline}: {{times}} the offsets table was changed by others. Run again."
     )
-    while until_it_lands(settle_next, crossed):
+    while until_it_lands(resources, settle_next, crossed):
         continue
     return written
 
