@@ -28,11 +28,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from sluice.moves import Advice, Move, Part, advice
+
 
 class SluiceError(Exception):
-    """Anything that Sluice refuses or fails to do; its text ends with the next move."""
+    """Anything that Sluice refuses or fails to do; its text ends with the next move.
+
+    The text is made of all parts; `moves` are the commands that it names, in that order.
+    """
 
     retryable = False
+    moves: tuple[Move, ...]
+
+    def __init__(self, *parts: Part) -> None:
+        told = advice(*parts)
+        super().__init__(told.text)
+        self.moves = told.moves
 
 
 class SpecError(SluiceError):
@@ -137,9 +148,9 @@ class CommitConflict(Exception):
     """
 
 
-def as_lines(findings: Iterable[str]) -> str:
-    """Join findings into one text, one per line."""
-    return "\n".join(findings)
+def as_lines(findings: Iterable[Part]) -> Advice:
+    """Join findings into one text, one per line, with the moves of all."""
+    return advice(*findings, between="\n")
 
 
 def did_you_mean(found: str, allowed: Iterable[str]) -> str:

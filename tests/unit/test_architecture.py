@@ -24,6 +24,7 @@ PACKAGES = {
 
 # From the ground up: a folder, or a file beside them, imports only from itself and from above here.
 FOLDERS = (
+    "moves",
     "errors",
     "failpoints",
     "clock",
@@ -74,6 +75,7 @@ ENGINES = {
 PURE_FOLDERS = ("offsets", "positions")
 # Modules that decide, in folders that also act.
 PURE_MODULES = (
+    "moves",
     "errors",
     "strict_model",
     "spec.columns",

@@ -43,5 +43,5 @@ def test_every_class_says_what_it_means() -> None:
 
 
 def test_findings_have_a_line_each() -> None:
-    assert as_lines(["one", "two"]) == "one\ntwo"
-    assert as_lines(iter([])) == ""
+    assert str(as_lines(["one", "two"])) == "one\ntwo"
+    assert str(as_lines(iter([]))) == ""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sluice.errors import OffsetsDamaged
+from sluice.moves import Move
 from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.resets import Reset
@@ -39,8 +40,9 @@ class LaneHistory:
             raise OffsetsDamaged(
                 f"offsets table: {self.sequence.app_id}: expected the plans of batches {expected}"
                 f" (settled up to {self.settled}), found {numbers}."
-                f" Rows were removed: restore the offsets table, or `sluice recover"
-                f" {self.sequence.pipeline}` builds it anew."
+                " Rows were removed: restore the offsets table, or ",
+                Move("recover", (self.sequence.pipeline,)),
+                " builds it anew.",
             )
 
     @property

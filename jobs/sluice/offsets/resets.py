@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import groupby
 
 from sluice.errors import OffsetsDamaged, PreviewOutdated
+from sluice.moves import Advice, Move, advice, options
 from sluice.offsets.batches import Batch, BatchSequence, Lane, PlannedRange
 from sluice.offsets.origin import Origin
 from sluice.offsets.ranges import TopicPartition
@@ -158,8 +159,9 @@ class Resets:
         if closing is None:
             raise OffsetsDamaged(
                 f"offsets table: {sequence.app_id} is closed in the data table; expected the reset"
-                " that closed it, found none. Rows were removed: restore the offsets table, or"
-                f" `sluice recover {sequence.pipeline}` builds it anew."
+                " that closed it, found none. Rows were removed: restore the offsets table, or ",
+                Move("recover", (sequence.pipeline,)),
+                " builds it anew.",
             )
         return closing.closed_at[sequence.lane]
 
@@ -184,14 +186,13 @@ def closed_unread(unfinished: Iterable[Batch]) -> Iterator[str]:
         yield f"{', '.join(map(str, batches))}: closed without being ingested; {then[lane]}"
 
 
-def undone_backfills(pipeline: str, batches: Iterable[Batch]) -> Iterator[str]:
+def undone_backfills(pipeline: str, batches: Iterable[Batch]) -> Iterator[Advice]:
     """What leads back to backfills that a RESTORE has undone, one sentence for each."""
     for each in batches:
         ranges = (planned.offsets for planned in each.ranges if planned.offsets.span)
-        asked = " ".join(f"--range '{offsets}'" for offsets in ranges)
-        yield (
-            f"{each}: undone, and no cursor leads back to it. If it is still wanted:"
-            f" `sluice reprocess {pipeline} {asked}`"
+        yield advice(
+            f"{each}: undone, and no cursor leads back to it. If it is still wanted: ",
+            Move("reprocess", (pipeline, *options("--range", ranges))),
         )
 
 

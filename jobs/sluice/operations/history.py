@@ -8,6 +8,7 @@ from datetime import timedelta
 from itertools import groupby
 
 from sluice.errors import SettingsError
+from sluice.moves import Move
 from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.losses import Loss
 from sluice.offsets.notation import parse_batch
@@ -133,8 +134,9 @@ def read_batch(resources: PipelineResources, name: str) -> KnownBatch:
     if found := find_batch(resources, sequence, number):
         return found
     raise SettingsError(
-        f"--batch: found {name}, which {pipeline} has not planned. `sluice history {pipeline}`"
-        " lists its newest batches."
+        f"--batch: found {name}, which {pipeline} has not planned. ",
+        Move("history", (pipeline,)),
+        " lists its newest batches.",
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sluice.errors import ResetNeeded, SettingsError, as_lines
+from sluice.moves import ANY_PIPELINE, Move, advice
 from sluice.offsets.partition_log import Logs
 from sluice.offsets.ranges import TopicPartition
 from sluice.positions.position import (
@@ -194,8 +195,10 @@ class Shifted:
             if at.topic_id != now.logs[each].topic_id
         ]
         if anew:
-            say_where = (
-                "Say where to go: `sluice reset PIPELINE` with --to-earliest or --to-offsets."
+            say_where = advice(
+                "Say where to go: ",
+                Move("reset", (ANY_PIPELINE,)),
+                " with --to-earliest or --to-offsets.",
             )
             raise ResetNeeded(as_lines([*anew, say_where]))
         return {each: at.offsets.end + self.by for each, at in there.items()}

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Protocol
 
 from sluice.errors import ResetNeeded, SettingsError, as_lines
+from sluice.moves import ANY_PIPELINE, Move, advice
 from sluice.offsets.batches import Cursor, PlannedRange
 from sluice.offsets.partition_log import Logs
 from sluice.offsets.ranges import OffsetRange, TopicPartition
@@ -169,6 +170,5 @@ def require_rows_below(after: Moves, cursor: Cursor, held: Cursor) -> None:
         and each.after.offsets.start > end
     ]
     if passed:
-        raise ResetNeeded(
-            as_lines([*passed, "`sluice reset PIPELINE --to-table` first; then this one."])
-        )
+        to_table = Move("reset", (ANY_PIPELINE, "--to-table"))
+        raise ResetNeeded(as_lines([*passed, advice(to_table, " first; then this one.")]))

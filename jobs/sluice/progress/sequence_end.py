@@ -35,7 +35,7 @@ def batch_end(resources: PipelineResources, batch: Batch) -> SequenceEnd:
     data = resources.data.snapshot()
     if batch.data_table_id not in (None, data.table_id):
         named = other_table(batch.sequence.pipeline, batch.data_table_id, data)
-        raise TableRefused(f"{data.uri}: {named}")
+        raise TableRefused(f"{data.uri}: ", named)
     return _sequence_end(resources, data, batch.sequence)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sluice.errors import TableRefused, as_lines
+from sluice.moves import Advice, Move, Part, advice
 from sluice.offsets.batches import BatchSequence
 from sluice.offsets.history import LaneHistory
 from sluice.offsets.receipts import Receipt
@@ -17,8 +18,6 @@ from sluice.tables.delta_log import DeltaSnapshot
 from sluice.tables.fence import FENCE
 
 _PUT_BACK = "Bring the table back as it was"
-_TO_TABLE = "`sluice reset {pipeline} --to-table` goes on from the rows that are there"
-_RECOVER = "`sluice recover {pipeline}` builds the offsets table anew from the table that is there"
 
 
 @dataclass(frozen=True)
@@ -51,62 +50,80 @@ class KnownTable:
         """Raises TableRefused unless the table found has the known id, and no unknown batch."""
         _refuse(found, [*self._other_table(found), *self._unknown_batches(found)])
 
-    def differences(self, found: DeltaSnapshot) -> Iterator[str]:
+    def differences(self, found: DeltaSnapshot) -> Iterator[Advice]:
         """What contradicts the offsets table, each with the way back."""
-        pipeline = self.lanes[0].sequence.pipeline
-        to_table = _TO_TABLE.format(pipeline=pipeline)
+        to_table = _to_table(self.lanes[0].sequence.pipeline)
         if other := list(self._other_table(found)):
             yield from other
             return
         if found.version is not None and found.version < self.version:
-            yield (
+            yield advice(
                 f"expected version {self.version} or later, found {found.version}: an older copy"
-                f" was put back. {_PUT_BACK}; or {to_table}."
+                f" was put back. {_PUT_BACK}; or ",
+                to_table,
+                ".",
             )
         opened = [each for each in self.closed if found.committed(each) != FENCE]
         if opened:
-            yield (
+            yield advice(
                 f"expected the fences of {', '.join(map(str, opened))}, which resets have closed,"
-                f" found none. {_PUT_BACK}; or {to_table}, and closes them again."
+                f" found none. {_PUT_BACK}; or ",
+                to_table,
+                ", and closes them again.",
             )
         for lane in self.lanes:
             committed = found.committed(lane.sequence)
             if committed < lane.settled:
-                yield f"{_wanted(lane, committed)}. {_PUT_BACK}; or {to_table}."
+                yield advice(f"{_wanted(lane, committed)}. {_PUT_BACK}; or ", to_table, ".")
         yield from self._unknown_batches(found)
 
-    def _unknown_batches(self, found: DeltaSnapshot) -> Iterator[str]:
+    def _unknown_batches(self, found: DeltaSnapshot) -> Iterator[Advice]:
         for lane in self.lanes:
             committed = found.committed(lane.sequence)
             if committed > lane.planned:
-                recover = _RECOVER.format(pipeline=lane.sequence.pipeline)
-                yield (
+                yield advice(
                     f"{_wanted(lane, committed)}: the offsets table is an older one, or lost. Bring"
-                    f" the newest back; or {recover}."
+                    " the newest back; or ",
+                    _recover(lane.sequence.pipeline),
+                    ".",
                 )
 
-    def _other_table(self, found: DeltaSnapshot) -> Iterator[str]:
+    def _other_table(self, found: DeltaSnapshot) -> Iterator[Advice]:
         if {*self.table_ids} - {found.table_id}:
             pipeline = self.lanes[0].sequence.pipeline
             yield other_table(pipeline, " or ".join(self.table_ids), found)
 
 
-def other_table(pipeline: str, expected: str, found: DeltaSnapshot) -> str:
+def other_table(pipeline: str, expected: str, found: DeltaSnapshot) -> Advice:
     """What to say about another table in the place of the expected one, or none."""
     if found.table_id is None:
-        return (
+        return advice(
             f"expected Delta table {expected}, found no table: it was dropped. {_PUT_BACK}, or"
-            f" check the mount of the warehouse. Only if nobody has a copy: `sluice recover"
-            f" {pipeline}` lets the pipeline begin anew, at its `start`."
+            f" check the mount of the warehouse. Only if nobody has a copy: ",
+            Move("recover", (pipeline,)),
+            " lets the pipeline begin anew, at its `start`.",
         )
-    return (
+    return advice(
         f"expected Delta table {expected}, found {found.table_id}: it was dropped, and another is"
-        f" in its place. {_PUT_BACK}; or {_RECOVER.format(pipeline=pipeline)}."
+        f" in its place. {_PUT_BACK}; or ",
+        _recover(pipeline),
+        ".",
     )
 
 
-def _refuse(found: DeltaSnapshot, findings: Iterable[str]) -> None:
-    lines = [f"{found.uri}: {each}" for each in findings]
+def _to_table(pipeline: str) -> Advice:
+    return advice(Move("reset", (pipeline, "--to-table")), " goes on from the rows that are there")
+
+
+def _recover(pipeline: str) -> Advice:
+    return advice(
+        Move("recover", (pipeline,)),
+        " builds the offsets table anew from the table that is there",
+    )
+
+
+def _refuse(found: DeltaSnapshot, findings: Iterable[Part]) -> None:
+    lines = [advice(f"{found.uri}: ", each) for each in findings]
     if lines:
         raise TableRefused(as_lines(lines))
 

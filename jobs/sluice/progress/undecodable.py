@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sluice.errors import TooManyQuarantined
+from sluice.moves import Move
 from sluice.offsets.batches import Batch
 from sluice.offsets.quarantined import RecordState
 from sluice.offsets.range_columns import OffsetScope
@@ -52,9 +53,10 @@ def require_decodable(resources: PipelineResources, lane: LaneState) -> None:
         if count > allowed * span:
             raise TooManyQuarantined(
                 f"{batch}: {count:,} of at most {span:,} records are undecodable; allowed:"
-                f" {allowed:.2%}. Nothing of it is committed."
-                f" `sluice quarantine list {resources.spec.pipeline}` shows all reasons. Correct"
-                " the schema in the spec, or raise quarantine.max_ratio; the next run tries again."
+                f" {allowed:.2%}. Nothing of it is committed. ",
+                Move("quarantine list", (resources.spec.pipeline,)),
+                " shows all reasons. Correct the schema in the spec, or raise"
+                " quarantine.max_ratio; the next run tries again.",
             )
 
 

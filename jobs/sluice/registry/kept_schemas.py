@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from sluice.errors import NewerFormat, OffsetsDamaged, SchemaChanged
+from sluice.moves import Move
 from sluice.spec.registered import RegisteredSchema
 from sluice.tables.storage import KEPT
 from sluice.tables.write_once import WriteOnceFiles
@@ -107,7 +108,9 @@ class KeptSchemas:
                 f"{self._uri}/{_path_of(registry, key)}: expected the schema that {path} names as"
                 " the reader, found no file. Bring the file back from a backup. Or move"
                 f" {self._uri}/{path} away as well: the newest schema of the registry is the reader"
-                " then, whatever `evolution` says; `sluice plan` shows what that does to the table."
+                " then, whatever `evolution` says; ",
+                Move("plan"),
+                " shows what that does to the table.",
             )
         return schema
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sluice.errors import ResetNeeded, TableRefused, as_lines
+from sluice.moves import Advice, Move, advice
 from sluice.offsets.batches import Batch
 from sluice.offsets.ranges import merged
 from sluice.offsets.resets import undone_backfills
@@ -57,7 +58,7 @@ def require_no_foreign_commits(
         found = _refusal(pipeline, commit)
         if found:
             did = f"{table}: version {commit.version} is a {commit.operation}"
-            raise TableRefused(f"{did}: {found}")
+            raise TableRefused(f"{did}: ", found)
     if TRANSACTION_RETENTION in properties:
         raise TableRefused(
             f"{table}: expected no property {TRANSACTION_RETENTION}, found"
@@ -80,38 +81,43 @@ def judged_up_to(commits: Iterable[TableCommit], version: int) -> list[TableComm
     ]
 
 
-def _refusal(pipeline: str, commit: TableCommit) -> str:
+def _refusal(pipeline: str, commit: TableCommit) -> str | Advice:
     if commit.restored == UNKNOWN:
         return (
             "expected one to a version that the table's log still holds, found none: it is unknown"
             f" what it undid. RESTORE the table to version {commit.version - 1}, and run again."
         )
     if commit.operation.startswith(_REPLACED):
-        return (
-            "expected the table that Sluice created, found another in its place."
-            f" {_way_back(pipeline, commit)}; or choose a new `table` and `pipeline`."
+        return advice(
+            "expected the table that Sluice created, found another in its place. ",
+            _way_back(pipeline, commit),
+            "; or choose a new `table` and `pipeline`.",
         )
     if commit.operation == "CLONE":
-        return (
+        return advice(
             "expected the table that Sluice created, found a copy, which has no record of the"
-            " batches in it. Put the original back; or, if this one is to take its place,"
-            f" `sluice recover {pipeline}` goes on with it."
+            " batches in it. Put the original back; or, if this one is to take its place, ",
+            Move("recover", (pipeline,)),
+            " goes on with it.",
         )
     foreign = [each for each in commit.writers if not each.startswith(f"sluice:{pipeline}:")]
     if foreign:
-        return (
+        return advice(
             f"expected transaction ids of pipeline {pipeline} only, found {foreign[0]!r}: another"
-            f" writer. Let it write to a table of its own. {_way_back(pipeline, commit)}."
+            " writer. Let it write to a table of its own. ",
+            _way_back(pipeline, commit),
+            ".",
         )
     return ""
 
 
-def _way_back(pipeline: str, commit: TableCommit) -> str:
+def _way_back(pipeline: str, commit: TableCommit) -> Advice:
     if commit.version:
-        return f"RESTORE the table to version {commit.version - 1}, and run again"
-    return (
-        "Put the table back that was here; or, if nobody has it, move this one away, and"
-        f" `sluice recover {pipeline}` lets the pipeline begin anew"
+        return Advice(f"RESTORE the table to version {commit.version - 1}, and run again")
+    return advice(
+        "Put the table back that was here; or, if nobody has it, move this one away, and ",
+        Move("recover", (pipeline,)),
+        " lets the pipeline begin anew",
     )
 
 
@@ -153,10 +159,14 @@ def require_all_there(
     raise ResetNeeded(
         as_lines(
             [
-                f"{table}: version {restore.version} is a RESTORE to version {restore.restored}:"
-                f" expected the rows of every committed batch, found {names} undone: {ranges}."
-                f" `sluice reset {pipeline} --to-table` shows how they are read again, and does it"
-                f" with --execute; or RESTORE the table to version {restore.version - 1}.",
+                advice(
+                    f"{table}: version {restore.version} is a RESTORE to version"
+                    f" {restore.restored}: expected the rows of every committed batch, found"
+                    f" {names} undone: {ranges}. ",
+                    Move("reset", (pipeline, "--to-table")),
+                    " shows how they are read again, and does it with --execute; or RESTORE the"
+                    f" table to version {restore.version - 1}.",
+                ),
                 *undone_backfills(pipeline, backfills),
             ]
         )

@@ -8,6 +8,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError, TableNotFoundError
 
 from sluice.errors import TableRefused
+from sluice.moves import Move
 from sluice.tables.log_end import LogEnd
 from sluice.tables.offsets_schema import BEGUN_ANEW, SCHEMA
 from sluice.tables.offsets_snapshot import OffsetsSnapshot
@@ -97,9 +98,10 @@ class OffsetsTable:
         if found:
             raise TableRefused(
                 f"{self.uri}: expected the pipeline's offsets table (format version 2), found"
-                f" {self._version_1}, which version 1 had for all pipelines. `sluice recover"
-                f" {self._pipeline}` builds the new table from the data table. When every pipeline"
-                " is recovered, move the old one away; a new pipeline can begin after that."
+                f" {self._version_1}, which version 1 had for all pipelines. ",
+                Move("recover", (self._pipeline,)),
+                " builds the new table from the data table. When every pipeline is recovered, move"
+                " the old one away; a new pipeline can begin after that.",
             )
 
     def compact_now_and_then(self) -> None:

@@ -17,6 +17,7 @@ from sluice.errors import (
     OffsetsDamaged,
     TableRefused,
 )
+from sluice.moves import ANY_PIPELINE, Move, advice
 from sluice.tables.error_text import first_line
 from sluice.tables.features import unfenceable_features, unwritable_features
 from sluice.tables.put_if_absent import require_put_if_absent
@@ -39,8 +40,9 @@ def unreadable_log(uri: str, why: str) -> CommitUnknown:
     """The error for a table whose log does not tell what is committed."""
     return CommitUnknown(
         f"{uri}: its log cannot be read: {why}. Run again. If it stays so, put a copy of the table"
-        " back; of a data table, `sluice reset PIPELINE --to-table` then goes on from the rows that"
-        " are there."
+        " back; of a data table, ",
+        Move("reset", (ANY_PIPELINE, "--to-table")),
+        " then goes on from the rows that are there.",
     )
 
 
@@ -69,15 +71,15 @@ def reading(uri: str) -> Iterator[None]:
 @contextmanager
 def reading_offsets(uri: str, pipeline: str) -> Iterator[None]:
     """Read an offsets table, which can be built anew. Raises OffsetsDamaged or CommitUnknown."""
-    recover = f"`sluice recover {pipeline}` builds it from the data table."
+    recover = advice(Move("recover", (pipeline,)), " builds it from the data table.")
     try:
         with reading(uri):
             yield
     except TableRefused as gone:
-        raise OffsetsDamaged(f"{gone} Or {recover}") from gone
+        raise OffsetsDamaged(gone, " Or ", recover) from gone
     except CommitUnknown as problem:
         raise CommitUnknown(
-            f"{problem} Without a backup, move its folder away; then {recover}"
+            problem, " Without a backup, move its folder away; then ", recover
         ) from problem
 
 

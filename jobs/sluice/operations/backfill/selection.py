@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from sluice.errors import SettingsError
+from sluice.moves import Move
 from sluice.offsets.losses import recorded_skips
 from sluice.offsets.notation import parse_batch, parse_moment, parse_range
 from sluice.offsets.partition_log import KafkaState
@@ -117,7 +118,9 @@ def offset_ranges(ranges: Iterable[str]) -> Selection:
         if unknown:
             raise SettingsError(
                 f"offset range: expected partitions of {resources.spec.pipeline}'s topics, found"
-                f" {unknown}. `sluice status {resources.spec.pipeline}` lists them."
+                f" {unknown}. ",
+                Move("status", (resources.spec.pipeline,)),
+                " lists them.",
             )
         return requested
 
@@ -163,8 +166,9 @@ def _ranges_of_batch(resources: PipelineResources, name: str) -> Iterator[Reques
     batches = resources.offsets.snapshot().batches(sequence, number, last=number)
     if not batches or number > sequence_end(resources, sequence).last:
         raise SettingsError(
-            f"batch: expected a committed batch of {resources.spec.pipeline}, found {name!r}."
-            f" `sluice history {resources.spec.pipeline}` lists the newest."
+            f"batch: expected a committed batch of {resources.spec.pipeline}, found {name!r}. ",
+            Move("history", (resources.spec.pipeline,)),
+            " lists the newest.",
         )
     for planned in batches[0].ranges:
         if planned.offsets.span:

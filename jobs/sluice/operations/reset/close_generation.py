@@ -19,6 +19,7 @@ from sluice.errors import (
     TableRefused,
 )
 from sluice.failpoints import reach
+from sluice.moves import Move
 from sluice.offsets.batches import BatchSequence
 from sluice.offsets.origin import Origin
 from sluice.offsets.resets import Reset, require_as_previewed, undone_backfills
@@ -191,7 +192,9 @@ def _finished(resources: PipelineResources, intended: Reset, origin: Origin) -> 
     if done.by_partition != intended.by_partition:
         raise CommitFailed(
             f"{done.pipeline}: another reset opened generation {done.generation} at the same time"
-            f" ({done.reason or 'no reason'}). Look at `sluice history`, and reset again if needed."
+            f" ({done.reason or 'no reason'}). Look at ",
+            Move("history"),
+            ", and reset again if needed.",
         )
     return done
 

@@ -71,7 +71,7 @@ class Preview:
                 " preview's id stands for the cursors before, not for those after."
             )
         yield from closed_unread(self.unfinished)
-        yield from undone_backfills(self.reset.pipeline, self.undone)
+        yield from map(str, undone_backfills(self.reset.pipeline, self.undone))
 
     def _line(self, moved: CursorMove) -> str:
         found = self.affected[moved.partition]

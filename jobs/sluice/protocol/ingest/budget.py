@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sluice.errors import TooManyQuarantined, as_lines
 from sluice.lake.port import BatchAttempt, QuarantineResult
+from sluice.moves import Move, advice
 from sluice.offsets.quarantined import QuarantinedRecord, RecordState
 from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.ranges import OffsetRange, TopicIdPartition
@@ -46,8 +47,11 @@ def require_within_budget(
                 f"{', and were not before' if attempt.replaces else ''}; allowed: {allowed:.2%}"
                 " (quarantine.max_ratio). Nothing was committed. Samples:",
                 *found.samples,
-                f"`sluice quarantine list {resources.spec.pipeline}` shows all reasons. Correct"
-                " the schema in the spec, or raise quarantine.max_ratio, and run again.",
+                advice(
+                    Move("quarantine list", (resources.spec.pipeline,)),
+                    " shows all reasons. Correct the schema in the spec, or raise"
+                    " quarantine.max_ratio, and run again.",
+                ),
             ]
         )
     )

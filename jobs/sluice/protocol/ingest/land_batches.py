@@ -16,6 +16,7 @@ from sluice.clock import LongerAtRandom
 from sluice.errors import CommitConflict, CommitFailed, OffsetsDamaged, SluiceError, SparkFailed
 from sluice.failpoints import reach
 from sluice.lake.port import BatchAttempt, Lake, Undecodable
+from sluice.moves import Move
 from sluice.offsets.batches import Batch, BatchReference, BatchSequence
 from sluice.offsets.quantities import format_count, format_ranges
 from sluice.progress.lane_state import LaneState, read_unchecked
@@ -73,8 +74,9 @@ def _planned(lane: LaneState, number: int) -> Batch:
         raise OffsetsDamaged(
             f"{lane.sequence.batch(number)}: expected its plan in the offsets table, found"
             f" {lane.history.planned} planned batches: an older copy of the table was put back, or"
-            " the pipeline began anew. Plan again: clear `plan` as well, or `sluice run"
-            f" {lane.pipeline}`."
+            " the pipeline began anew. Plan again: clear `plan` as well, or ",
+            Move("run", (lane.pipeline,)),
+            ".",
         )
     return lane.history.batch(number)
 

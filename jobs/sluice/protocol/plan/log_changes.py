@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from sluice.errors import ResetNeeded, SettingsError, as_lines
+from sluice.moves import YOUR_WORDS, Advice, Move, advice, options
 from sluice.offsets.batches import Batch, Cursor, PlannedRange
 from sluice.offsets.loss_causes import LossCause, LossKind
 from sluice.offsets.losses import Loss, OnDataLoss
@@ -13,20 +14,37 @@ from sluice.offsets.partition_log import KafkaState, PartitionLog
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.spec.pipeline_spec import PipelineSpec
 
-# Next moves. The `reset` names every topic that needs one: a reset of some refuses the others.
-_OTHER_LOG = (
-    "Bring the right copy of the log back; or `{reset}` reads this one from its start, and replaces"
-    " the rows of all that it reads."
-)
-_CREATED_ANEW = "Bring the topic back; or `{reset}` goes on with the new one."
 _GONE = (
     "Bring the topic back; or, when it is gone for good, take it out of `topics`, or name it in"
     " `except_topics`: the other topics go on, and it keeps its place."
 )
-_GONE_UNFINISHED = (
-    f"{_GONE} This batch was planned before: `sluice reset {{pipeline}} --shift-by 0` drops the"
-    " plan."
-)
+
+NextMove = Callable[[str, Move], Advice]
+"""What to do, by the pipeline, and the reset to the start of every topic that needs one.
+
+A reset of some of them refuses the others.
+"""
+
+
+def _other_log(pipeline: str, reset: Move) -> Advice:
+    return advice(
+        "Bring the right copy of the log back; or ",
+        reset,
+        " reads this one from its start, and replaces the rows of all that it reads.",
+    )
+
+
+def _created_anew(pipeline: str, reset: Move) -> Advice:
+    return advice("Bring the topic back; or ", reset, " goes on with the new one.")
+
+
+def _gone(pipeline: str, reset: Move) -> Advice:
+    return Advice(_GONE)
+
+
+def _gone_unfinished(pipeline: str, reset: Move) -> Advice:
+    drop = Move("reset", (pipeline, "--shift-by", "0"))
+    return advice(f"{_GONE} This batch was planned before: ", drop, " drops the plan.")
 
 
 @dataclass(frozen=True)
@@ -36,7 +54,7 @@ class Contradiction:
     partition: TopicPartition
     expected: str
     found: str
-    next_move: str = _OTHER_LOG
+    next_move: NextMove = _other_log
 
     def __str__(self) -> str:
         return f"{self.partition}: expected {self.expected}, found {self.found}"
@@ -54,12 +72,12 @@ def compare(last: PlannedRange, log: PartitionLog | None) -> Finding | None:
     """Compare a partition's last planned range with its current log; None if they agree."""
     partition, cursor = last.offsets.partition, last.offsets.end
     if log is None:
-        return _no_log(last, cursor, _GONE)
+        return _no_log(last, cursor, _gone)
     if log.topic_id != last.topic_id:  # KIP-516: a topic created anew has a new id.
         held = f"[{log.log_start_offset}, {log.end_offset})"
         found = f"{log.topic_id} with {held}: the topic was deleted and created anew"
         expected = f"topic id {last.topic_id} read up to {cursor}"
-        return Contradiction(partition, expected, found, _CREATED_ANEW)
+        return Contradiction(partition, expected, found, _created_anew)
     if _went_back(last.leader_epoch, log.leader_epoch):  # KIP-101: epochs only grow.
         expected = f"leader epoch {last.leader_epoch} or later"
         found = f"{log.leader_epoch}: the log was replaced by an older copy"
@@ -117,8 +135,9 @@ def require_same_cluster(pipeline: str, expected: str, state: KafkaState) -> Non
         raise ResetNeeded(
             f"cluster: expected {expected}, found {state.cluster_id} behind the same connection."
             " Point the connection to the cluster that was read before; or, when this one has taken"
-            f" its place, `sluice reset {pipeline} --to-earliest --new-cluster` goes on with it (or"
-            " another target, with `--new-cluster`)."
+            " its place, ",
+            Move("reset", (pipeline, "--to-earliest", "--new-cluster")),
+            " goes on with it (or another target, with `--new-cluster`).",
         )
 
 
@@ -161,18 +180,16 @@ def require_no_contradiction(pipeline: str, findings: Iterable[Finding | None]) 
     """Raises ResetNeeded with every contradiction and its next move. A loss is not one."""
     contradictions = [each for each in findings if isinstance(each, Contradiction)]
     if contradictions:
-        topics = {e.partition.topic for e in contradictions if not isinstance(e, NoLog)}
-        reset = " --topic ".join([f"sluice reset {pipeline} --to-earliest", *sorted(topics)])
-        moves = dict.fromkeys(
-            each.next_move.format(pipeline=pipeline, reset=reset) for each in contradictions
-        )
+        topics = sorted({e.partition.topic for e in contradictions if not isinstance(e, NoLog)})
+        reset = Move("reset", (pipeline, "--to-earliest", *options("--topic", topics)))
+        moves = dict.fromkeys(each.next_move(pipeline, reset) for each in contradictions)
         raise ResetNeeded(as_lines([*dict.fromkeys(map(str, contradictions)), *moves]))
 
 
 def _compare_unfinished(planned: PlannedRange, log: PartitionLog | None) -> Finding | None:
     offsets = planned.offsets
     if log is None:
-        return _no_log(planned, offsets.start, _GONE_UNFINISHED)
+        return _no_log(planned, offsets.start, _gone_unfinished)
     finding = compare(planned, log)
     if isinstance(finding, Contradiction):
         return finding
@@ -182,7 +199,7 @@ def _compare_unfinished(planned: PlannedRange, log: PartitionLog | None) -> Find
     return Loss(lost, log.topic_id, LossCause(LossKind.RETENTION_AFTER_PLANNING))
 
 
-def _no_log(last: PlannedRange, cursor: int, next_move: str) -> NoLog:
+def _no_log(last: PlannedRange, cursor: int, next_move: NextMove) -> NoLog:
     unread = max(0, last.last_stable_offset - cursor)
     found = f"no such partition, {unread} offsets up to its last known end were not read"
     return NoLog(last.offsets.partition, f"a log to go on with at {cursor}", found, next_move)
@@ -206,19 +223,20 @@ def require_same_topics(batch: Batch, state: KafkaState) -> None:
         and log.topic_id != each.topic_id
     ]
     if contradictions:
-        ranges = (f" --accept-gap '{e.offsets}'" for e in batch.ranges if e.offsets.span)
         raise ResetNeeded(
-            as_lines(
-                [
-                    *map(str, contradictions),
-                    f"{batch}: committed, but the topic was deleted and created anew before its"
-                    " receipt: the batch may hold records of the new topic under the old topic's"
-                    " id, so it gets no receipt. Look at its rows (`_batch`). If they are the old"
-                    f" topic's, `sluice verify {batch.sequence.pipeline}{''.join(ranges)} --reason"
-                    " …` closes it. If not, RESTORE the data"
-                    " table to the version before it; then `sluice reset"
-                    f" {batch.sequence.pipeline} --to-earliest --topic"
-                    f" {contradictions[0].partition.topic}` goes on with the new topic.",
-                ]
-            )
+            as_lines([*map(str, contradictions), _of_two_topics(batch, contradictions[0])])
         )
+
+
+def _of_two_topics(batch: Batch, anew: Contradiction) -> Advice:
+    pipeline = batch.sequence.pipeline
+    ranges = options("--accept-gap", (e.offsets for e in batch.ranges if e.offsets.span))
+    return advice(
+        f"{batch}: committed, but the topic was deleted and created anew before its receipt: the"
+        " batch may hold records of the new topic under the old topic's id, so it gets no receipt."
+        " Look at its rows (`_batch`). If they are the old topic's, ",
+        Move("verify", (pipeline, *ranges, "--reason", YOUR_WORDS)),
+        " closes it. If not, RESTORE the data table to the version before it; then ",
+        Move("reset", (pipeline, "--to-earliest", "--topic", anew.partition.topic)),
+        " goes on with the new topic.",
+    )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 
 from sluice.errors import BrokerUnavailable, SettingsError, TableRefused
+from sluice.moves import Move
 from sluice.offsets.partition_log import KafkaState
 from sluice.positions.policies import AtGroup
 from sluice.progress.resources import PipelineResources
@@ -31,7 +32,9 @@ def require_new(resources: PipelineResources, state: KafkaState) -> None:
         raise TableRefused(
             f"{resources.quarantine.uri}: expected no quarantine table of a new pipeline, found"
             f" one, but no data table {resources.data.uri}. Bring the data table back; or move the"
-            f" quarantine table away, or `sluice recover {spec.pipeline}` lets it begin anew."
+            " quarantine table away, or ",
+            Move("recover", (spec.pipeline,)),
+            " lets it begin anew.",
         )
     group = spec.consumer_group
     if group is None or spec.start.position == AtGroup(group):
