@@ -1,0 +1,233 @@
+"""What other people do to the tables."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from deltalake import DeltaTable, write_deltalake
+
+from tests.simulation.actions.registry import action, pick
+from tests.simulation.books import Key
+from tests.simulation.history import Draws
+from tests.simulation.oracle import read_tables
+from tests.simulation.rows import content_of_row, key_of
+from tests.simulation.world import TABLES, World
+
+
+def _there(world: World) -> list[str]:
+    return [each for each in TABLES if (world.table(each) / "_delta_log").is_dir()]
+
+
+def _some_rows(world: World, draws: Draws) -> list[dict[str, object]]:
+    rows = sorted(world.reader.read(world.table("trips")).rows, key=key_of)
+    return [pick(rows, draws[0])] if rows else []
+
+
+def _where(key: Key) -> str:
+    return (
+        f"_topic_id = '{key.topic_id}' AND _partition = {key.partition} AND _offset = {key.offset}"
+    )
+
+
+@action(8)
+def others_delete_a_row(world: World, draws: Draws) -> None:
+    """DELETE of a row of the data table."""
+    for row in _some_rows(world, draws):
+        key = key_of(row)
+        DeltaTable(world.table("trips")).delete(_where(key))
+        # Of a row that a plan is about to read again, nothing is promised.
+        if _nothing_waits(world):
+            world.erased.add(key)
+        else:
+            world.let_go.add(key)
+        world.updated.pop(key, None)
+        world.tell(f"others DELETE {key.partition}@{key.offset}")
+
+
+@action(6)
+def others_update_a_row(world: World, draws: Draws) -> None:
+    """UPDATE of a row of the data table: its key is masked."""
+    for row in _some_rows(world, draws):
+        key = key_of(row)
+        DeltaTable(world.table("trips")).update(updates={"_key": "NULL"}, predicate=_where(key))
+        if _nothing_waits(world):
+            world.updated[key] = content_of_row(row)._replace(key=None)
+        else:
+            world.let_go.add(key)
+        world.tell(f"others UPDATE {key.partition}@{key.offset}")
+
+
+@action(3)
+def others_optimize(world: World, draws: Draws) -> None:
+    """OPTIMIZE of the data table by others."""
+    if "trips" in _there(world):
+        DeltaTable(world.table("trips")).optimize.compact()
+        world.tell("others OPTIMIZE")
+
+
+@action(3)
+def others_set_a_property(world: World, draws: Draws) -> None:
+    """A property of the data table changes."""
+    if "trips" in _there(world):
+        properties = {"delta.checkpointInterval": str(5 + draws[0] % 50)}
+        DeltaTable(world.table("trips")).alter.set_table_properties(properties)
+        world.tell("others set a property")
+
+
+def _restore(world: World, name: str, draws: Draws) -> None:
+    folder = world.table(name)
+    found = sorted((folder / "_delta_log").glob("*.json")) if name in _there(world) else []
+    if len(found) > 1:
+        # Near ones more often than far ones.
+        back = 1 + min(draws[0] % len(found), draws[1] % len(found))
+        version = max(0, len(found) - 1 - back)
+        DeltaTable(folder).restore(int(found[version].stem))
+        world.rolled_back = True
+        world.tell(f"others RESTORE {name} to version {version}")
+
+
+@action(8)
+def others_restore_the_data_table(world: World, draws: Draws) -> None:
+    """RESTORE of the data table."""
+    _restore(world, "trips", draws)
+
+
+@action(4)
+def others_restore_the_offsets_table(world: World, draws: Draws) -> None:
+    """RESTORE of the offsets table."""
+    _restore(world, "trips__offsets", draws)
+
+
+@action(3)
+def others_restore_the_quarantine(world: World, draws: Draws) -> None:
+    """RESTORE of the quarantine table."""
+    _restore(world, "trips__quarantine", draws)
+
+
+@action(10)
+def tables_copied(world: World, draws: Draws) -> None:
+    """Somebody keeps a copy of all tables."""
+    if there := _there(world):
+        copy = world.folder / f"copy{len(world.copies) + 1}"
+        for name in there:
+            shutil.copytree(world.table(name), copy / name)
+        world.copies.append(copy)
+        world.tell(f"tables copied: copy {len(world.copies)}")
+
+
+def _put_back(world: World, draws: Draws, names: tuple[str, ...]) -> None:
+    if not world.copies:
+        return
+    copy = pick(world.copies, draws[0])
+    for name in names:
+        shutil.rmtree(world.table(name), ignore_errors=True)
+        if (copy / name).is_dir():
+            shutil.copytree(copy / name, world.table(name))
+    world.rolled_back = True
+    world.tell(f"put back from {copy.name}: {', '.join(names)}")
+
+
+@action(8)
+def the_data_table_is_put_back(world: World, draws: Draws) -> None:
+    """The data table is an older copy."""
+    _put_back(world, draws, ("trips",))
+
+
+@action(4)
+def the_offsets_table_is_put_back(world: World, draws: Draws) -> None:
+    """The offsets table is an older copy."""
+    _put_back(world, draws, ("trips__offsets",))
+
+
+@action(3)
+def the_quarantine_is_put_back(world: World, draws: Draws) -> None:
+    """The quarantine table is an older copy."""
+    _put_back(world, draws, ("trips__quarantine",))
+
+
+@action(5)
+def all_tables_are_put_back(world: World, draws: Draws) -> None:
+    """All tables are those of a copy."""
+    _put_back(world, draws, TABLES)
+
+
+def _drop(world: World, name: str) -> None:
+    if name in _there(world):
+        shutil.rmtree(world.table(name))
+        world.rolled_back = True
+        world.tell(f"{name} is gone")
+
+
+@action(2)
+def the_data_table_is_dropped(world: World, draws: Draws) -> None:
+    """DROP of the data table."""
+    _drop(world, "trips")
+
+
+@action(8)
+def the_offsets_table_is_dropped(world: World, draws: Draws) -> None:
+    """DROP of the offsets table."""
+    _drop(world, "trips__offsets")
+
+
+@action(3)
+def the_quarantine_is_dropped(world: World, draws: Draws) -> None:
+    """DROP of the quarantine table."""
+    _drop(world, "trips__quarantine")
+
+
+@action(5)
+def the_data_table_is_cloned(world: World, draws: Draws) -> None:
+    """The data table is a copy of its rows: another Delta id, nobody's transactions."""
+    if "trips" not in _there(world):
+        return
+    folder: Path = world.table("trips")
+    old = DeltaTable(folder)
+    rows, properties = old.to_pyarrow_table(), dict(old.metadata().configuration)
+    world.rolled_back = True
+    shutil.rmtree(folder)
+    schema = old.schema()
+    DeltaTable.create(folder, schema, configuration=properties, raise_if_key_not_exists=False)
+    if len(rows):
+        write_deltalake(folder, rows, mode="append")
+    world.tell("the data table is a copy of its rows (CTAS)")
+
+
+@action(2)
+def the_reader_leaves_out_a_record(world: World, draws: Draws) -> None:
+    """The next batch that is read lacks a record."""
+    world.left_out.append(draws[0])
+    world.tell("the reader will leave out a record")
+
+
+@action(3)
+def rows_vanish_from_a_file(world: World, draws: Draws) -> None:
+    """A data file has a row less than its commit says: bits have rotted."""
+    for row in _some_rows(world, draws):
+        key = key_of(row)
+        for name in world.reader.read(world.table("trips")).files:
+            path = world.table("trips") / name
+            rows = pq.ParquetFile(path).read()
+            there = [key_of(each) != key for each in rows.to_pylist()]
+            if not all(there):
+                pq.write_table(rows.filter(pa.array(there)), path)
+                world.vanished.add(key)
+                world.tell(f"{key.partition}@{key.offset} vanishes from {name}")
+
+
+def _nothing_waits(world: World) -> bool:
+    """Whether no process is at work, and no plan waits that may read a row again."""
+    planned: dict[tuple[str, int], int] = {}
+    tables = read_tables(world)
+    for row in tables.offsets.rows:
+        if row["event"] == "planned":
+            lane = row["lane"], row["generation"]
+            planned[lane] = max(planned.get(lane, 0), row["batch_id"])
+    landed = tables.data.transactions
+    return not world.frozen and all(
+        number <= landed.get(f"sluice:trips:{lane}:{generation}", 0)
+        for (lane, generation), number in planned.items()
+    )

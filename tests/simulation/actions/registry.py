@@ -1,0 +1,41 @@
+"""The actions by name, each with how often it is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from tests.simulation.history import Draws
+from tests.simulation.world import World
+
+Act = Callable[[World, Draws], None]
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Action:
+    """One thing that may happen; where it cannot, nothing does."""
+
+    name: str
+    weight: int
+    act: Act
+
+
+ACTIONS: dict[str, Action] = {}
+
+
+def action(weight: int = 10) -> Callable[[Act], Act]:
+    """Register a function under its name, with spaces."""
+
+    def register(act: Act) -> Act:
+        name = act.__name__.replace("_", " ")
+        ACTIONS[name] = Action(name, weight, act)
+        return act
+
+    return register
+
+
+def pick(found: Sequence[_T], draw: int) -> _T:
+    """One of them."""
+    return found[draw % len(found)]

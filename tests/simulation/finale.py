@@ -1,0 +1,68 @@
+"""The finale: faults stop, and whoever follows the product's messages gets on."""
+
+from __future__ import annotations
+
+from sluice.errors import SluiceError
+
+from tests.simulation.commands import Command
+from tests.simulation.judge import Judge
+from tests.simulation.operator import follow
+from tests.simulation.oracle import Finding
+from tests.simulation.world import World
+
+_ROUNDS = 14
+
+
+def finale(judge: Judge, world: World) -> Finding | None:
+    """End what is open, and go on until a run ends well. A dead end is a finding."""
+    _faults_stop(world)
+    said: list[str] = []
+    for number in range(_ROUNDS):
+        world.done = None
+        judge.before()
+        world.tell("the next run")
+        done = world.carry_out(Command(("run",), f"finale {number}"))
+        if finding := judge.after():
+            return finding
+        assert done is not None
+        if done.green:
+            return _idle(judge, world)
+        problem = done.problem
+        assert isinstance(problem, SluiceError)
+        said.append(f"{type(problem).__name__}: {problem}")
+        if problem.retryable:
+            continue
+        for _ in range(3):
+            world.done = None
+            judge.before()
+            followed = follow(world, 0)
+            if finding := judge.after():
+                return finding
+            if followed is None or followed.green:
+                break
+        if followed is None:
+            return Finding(f"dead end, {type(problem).__name__}", said[-1])
+    return Finding(f"no way out, {said[-1].partition(':')[0]}", "\n".join(said[-4:]))
+
+
+def _idle(judge: Judge, world: World) -> Finding | None:
+    """The same run once more does nothing."""
+    world.done = None
+    judge.before()
+    world.carry_out(Command(("run",), "idle"))
+    return judge.after()
+
+
+def _faults_stop(world: World) -> None:
+    world.tell("- faults stop")
+    world.left_out.clear()
+    for process in list(world.frozen):
+        world.tell(f"sluice {process.command} goes on from {process.point!r}")
+        world.go_on(process, None)
+    for transaction in world.transactions:
+        world.kafka.abort(transaction)
+    world.transactions.clear()
+    for name, partitions in world.setting.topics.items():
+        if name not in world.kafka.topics:
+            compact = name in world.setting.compacting
+            world.kafka.create_topic(name, partitions, compact=compact)

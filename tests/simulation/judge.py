@@ -1,0 +1,189 @@
+"""The judge: asks the oracle after every step, and the product's own proof whether it agrees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sluice.errors import ResetNeeded, SluiceError, TableRefused
+from sluice.pipeline import Pipeline
+
+from tests.simulation.books import Key
+from tests.simulation.delta_tables import versions
+from tests.simulation.oracle import (
+    Finding,
+    Tables,
+    exact,
+    lost,
+    read_tables,
+    receipts,
+    strangers,
+    twice,
+    window,
+)
+from tests.simulation.rows import content_of_row, key_of
+from tests.simulation.world import TABLES, Done, World
+
+_STRANGE = ("wrong value", "phantom", "twice")
+
+
+@dataclass
+class Judge:
+    """Judges one world; remembers what was right before."""
+
+    world: World
+    judged: object = None
+    green: object = None
+    before_it: Tables | None = None
+    remembered: set[Key] = field(default_factory=set)
+    was: list[list[int]] = field(default_factory=list)
+
+    def before(self) -> None:
+        """Look at the tables before a step."""
+        self.world.books.look(self.world.kafka)
+        self.before_it = read_tables(self.world)
+        self.was = self._versions()
+
+    def after(self) -> Finding | None:
+        """The first thing that is wrong after a step."""
+        world = self.world
+        world.books.look(world.kafka)
+        tables = read_tables(world)
+        found = (
+            each for each in self._findings(tables, world.done) if not world.excuses(each.kind)
+        )
+        return next(found, None)
+
+    def _findings(self, tables: Tables, done: Done | None) -> Iterable[Finding]:
+        if done is not None:
+            yield from self._answer(tables, done)
+        if tables == self.judged:
+            return
+        self.judged = tables
+        if not self.world.rolled_back:
+            yield from twice(tables)
+        yield from receipts(tables)
+
+    def _answer(self, tables: Tables, done: Done) -> Iterable[Finding]:
+        problem = done.problem
+        if problem is not None and not isinstance(problem, SluiceError):
+            yield Finding(f"exception {type(problem).__name__}", f"{done.command}: {problem}")
+        if not done.command.changes and self._versions() != self.was:
+            yield Finding("a look wrote", str(done.command))
+        if not done.whole:
+            return
+        if done.green and done.command.words == ("run",):
+            yield from self._green(tables)
+        elif done.green and done.command.words[:2] == ("quarantine", "replay"):
+            yield from self._neighbours(tables)
+        elif done.green and done.command.name == "backfill":
+            yield from self._window(tables, done)
+        elif isinstance(problem, ResetNeeded | TableRefused) and done.command.name == "run":
+            yield from self._proof_of(tables)
+
+    def _green(self, tables: Tables) -> Iterable[Finding]:
+        """A run has ended well, so all must be well."""
+        world = self.world
+        if (tables, world.books.now) == self.green:
+            if self._versions() != self.was:
+                yield Finding("an idle run wrote", "there was nothing to do")
+            return
+        found = [
+            *twice(tables),
+            *strangers(world, tables),
+            *exact(world, tables),
+            *lost(world, tables),
+            *self._forgotten(tables),
+        ]
+        world.rolled_back = False
+        yield from found
+        self.green = tables, dict(world.books.now)
+        self.remembered = {key_of(row) for row in tables.data.rows}
+        yield from self._proof(tables)
+
+    def _forgotten(self, tables: Tables) -> Iterable[Finding]:
+        """What was right before is still there, though Kafka may hold it no more."""
+        if self.world.rolled_back:
+            return
+        there = {key_of(row) for row in tables.data.rows}
+        aside = {key_of(row) for row in tables.quarantine.rows}
+        for key in self.remembered - there - aside - self.world.erased:
+            if self.world.books.gone.get(key) in ("retention", "compaction", "topic"):
+                yield Finding("a row is gone", f"{key}")
+
+    def _proof_of(self, tables: Tables) -> Iterable[Finding]:
+        """What a run refuses, `verify` does not call exact, where it is not."""
+        world = self.world
+        found = [each for each in exact(world, tables) if each.kind.startswith(_STRANGE)]
+        if not found or world.excuses(found[0].kind):
+            return
+        try:
+            verdict = world.pipeline().verify(lambda *_: None)
+        except SluiceError:
+            return
+        if not verdict.violations:
+            yield Finding("verify is green over what runs refuse", str(found[0]))
+
+    def _proof(self, tables: Tables) -> Iterable[Finding]:
+        """`verify` says "exact" if and only if the oracle does."""
+        world, versions_before = self.world, self._versions()
+        world.vanished -= {key_of(row) for row in tables.data.rows}
+        pipeline = world.pipeline()
+        try:
+            verdict = pipeline.verify(lambda *_: None)
+        except SluiceError as refused:
+            yield Finding("verify refuses", f"{type(refused).__name__}: {refused}")
+            return
+        except Exception as problem:
+            yield Finding(f"exception {type(problem).__name__} of verify", str(problem))
+            return
+        if world.vanished and not verdict.violations:
+            yield Finding("verify is green, though rows have vanished", str(world.vanished))
+        if verdict.violations and not world.vanished:
+            first = verdict.violations[0]
+            yield Finding(f"verify is red, {first.invariant}", str(first))
+        if world.keys["consumer_group"] or not world.vanished:
+            yield from self._quarantine(tables, pipeline)
+        if self._versions() != versions_before:
+            yield Finding("a look wrote", "verify")
+
+    def _quarantine(self, tables: Tables, pipeline: Pipeline) -> Iterable[Finding]:
+        """What readers of the quarantine are shown has no row, and nobody has erased it."""
+        listed = pipeline.list_quarantine()
+        live = {
+            Key(row.topic_id, row.partition.partition, row.offset)
+            for group in listed.live
+            for row in group.rows
+        }
+        for key in sorted(live & {key_of(row) for row in tables.data.rows}):
+            yield Finding("in quarantine and in the table", str(key))
+        for key in sorted(live & self.world.erased):
+            yield Finding("an erased record is live in quarantine", str(key))
+
+    def _window(self, tables: Tables, done: Done) -> Iterable[Finding]:
+        """A window of time is read whole, or what is left out is named."""
+        assert self.before_it is not None
+        options = done.command.options()
+        start, end = (_milliseconds(options[each][0]) for each in ("--from", "--to"))
+        planned: Any = done.result
+        left_out = [each.offsets for each in planned.plan.left_out]
+        yield from window(self.world, self.before_it, tables, start, end, left_out)
+
+    def _neighbours(self, tables: Tables) -> Iterable[Finding]:
+        """A replay changes the records that it was asked about, and no others."""
+        assert self.before_it is not None
+        before = {key_of(row): content_of_row(row) for row in self.before_it.data.rows}
+        after = {key_of(row): content_of_row(row) for row in tables.data.rows}
+        chosen = {key_of(row) for row in self.before_it.quarantine.rows}
+        for key in before.keys() - chosen:
+            if key in after and after[key] != before[key]:
+                yield Finding("a neighbour changed", f"{key}: {before[key]} -> {after[key]}")
+
+    def _versions(self) -> list[list[int]]:
+        return [list(versions(self.world.table(each))) for each in TABLES]
+
+
+def _milliseconds(text: str) -> int:
+    return int(datetime.fromisoformat(text).timestamp() * 1000)

@@ -1,0 +1,81 @@
+"""The operator: does what the product's messages say, and decides where they leave a decision."""
+
+from __future__ import annotations
+
+from sluice.errors import (
+    DataLost,
+    PreviewOutdated,
+    RowsErased,
+    SluiceError,
+    SpecError,
+    TableRefused,
+    TooManyQuarantined,
+)
+from sluice.moves import YOUR_WORDS, Move
+
+from tests.simulation.commands import Command
+from tests.simulation.world import Done, World
+
+# What is said where only the consumer group knows the pipeline: delete it, among others.
+_GROUP = "but consumer group"
+_LOOKS = frozenset({"status", "history", "list", "plan", "check", "quarantine list", "verify"})
+
+
+def leading_on(problem: SluiceError) -> list[Move]:
+    """The moves of a refusal that change something."""
+    return [
+        each
+        for each in problem.moves
+        if each.command not in _LOOKS or "--accept-gap" in each.arguments
+    ]
+
+
+def command_of(move: Move, reason: str) -> Command:
+    """A move as the operator types it: with a reason, and for this pipeline."""
+    words = [each for each in move.arguments if each not in ("trips", "PIPELINE", "--execute")]
+    if "--reason" in words:
+        at = words.index("--reason")
+        del words[at : at + 2]
+    return Command((*move.command.split(), *(each for each in words if each != YOUR_WORDS)), reason)
+
+
+def follow(world: World, draw: int = 0) -> Done | None:
+    """Do what the last refusal says. Returns how that ended; None where nothing is to be done."""
+    problem = world.refusal
+    if problem is None:
+        return None
+    if _decides(world, problem):
+        return _do(world, Command(("run",), f"reason {len(world.told)}"))
+    if moves := leading_on(problem):
+        return _do(world, command_of(moves[draw % len(moves)], f"advised {len(world.told)}"))
+    return None
+
+
+def _decides(world: World, problem: SluiceError) -> bool:
+    """What the operator decides, in the spec or about the group; whether anything."""
+    if isinstance(problem, DataLost) and world.keys.get("on_data_loss") != "record":
+        world.keys = {**world.keys, "on_data_loss": "record"}
+    elif isinstance(problem, TooManyQuarantined):
+        world.keys = {**world.keys, "quarantine": {"max_ratio": 1.0}}
+    elif isinstance(problem, TableRefused) and _GROUP in str(problem):
+        for group in list(world.kafka.groups):
+            world.kafka.forget(group)
+    elif isinstance(problem, SpecError):
+        world.keys = world.setting.spec()
+    else:
+        return False
+    world.tell(f"the operator decides, for {type(problem).__name__}")
+    return True
+
+
+def _do(world: World, command: Command) -> Done | None:
+    world.tell(f"as advised: sluice {command}")
+    done = world.carry_out(command)
+    if done is not None and isinstance(done.problem, RowsErased):
+        world.erased.clear()
+        world.updated.clear()
+        world.tell("the operator lets erased rows come back")
+        done = world.carry_out(command.also("--bring-back-erased"))
+    if done is not None and isinstance(done.problem, PreviewOutdated):
+        done = world.carry_out(Command(command.words, f"again {len(world.told)}"))
+    return done

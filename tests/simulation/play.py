@@ -1,0 +1,76 @@
+"""A play: one history from its beginning to its finding, or to its end."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import mkdtemp
+
+from sluice.errors import SluiceError
+
+from tests.simulation.actions import ACTIONS
+from tests.simulation.finale import finale
+from tests.simulation.history import History, Step
+from tests.simulation.judge import Judge
+from tests.simulation.oracle import Finding
+from tests.simulation.settings import setting_of
+from tests.simulation.world import World, switching
+
+_IN_MEMORY = Path("/dev/shm")
+
+
+@dataclass(frozen=True)
+class Played:
+    """How a history went: its finding, if there is one, and what each step did."""
+
+    finding: Finding | None
+    steps: int
+    told: Sequence[str] = field(default=())
+
+
+@contextmanager
+def a_world(history: History) -> Iterator[World]:
+    """A world in a folder in memory, which is gone afterwards."""
+    place = _IN_MEMORY if _IN_MEMORY.is_dir() else None
+    folder = Path(mkdtemp(prefix="sluice-simulation-", dir=place))
+    level = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with switching():
+            yield World.begin(folder, setting_of(history.setting), history.seed)
+    finally:
+        logging.disable(level)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def play(history: History, ends: bool = True) -> Played:
+    """Play it; with `ends`, faults stop after the last step, and the pipeline has to catch up."""
+    with a_world(history) as world:
+        judge = Judge(world)
+        for number, step in enumerate(history.steps, 1):
+            if finding := act(judge, world, step):
+                return Played(finding, number, world.told)
+        finding = finale(judge, world) if ends else None
+        return Played(finding, len(history.steps), world.told)
+
+
+def act(judge: Judge, world: World, step: Step) -> Finding | None:
+    """One step, and what the oracle says of it."""
+    world.done = None
+    world.tell(f"- {step.name}")
+    judge.before()
+    try:
+        ACTIONS[step.name].act(world, step.draws)
+    except SluiceError:
+        raise
+    except Exception as problem:
+        # Other people's tools may refuse what they are asked, as on a table that is damaged.
+        world.tell(f"  not done: {type(problem).__name__}: {str(problem).splitlines()[:1]}")
+        if "sluice" in "".join(traceback.format_tb(problem.__traceback__)[-1:]):
+            return Finding(f"exception {type(problem).__name__}", str(problem))
+    return judge.after()

@@ -1,0 +1,190 @@
+"""The world of a history: Kafka, the warehouse, the clock, and what was done so far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sluice.broker.client_settings import ClientSettings
+from sluice.errors import SluiceError
+from sluice.failpoints import reaching
+from sluice.offsets.notation import parse_range
+from sluice.offsets.ranges import OffsetRange
+from sluice.pipeline import Pipeline
+from sluice.progress.resources import PipelineResources
+from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.tables.warehouse import Warehouse
+
+from tests.simulation.allowed import NOT_PROMISED
+from tests.simulation.books import Books, Content, Key
+from tests.simulation.commands import Command, carry_out
+from tests.simulation.delta_tables import Reader
+from tests.simulation.own_time import OwnChance, OwnClock
+from tests.simulation.processes import Process, reached
+from tests.simulation.settings import Setting
+from tests.worlds.memory_log import MemoryCluster, MemoryKafka, MemoryRecord, State, Transaction
+from tests.worlds.written_lake.engine import WrittenEngine
+from tests.worlds.written_lake.records import Record
+
+TABLES = ("trips", "trips__quarantine", "trips__offsets")
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended: what it returned, or the problem. `whole`: nobody came in between."""
+
+    command: Command
+    problem: BaseException | None = None
+    result: object = None
+    whole: bool = True
+
+    @property
+    def green(self) -> bool:
+        """Whether the product said that all is well."""
+        return self.problem is None
+
+
+@dataclass
+class World:
+    """Everything that a history changes."""
+
+    folder: Path
+    setting: Setting
+    kafka: MemoryKafka
+    clock: OwnClock
+    chance: OwnChance
+    keys: dict[str, Any]
+    books: Books = field(default_factory=Books)
+    reader: Reader = field(default_factory=Reader)
+    frozen: list[Process] = field(default_factory=list)
+    # What lies aside: copies of table folders, of the brokers' data, open transactions.
+    copies: list[Path] = field(default_factory=list)
+    broker_copies: list[State] = field(default_factory=list)
+    transactions: list[Transaction] = field(default_factory=list)
+    # What people changed in the data table, by place.
+    erased: set[Key] = field(default_factory=set)
+    let_go: set[Key] = field(default_factory=set)
+    updated: dict[Key, Content] = field(default_factory=dict)
+    # What the operator has given up by name.
+    accepted: list[OffsetRange] = field(default_factory=list)
+    # Places whose rows may be missing, since a table was put back, restored or dropped.
+    rolled_back: bool = False
+    left_out: list[int] = field(default_factory=list)
+    dead: list[Process] = field(default_factory=list)
+    # Rows that vanished from files without a commit.
+    vanished: set[Key] = field(default_factory=set)
+    not_promised: set[str] = field(default_factory=set)
+    done: Done | None = None
+    refusal: SluiceError | None = None
+    told: list[str] = field(default_factory=list)
+    produced: int = 0
+
+    @classmethod
+    def begin(cls, folder: Path, setting: Setting, seed: str) -> World:
+        """A world with empty topics."""
+        clock, chance = OwnClock(), OwnChance(seed)
+        kafka = MemoryKafka(clock, chance, f"cluster-{chance.name()[:8]}")
+        for name, partitions in setting.topics.items():
+            kafka.create_topic(name, partitions, compact=name in setting.compacting)
+        return cls(folder, setting, kafka, clock, chance, setting.spec())
+
+    @property
+    def warehouse(self) -> Path:
+        """Where the tables are."""
+        return self.folder / "warehouse"
+
+    def table(self, name: str) -> Path:
+        """A table's folder."""
+        return self.warehouse / name
+
+    def pipeline(self) -> Pipeline:
+        """A process's own pipeline, with the spec as it is now."""
+        client = ClientSettings.from_extra("kafka_default", {"bootstrap.servers": "memory:9092"})
+        cluster = MemoryCluster(self.kafka, reached)
+        resources = PipelineResources.of(
+            PipelineSpec.model_validate(self.keys),
+            Warehouse(str(self.warehouse)),
+            client,
+            cluster,
+            clock=self.clock,
+            chance=self.chance,
+        )
+
+        def read(wanted: OffsetRange) -> list[Record]:
+            found = [_read(each) for each in cluster.records(wanted)]
+            if self.left_out and found:
+                del found[self.left_out.pop() % len(found)]
+            return found
+
+        return Pipeline(resources, WrittenEngine(read, self.clock, self.chance, reached))
+
+    def has_accepted(self, key: Key) -> bool:
+        """Whether the operator has given this offset up by name."""
+        return any(
+            each.partition.partition == key.partition and each.start <= key.offset < each.end
+            for each in self.accepted
+        )
+
+    def excuses(self, kind: str) -> bool:
+        """Whether it is no fault, after what has happened."""
+        return any(kind.startswith(NOT_PROMISED[each].kinds) for each in self.not_promised)
+
+    def tell(self, text: str) -> None:
+        """Say what a step did."""
+        self.told.append(text)
+
+    def carry_out(self, command: Command) -> Done:
+        """Do it in a process of its own, to the end."""
+        return self._ended(self._process(command), None)
+
+    def begin_process(self, command: Command, points: int) -> Done | None:
+        """The same, up to a step of the protocol; None where it stands still there."""
+        return self._ended(self._process(command), points)
+
+    def go_on(self, process: Process, points: int | None) -> Done | None:
+        """Let a process that stands still go on."""
+        self.frozen.remove(process)
+        return self._ended(process, points)
+
+    def _process(self, command: Command) -> Process:
+        gaps = command.options().get("--accept-gap", [])
+        self.accepted += [parse_range(each) for each in gaps]
+
+        def work() -> None:
+            process.result = carry_out(self.pipeline(), command)
+
+        process = Process(command, work)
+        return process
+
+    def _ended(self, process: Process, points: int | None) -> Done | None:
+        if not process.go(points):
+            self.frozen.append(process)
+            self.tell(f"  stands still at {process.point!r}")
+            return None
+        problem = process.problem
+        self.done = Done(process.command, problem, process.result, process.whole)
+        self.refusal = problem if isinstance(problem, SluiceError) else None
+        if problem is not None:
+            self.tell(f"  {type(problem).__name__}: {problem}")
+        return self.done
+
+
+def _read(record: MemoryRecord) -> Record:
+    return Record(
+        record.partition,
+        record.offset,
+        record.timestamp,
+        record.key,
+        record.value,
+        record.headers,
+    )
+
+
+@contextmanager
+def switching() -> Iterator[None]:
+    """While this lasts, every step of the protocol may stop its process."""
+    with reaching(reached):
+        yield
