@@ -16,6 +16,7 @@ _ROUNDS = 14
 def finale(judge: Judge, world: World) -> Finding | None:
     """End what is open, and go on until a run ends well. A dead end is a finding."""
     _faults_stop(world)
+    judge.last = True
     said: list[str] = []
     for number in range(_ROUNDS):
         world.done = None

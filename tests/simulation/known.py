@@ -33,12 +33,20 @@ _OFFSETS = (
     {"others restore the offsets table"},
     {"the offsets table is put back"},
 )
+_LOST = ("the offsets table is dropped", "others restore the offsets table")
+_RECOVER = "recover"
 _LOGS = ({"an unclean election"}, {"a segment is lost"}, {"brokers put back"})
 
 HOLES: tuple[Hole, ...] = (
     _hole("T4", ("an update is undone", "a neighbour changed"), {_UPDATE}),
     _hole("T13", ("missing", "verify is red, accounted"), *_QUARANTINE),
     _hole("N4", ("verify is red",), *_OFFSETS),
+    _hole(
+        "N1",
+        ("twice",),
+        *({"the data table is cloned", each} for each in (*_LOST, _RECOVER)),
+    ),
+    _hole("T12", ("a window is narrower",), {"backfill"}),
     _hole("N5 or N7", ("verify is red, no phantom",), *_LOGS),
 )
 

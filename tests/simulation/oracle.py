@@ -122,7 +122,7 @@ def lost(world: World, tables: Tables) -> Iterator[Finding]:
         if why not in ("retention", "segment") or key in data or key in aside:
             continue
         end = cursor.get((key.topic_id, key.partition), 0)
-        excused = told.covers(key) or key in world.erased or world.rolled_back
+        excused = told.covers(key) or world.rolled_back or key in world.erased | world.vanished
         if key.offset < end and not excused:
             yield Finding("lost in silence", f"{_named(key)}, by {why}")
 
