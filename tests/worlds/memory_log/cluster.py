@@ -190,7 +190,7 @@ class MemoryCluster:
         if held_back:
             self._questions.announce("open since")
         found = {}
-        for each, log, start in self._questions.answering(held_back):
+        for each, log, start in self._questions.answering(held_back, committed=False):
             first = first_uncommitted(log, start)
             if first and (moment := moment_of(first.milliseconds)):
                 found[each] = moment
@@ -211,7 +211,7 @@ class MemoryCluster:
     def records(self, wanted: OffsetRange) -> list[MemoryRecord]:
         """All committed records of a range. Raises RangeNotThere where Spark's reader fails."""
         self._questions.announce("records")
-        answering = list(self._questions.answering({wanted.partition: wanted.start}))
-        if not answering:
+        log = next(self._questions.answering({wanted.partition: wanted.start}), None)
+        if log is None:
             raise RangeNotThere(f"{wanted}: no answer")
-        return records_in(answering[0][1], wanted)
+        return records_in(log[1], wanted)

@@ -57,6 +57,8 @@ def first_at(log: Partition, moment: int) -> int | None:
 
 def first_uncommitted(log: Partition, start: int) -> Record | None:
     """The first record that a read_uncommitted consumer gets from an offset on."""
+    if start < log.log_start:
+        return None
     held = (each for each in log.from_offset(start, log.end) if not each.is_control)
     return next((record for batch in held for _, record in batch.from_offset(start)), None)
 

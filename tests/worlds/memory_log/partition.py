@@ -39,8 +39,15 @@ class Partition:
 
     @property
     def last_stable_offset(self) -> int:
-        """Where a read_committed reader must stop."""
-        return max(min(self.open.values(), default=self.end), self.log_start)
+        """Where a read_committed reader must stop.
+
+        Kafka cuts an open transaction at the log start to whole batches: it may lie below then.
+        """
+        first = min(self.open.values(), default=self.end)
+        if first >= self.log_start:
+            return first
+        held = next(self.from_offset(self.log_start, self.end), None)
+        return held.base_offset if held else self.log_start
 
     def from_offset(self, start: int, end: int) -> Iterator[Batch]:
         """The batches from the one that holds an offset, or the next one, up to another."""

@@ -38,9 +38,10 @@ class Questions:
 
     def log(self, partition: TopicPartition) -> Partition:
         """A log that an admin client asks about."""
-        if not self._kafka.has(partition):
-            raise _no_such_topic()
-        return self._kafka.log(partition.topic, partition.partition)
+        topic = self.topic(partition.topic)
+        if partition.partition >= len(topic.partitions):
+            raise unavailable("Local: Unknown partition")
+        return topic.partitions[partition.partition]
 
     def raw(self, wanted: OffsetRange, timeout: float) -> Partition:
         """A log that is read raw: for one that is not there the client asks until it gives up."""
@@ -54,20 +55,32 @@ class Questions:
 
     def consumed(self, wanted: OffsetRange) -> Partition:
         """A log that a consumer waits for."""
-        if self._kafka.down or not self._kafka.has(wanted.partition):
+        log = self._there(wanted.partition)
+        if log is None or _says_nothing(log, wanted.start):
             raise BrokerUnavailable(
                 f"{wanted}: broker {_ADDRESS} sent nothing for {_READER_S:g} s. Run again when it"
                 " answers."
             )
-        return self.log(wanted.partition)
+        return log
 
     def answering(
-        self, starts: Mapping[TopicPartition, int]
+        self, starts: Mapping[TopicPartition, int], *, committed: bool = True
     ) -> Iterator[tuple[TopicPartition, Partition, int]]:
         """The logs that answer a consumer which does without those that do not."""
         for partition, start in starts.items():
-            if not self._kafka.down and self._kafka.has(partition):
-                yield partition, self.log(partition), start
+            log = self._there(partition)
+            if log is not None and not (committed and _says_nothing(log, start)):
+                yield partition, log, start
+
+    def _there(self, partition: TopicPartition) -> Partition | None:
+        if self._kafka.down or not self._kafka.has(partition):
+            return None
+        return self.log(partition)
+
+
+def _says_nothing(log: Partition, start: int) -> bool:
+    """Whether a read_committed consumer waits in vain: to librdkafka a log ends at its LSO only."""
+    return log.last_stable_offset < start <= log.end
 
 
 def unavailable(why: str) -> BrokerUnavailable:
