@@ -26,7 +26,7 @@ from tests.worlds.compaction import COMPACTED, compact
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import delete_records, group_positions, numbered, produce
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 
 DAY = datetime(2026, 11, 1, tzinfo=UTC)
