@@ -253,6 +253,7 @@ def test_rows_whose_records_were_compacted_stay(topic: Topic, pipeline: Pipeline
     trips.judge()
 
 
+@pytest.mark.spark
 def test_compacted_rows_stay_where_the_structs_of_a_map_are_declared_anew(
     topic: Topic, pipeline: Pipelines
 ) -> None:

@@ -90,6 +90,7 @@ def read_again(trips: Installed, start: int, end: int) -> None:
     trips.settle()
 
 
+@pytest.mark.spark
 def test_the_offsets_table_of_a_clustered_table_is_built_as_well(
     topic: Topic, pipeline: Pipelines
 ) -> None:

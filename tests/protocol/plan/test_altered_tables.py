@@ -228,6 +228,7 @@ def test_a_clustered_table_is_reset(topic: Topic, pipeline: Pipelines) -> None:
     assert trips.sluice("verify").returncode == 0
 
 
+@pytest.mark.spark
 def test_a_fence_on_a_clustered_table_gives_way_to_a_batch_that_has_landed(
     topic: Topic, pipeline: Pipelines
 ) -> None:
