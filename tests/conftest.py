@@ -14,7 +14,7 @@ import pytest
 from local.embedded.broker import Broker
 from local.embedded.topics import create_topic
 from tests.oracle import marked_processes, no_orphans
-from tests.worlds.pipelines import Installed
+from tests.worlds.pipelines import Installed, no_spark
 from tests.worlds.processes import JAVA_TUNING
 
 if TYPE_CHECKING:
@@ -103,6 +103,15 @@ def topic_factory(broker: Broker) -> Callable[..., str]:
     return create
 
 
+def lands_without_spark(test: pytest.Item) -> bool:
+    """Whether a test decides only, so that its batches need no Spark.
+
+    A test of a deciding file that is about Spark is marked so.
+    """
+    marked = test.get_closest_marker("deciding") and not test.get_closest_marker("spark")
+    return bool(marked) and os.environ.get("SLUICE_TEST_LAKE") != "spark"
+
+
 @pytest.fixture
 def pipeline(
     broker: Broker, tmp_path: Path, request: pytest.FixtureRequest
@@ -113,8 +122,9 @@ def pipeline(
     def install(*topics: str, **keys: object) -> Installed:
         folder = tmp_path / f"p{uuid.uuid4().hex[:8]}"
         folder.mkdir()
-        session = partial(request.getfixturevalue, "spark")
-        made.append(Installed(folder, broker.bootstrap, list(topics), session))
+        written = lands_without_spark(request.node)
+        session = no_spark if written else partial(request.getfixturevalue, "spark")
+        made.append(Installed(folder, broker.bootstrap, list(topics), session, written=written))
         made[-1].write_spec(**keys)
         return made[-1]
 

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 import yaml
 from deltalake import DeltaTable
 from sluice.lake.opened import SparkEngine
+from sluice.lake.port import Engine
 from sluice.offsets.batches import BatchReference
 from sluice.pipeline import Pipeline, find_pipeline
+from sluice.progress.resources import PipelineResources
 from sluice.protocol.settle.write_receipts import Settlement
 
 from local.embedded.spark_server import SparkServer
@@ -23,6 +25,8 @@ from tests.oracle import Verdict, assert_exact, judge
 from tests.worlds.command_line import run_main
 from tests.worlds.processes import JAVA_TUNING, SLUICE, Run, start
 from tests.worlds.records import numbered, produce
+from tests.worlds.written_lake.broker_records import broker_records
+from tests.worlds.written_lake.engine import WrittenEngine
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -39,6 +43,7 @@ def no_spark() -> SparkSession:
 class Installed:
     """One pipeline with its own folder. `session` returns the tests' one Spark session.
 
+    With `written` its batches land without Spark, in this process.
     `kafka` is what its connection says besides, or instead of, the address that the tests use.
     Its own processes start a Spark each, or use the server; `given` is further environment of
     theirs.
@@ -50,6 +55,7 @@ class Installed:
     session: Callable[[], SparkSession]
     name: str = "trips"
     server: SparkServer | None = None
+    written: bool = False
     kafka: dict[str, str] = field(default_factory=dict)
     given: dict[str, str] = field(default_factory=dict)
     keys: dict[str, Any] = field(default_factory=dict)
@@ -105,7 +111,12 @@ class Installed:
 
     def open(self) -> Pipeline:
         found = find_pipeline(self.name, self.environment)
-        return replace(found, engine=SparkEngine(lambda *_: contextlib.nullcontext(self.session())))
+        return replace(found, engine=self.engine(found.resources))
+
+    def engine(self, resources: PipelineResources) -> Engine:
+        if self.written:
+            return WrittenEngine(broker_records(resources.client))
+        return SparkEngine(lambda *_: contextlib.nullcontext(self.session()))
 
     def plan(self) -> BatchReference:
         return self.open().plan("test", "pytest")

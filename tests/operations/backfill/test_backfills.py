@@ -26,7 +26,7 @@ from tests.worlds.compaction import COMPACTED, compact
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import delete_records, group_positions, numbered, produce
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 
 DAY = datetime(2026, 11, 1, tzinfo=UTC)
@@ -253,6 +253,7 @@ def test_rows_whose_records_were_compacted_stay(topic: Topic, pipeline: Pipeline
     trips.judge()
 
 
+@pytest.mark.spark
 def test_compacted_rows_stay_where_the_structs_of_a_map_are_declared_anew(
     topic: Topic, pipeline: Pipelines
 ) -> None:

@@ -12,7 +12,7 @@ from sluice.operations.reset.targets import shift_by, to_earliest, to_latest
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic, landed, more
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 WHO = ("test", "pytest")
 # The version of the deletion, for the oracle: table, two batches, deletion.
@@ -93,6 +93,7 @@ def test_where_the_files_are_gone_the_deletion_is_named(trips: Installed) -> Non
     assert trips.judge(altered=ERASED).facts.rows == 25
 
 
+@pytest.mark.spark
 def test_rows_that_a_deletion_vector_hides_are_erased_rows(trips: Installed) -> None:
     """The file is still there, and has them."""
     session, table = trips.session(), f"delta.`{trips.data}`"

@@ -18,7 +18,7 @@ from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.processes import killed_at
 from tests.worlds.records import numbered, produce
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 
 FORM = {"type": "json", "schema": "id BIGINT"}
@@ -120,6 +120,7 @@ def a_batch_over_budget_shows_what_it_met_and_counts_for_nothing(trips: Installe
     assert trips.judge().facts.quarantined == 7
 
 
+@pytest.mark.spark
 def test_what_is_dropped_leaves_a_record_and_goes(trips: Installed) -> None:
     first = f"{trips.topics[0]}[0]"
     preview = said(trips, "quarantine drop", "--reason-like", "bigint")

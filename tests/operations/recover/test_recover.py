@@ -19,7 +19,7 @@ from tests.worlds.pipelines import Installed, Pipelines, Topic, landed, more
 from tests.worlds.processes import killed_at, until
 from tests.worlds.records import end, numbered, send, transactional
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 
 @pytest.fixture
@@ -90,6 +90,7 @@ def read_again(trips: Installed, start: int, end: int) -> None:
     trips.settle()
 
 
+@pytest.mark.spark
 def test_the_offsets_table_of_a_clustered_table_is_built_as_well(
     topic: Topic, pipeline: Pipelines
 ) -> None:
@@ -180,6 +181,7 @@ def test_version_1_is_left_behind(trips: Installed) -> None:
     exact(trips, 30)
 
 
+@pytest.mark.spark
 def test_a_clone_in_its_place_is_taken_over_with_all_its_rows(trips: Installed) -> None:
     original = trips.data.rename(trips.folder / "original")
     trips.session().sql(f"CREATE TABLE delta.`{trips.data}` SHALLOW CLONE delta.`{original}`")
@@ -216,6 +218,7 @@ def test_a_table_that_is_gone_for_good_is_begun_anew(trips: Installed) -> None:
     exact(trips, 20)
 
 
+@pytest.mark.spark
 def test_a_table_that_cannot_be_fenced_is_refused_before_anything_is_set_aside(
     trips: Installed,
 ) -> None:
@@ -266,6 +269,7 @@ def test_markers_behind_the_last_record_and_quarantine_are_counted(
     exact(trips, 1)
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize("point", ["offsets set aside", "recovery fenced"])
 def test_a_recovery_that_dies_is_given_again(trips: Installed, point: str) -> None:
     if point == "offsets set aside":
@@ -313,6 +317,7 @@ def test_a_recovery_that_was_overtaken_writes_nothing(trips: Installed) -> None:
     exact(trips, 30)
 
 
+@pytest.mark.spark
 def test_a_row_without_coordinates_is_no_hindrance(trips: Installed) -> None:
     """Somebody has inserted it by hand; only the proof minds."""
     sql = f"INSERT INTO delta.`{trips.data}` (value) VALUES (cast('by hand' AS BINARY))"

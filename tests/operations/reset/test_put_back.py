@@ -15,7 +15,7 @@ from sluice.operations.reset.targets import shift_by, to_earliest
 from tests.worlds.pipelines import Installed, Pipelines, Topic, landed, more
 from tests.worlds.processes import killed_at
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 
 @pytest.fixture
@@ -103,6 +103,7 @@ def read_again(trips: Installed, start: int, end: int) -> None:
     trips.settle()
 
 
+@pytest.mark.spark
 def test_a_right_table_put_back_after_a_reset_that_died_goes_on(trips: Installed) -> None:
     """What the dead reset intended has lowered nothing yet: the newest copy counts in full."""
     backup = copy_of(trips)
@@ -122,6 +123,7 @@ def test_a_right_table_put_back_after_a_reset_that_died_goes_on(trips: Installed
     assert trips.judge().facts.rows == 40
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize("point", ["reset intended", "fence stands"])
 def test_a_reset_to_a_table_put_back_that_dies_is_given_again(trips: Installed, point: str) -> None:
     backup = copy_of(trips)
@@ -137,6 +139,7 @@ def test_a_reset_to_a_table_put_back_that_dies_is_given_again(trips: Installed, 
     assert trips.judge().facts.rows == 30
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize("with_reset", [False, True], ids=["open", "behind a reset"])
 def test_transactions_that_have_expired_are_read_from_the_log(
     trips: Installed, with_reset: bool

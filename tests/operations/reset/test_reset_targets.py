@@ -14,7 +14,7 @@ from sluice.operations.reset.targets import named_target, shift_by, to_latest
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import delete_records, numbered, produce, produce_at, set_group
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 HOUR = 3_600_000
 T0 = 1_700_000_000_000

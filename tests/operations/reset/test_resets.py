@@ -10,7 +10,7 @@ from sluice.operations.reset.targets import to_earliest
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import group_positions, numbered, produce
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 
 @pytest.fixture

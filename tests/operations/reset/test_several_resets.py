@@ -23,7 +23,7 @@ from tests.worlds.pipelines import Installed, Pipelines, Topic, landed, more
 from tests.worlds.processes import Run, killed_at, until
 from tests.worlds.records import delete_records
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 WHO = ("test", "pytest")
 
@@ -86,6 +86,7 @@ def test_a_backfill_that_a_restore_undid_is_named_with_the_way_back(trips: Insta
     assert trips.judge().facts.rows == 30
 
 
+@pytest.mark.spark
 def test_a_frozen_reset_leaves_the_next_one_alone(trips: Installed) -> None:
     """It finds its generation closed by another, and does not record the next one as done."""
     again = ("--shift-by=0", "--execute", "--reason=first")
@@ -105,6 +106,7 @@ def test_a_frozen_reset_leaves_the_next_one_alone(trips: Installed) -> None:
     assert trips.judge().facts.rows == 40
 
 
+@pytest.mark.spark
 def test_a_reset_that_others_have_finished_is_not_applied_to_the_next_generation(
     trips: Installed,
 ) -> None:

@@ -14,7 +14,7 @@ from tests.oracle import KafkaTruth, read_truth
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import numbered, produce
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 HOUR_MS = 3_600_000
 

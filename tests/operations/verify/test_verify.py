@@ -12,7 +12,7 @@ from sluice.operations.verify.verify import Verdict
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import numbered, produce
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 FORM = {"type": "json", "schema": "id BIGINT"}
 # Until the next run settles, the consumer group stands where it did.
@@ -105,6 +105,7 @@ def test_a_restored_table_is_incomplete_until_it_is_reset_and_read_again(
     assert shown == [("forward-1-1", False), ("forward-1-2", True), ("forward-2-1", False)]
 
 
+@pytest.mark.spark
 def test_an_overwrite_by_others_is_told_by_what_it_took_away(trips: Installed) -> None:
     version = trips.version()
     rows = trips.session().read.format("delta").load(str(trips.data))
@@ -126,6 +127,7 @@ def test_an_overwrite_by_others_is_told_by_what_it_took_away(trips: Installed) -
         trips.judge()
 
 
+@pytest.mark.spark
 def test_rows_that_others_added_are_phantoms(trips: Installed) -> None:
     version = trips.version()
     for columns in ("value", "_topic, '?' AS _topic_id, _partition, _offset, _batch"):
@@ -144,6 +146,7 @@ def test_rows_that_others_added_are_phantoms(trips: Installed) -> None:
     assert verified(trips).violations == ()
 
 
+@pytest.mark.spark
 def test_what_others_deleted_and_vacuumed_can_no_longer_be_told_from_a_loss(
     trips: Installed,
 ) -> None:

@@ -12,7 +12,7 @@ from sluice.operations.verify.verify import Verdict
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import numbered, produce
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 FORM = {"type": "json", "schema": "id BIGINT"}
 BROKEN = b'{"id": 1'
@@ -45,6 +45,7 @@ def double(trips: Installed, offset: int) -> None:
     ).collect()
 
 
+@pytest.mark.spark
 def test_only_what_was_committed_since_then_is_compared(trips: Installed) -> None:
     since = settled(trips, "forward-1-2")
     verdict = verified(trips, since)

@@ -8,7 +8,7 @@ from sluice.operations.backfill.selection import parse_selection
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic, landed, more
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 
 def told(trips: Installed, work: BatchReference) -> list[tuple[str, int | None, int | None]]:

@@ -15,7 +15,7 @@ from tests.oracle import read_truth
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import delete_records, numbered, produce
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 Coordinates = set[tuple[str, int, int]]
 
@@ -48,6 +48,7 @@ def landed(trips: Installed) -> list[tuple[str, int, int]]:
     return [(row["_topic"], row["_partition"], row["_offset"]) for row in trips.rows()]
 
 
+@pytest.mark.spark
 def test_a_streaming_query_hands_over_at_its_last_committed_batch(
     broker: Broker, topic: Topic, pipeline: Pipelines, tmp_path: Path, caplog: Any
 ) -> None:

@@ -17,7 +17,7 @@ from tests.worlds.pipelines import Installed, Pipelines, Topic, landed
 from tests.worlds.processes import killed_at
 from tests.worlds.records import numbered, produce
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 RETENTION = "delta.setTransactionRetentionDuration"
 
@@ -53,6 +53,7 @@ def exact(trips: Installed, rows: int, *altered: int) -> None:
     assert trips.judge(altered=frozenset(altered)).facts.rows == rows
 
 
+@pytest.mark.spark
 def test_what_others_made_of_the_table_is_refused_until_it_is_taken_back(
     trips: Installed,
 ) -> None:
@@ -130,6 +131,7 @@ def test_a_copied_spec_that_names_the_table_of_another_pipeline_stops_itself_onl
     exact(trips, 30)
 
 
+@pytest.mark.spark
 def test_a_restore_by_timestamp_is_understood(trips: Installed) -> None:
     first = trips.offsets("committed")[0]["data_version"]
     at = trips.session().sql(f"DESCRIBE HISTORY delta.`{trips.data}`")
@@ -141,6 +143,7 @@ def test_a_restore_by_timestamp_is_understood(trips: Installed) -> None:
     exact(trips, 20)
 
 
+@pytest.mark.spark
 def test_a_restore_by_timestamp_that_was_judged_blocks_nothing_once_its_version_is_gone(
     trips: Installed,
 ) -> None:
@@ -162,6 +165,7 @@ def test_a_restore_by_timestamp_that_was_judged_blocks_nothing_once_its_version_
     exact(trips, 30)
 
 
+@pytest.mark.spark
 def test_a_plan_made_before_a_restore_does_not_land_after_it(trips: Installed) -> None:
     more(trips, 20)
     work = trips.plan()
@@ -173,6 +177,7 @@ def test_a_plan_made_before_a_restore_does_not_land_after_it(trips: Installed) -
     exact(trips, 30)
 
 
+@pytest.mark.spark
 def test_maintenance_and_added_columns_are_no_reason_to_stop(trips: Installed) -> None:
     sql(trips, "OPTIMIZE {t}")
     sql(trips, "ALTER TABLE {t} ADD COLUMNS (note STRING)")
@@ -184,6 +189,7 @@ def test_maintenance_and_added_columns_are_no_reason_to_stop(trips: Installed) -
     exact(trips, 40)
 
 
+@pytest.mark.spark
 def test_deleted_rows_are_told_from_lost_ones(trips: Installed) -> None:
     sql(trips, "DELETE FROM {t} WHERE _offset IN (3, 4, 15)")
     more(trips, 20)
@@ -210,6 +216,7 @@ def test_a_partitioned_table_is_reset(topic: Topic, pipeline: Pipelines) -> None
     assert {row["_batch"] for row in trips.rows()} == {"forward-2-1"}
 
 
+@pytest.mark.spark
 def test_a_clustered_table_is_reset(topic: Topic, pipeline: Pipelines) -> None:
     """Its fence is written by Sluice itself: delta-rs does not write such tables."""
     trips = laid_out(topic, pipeline, cluster_by=["city"])
@@ -221,6 +228,7 @@ def test_a_clustered_table_is_reset(topic: Topic, pipeline: Pipelines) -> None:
     assert trips.sluice("verify").returncode == 0
 
 
+@pytest.mark.spark
 def test_a_fence_on_a_clustered_table_gives_way_to_a_batch_that_has_landed(
     topic: Topic, pipeline: Pipelines
 ) -> None:
@@ -236,6 +244,7 @@ def test_a_fence_on_a_clustered_table_gives_way_to_a_batch_that_has_landed(
     exact(trips, 4)
 
 
+@pytest.mark.spark
 def test_a_table_whose_every_commit_needs_more_is_not_reset(
     topic: Topic, pipeline: Pipelines
 ) -> None:
@@ -263,6 +272,7 @@ def test_a_restore_behind_a_reset_is_noticed(trips: Installed, moves: Target) ->
     exact(trips, 30)
 
 
+@pytest.mark.spark
 def test_a_reset_that_cannot_be_finished_after_a_restore_gives_way(trips: Installed) -> None:
     killed = trips.process(
         *("reset", "--shift-by", "0", "--execute", "--reason", "a test"),
@@ -297,6 +307,7 @@ def test_after_a_restore_that_was_dealt_with_a_reset_goes_on_from_its_own_openin
     assert trips.judge().facts.rows == 30
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize("feature", ["rowTracking", "allowColumnDefaults"])
 def test_a_feature_that_delta_rs_does_not_write_stops_nothing(
     trips: Installed, feature: str
@@ -309,6 +320,7 @@ def test_a_feature_that_delta_rs_does_not_write_stops_nothing(
     assert {row["_batch"] for row in trips.rows()} == {"forward-2-1"}
 
 
+@pytest.mark.spark
 def test_a_table_with_deletion_vectors_can_be_reset(trips: Installed) -> None:
     sql(trips, "ALTER TABLE {t} SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
     pipeline = trips.open()
@@ -318,6 +330,7 @@ def test_a_table_with_deletion_vectors_can_be_reset(trips: Installed) -> None:
     exact(trips, 20)
 
 
+@pytest.mark.spark
 def test_rows_that_deletion_vectors_hide_are_none(trips: Installed) -> None:
     sql(trips, "ALTER TABLE {t} SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
     for left in ("MOD(_offset, 10) > 3", "MOD(_offset, 10) > 8", "_offset < 0"):

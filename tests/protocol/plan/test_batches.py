@@ -7,7 +7,7 @@ import pytest
 from tests.worlds.pipelines import Pipelines, Topic, more, no_spark
 from tests.worlds.records import group_positions, set_group
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 NOWHERE = -1001
 
@@ -55,6 +55,7 @@ def test_an_adopted_plan_stays_as_it_is_although_kafka_has_more(
     trips.judge(caught_up=False)
 
 
+@pytest.mark.spark
 def test_nothing_new_plans_nothing_and_starts_no_jvm(topic: Topic, pipeline: Pipelines) -> None:
     trips = pipeline(topic())
     more(trips, 4)

@@ -12,7 +12,7 @@ import pytest
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import end, numbered, produce, send, transactional
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 
 BEGAN = datetime(2026, 1, 5, 12, 0, 3, 250_000, tzinfo=UTC)

@@ -9,7 +9,7 @@ from tests.oracle import read_truth
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import add_partitions, delete_records, delete_topic, numbered, produce
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 
 @pytest.fixture

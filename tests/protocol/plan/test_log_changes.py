@@ -13,7 +13,7 @@ from tests.oracle import read_truth
 from tests.worlds.pipelines import Installed, Pipelines, Topic, landed
 from tests.worlds.records import delete_records, delete_topic, numbered, produce
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from sluice.errors import NewerFormat
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic, landed, more
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 COMMANDS = [
     "plan",

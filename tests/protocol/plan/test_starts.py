@@ -9,7 +9,7 @@ from local.embedded.broker import Broker
 from tests.worlds.pipelines import Pipelines, Topic
 from tests.worlds.records import add_partitions, numbered, produce, set_group
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 HOUR = 3_600_000
 T0 = 1_700_000_000_000

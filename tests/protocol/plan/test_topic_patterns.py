@@ -12,7 +12,7 @@ from tests.oracle import read_truth
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import delete_topic, numbered, produce
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 
 def reset(trips: Installed, name: str, value: str, *topics: str) -> None:

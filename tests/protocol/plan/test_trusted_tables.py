@@ -14,7 +14,7 @@ from sluice.operations.reset.targets import Target, shift_by, to_earliest
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic, landed, more
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 
 @pytest.fixture

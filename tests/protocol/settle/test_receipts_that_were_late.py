@@ -17,7 +17,7 @@ from tests.oracle import read_truth
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import delete_topic, end, numbered, produce, send, transactional
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 DEFAULTS = "spark.databricks.delta.properties.defaults."
 MAPPED = {f"{DEFAULTS}columnMapping.mode": "name"}
@@ -68,6 +68,7 @@ def closed(trips: Installed) -> str:
     return done.stdout
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize("defaults", [MAPPED, VECTORS, V2], ids=["mapped", "vectors", "v2"])
 @pytest.mark.parametrize("policy", ["fail", "record"])
 def test_a_table_with_features_is_counted_by_its_files(
@@ -109,6 +110,7 @@ def sql(trips: Installed, statement: str) -> None:
     trips.session().sql(statement.format(t=f"delta.`{trips.data}`")).collect()
 
 
+@pytest.mark.spark
 def test_files_that_others_compacted_and_vacuumed_are_no_hindrance(late: Installed) -> None:
     sql(late, "OPTIMIZE {t}")
     table = DeltaTable(late.data)

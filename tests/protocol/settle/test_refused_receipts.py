@@ -12,7 +12,7 @@ from sluice.errors import TableRefused
 
 from tests.worlds.pipelines import Pipelines, Topic, more
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 
 def change_protocol(log: Path, **protocol: object) -> None:

@@ -10,7 +10,7 @@ from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic, more
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 NUMBERS = {"type": "json", "schema": "number BIGINT"}
 TEXTS = {"type": "json", "schema": "number BIGINT, note STRING"}

@@ -1,0 +1,165 @@
+"""The written lake of one pipeline: its data and quarantine tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
+
+import pyarrow as pa
+from sluice.clock import Chance, Clock
+from sluice.failpoints import reach
+from sluice.lake.port import BatchAttempt, QuarantineResult, Undecodable
+from sluice.offsets.batches import Batch
+from sluice.offsets.ranges import span_of
+from sluice.progress.resources import PipelineResources
+from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.tables.batch_commits import batch_metadata
+
+from tests.worlds.written_lake.creation import QUARANTINE, Tables
+from tests.worlds.written_lake.decoded import Decoded, decoded
+from tests.worlds.written_lake.moments import microseconds
+from tests.worlds.written_lake.records import ReadRecords, Record
+from tests.worlds.written_lake.replaced import RowsInRanges, RowsOfBatch
+from tests.worlds.written_lake.state import TableState
+from tests.worlds.written_lake.types import arrow_schema, field_of
+from tests.worlds.written_lake.writing import Writing
+
+_SAMPLES = 5
+
+
+@dataclass(frozen=True)
+class WrittenLake:
+    """Implements the port `Lake`. `switch` is told of each step at which others may come."""
+
+    resources: PipelineResources
+    spec: PipelineSpec
+    read_records: ReadRecords
+    clock: Clock
+    chance: Chance
+    switch: Callable[[str], None]
+
+    def prepare(self) -> None:
+        """Create the data table unless it exists."""
+        Tables(self.clock, self.chance).create_data(self.resources.data.uri, self.spec)
+
+    def align(self) -> None:
+        """Give the data table the properties and comments that the spec has now."""
+        Tables(self.clock, self.chance).align(self.resources.data.uri, self.spec)
+
+    def prepare_quarantine(self) -> None:
+        """Create the quarantine table unless it exists."""
+        Tables(self.clock, self.chance).create_quarantine(self.resources.quarantine.uri, self.spec)
+
+    def land(self, reading: BatchAttempt) -> None:
+        """Commit the batch if all of it is decodable. Raises Undecodable, nothing committed."""
+        self._commit(reading, _all)
+
+    def land_decodable(self, reading: BatchAttempt) -> None:
+        """Commit the batch's decodable records; the others must already be in quarantine."""
+        self._commit(reading, _decodable)
+
+    def quarantine(self, reading: BatchAttempt) -> QuarantineResult:
+        """Make the batch's undecodable records durable, replacing an earlier attempt's."""
+        reach("reading")
+        writing = self._writing(self.resources.quarantine.uri)
+        records = self._read(reading)
+        found = self._decoded(records)
+        wrong = [each for each in found if each.error is not None]
+        told = batch_metadata(reading.batch, reading.attempt)
+        writing.replace(self._set_aside(wrong, reading), RowsOfBatch(str(reading)), told)
+        in_order = sorted(wrong, key=lambda each: (each.record.partition, each.record.offset))
+        samples = tuple(f"{each.record}: {each.error}" for each in in_order[:_SAMPLES])
+        return QuarantineResult(len(records), len(wrong), samples)
+
+    def _commit(
+        self, reading: BatchAttempt, chosen: Callable[[Sequence[Decoded]], list[Decoded]]
+    ) -> None:
+        reach("reading")
+        again: list[Record] | None = None
+        if reading.replaces:
+            # Spark counts the records first, and reads them once more to write them.
+            again = self._read(reading)
+            reach("kept rows known")
+        writing = self._writing(self.resources.data.uri)
+        if writing.has_landed(reading.batch):
+            return
+        records = again if again is not None and reading.compacts else self._read(reading)
+        rows = self._rows(chosen(self._decoded(records)), reading)
+        named = replace(reading, spec=self.spec.edition)
+        told = batch_metadata(named.batch, named.attempt, named.fingerprints, named.spec)
+        columns = (*self.spec.shape.columns, *self.spec.formats.our_columns)
+        if again is None:
+            writing.append(rows, reading.batch, told, columns)
+            return
+        where = RowsInRanges(reading)
+        if len(again) < span_of(reading.ranges):
+            read = {(each.partition, each.offset) for each in again}
+            rows = [*rows, writing.rows_besides(where, read)]
+        writing.replace(rows, where, told, reading.batch, columns)
+
+    def _read(self, reading: BatchAttempt) -> list[Record]:
+        return [each for some in reading.ranges if some.span for each in self.read_records(some)]
+
+    def _decoded(self, records: Iterable[Record]) -> list[Decoded]:
+        return [decoded(each, self.spec) for each in records]
+
+    def _writing(self, uri: str) -> Writing:
+        writing = Writing(TableState(uri), self.clock, self.chance, self.switch)
+        self.switch("lake: snapshot taken")
+        return writing
+
+    def _rows(self, found: Iterable[Decoded], reading: BatchAttempt) -> list[pa.Table]:
+        columns = (*self.spec.shape.columns, *self.spec.formats.our_columns)
+        kept = {each.name for each in self.spec.shape.columns}
+
+        def row(each: Decoded) -> dict[str, Any]:
+            fields = {name: each.fields.get(name) for name in kept}
+            tombstone = each.record.value is None
+            envelope = _envelope(each.record, reading.batch)
+            return {**fields, **envelope, "_tombstone": tombstone, "_batch": str(reading)}
+
+        return _tables(found, row, arrow_schema(map(field_of, columns)))
+
+    def _set_aside(self, found: Iterable[Decoded], reading: BatchAttempt) -> list[pa.Table]:
+        now = microseconds(self.clock.now())
+
+        def row(each: Decoded) -> dict[str, Any]:
+            envelope = _envelope(each.record, reading.batch)
+            told = {"value": each.record.value, "error": each.error, "_batch": str(reading)}
+            return {**envelope, **told, "quarantined_at": now}
+
+        return _tables(found, row, arrow_schema(map(field_of, QUARANTINE)))
+
+
+def _all(found: Sequence[Decoded]) -> list[Decoded]:
+    for each in found:
+        if each.error is not None:
+            raise Undecodable(f"{each.record} - {each.error}")
+    return list(found)
+
+
+def _decodable(found: Sequence[Decoded]) -> list[Decoded]:
+    return [each for each in found if each.error is None]
+
+
+def _tables(
+    found: Iterable[Decoded], row: Callable[[Decoded], dict[str, Any]], schema: pa.Schema
+) -> list[pa.Table]:
+    """The rows by Kafka's partitions: Spark reads each in a task, which writes a file."""
+    by_partition = groupby(found, key=lambda each: each.record.partition)
+    return [pa.Table.from_pylist([row(each) for each in mine], schema) for _, mine in by_partition]
+
+
+def _envelope(record: Record, batch: Batch) -> dict[str, Any]:
+    headers = [{"key": key, "value": value} for key, value in record.headers]
+    return {
+        "_topic": record.partition.topic,
+        "_topic_id": batch.topic_ids[record.partition.topic],
+        "_partition": record.partition.partition,
+        "_offset": record.offset,
+        "_timestamp": record.timestamp * 1000,
+        "_key": record.key,
+        "_headers": headers or None,
+    }
