@@ -219,6 +219,7 @@ def test_an_offsets_table_that_cannot_be_made_is_a_failure(tmp_path: Path) -> No
         offsets_at(tmp_path / "no_folder").snapshot_to_write()
 
 
+@pytest.mark.patient
 def test_conflicts_without_end_end_after_a_while_with_pauses_between() -> None:
     tried: list[float] = []
 
