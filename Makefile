@@ -41,7 +41,7 @@ test-recipes: setup  ## Every command of docs/operations.md, played as it stands
 	$(PYTEST) tests/recipes
 
 test-benches: setup  ## Each bench with a few records
-	$(PYTEST) $(AT_ONCE) 2 tests/benches
+	$(PYTEST) tests/benches
 
 test-airflow: setup  ## What operators do in Airflow: backfills, forms, tasks that are ended
 	$(PYTEST) $(AT_ONCE) 2 tests/airflow/scenarios
