@@ -3,14 +3,15 @@
 PYTHON ?=
 export PYTHON
 BIN := .venv/bin
-PYTEST := $(BIN)/pytest --durations=30
+# Without its own bytecode, pytest would rewrite each test's assertions in each worker again.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --durations=30
 # The tests of a file share its fixtures; tests/conftest.py sets the order of the files. Two
 # workers leave a quarter of two cores idle.
 AT_ONCE := --dist loadfile --no-loadscope-reorder -n
 # These have their own targets.
-APART := tests/airflow/scenarios tests/browser tests/faults tests/mutations tests/production tests/containers
+APART := $(addprefix tests/,airflow/scenarios benches browser containers faults mutations production recipes)
 
-.PHONY: help setup s3 demo up down test test-fast test-airflow test-browser screenshots test-faults test-mutations test-production test-containers env compose-check soak check format bench bench-places bench-airflow bench-scale bench-wide bench-formats lock sbom clean
+.PHONY: help setup s3 demo up down test test-fast test-recipes test-benches test-airflow test-browser screenshots test-faults test-mutations test-production test-containers env compose-check soak check format bench bench-places bench-airflow bench-scale bench-wide bench-formats lock sbom clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,11 +31,17 @@ up: setup  ## Start the broker, a Spark server and Airflow in the background; pr
 down:  ## Stop what `make up` started
 	@if [ -x $(BIN)/python ]; then $(BIN)/python -m local.stack down; fi
 
-test: setup  ## All tests except the Airflow scenarios, faults, mutations and the production shape
+test: setup  ## All tests but those that have targets of their own, below
 	$(PYTEST) $(AT_ONCE) 3 $(addprefix --ignore ,$(APART))
 
-test-fast: setup  ## The quick tests only: values and DAG rules
-	$(PYTEST) $(AT_ONCE) 2 tests/unit tests/airflow/rules
+test-fast: setup  ## The quick tests only: values and DAG rules, in half a minute
+	$(PYTEST) $(AT_ONCE) 2 -m 'not patient' --hypothesis-profile=quick tests/unit tests/airflow/rules
+
+test-recipes: setup  ## Every command of docs/operations.md, played as it stands there
+	$(PYTEST) tests/recipes
+
+test-benches: setup  ## Each bench with a few records
+	$(PYTEST) tests/benches
 
 test-airflow: setup  ## What operators do in Airflow: backfills, forms, tasks that are ended
 	$(PYTEST) $(AT_ONCE) 2 tests/airflow/scenarios

@@ -5,4 +5,6 @@ from __future__ import annotations
 from hypothesis import settings
 
 settings.register_profile("unit", deadline=None, max_examples=100)
+# For `make test-fast`, which asks for it by name.
+settings.register_profile("quick", deadline=None, max_examples=20)
 settings.load_profile("unit")

@@ -26,6 +26,7 @@ def as_logged(caplog):
         each.setLevel(logging.NOTSET)
 
 
+@pytest.mark.patient
 def test_a_task_fails_with_the_reason_and_its_log_has_no_line_for_each_attempt(
     specs, monkeypatch, caplog
 ):

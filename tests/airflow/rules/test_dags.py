@@ -241,6 +241,7 @@ print(*sorted({{name.partition(".")[0] for name in set(sys.modules) - before}}))
 """
 
 
+@pytest.mark.patient
 def test_parsing_touches_neither_spark_nor_delta_nor_kafka_nor_the_database(write_spec):
     write_spec("flights")
     script = CHEAP.format(file=str(PROJECT / "dags/kafka_to_delta.py"))

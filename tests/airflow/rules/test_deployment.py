@@ -8,9 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 JOBS = Path(__file__).resolve().parents[3] / "jobs"
 
 
+@pytest.mark.patient
 def test_an_installed_package_finds_the_project_by_airflows_plugins_folder(tmp_path: Path) -> None:
     installed, project = tmp_path / "site-packages", tmp_path / "project"
     shutil.copytree(JOBS / "sluice", installed / "sluice")

@@ -75,6 +75,7 @@ assert read_for_lineage(None, "forward-1-1") is None
 """
 
 
+@pytest.mark.patient
 def test_an_ingest_stays_done_whatever_keeps_its_lineage_from_being_read():
     told = {**os.environ, "AIRFLOW__OPENLINEAGE__TRANSPORT": '{"type": "console"}'}
     done = subprocess.run(

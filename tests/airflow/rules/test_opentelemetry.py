@@ -50,6 +50,7 @@ def collector():
     thread.join()
 
 
+@pytest.mark.patient
 def test_a_collector_gets_the_pipeline_as_an_attribute(collector):
     address, posted = collector
     environment = {

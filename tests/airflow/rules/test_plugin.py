@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 LOADED = """
 import sys
 from airflow import plugins_manager
@@ -26,9 +28,11 @@ def loaded(before: str = "") -> str:
     return done.stdout.splitlines()[-1]
 
 
+@pytest.mark.patient
 def test_the_page_is_imported_where_airflow_asks_for_apps_and_not_before():
     assert loaded() == "True"
 
 
+@pytest.mark.patient
 def test_a_page_that_cannot_be_imported_leaves_airflow_as_it_is():
     assert loaded('sys.modules["sluice.scheduling.page.app"] = None') == "False"

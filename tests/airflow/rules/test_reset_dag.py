@@ -173,6 +173,7 @@ def test_values_that_do_not_go_with_the_target_are_refused(given, changes, why):
         where_to(given(**changes))
 
 
+@pytest.mark.patient
 def test_parsing_it_is_cheap(write_spec):
     write_spec("flights")
     script = CHEAP.format(file=str(PROJECT / "dags/sluice_reset.py"))

@@ -283,6 +283,7 @@ def test_a_job_that_dies_without_a_word_shows_its_last_lines(submit):
         submit("echo the last line; kill -9 $$").submit("x")
 
 
+@pytest.mark.patient
 def test_nothing_of_the_family_is_left_after_a_kill(submit, tmp_path):
     child = tmp_path / "child"
     # A JVM with a driver below it, both of which do not care about SIGTERM.
@@ -307,6 +308,7 @@ def test_nothing_of_the_family_is_left_after_a_kill(submit, tmp_path):
     assert "stopped because its task was" in str(failure[0])
 
 
+@pytest.mark.patient
 def test_what_a_family_starts_while_it_is_ended_ends_too():
     # Each of them starts another child as soon as it has lost one, and ignores SIGTERM.
     restless = 'trap "" TERM; for i in $(seq 20); do (while :; do sleep 99; done) & done; wait'

@@ -88,6 +88,7 @@ print(json.dumps(sorted(sys.modules)))
 """
 
 
+@pytest.mark.patient
 def test_without_a_transport_lineage_is_silent_and_reads_and_loads_nothing():
     assert conf.is_disabled()
     assert OpenLineageProviderPlugin.listeners == []

@@ -35,6 +35,7 @@ def failing(code: int, times: int) -> tuple[Callable[[], str], list[int]]:
     return question, asked
 
 
+@pytest.mark.patient
 @pytest.mark.parametrize("code", NO_COORDINATOR)
 def test_a_group_that_has_no_coordinator_yet_is_asked_again(code: int) -> None:
     question, asked = failing(code, times=3)
@@ -50,6 +51,7 @@ def test_a_future_that_reports_no_coordinator_is_asked_for_anew() -> None:
     assert ask(ASKED, lambda: next(futures)) == "done"
 
 
+@pytest.mark.patient
 def test_a_group_without_a_coordinator_is_given_up_within_a_bound() -> None:
     question, asked = failing(KafkaError.NOT_COORDINATOR, times=1_000_000)
     started = time.monotonic()
@@ -86,6 +88,7 @@ def refused(code: int, why: str, waiting: bool = True) -> type[SluiceError]:
     return type(told.value)
 
 
+@pytest.mark.patient
 @pytest.mark.parametrize("waiting", [True, False])
 @pytest.mark.parametrize(
     ("code", "why"),

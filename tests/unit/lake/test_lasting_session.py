@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 # In a process of its own: gRPC aborts the children that a process forks later.
 SCRIPT = """
 import gc, weakref
@@ -21,6 +23,7 @@ print(gone(), shared.submit(lambda: "goes on").result())
 """
 
 
+@pytest.mark.patient
 def test_a_session_collected_as_garbage_does_not_end_the_statements_of_another() -> None:
     """All sessions of a process share the threads that confirm what was received."""
     done = subprocess.run(

@@ -130,6 +130,7 @@ def silent() -> Iterator[int]:
         yield int(listening.getsockname()[1])
 
 
+@pytest.mark.patient
 @pytest.mark.parametrize("kind", ["unused", "silent"])
 def test_a_server_that_does_not_answer_is_named(kind: str, request: pytest.FixtureRequest) -> None:
     port = request.getfixturevalue(kind)

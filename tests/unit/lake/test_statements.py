@@ -34,6 +34,7 @@ print("goes on", signal.getsignal(number) is before)
 """
 
 
+@pytest.mark.patient
 @pytest.mark.parametrize(
     ("number", "how", "said", "code"),
     [

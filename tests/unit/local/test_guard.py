@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from local.embedded.guard import Guarded
 from tests.worlds.processes import until
 
@@ -17,6 +19,7 @@ def dying(folder: Path, settled: float) -> tuple[Guarded, Path]:
     return Guarded.start(command, folder / "log", settled=settled), starts
 
 
+@pytest.mark.patient
 def test_a_command_that_had_settled_is_started_again(tmp_path: Path) -> None:
     guarded, starts = dying(tmp_path, settled=0.1)
     try:
@@ -27,6 +30,7 @@ def test_a_command_that_had_settled_is_started_again(tmp_path: Path) -> None:
     assert not guarded.running
 
 
+@pytest.mark.patient
 def test_a_command_that_cannot_run_is_not_tried_for_ever(tmp_path: Path) -> None:
     guarded, starts = dying(tmp_path, settled=60)
     assert guarded.process.wait(10) == 7

@@ -235,6 +235,7 @@ def test_a_repeated_offset_hides_no_gap(present: list[int]) -> None:
     assert {at for each in ranges for at in range(*each)} == brute_missing((0, 31), set(present))
 
 
+@pytest.mark.patient
 def test_missing_ranges_of_millions_cost_little() -> None:
     present = np.delete(np.arange(5_000_000), [17, 18, 4_000_000])
     assert missing_ranges((0, 5_000_000), present) == [(17, 19), (4_000_000, 4_000_001)]

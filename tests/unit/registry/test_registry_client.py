@@ -244,6 +244,7 @@ def test_what_does_not_pass_is_asked_three_times(server: ScriptedServer) -> None
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n"
 
 
+@pytest.mark.patient
 @pytest.mark.parametrize(
     "answer",
     [silence, dripping(b"HTTP/1.1 2"), dripping(b"HTTP/1.1 200 OK\r\nX:"), dripping(HEAD)],
@@ -258,6 +259,7 @@ def test_a_server_that_never_ends_its_answer(server: ScriptedServer, answer: Ans
     assert "no whole answer within" in said
 
 
+@pytest.mark.patient
 def test_many_slow_references_share_the_time_of_one_call(server: ScriptedServer) -> None:
     def slow(to: object) -> None:
         time.sleep(0.3)
@@ -322,6 +324,7 @@ def odd_server() -> Iterator[ScriptedServer]:
         yield running
 
 
+@pytest.mark.patient
 @settings(max_examples=60, deadline=None)
 @given(st.integers(200, 599).filter(lambda status: status not in (204, 205, 304)), BODIES)
 def test_whatever_is_answered_is_a_schema_or_one_of_the_named_errors(

@@ -316,6 +316,7 @@ def test_a_registry_that_is_down_is_asked_once_for_many_topics(
     assert len(told) == 1
 
 
+@pytest.mark.patient
 def test_a_thousand_numbers_that_nobody_knows_are_not_a_thousand_lines(
     server: ScriptedServer, book: SchemaBook, caplog: pytest.LogCaptureFixture
 ) -> None:

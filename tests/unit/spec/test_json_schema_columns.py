@@ -187,6 +187,7 @@ ANYTHING = st.recursive(
 )
 
 
+@pytest.mark.patient
 @settings(max_examples=500, deadline=None, database=None)
 @given(ANYTHING)
 def test_any_json_is_read_or_refused(schema: Any) -> None:

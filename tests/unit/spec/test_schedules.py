@@ -57,6 +57,7 @@ BY_WEEKDAY = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.patient
 @settings(max_examples=50)
 @given(BY_DATE | BY_WEEKDAY)
 def test_it_is_that_of_all_fires_one_by_one(parts: dict[str, set[int]]) -> None:

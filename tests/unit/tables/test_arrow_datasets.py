@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 from deltalake import write_deltalake
 
 # Without the wait at the end, about one such process in five is aborted.
@@ -21,6 +22,7 @@ assert len(read_rows("flights", DeltaTable(sys.argv[1]), [("event", "=", "planne
 """
 
 
+@pytest.mark.patient
 def test_a_process_that_has_read_a_table_ends_without_being_aborted(tmp_path: Path) -> None:
     table = str(tmp_path / "flights__offsets")
     for _ in range(20):
