@@ -11,8 +11,8 @@ from pathlib import Path
 import psutil
 import pyspark
 import pytest
+import sluice
 
-from local.embedded.broker import JARS as BROKER_JARS
 from local.embedded.guard import is_spark
 from local.embedded.spark_server import SETTLED_SECONDS, SparkServer
 from tests.worlds.pipelines import Installed
@@ -20,7 +20,8 @@ from tests.worlds.processes import PLANNING_ALONE, SETTLING_ALONE, Run, until
 
 FAULTY = "FaultyLogStore"
 SOURCE = Path(__file__).parent / "java" / f"{FAULTY}.java"
-JARS = BROKER_JARS.with_name("spark")
+# Beside the sources, as the product looks for them.
+JARS = Path(sluice.__file__).parents[2] / "build" / "jars" / "spark"
 CLASS_PATH = f"{JARS}/*:{Path(pyspark.__file__).parent}/jars/*"
 RUN = ("run",)
 

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from tests.mutations.mutation import SeenByOracle
 
 
-@dataclass(frozen=True)
-class Mutation:
-    """A piece of a source below `jobs/sluice/`, and what it is replaced by.
-
-    `scenario` shows the difference; `broken` are the invariants of which one at least must be red.
-    """
-
-    name: str
-    file: str
-    old: str
-    new: str
-    scenario: str
-    broken: frozenset[int]
+def _mutation(
+    name: str, file: str, old: str, new: str, scenario: str, *broken: int
+) -> SeenByOracle:
+    return SeenByOracle(name, f"sluice/{file}", old, new, scenario, frozenset(broken))
 
 
-def _mutation(name: str, file: str, old: str, new: str, scenario: str, *broken: int) -> Mutation:
-    return Mutation(name, file, old, new, scenario, frozenset(broken))
-
-
-MUTATIONS = (
+SEEN_BY_ORACLE = (
     _mutation(
         "plans up to the high watermark",
         "broker/cluster.py",
@@ -227,5 +214,58 @@ MUTATIONS = (
         "a record left out",
         1,
         9,
+    ),
+    _mutation(
+        "replaces one offset more than it reads again",
+        "lake/predicate.py",
+        " AND _offset >= {offsets.start} AND _offset < {offsets.end}",
+        " AND _offset >= {offsets.start} AND _offset <= {offsets.end}",
+        "a backfill of the middle",
+        1,
+        4,
+    ),
+    _mutation(
+        "believes the row count of a replacement",
+        "protocol/settle/counting.py",
+        'whole = commit.rows == batch.span and batch.mode == "append"',
+        "whole = commit.rows == batch.span",
+        "a backfill of a record that was compacted",
+        8,
+    ),
+    _mutation(
+        "leaves what an earlier attempt has put aside",
+        "protocol/ingest/land_batches.py",
+        "    if not undecodable_before and not quarantined_before:\n",
+        "    if not undecodable_before:\n",
+        "a schema mended after the records were put aside",
+        2,
+    ),
+    _mutation(
+        "takes the offset of another partition for the one that is gone",
+        "lake/batch_commit.py",
+        '["_topic", "_partition", "_offset"], "left_anti"',
+        '["_topic", "_offset"], "left_anti"',
+        "a backfill of a record that was compacted",
+        1,
+        4,
+    ),
+    _mutation(
+        "keeps no row where only one record is gone",
+        "lake/batch_commit.py",
+        "if again.count() == span_of(reading.ranges):",
+        "if again.count() >= span_of(reading.ranges) - 1:",
+        "a backfill of a record that was compacted",
+        1,
+        4,
+    ),
+    _mutation(
+        "does not read a fence back",
+        "operations/reset/close_generation.py",
+        "    if not all(data.closed(each) for each in closed):\n",
+        "    if False:\n",
+        "a zombie after a fence that was overwritten",
+        2,
+        6,
+        10,
     ),
 )

@@ -17,6 +17,7 @@ import sys
 import uuid
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -28,6 +29,7 @@ from sluice.errors import TableRefused
 from local.embedded.broker import Broker
 from local.embedded.topics import create_topic
 from tests.oracle import read_truth
+from tests.worlds.compaction import COMPACTED, compact
 from tests.worlds.left_out import land_without
 from tests.worlds.pipelines import Installed, more
 from tests.worlds.records import (
@@ -42,6 +44,7 @@ from tests.worlds.records import (
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from sluice.progress.resources import PipelineResources
 
 Expectations = dict[str, Any]
 JSON = {"type": "json", "schema": "id BIGINT"}
@@ -132,6 +135,18 @@ def a_malformed_record(trips: Installed) -> None:
 
 
 @scenario
+def a_schema_mended_after_the_records_were_put_aside(trips: Installed) -> None:
+    from sluice.errors import TooManyQuarantined
+
+    trips.write_spec(format=JSON)
+    produce(trips.bootstrap, trips.topics[0], [b'{"id": "A"}'] * 3)
+    with contextlib.suppress(TooManyQuarantined):
+        trips.run()
+    trips.write_spec(format={"type": "json", "schema": "id STRING"})
+    trips.run()
+
+
+@scenario
 def a_rewind(trips: Installed) -> None:
     from sluice.operations.reset.targets import to_earliest
 
@@ -162,6 +177,29 @@ def a_backfill_of_the_middle(trips: Installed) -> None:
     middle = offset_ranges([f"{trips.topics[0]}[0] [3, 6)"])
     trips.ingest(trips.open().backfill(middle, "test", "test").work)
     trips.settle()
+
+
+@scenario
+def a_backfill_of_a_record_that_was_compacted(trips: Installed) -> None:
+    """It is the only one that is gone; the partitions beside its own still hold its offset."""
+    from sluice.operations.backfill.selection import offset_ranges
+
+    name = f"{trips.topics[0]}-compacted"
+    settings = {key.replace("_", "."): str(value) for key, value in COMPACTED.items()}
+    assert create_topic(trips.bootstrap, name, 3, settings)
+    trips.topics = [name]
+    trips.write_spec()
+    for partition in range(3):
+        for key in (b"1", b"2", b"3"):
+            produce(trips.bootstrap, name, numbered(1), partition, key=key)
+    trips.run()
+    for key in (b"2", *[b"others"] * 5):
+        produce(trips.bootstrap, name, numbered(1), key=key)
+    trips.run()
+    compact(trips.bootstrap, [name])
+    again = offset_ranges([f"{name}[{partition}] [0, 3)" for partition in range(3)])
+    trips.ingest(trips.open().backfill(again, "test", "test").work)
+    trips.run()
 
 
 @scenario
@@ -203,7 +241,22 @@ def replaced_log(trips: Installed, before: Callable[[], object]) -> Expectations
 
 @scenario
 def a_zombie_after_a_reset(trips: Installed) -> None:
+    zombie_after(trips, trips.open().resources)
+
+
+@scenario
+def a_zombie_after_a_fence_that_was_overwritten(trips: Installed) -> None:
+    from tests.mutations.overwritten import Overwritten
+
+    resources = trips.open().resources
+    zombie_after(trips, replace(resources, data=Overwritten(resources.data.uri)))
+
+
+def zombie_after(trips: Installed, resetting: PipelineResources) -> None:
+    """A Spark application that was past all checks when the reset came."""
     from sluice.lake.port import BatchAttempt
+    from sluice.offsets.origin import Origin
+    from sluice.operations.reset.close_generation import reset
     from sluice.operations.reset.targets import to_earliest
     from sluice.progress.lane_state import read_unchecked
 
@@ -213,8 +266,7 @@ def a_zombie_after_a_reset(trips: Installed) -> None:
     work = trips.plan()
     pipeline = trips.open()
     batch = read_unchecked(pipeline.resources).history.batch(work.batches[0])
-    pipeline.reset(to_earliest, "a scenario", "run", "test")
-    # A Spark application that was past all checks when the reset came.
+    reset(resetting, to_earliest, "a scenario", Origin("run", "test", datetime.now(UTC)))
     with pipeline.open_lake() as lake:
         lake.land(BatchAttempt(batch, tuple(each.offsets for each in batch.ranges), "late"))
     trips.run()

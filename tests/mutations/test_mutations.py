@@ -1,10 +1,9 @@
-"""The oracle is alive: break one rule of the protocol in the product, and it turns red."""
+"""The oracle and the tests are alive: break one rule of the product, and they turn red."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -15,13 +14,14 @@ import pytest
 
 from local.embedded.broker import Broker
 from local.embedded.spark_server import SparkServer
-from tests.mutations.catalogue import MUTATIONS, Mutation
+from tests.mutations.catalogue import SEEN_BY_ORACLE
+from tests.mutations.catalogue_of_tests import SEEN_BY_TESTS
+from tests.mutations.mutation import SeenByOracle, SeenByTest
+from tests.mutations.planting import ROOT, plant
 from tests.mutations.scenarios import SCENARIOS
 from tests.worlds.processes import JAVA_TUNING
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session")
@@ -65,15 +65,23 @@ def test_the_product_as_it_is_is_exact(
     assert (found["stopped"], found["planned"] > 0) == (None, True)
 
 
-@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda each: each.name)
+@pytest.mark.parametrize("mutation", SEEN_BY_ORACLE, ids=lambda each: each.name)
 def test_a_mutation_turns_the_oracle_red(
-    mutation: Mutation, play: Callable[[str, Path], dict[str, Any]], tmp_path: Path
+    mutation: SeenByOracle, play: Callable[[str, Path], dict[str, Any]], tmp_path: Path
 ) -> None:
-    jobs = tmp_path / "jobs"
-    shutil.copytree(ROOT / "jobs", jobs, ignore=shutil.ignore_patterns("*.egg-info", "__pycache__"))
-    source = jobs / "sluice" / mutation.file
-    text = source.read_text(encoding="utf-8")
-    assert text.count(mutation.old) == 1, f"{mutation.file}: {mutation.old!r} is not there once"
-    source.write_text(text.replace(mutation.old, mutation.new), encoding="utf-8")
-    found = play(mutation.scenario, jobs)
+    found = play(mutation.scenario, plant(mutation, tmp_path))
     assert set(found["broken"]) & mutation.broken, f"{found['stopped']}\n{found['verdict']}"
+
+
+@pytest.mark.parametrize("mutation", SEEN_BY_TESTS, ids=lambda each: each.name)
+def test_a_mutation_turns_its_test_red(mutation: SeenByTest, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", mutation.test],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": f"{plant(mutation, tmp_path)}{os.pathsep}{ROOT}"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout

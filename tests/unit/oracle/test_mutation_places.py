@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from tests.mutations.catalogue import MUTATIONS, Mutation
-from tests.unit.sources import JOBS
+from tests.mutations.catalogue import SEEN_BY_ORACLE
+from tests.mutations.catalogue_of_tests import SEEN_BY_TESTS
+from tests.mutations.mutation import Mutation, SeenByTest
+from tests.unit.sources import JOBS, ROOT
 
 
-@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda each: each.name)
+@pytest.mark.parametrize("mutation", [*SEEN_BY_ORACLE, *SEEN_BY_TESTS], ids=lambda each: each.name)
 def test_what_a_mutation_replaces_is_there_once(mutation: Mutation) -> None:
-    text = (JOBS / "sluice" / mutation.file).read_text(encoding="utf-8")
-    assert text.count(mutation.old) == 1
+    assert mutation.new in mutation.of(JOBS)
+
+
+@pytest.mark.parametrize("mutation", SEEN_BY_TESTS, ids=lambda each: each.name)
+def test_the_test_that_a_mutation_names_is_there(mutation: SeenByTest) -> None:
+    file, _, name = mutation.test.partition("::")
+    assert f"def {name}" in (ROOT / file).read_text(encoding="utf-8")

@@ -1,0 +1,54 @@
+"""Planting: a copy of the product with a mutation in it, beside the jars that the product needs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pyspark
+
+from tests.mutations.mutation import Mutation
+
+ROOT = Path(__file__).resolve().parents[2]
+JARS = ROOT / "build" / "jars" / "spark"
+OWN = "sluice.jar"
+SPARK_JARS = Path(pyspark.__file__).parent / "jars"
+
+
+def plant(mutation: Mutation, folder: Path) -> Path:
+    """The copy's `jobs`. A mutation in Scala is compiled, and stands in the copy's own jar."""
+    jobs = folder / "jobs"
+    shutil.copytree(ROOT / "jobs", jobs, ignore=shutil.ignore_patterns("*.egg-info", "__pycache__"))
+    source = jobs / mutation.file
+    source.write_text(mutation.of(ROOT / "jobs"), encoding="utf-8")
+    if source.suffix == ".scala":
+        jars = folder / "build" / "jars" / "spark"
+        jars.mkdir(parents=True)
+        for each in JARS.iterdir():
+            if each.name != OWN:
+                (jars / each.name).symlink_to(each)
+        _compile_into(jars / OWN, source, folder / "classes")
+    else:
+        (folder / "build").symlink_to(ROOT / "build")
+    return jobs
+
+
+def _compile_into(jar: Path, source: Path, classes: Path) -> None:
+    """Our jar, with a source's classes in the place of those that it has."""
+    classes.mkdir()
+    compiler = ["java", "-cp", f"{SPARK_JARS}/*", "scala.tools.nsc.Main", "-usejavacp"]
+    subprocess.run(
+        [*compiler, "-classpath", f"{JARS}/*", "-d", classes, source],
+        env={**os.environ, "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1"},
+        check=True,
+    )
+    mutated = {str(each.relative_to(classes)): each for each in classes.rglob("*.class")}
+    with zipfile.ZipFile(JARS / OWN) as ours, zipfile.ZipFile(jar, "w") as made:
+        for name in ours.namelist():
+            if name not in mutated:
+                made.writestr(name, ours.read(name))
+        for name, place in mutated.items():
+            made.write(place, name)
