@@ -225,14 +225,6 @@ SEEN_BY_ORACLE = (
         4,
     ),
     _mutation(
-        "believes the row count of a replacement",
-        "protocol/settle/counting.py",
-        'whole = commit.rows == batch.span and batch.mode == "append"',
-        "whole = commit.rows == batch.span",
-        "a backfill of a record that was compacted",
-        8,
-    ),
-    _mutation(
         "leaves what an earlier attempt has put aside",
         "protocol/ingest/land_batches.py",
         "    if not undecodable_before and not quarantined_before:\n",

@@ -33,6 +33,14 @@ SEEN_BY_TESTS = (
         "test_after_the_abort_marker_the_same_producer_commits_again",
     ),
     SeenByTest(
+        "believes the row count of a replacement",
+        "sluice/protocol/settle/counting.py",
+        'whole = commit.rows == batch.span and batch.mode == "append"',
+        "whole = commit.rows == batch.span",
+        "tests/unit/protocol/test_counting.py::"
+        "test_the_rows_that_a_replacement_only_moved_are_none_that_it_read",
+    ),
+    SeenByTest(
         "overlooks a log that lost one record",
         "sluice/protocol/plan/log_changes.py",
         "    if cursor > log.end_offset:\n",

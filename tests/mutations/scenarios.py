@@ -192,7 +192,6 @@ def a_backfill_of_a_record_that_was_compacted(trips: Installed) -> None:
     for partition in range(3):
         for key in (b"1", b"2", b"3"):
             produce(trips.bootstrap, name, numbered(1), partition, key=key)
-    trips.run()
     for key in (b"2", *[b"others"] * 5):
         produce(trips.bootstrap, name, numbered(1), key=key)
     trips.run()
