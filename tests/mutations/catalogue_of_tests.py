@@ -75,7 +75,8 @@ SEEN_BY_TESTS = (
         "sluice/protocol/ingest/reading.py",
         "        fingerprints={**taken, **kept},\n",
         "        fingerprints={**taken, **_take_fingerprints(resources, batch, {}, state)},\n",
-        "tests/protocol/ingest/test_idle_fingerprints.py",
+        "tests/unit/protocol/test_readings.py::"
+        "test_the_fingerprint_of_an_idle_partition_is_the_one_that_was_read",
     ),
     SeenByTest(
         "reads the minutes of a zone behind UTC as ahead of it",
