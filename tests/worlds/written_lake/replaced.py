@@ -98,7 +98,7 @@ class RowsInRanges:
 
     def mask(self, rows: pa.Table) -> pa.Array:
         """Which rows are such."""
-        found = pa.array([False] * len(rows))
+        found = pa.array([False] * len(rows), pa.bool_())
         for each, topic_id in self._ranges():
             mine = pc.and_(
                 pc.equal(rows["_topic"], each.partition.topic),
