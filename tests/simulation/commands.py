@@ -63,6 +63,15 @@ def carry_out(pipeline: Pipeline, command: Command) -> object:
 
 
 def _run(pipeline: Pipeline, command: Command) -> object:
+    """The three tasks of a DAG run."""
+    work = pipeline.plan(command.reason, _ACTOR)
+    if work:
+        pipeline.land(work)
+    return pipeline.settle(command.reason, _ACTOR)
+
+
+def _catch_up(pipeline: Pipeline, command: Command) -> object:
+    """What `sluice run` does: until nothing is left to do."""
     for _ in range(_ROUNDS):
         work = pipeline.plan(command.reason, _ACTOR)
         if not work:
@@ -162,6 +171,7 @@ def _preview(pipeline: Pipeline, command: Command) -> object:
 
 _SCRIPTS: dict[str, Callable[[Pipeline, Command], object]] = {
     "run": _run,
+    "catch up": _catch_up,
     "reset": _reset,
     "recover": _recover,
     "reprocess": _reread,

@@ -16,13 +16,12 @@ _ROUNDS = 14
 def finale(judge: Judge, world: World) -> Finding | None:
     """End what is open, and go on until a run ends well. A dead end is a finding."""
     _faults_stop(world)
-    judge.last = True
     said: list[str] = []
     for number in range(_ROUNDS):
         world.done = None
         judge.before()
         world.tell("the next run")
-        done = world.carry_out(Command(("run",), f"finale {number}"))
+        done = world.carry_out(Command(("catch up",), f"finale {number}"))
         if finding := judge.after():
             return finding
         assert done is not None
@@ -50,7 +49,7 @@ def _idle(judge: Judge, world: World) -> Finding | None:
     """The same run once more does nothing."""
     world.done = None
     judge.before()
-    world.carry_out(Command(("run",), "idle"))
+    world.carry_out(Command(("catch up",), "idle"))
     return judge.after()
 
 

@@ -28,12 +28,13 @@ from tests.simulation.world import TABLES, Done, World
 
 # A proof takes as long as a run: not after each one.
 _PROVED = 3
+_RUNS = ("run", "catch up")
 _STRANGE = ("wrong value", "phantom", "twice")
 
 
 @dataclass
 class Judge:
-    """Judges one world; remembers what was right before. `last`: the faults have stopped."""
+    """Judges one world; remembers what was right before."""
 
     world: World
     judged: object = None
@@ -42,7 +43,6 @@ class Judge:
     remembered: set[Key] = field(default_factory=set)
     was: list[list[int]] = field(default_factory=list)
     greens: int = 0
-    last: bool = False
 
     def before(self) -> None:
         """Look at the tables before a step."""
@@ -78,16 +78,19 @@ class Judge:
             yield Finding("a look wrote", str(done.command))
         if not done.whole:
             return
-        if done.green and done.command.words == ("run",):
-            yield from self._green(tables)
+        if done.green and done.command.name in _RUNS:
+            yield from self._green(tables, done.command.name == "catch up")
         elif done.green and done.command.words[:2] == ("quarantine", "replay"):
             yield from self._neighbours(tables)
         elif done.green and done.command.name == "backfill":
             yield from self._window(tables, done)
-        elif isinstance(problem, ResetNeeded | TableRefused) and done.command.name == "run":
+        elif isinstance(problem, ResetNeeded | TableRefused) and done.command.name in (
+            "run",
+            "catch up",
+        ):
             yield from self._proof_of(tables)
 
-    def _green(self, tables: Tables) -> Iterable[Finding]:
+    def _green(self, tables: Tables, caught_up: bool) -> Iterable[Finding]:
         """A run has ended well, so all must be well."""
         world = self.world
         if (tables, world.books.now) == self.green:
@@ -97,7 +100,7 @@ class Judge:
         found = [
             *twice(tables),
             *strangers(world, tables),
-            *exact(world, tables),
+            *exact(world, tables, caught_up),
             *lost(world, tables),
             *self._forgotten(tables),
         ]
@@ -106,7 +109,7 @@ class Judge:
         self.green = tables, dict(world.books.now)
         self.remembered = {key_of(row) for row in tables.data.rows}
         self.greens += 1
-        if self.greens % _PROVED == 0 or self.last:
+        if self.greens % _PROVED == 0 or caught_up:
             yield from self._proof(tables)
 
     def _forgotten(self, tables: Tables) -> Iterable[Finding]:

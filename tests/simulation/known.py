@@ -47,6 +47,15 @@ HOLES: tuple[Hole, ...] = (
         *({"the data table is cloned", each} for each in (*_LOST, _RECOVER)),
     ),
     _hole("T12", ("a window is narrower",), {"backfill"}),
+    _hole("T9", ("verify is green over what runs refuse",), *_LOGS),
+    _hole(
+        "T15",
+        ("missing", "verify is red, tiled", "verify is red, complete"),
+        *({"skip", each} for each in (*_LOST, _RECOVER)),
+        *({"loss is decided", each} for each in (*_LOST, _RECOVER)),
+        *({"retention deletes", each} for each in (*_LOST, _RECOVER)),
+    ),
+    _hole("N3", ("no way out, TableRefused",), *({_RESTORED, each} for each in _LOST)),
     _hole("N5 or N7", ("verify is red, no phantom",), *_LOGS),
 )
 

@@ -36,7 +36,11 @@ def command_of(move: Move, reason: str) -> Command:
     if "--reason" in words:
         at = words.index("--reason")
         del words[at : at + 2]
-    return Command((*move.command.split(), *(each for each in words if each != YOUR_WORDS)), reason)
+    words = [each for each in words if each != YOUR_WORDS]
+    if move.command == "reset" and not words:
+        # The message leaves it open where to.
+        words = ["--to-earliest"]
+    return Command((*move.command.split(), *words), reason)
 
 
 def follow(world: World, draw: int = 0) -> Done | None:
