@@ -35,6 +35,7 @@ _OFFSETS = (
 )
 _LOST = ("the offsets table is dropped", "others restore the offsets table")
 _RECOVER = "recover"
+_PUT = "the offsets table is put back"
 _LOGS = ({"an unclean election"}, {"a segment is lost"}, {"brokers put back"})
 
 HOLES: tuple[Hole, ...] = (
@@ -54,6 +55,12 @@ HOLES: tuple[Hole, ...] = (
         *({"skip", each} for each in (*_LOST, _RECOVER)),
         *({"loss is decided", each} for each in (*_LOST, _RECOVER)),
         *({"retention deletes", each} for each in (*_LOST, _RECOVER)),
+    ),
+    _hole(
+        "T16",
+        ("lost, though Kafka holds it",),
+        *({"rows vanish from a file", each} for each in (*_LOST, _PUT, _RECOVER)),
+        *({"the reader leaves out a record", each} for each in (*_LOST, _PUT, _RECOVER)),
     ),
     _hole("N3", ("no way out, TableRefused",), *({_RESTORED, each} for each in _LOST)),
     _hole("N5 or N7", ("verify is red, no phantom",), *_LOGS),

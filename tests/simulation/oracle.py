@@ -179,6 +179,20 @@ def cursors(tables: Tables) -> dict[tuple[str, int], int]:
     return {place: end for place, (_, _, end) in found.items()}
 
 
+def reading_goes_on(tables: Tables, key: Key) -> int:
+    """The offset from which the newest generation reads a record's partition."""
+    newest, end = 1, 0
+    for row in tables.offsets.rows:
+        if row["lane"] != "forward" or (row["topic_id"], row["partition"]) != key[:2]:
+            continue
+        ends = {"reset_done": "cursor_after", "committed": "end_offset"}
+        found = row[ends[row["event"]]] if row["event"] in ends else None
+        if found is not None and (row["generation"], found) > (newest, end):
+            # A reset's cursor is below all that its generation commits.
+            newest, end = row["generation"], found
+    return end
+
+
 def _committed_aside(tables: Tables) -> set[Key]:
     """The places of quarantined records whose batch is committed."""
     closed = _closed_at(tables)

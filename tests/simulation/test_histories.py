@@ -1,4 +1,4 @@
-"""Every history that ever found something: mended ones find nothing, known holes are still there."""
+"""Every history that ever found something: a mended hole is closed, a known one still there."""
 
 from __future__ import annotations
 

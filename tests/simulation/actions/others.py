@@ -12,7 +12,7 @@ from deltalake import DeltaTable, write_deltalake
 from tests.simulation.actions.registry import action, pick
 from tests.simulation.books import Key
 from tests.simulation.history import Draws
-from tests.simulation.oracle import read_tables
+from tests.simulation.oracle import read_tables, reading_goes_on
 from tests.simulation.rows import content_of_row, key_of
 from tests.simulation.world import TABLES, World
 
@@ -38,11 +38,8 @@ def others_delete_a_row(world: World, draws: Draws) -> None:
     for row in _some_rows(world, draws):
         key = key_of(row)
         DeltaTable(world.table("trips")).delete(_where(key))
-        # Of a row that a plan is about to read again, nothing is promised.
-        if _nothing_waits(world):
-            world.erased.add(key)
-        else:
-            world.let_go.add(key)
+        # Of a row that is about to be read again, nothing is promised.
+        (world.let_go if _may_come_back(world, key) else world.erased).add(key)
         world.updated.pop(key, None)
         world.tell(f"others DELETE {key.partition}@{key.offset}")
 
@@ -53,10 +50,10 @@ def others_update_a_row(world: World, draws: Draws) -> None:
     for row in _some_rows(world, draws):
         key = key_of(row)
         DeltaTable(world.table("trips")).update(updates={"_key": "NULL"}, predicate=_where(key))
-        if _nothing_waits(world):
-            world.updated[key] = content_of_row(row)._replace(key=None)
-        else:
+        if _may_come_back(world, key):
             world.let_go.add(key)
+        else:
+            world.updated[key] = content_of_row(row)._replace(key=None)
         world.tell(f"others UPDATE {key.partition}@{key.offset}")
 
 
@@ -229,8 +226,8 @@ def _rewrite(path: Path, rows: pa.Table) -> None:
             commit.write_text(now, encoding="utf-8")
 
 
-def _nothing_waits(world: World) -> bool:
-    """Whether no process is at work, and no plan waits that may read a row again."""
+def _may_come_back(world: World, key: Key) -> bool:
+    """Whether a process or a plan may read it again, or a reset has been told to."""
     planned: dict[tuple[str, int], int] = {}
     tables = read_tables(world)
     for row in tables.offsets.rows:
@@ -238,7 +235,8 @@ def _nothing_waits(world: World) -> bool:
             lane = row["lane"], row["generation"]
             planned[lane] = max(planned.get(lane, 0), row["batch_id"])
     landed = tables.data.transactions
-    return not world.frozen and all(
-        number <= landed.get(f"sluice:trips:{lane}:{generation}", 0)
+    waits = any(
+        number > landed.get(f"sluice:trips:{lane}:{generation}", 0)
         for (lane, generation), number in planned.items()
     )
+    return bool(world.frozen) or waits or key.offset >= reading_goes_on(tables, key)
