@@ -11,7 +11,7 @@ AT_ONCE := --dist loadfile --no-loadscope-reorder -n
 # These have their own targets.
 APART := $(addprefix tests/,airflow/scenarios benches browser containers faults mutations production recipes)
 
-.PHONY: help setup s3 demo up down test test-fast test-recipes test-benches test-airflow test-browser screenshots test-faults test-mutations test-production test-containers env compose-check soak check format bench bench-places bench-airflow bench-scale bench-wide bench-formats lock sbom clean
+.PHONY: help setup s3 demo up down test test-fast test-recipes test-benches test-airflow test-browser screenshots test-faults test-mutations test-production test-containers env compose-check soak check format bench bench-places bench-airflow bench-scale bench-wide bench-formats simulate lock sbom clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -79,6 +79,9 @@ compose-check: setup  ## Check docker-compose.yml, on every profile, with and wi
 MINUTES ?= 10
 soak: setup  ## A pipeline under random faults for MINUTES=10; SEED=7 repeats one
 	@$(BIN)/python -m tests.soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+
+simulate: setup  ## Random histories of a pipeline in memory, judged at every step: MINUTES=5 SEED=7
+	@PYTHONHASHSEED=0 $(BIN)/python -m tests.simulation --minutes $(MINUTES) --workers 2 --keep build/histories $(if $(SEED),--seed $(SEED))
 
 check: setup  ## Lint, formatting, types
 	$(BIN)/ruff check

@@ -1,83 +1,137 @@
 """Play random histories for some minutes; print what is found, shrunk, and how fast it went.
 
-    python -m tests.simulation --seed 7 --minutes 5 [--keep build/histories]
+    python -m tests.simulation --seed 7 --minutes 5 --keep build/histories
     python -m tests.simulation --replay tests/simulation/histories/n3.json
 
-Exit code 1 where something is found that is not known.
+The same seed draws the same histories. Exit code 1 where something is found that is not known.
 """
 
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 import time
+from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.simulation.history import as_text, read_history
+from tests.simulation.history import History, as_text, read_history
 from tests.simulation.known import known_as
+from tests.simulation.oracle import Finding
 from tests.simulation.play import play
 from tests.simulation.shrink import shrink
-from tests.simulation.swarm import draw_history
+from tests.simulation.swarm import THEMES, draw_history
 
 
 def main() -> int:
     """Play until the time is over."""
-    asked = argparse.ArgumentParser(prog="make simulate", description=__doc__)
-    asked.add_argument("--seed", default="1", help="the same seed draws the same histories")
-    asked.add_argument("--minutes", type=float, default=5.0)
-    asked.add_argument("--histories", type=int, default=10**9, help="at most so many")
-    asked.add_argument("--keep", type=Path, help="a folder for the histories that find something")
-    asked.add_argument("--replay", type=Path, help="play one history, and say what it does")
-    asked.add_argument("--each", type=int, default=1, help="so many histories of a known hole")
-    asked.add_argument("--no-shrink", action="store_true")
-    given = asked.parse_args()
+    given = _arguments()
     if given.replay:
         return _replay(given.replay)
-    until = time.monotonic() + 60 * given.minutes
-    began, steps, plays, unknown = time.monotonic(), 0, 0, 0
-    seen: dict[str, int] = {}
-    holes: dict[str, int] = {}
-    while time.monotonic() < until and plays < given.histories:
-        history = draw_history(f"{given.seed}/{plays}")
-        played = play(history)
-        plays, steps = plays + 1, steps + played.steps
-        if played.finding is None:
-            continue
-        kind = played.finding.kind
-        seen[kind] = seen.get(kind, 0) + 1
-        if known := known_as(history, played.finding):
-            holes[known] = holes.get(known, 0) + 1
-            if holes[known] > given.each:
-                continue
-        small = history if given.no_shrink else shrink(history, kind)
+    if given.workers > 1:
+        return _side_by_side(given.workers)
+    session, until = Session(given), time.monotonic() + 60 * given.minutes
+    try:
+        while time.monotonic() < until and session.plays < given.histories:
+            session.play(draw_history(f"{given.seed}/{session.plays}", given.theme))
+    except KeyboardInterrupt:
+        print("\ninterrupted")
+    session.report()
+    return 1 if session.unknown else 0
+
+
+def _arguments() -> argparse.Namespace:
+    asked = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
+    asked.formatter_class = argparse.RawDescriptionHelpFormatter
+    asked.add_argument("--seed", default="1", help="any text")
+    asked.add_argument("--minutes", type=float, default=5.0)
+    asked.add_argument("--histories", type=int, default=10**9, help="at most so many")
+    asked.add_argument("--theme", default="", help=f"only one of: {', '.join(THEMES)}")
+    asked.add_argument("--workers", type=int, default=1, help="processes side by side")
+    asked.add_argument("--each", type=int, default=0, help="show so many of a known hole")
+    asked.add_argument("--keep", type=Path, help="a folder for the histories that find something")
+    asked.add_argument("--shrink", type=float, default=60.0, help="seconds for each that is shown")
+    asked.add_argument("--replay", type=Path, help="play one history, and say what it does")
+    return asked.parse_args()
+
+
+def _side_by_side(workers: int) -> int:
+    """The same in several processes, each with a seed of its own."""
+    words = [*sys.argv[1:], "--workers", "1"]
+    seed = _arguments().seed
+    command = [sys.executable, "-m", "tests.simulation", *words, "--seed"]
+    running = [subprocess.Popen([*command, f"{seed}.{number}"]) for number in range(workers)]
+    try:
+        return max(each.wait() for each in running)
+    except KeyboardInterrupt:
+        # They are told by the terminal as well, and report what they have.
+        return max(each.wait() for each in running)
+
+
+@dataclass
+class Session:
+    """What was played so far."""
+
+    given: argparse.Namespace
+    began: float = field(default_factory=time.monotonic)
+    cpu: float = field(default_factory=time.process_time)
+    plays: int = 0
+    steps: int = 0
+    holes: Counter[str] = field(default_factory=Counter)
+    kinds: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def unknown(self) -> int:
+        """How many findings are of no known hole."""
+        return self.holes[""]
+
+    def play(self, history: History) -> None:
+        """Play a history; show what it finds."""
+        found = play(history)
+        self.plays, self.steps = self.plays + 1, self.steps + found.steps
+        if found.finding is None:
+            return
+        known = known_as(history, found.finding)
+        if known and self.holes[known] >= self.given.each:
+            self.holes[known] += 1
+            return
+        self._show(history, found.finding)
+
+    def _show(self, history: History, finding: Finding) -> None:
+        small = shrink(history, finding.kind, self.given.shrink) if self.given.shrink else history
         again = play(small)
-        finding = again.finding or played.finding
+        finding = again.finding or finding
         known = known_as(small, finding)
-        unknown += not known
+        self.holes[known] += 1
+        self.kinds[finding.kind] += 1
         print(f"\n{history.seed}: {known or 'NOT KNOWN'}: {finding}", *again.told, sep="\n  ")
         sys.stdout.flush()
-        if given.keep:
-            given.keep.mkdir(parents=True, exist_ok=True)
-            name = (
-                f"{kind.replace(' ', '-').replace(',', '')}-{history.seed.replace('/', '-')}.json"
-            )
+        if self.given.keep:
+            self.given.keep.mkdir(parents=True, exist_ok=True)
+            named = f"{known or finding.kind} {history.seed}".replace(",", "")
+            path = self.given.keep / f"{named.replace('/', '-').replace(' ', '-')}.json"
             text = as_text(small, again.told, str(finding), known)
-            (given.keep / name).write_text(text, encoding="utf-8")
-    seconds = time.monotonic() - began
-    print(
-        f"\n{plays} histories, {steps} actions in {seconds:.0f} s: {steps / seconds:.0f} a second"
-    )
-    for kind, count in sorted(seen.items(), key=lambda each: -each[1]):
-        print(f"  {count:4}  {kind}")
-    print(f"known: {holes}\nnot known: {unknown}")
-    return 1 if unknown else 0
+            path.write_text(text, encoding="utf-8")
+
+    def report(self) -> None:
+        """Say how many, how fast, and what was found."""
+        seconds, cpu = time.monotonic() - self.began, time.process_time() - self.cpu
+        print(
+            f"\n{self.plays} histories, {self.steps} actions in {seconds:.0f} s:"
+            f" {self.steps / seconds:.0f} a second, {self.steps / cpu:.0f} a CPU second"
+        )
+        known = {name: count for name, count in sorted(self.holes.items()) if name}
+        print(f"known holes: {known or 'none'}; not known: {self.unknown}")
+        for kind, count in self.kinds.most_common():
+            print(f"  {count:4}  {kind}")
 
 
 def _replay(path: Path) -> int:
     stored = read_history(path)
     played = play(stored.history)
     print(*played.told, sep="\n")
-    print(f"\n{played.finding or 'nothing is wrong'}; the file says: {stored.finding}")
+    print(f"\n{played.finding or 'nothing is wrong'}; the file says: {stored.finding or 'nothing'}")
     return 0
 
 

@@ -40,7 +40,11 @@ _LOGS = ({"an unclean election"}, {"a segment is lost"}, {"brokers put back"})
 
 HOLES: tuple[Hole, ...] = (
     _hole("T4", ("an update is undone", "a neighbour changed"), {_UPDATE}),
-    _hole("T13", ("missing", "verify is red, accounted"), *_QUARANTINE),
+    _hole(
+        "T13",
+        ("missing", "verify is red, accounted", "verify is red, complete"),
+        *_QUARANTINE,
+    ),
     _hole("N4", ("verify is red",), *_OFFSETS),
     _hole(
         "N1",

@@ -10,163 +10,100 @@ import random
 from tests.simulation.actions import ACTIONS
 from tests.simulation.history import Draws, History, Step
 
-_CORE = ("produce", "run")
 _SETTINGS = 384
-# What lies together: half of the histories draw from one of these.
+# What lies together: most histories draw from one of these, each as often as the others in it.
 THEMES: dict[str, tuple[str, ...]] = {
-    "tables put back": (
-        "tables copied",
-        "the data table is put back",
-        "the offsets table is put back",
-        "all tables are put back",
-        "others restore the data table",
-        "others restore the offsets table",
-        "reset",
-        "begin",
-        "go on",
-        "follow the message",
-    ),
     "fences": (
-        "tables copied",
-        "the data table is put back",
-        "begin",
-        "go on",
-        "reset",
-        "follow the message",
+        *("tables copied", "the data table is put back", "begin", "go on", "reset"),
+        *("follow the message", "the batch size changes"),
+    ),
+    "in flight over a restore": (
+        *("begin", "go on", "reset", "others restore the data table", "follow the message"),
         "the batch size changes",
     ),
-    "recover": (
-        "recover",
-        "follow the message",
-        "the offsets table is dropped",
-        "the data table is cloned",
-        "others restore the data table",
-        "others restore the offsets table",
-        "retention deletes",
-        "a segment is lost",
-        "skip",
-        "reset",
-        "others delete a row",
-        "loss is decided",
-        "transaction aborts",
-        "aborted records",
-        "the reader leaves out a record",
-    ),
-    "another log": (
-        "brokers copied",
-        "brokers put back",
-        "topic created anew",
-        "topic deleted",
-        "aborted records",
-        "transaction begins",
-        "transaction commits",
-        "an unclean election",
-        "a segment is lost",
-        "reset",
-        "reset of a topic",
-        "follow the message",
-        "begin",
-        "go on",
-        "the reader leaves out a record",
+    "created anew while it is read": (
+        *("begin", "go on", "topic created anew", "follow the message"),
+        "a topic is left out",
     ),
     "topics and tables": (
-        "topic created anew",
-        "tables copied",
-        "the data table is put back",
-        "all tables are put back",
-        "follow the message",
-        "reset of a topic",
-        "another cluster",
-        "new cluster",
-        "recover",
+        *("topic created anew", "tables copied", "the data table is put back"),
+        *("follow the message", "another cluster", "new cluster", "recover"),
     ),
-    "zombies": (
-        "begin",
-        "go on",
-        "kill",
-        "reset",
-        "topic created anew",
-        "the batch size changes",
-        "tables copied",
-        "the data table is put back",
-        "others restore the data table",
-        "the schema changes",
-        "the log cleaner comes",
-        "retention deletes",
-        "loss is decided",
-        "follow the message",
+    "another log": (
+        *("brokers copied", "brokers put back", "aborted records", "follow the message"),
+        *("transaction begins", "transaction commits", "the reader leaves out a record"),
+    ),
+    "a log cut off": (
+        *("an unclean election", "a segment is lost", "retention deletes", "begin", "go on"),
+        *("follow the message", "loss is decided", "another leader", "transaction aborts"),
+    ),
+    "tables put back": (
+        *("tables copied", "the data table is put back", "the offsets table is put back"),
+        *("all tables are put back", "others restore the data table", "reset"),
+        *("others restore the offsets table", "follow the message"),
+    ),
+    "recover": (
+        *("recover", "follow the message", "the offsets table is dropped", "skip", "reset"),
+        *("others restore the data table", "others restore the offsets table"),
+        *("retention deletes", "loss is decided", "the reader leaves out a record"),
+    ),
+    "clones": (
+        *("the data table is cloned", "others delete a row", "recover", "follow the message"),
+        *("the offsets table is dropped", "others restore the offsets table"),
+    ),
+    "zombies in the quarantine": (
+        *("begin", "go on", "the log cleaner comes", "retention deletes", "loss is decided"),
+        *("the schema changes", "kill"),
     ),
     "quarantine": (
-        "replay",
-        "drop",
-        "the schema changes",
-        "the quarantine is dropped",
-        "others restore the quarantine",
-        "the quarantine is put back",
-        "tables copied",
-        "maintain",
-        "begin",
-        "go on",
-        "others delete a row",
-        "reprocess",
-        "the log cleaner comes",
-        "retention deletes",
+        *("replay", "drop", "the schema changes", "the quarantine is dropped", "maintain"),
+        *("others restore the quarantine", "the quarantine is put back", "tables copied"),
+        *("others delete a row", "reprocess", "retention deletes", "begin", "go on"),
     ),
     "reading again": (
-        "reprocess",
-        "backfill",
-        "reset",
-        "others delete a row",
-        "others update a row",
+        *("reprocess", "backfill", "reset", "others delete a row", "others update a row"),
+        *("retention deletes", "the log cleaner comes", "aborted records", "begin", "go on"),
+    ),
+    "rotten files": ("rows vanish from a file", "reprocess", "retention deletes", "backfill"),
+    "evolution": (
+        *("the schema changes", "replay", "reprocess", "backfill", "reset", "begin", "go on"),
         "retention deletes",
-        "rows vanish from a file",
-        "the log cleaner comes",
-        "aborted records",
-        "begin",
-        "go on",
-        "the schema changes",
     ),
     "Kafka": (
-        "retention deletes",
-        "topic created anew",
-        "topic deleted",
-        "partition added",
-        "another leader",
-        "an unclean election",
-        "transaction begins",
-        "transaction commits",
-        "transaction aborts",
-        "brokers copied",
-        "brokers put back",
-        "loss is decided",
-        "begin",
-        "go on",
-        "kill",
-        "reset",
-        "skip",
+        *("retention deletes", "topic created anew", "topic deleted", "partition added"),
+        *("another leader", "transaction begins", "transaction commits", "transaction aborts"),
+        *("loss is decided", "begin", "go on", "kill", "reset", "skip", "days pass"),
+    ),
+    "calm": (
+        *("reset", "reset of a topic", "reset to a moment", "skip", "reprocess", "backfill"),
+        *("replay", "drop", "maintain", "look", "only a plan", "only settle", "partition added"),
     ),
 }
+_OFTEN, _RARELY = 20, 5
+_CORE_WEIGHTS = {"produce": 35, "run": 30}
 
 
-def draw_history(seed: str) -> History:
-    """The history of a seed."""
+def draw_history(seed: str, theme: str = "") -> History:
+    """The history of a seed; of one theme, where it is named."""
     chance = random.Random(seed)
-    chosen = _some(chance)
-    weights = [ACTIONS[name].weight for name in chosen]
-    steps = chance.choices(chosen, weights, k=chance.randint(6, 30))
+    weights = _weights(chance, theme)
+    names = sorted(weights)
+    steps = chance.choices(names, [weights[each] for each in names], k=chance.randint(6, 30))
     first = [Step("produce", _draws(chance)), Step("run", _draws(chance))]
     drawn = [Step(name, _draws(chance)) for name in steps]
     return History(seed, chance.randrange(_SETTINGS), (*first, *drawn))
 
 
-def _some(chance: random.Random) -> list[str]:
-    """Half of all actions, or of a theme's and a few others."""
+def _weights(chance: random.Random, named: str) -> dict[str, int]:
+    """Half of all actions as often as they say, or most of a theme's and a few others rarely."""
     everything = sorted(ACTIONS)
-    if chance.random() < 0.3:
-        return sorted({*_CORE, *chance.sample(everything, len(everything) // 2)})
-    theme = THEMES[chance.choice(sorted(THEMES))]
-    kept = chance.sample(theme, max(3, len(theme) * chance.choice((4, 6, 8)) // 10))
-    return sorted({*_CORE, *kept, *chance.sample(everything, chance.randint(0, 3))})
+    if not named and chance.random() < 0.2:
+        chosen = {*_CORE_WEIGHTS, *chance.sample(everything, len(everything) // 2)}
+        return {each: ACTIONS[each].weight for each in sorted(chosen)}
+    theme = THEMES[named or chance.choice(sorted(THEMES))]
+    kept = chance.sample(theme, max(3, len(theme) * chance.choice((6, 8, 10)) // 10))
+    others = chance.sample(everything, chance.randint(0, 2))
+    return {**dict.fromkeys(others, _RARELY), **dict.fromkeys(kept, _OFTEN), **_CORE_WEIGHTS}
 
 
 def _draws(chance: random.Random) -> Draws:
