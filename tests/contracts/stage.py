@@ -88,6 +88,7 @@ class Stage:
 
     def land_decodable(self, reading: BatchAttempt) -> None:
         with self.lake() as lake:
+            lake.prepare()
             lake.land_decodable(reading)
 
     def observed(self) -> Told:

@@ -170,7 +170,7 @@ def many_batches(stage: Stage) -> None:
 @pytest.fixture
 def told(topic: Topic, pipeline: Pipelines) -> Callable[..., Installed]:
     """Two pipelines of one topic, which holds `fill`."""
-    name = topic(4)
+    name = topic(4, retention_ms=-1)
 
     def install(**keys: Any) -> Installed:
         trips = pipeline(name, **keys)

@@ -51,7 +51,9 @@ class FileWriter:
         for key in dict.fromkeys(keys):
             mine = rows.filter(pa.array([each == key for each in keys]))
             values = dict(zip(self.partition_by, map(written, key), strict=True))
-            yield values, mine.drop_columns(list(self.partition_by))
+            # Spark writes the partition's columns into its files as well, behind the others.
+            others = [each for each in mine.column_names if each not in self.partition_by]
+            yield values, mine.select([*others, *self.partition_by])
 
     def _write(
         self, values: Mapping[str, str | None], rows: pa.Table, number: int, changes: bool

@@ -10,7 +10,7 @@ from sluice.clock import SYSTEM_CHANCE, SYSTEM_CLOCK, Chance, Clock
 from sluice.lake.port import Lake, ShowReading, Upkeep
 from sluice.progress.readers import spec_to_land
 from sluice.progress.resources import PipelineResources
-from sluice.spec.columns import Primitive
+from sluice.spec.columns import Decimal, Primitive
 from sluice.spec.formats import JsonFormat, RawFormat
 from sluice.spec.pipeline_spec import PipelineSpec
 
@@ -66,7 +66,7 @@ def _require_supported(spec: PipelineSpec) -> None:
         "format.registry": isinstance(form, JsonFormat) and form.schema_text is None,
         "registry": bool(spec.formats.registered),
         "format.schema: nested": isinstance(form, JsonFormat)
-        and not all(isinstance(each.type, Primitive) for each in spec.columns),
+        and not all(isinstance(each.type, Primitive | Decimal) for each in spec.columns),
         "key_format": spec.key_format is not None,
         "rescue": spec.rescue,
         "derived": bool(spec.derived),

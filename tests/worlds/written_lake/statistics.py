@@ -8,6 +8,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -28,6 +29,8 @@ def statistics(rows: pa.Table, columns: Iterable[str]) -> str:
         if values.null_count == len(values) or not _is_compared(values.type):
             continue
         found = pc.min_max(values).as_py()
+        if pa.types.is_float32(values.type):
+            found = {key: float(str(np.float32(each))) for key, each in found.items()}
         least[name] = _shown(found["min"], cut_behind=False)
         greatest[name] = _shown(found["max"], cut_behind=True)
     told = {"numRecords": len(rows), "minValues": least, "maxValues": greatest, "nullCount": nulls}

@@ -191,7 +191,8 @@ def _adds(added: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _metrics(added: Sequence[dict[str, Any]], parts: Sequence[pa.Table]) -> dict[str, int]:
     return {
-        "numFiles": len(added),
+        # Spark counts the empty file that Delta leaves out of the commit.
+        "numFiles": len(added) or 1,
         "numOutputRows": sum(map(len, parts)),
         "numOutputBytes": sum(each["size"] for each in added),
     }
