@@ -43,27 +43,37 @@ sys.exit(subprocess.call([*own, sluice, "run", sys.argv[1]]))
 Start = Callable[..., SparkServer]
 
 
+@pytest.fixture(scope="module")
+def only_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkServer]:
+    with prepared(tmp_path_factory.mktemp("server"), {}) as server:
+        yield server
+
+
+@pytest.fixture
+def server(only_server: SparkServer) -> SparkServer:
+    """One server for all tests that need no other; it runs again after one that has killed it."""
+    return only_server if only_server.running else only_server.start()
+
+
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
     """`start(**settings)` starts a server with these Spark settings, dots as `__`."""
     running: list[SparkServer] = []
 
     def started(**settings: str) -> SparkServer:
-        server = SparkServer(
-            tmp_path / f"server{len(running)}",
-            settings={
-                "spark.master": "local[1]",
-                **{key.replace("__", "."): value for key, value in settings.items()},
-            },
-            # Where it listens is its own affair.
-            environment={key: JAVA_TUNING[key] for key in JAVA_TUNING.keys() - {"SPARK_LOCAL_IP"}},
-        )
-        running.append(server)
-        return server.start()
+        given = {key.replace("__", "."): value for key, value in settings.items()}
+        running.append(prepared(tmp_path / f"server{len(running)}", given))
+        return running[-1].start()
 
     yield started
     for server in running:
         server.kill()
+
+
+def prepared(folder: Path, settings: dict[str, str]) -> SparkServer:
+    # Where it listens is its own affair.
+    tuning = {key: JAVA_TUNING[key] for key in JAVA_TUNING.keys() - {"SPARK_LOCAL_IP"}}
+    return SparkServer(folder, settings={"spark.master": "local[1]"} | settings, environment=tuning)
 
 
 def on(server: SparkServer, **changed: object) -> dict[str, str]:
@@ -71,36 +81,9 @@ def on(server: SparkServer, **changed: object) -> dict[str, str]:
     return {"AIRFLOW_CONN_SPARK_DEFAULT": json.dumps({**json.loads(server.connection), **changed})}
 
 
-def test_batches_land_on_a_server_and_one_that_has_gone_is_named(
-    start: Start, topic: Topic, pipeline: Pipelines
-) -> None:
-    server, trips = start(), pipeline(topic())
-    for first in (0, 10):
-        more(trips, 10, first)
-        done = trips.process("run", **on(server))
-        assert done.returncode == 0, done.stderr
-        assert "Warning" not in done.stderr
-    assert trips.judge().facts.rows == 20
-    listening = [each for each in server.jvm().net_connections() if each.status == "LISTEN"]
-    assert len(listening) > 1
-    assert {each.laddr.ip for each in listening} <= {"127.0.0.1", "::ffff:127.0.0.1"}
-
-    more(trips, 10, 20)
-    server.kill()
-    started = time.monotonic()
-    done = trips.process("run", **on(server))
-    # Spark's own client would try for nine minutes.
-    assert time.monotonic() - started < 40
-    assert done.returncode == 1
-    assert f"SparkFailed: 127.0.0.1:{server.port} gave no answer" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert trips.judge(settled=False, caught_up=False).facts.rows == 20
-
-
 def test_upkeep_needs_nothing_of_a_server_that_a_batch_does_not_need(
-    start: Start, topic: Topic, pipeline: Pipelines
+    server: SparkServer, topic: Topic, pipeline: Pipelines
 ) -> None:
-    server = start()
     strict = {"type": "json", "schema": "at DATE"}
     trips = pipeline(topic(), format=strict, quarantine={"max_ratio": 1})
 
@@ -153,13 +136,12 @@ def refused(trips: Installed, environment: dict[str, str]) -> str:
 
 
 def test_an_unfit_server_is_refused_at_once_by_what_it_lacks(
-    start: Start, topic: Topic, pipeline: Pipelines
+    server: SparkServer, start: Start, topic: Topic, pipeline: Pipelines
 ) -> None:
     trips = pipeline(topic())
     more(trips, 10)
     says = partial(refused, trips)
 
-    server = start()
     wrong = says(on(server, password="hunter2"))
     assert "expected the token with which the server was started" in wrong
     assert "found another token" in wrong
@@ -197,9 +179,9 @@ def test_an_unfit_server_is_refused_at_once_by_what_it_lacks(
 
 
 def test_a_compacted_topic_is_read_again_on_a_server_and_keeps_its_rows(
-    start: Start, topic: Topic, pipeline: Pipelines
+    server: SparkServer, topic: Topic, pipeline: Pipelines
 ) -> None:
-    trips, server = pipeline(topic(**COMPACTED)), start()
+    trips = pipeline(topic(**COMPACTED))
     for number in range(20):
         produce(trips.bootstrap, trips.topics[0], numbered(1, number), key=b"k-%d" % (number % 5))
     assert trips.process("run", **on(server)).returncode == 0
@@ -214,10 +196,10 @@ def test_a_compacted_topic_is_read_again_on_a_server_and_keeps_its_rows(
 
 
 def test_a_server_that_sees_another_folder_at_the_same_path_writes_nothing(
-    start: Start, topic: Topic, pipeline: Pipelines
+    server: SparkServer, topic: Topic, pipeline: Pipelines
 ) -> None:
     """As on two hosts, or behind a mount; it holds a copy of the tables, and a checked session."""
-    trips, server = pipeline(topic()), start()
+    trips = pipeline(topic())
     more(trips, 10)
     assert trips.process("run", **on(server)).returncode == 0
     more(trips, 10, 10)
@@ -240,3 +222,29 @@ def test_a_server_whose_commits_could_overwrite_others_is_warned_about(
     assert done.returncode == 0, done.stderr
     assert "found io.delta.storage.HDFSLogStore: a commit could overwrite" in done.stderr
     assert trips.judge().facts.rows == 10
+
+
+def test_batches_land_on_a_server_and_one_that_has_gone_is_named(
+    server: SparkServer, topic: Topic, pipeline: Pipelines
+) -> None:
+    trips = pipeline(topic())
+    for first in (0, 10):
+        more(trips, 10, first)
+        done = trips.process("run", **on(server))
+        assert done.returncode == 0, done.stderr
+        assert "Warning" not in done.stderr
+    assert trips.judge().facts.rows == 20
+    listening = [each for each in server.jvm().net_connections() if each.status == "LISTEN"]
+    assert len(listening) > 1
+    assert {each.laddr.ip for each in listening} <= {"127.0.0.1", "::ffff:127.0.0.1"}
+
+    more(trips, 10, 20)
+    server.kill()
+    started = time.monotonic()
+    done = trips.process("run", **on(server))
+    # Spark's own client would try for nine minutes.
+    assert time.monotonic() - started < 40
+    assert done.returncode == 1
+    assert f"SparkFailed: 127.0.0.1:{server.port} gave no answer" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert trips.judge(settled=False, caught_up=False).facts.rows == 20
