@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from sluice.errors import SluiceError
 
 from tests.simulation.commands import Command
@@ -10,13 +12,14 @@ from tests.simulation.operator import follow
 from tests.simulation.oracle import Finding
 from tests.simulation.world import World
 
-_ROUNDS = 14
+_ROUNDS = 16
 
 
 def finale(judge: Judge, world: World) -> Finding | None:
     """End what is open, and go on until a run ends well. A dead end is a finding."""
     _faults_stop(world)
     said: list[str] = []
+    met: Counter[str] = Counter()
     for number in range(_ROUNDS):
         world.done = None
         judge.before()
@@ -35,7 +38,10 @@ def finale(judge: Judge, world: World) -> Finding | None:
         for _ in range(3):
             world.done = None
             judge.before()
-            followed = follow(world, 0)
+            # Where the first advice leads back here, the next one counts.
+            text = str(world.refusal)
+            followed = follow(world, met[text])
+            met[text] += 1
             if finding := judge.after():
                 return finding
             if followed is None or followed.green:
