@@ -34,6 +34,8 @@ def main() -> int:
     session, until = Session(given), time.monotonic() + 60 * given.minutes
     try:
         while time.monotonic() < until and session.plays < given.histories:
+            if given.first and session.unknown:
+                break
             session.play(draw_history(f"{given.seed}/{session.plays}", given.theme))
     except KeyboardInterrupt:
         print("\ninterrupted")
@@ -50,6 +52,7 @@ def _arguments() -> argparse.Namespace:
     asked.add_argument("--theme", default="", help=f"only one of: {', '.join(THEMES)}")
     asked.add_argument("--workers", type=int, default=1, help="processes side by side")
     asked.add_argument("--each", type=int, default=0, help="show so many of a known hole")
+    asked.add_argument("--first", action="store_true", help="stop at the first that is not known")
     asked.add_argument("--keep", type=Path, help="a folder for the histories that find something")
     asked.add_argument("--shrink", type=float, default=60.0, help="seconds for each that is shown")
     asked.add_argument("--replay", type=Path, help="play one history, and say what it does")

@@ -1,0 +1,68 @@
+"""Which mutations of the catalogue a simulation finds, and after how long: a table, for people.
+
+    python -m tests.simulation.mutants --minutes 10
+
+Each is planted in a copy of the product, and played until something is found that is not known.
+Those of Spark and of the client of the real brokers lie outside of this world.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.mutations.catalogue import MUTATIONS
+from tests.mutations.catalogue_of_tests import SEEN_BY_TESTS
+from tests.mutations.mutation import Mutation
+from tests.mutations.planting import ROOT, plant
+
+_OUTSIDE = ("sluice/lake/", "sluice/broker/", "sluice/scheduling/", "jvm/")
+
+
+def in_this_world() -> Iterator[Mutation]:
+    """The mutations of what runs in a simulation."""
+    return (e for e in (*MUTATIONS, *SEEN_BY_TESTS) if not e.file.startswith(_OUTSIDE))
+
+
+def main() -> int:
+    """Play them one by one."""
+    asked = argparse.ArgumentParser(prog="python -m tests.simulation.mutants")
+    asked.add_argument("--minutes", type=float, default=10.0, help="at most, for each")
+    asked.add_argument("--seed", default="mutants")
+    asked.add_argument("--only", default="", help="names that hold this text")
+    asked.add_argument("--part", default="0/1", help="such as 1/2: every second one")
+    given = asked.parse_args()
+    number, parts = map(int, given.part.split("/"))
+    for mutation in list(in_this_world())[number::parts]:
+        if given.only in mutation.name:
+            print(_told(mutation, given.minutes, given.seed), flush=True)
+    return 0
+
+
+def _told(mutation: Mutation, minutes: float, seed: str) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        jobs = plant(mutation, Path(folder))
+        began = time.monotonic()
+        command = [sys.executable, "-m", "tests.simulation", "--first", "--shrink", "0"]
+        done = subprocess.run(
+            [*command, "--seed", seed, "--minutes", str(minutes)],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": f"{jobs}{os.pathsep}{ROOT}", "PYTHONHASHSEED": "0"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    seconds = time.monotonic() - began
+    found = [line for line in done.stdout.splitlines() if "NOT KNOWN" in line]
+    said = found[0] if found else done.stderr.strip()[-200:] or "not found"
+    return f"{seconds:6.0f} s  {mutation.name}: {said[:150]}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
