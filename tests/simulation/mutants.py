@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.mutations.catalogue import MUTATIONS
+from tests.mutations.catalogue import SEEN_BY_ORACLE
 from tests.mutations.catalogue_of_tests import SEEN_BY_TESTS
 from tests.mutations.mutation import Mutation
 from tests.mutations.planting import ROOT, plant
@@ -27,7 +27,7 @@ _OUTSIDE = ("sluice/lake/", "sluice/broker/", "sluice/scheduling/", "jvm/")
 
 def in_this_world() -> Iterator[Mutation]:
     """The mutations of what runs in a simulation."""
-    return (e for e in (*MUTATIONS, *SEEN_BY_TESTS) if not e.file.startswith(_OUTSIDE))
+    return (e for e in (*SEEN_BY_ORACLE, *SEEN_BY_TESTS) if not e.file.startswith(_OUTSIDE))
 
 
 def main() -> int:

@@ -62,6 +62,7 @@ THEMES: dict[str, tuple[str, ...]] = {
     ),
     "reading again": (
         *("reprocess", "backfill", "reset", "others delete a row", "others update a row"),
+        "others merge a row away",
         *("retention deletes", "the log cleaner comes", "aborted records", "begin", "go on"),
     ),
     "rotten files": ("rows vanish from a file", "reprocess", "retention deletes", "backfill"),

@@ -44,6 +44,23 @@ def others_delete_a_row(world: World, draws: Draws) -> None:
         world.tell(f"others DELETE {key.partition}@{key.offset}")
 
 
+@action(4)
+def others_merge_a_row_away(world: World, draws: Draws) -> None:
+    """MERGE into the data table: a row that somebody lists is deleted."""
+    for row in _some_rows(world, draws):
+        key = key_of(row)
+        listed = pa.table({"id": [key.topic_id], "number": [key.partition], "at": [key.offset]})
+        DeltaTable(world.table("trips")).merge(
+            listed,
+            "kept._topic_id = gone.id AND kept._partition = gone.number AND kept._offset = gone.at",
+            source_alias="gone",
+            target_alias="kept",
+        ).when_matched_delete().execute()
+        (world.let_go if _may_come_back(world, key) else world.erased).add(key)
+        world.updated.pop(key, None)
+        world.tell(f"others MERGE {key.partition}@{key.offset} away")
+
+
 @action(6)
 def others_update_a_row(world: World, draws: Draws) -> None:
     """UPDATE of a row of the data table: its key is masked."""
