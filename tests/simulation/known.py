@@ -36,38 +36,65 @@ _OFFSETS = (
 _LOST = ("the offsets table is dropped", "others restore the offsets table")
 _RECOVER = "recover"
 _PUT = "the offsets table is put back"
+_ROTTEN = "rows vanish from a file"
+_LEFT_OUT = "the reader leaves out a record"
+# What is told of offsets without a row, and forgotten with the offsets table.
+_TOLD = ("skip", "loss is decided", "retention deletes")
 _LOGS = ({"an unclean election"}, {"a segment is lost"}, {"brokers put back"})
 
+_ZOMBIE = ("begin", "go on")
+_BACK = (_PUT_BACK, "all tables are put back")
+
+# What is said of a hole stands in the review that its letter names: T of the second hostile
+# reading, N of the first simulation, S of this one.
 HOLES: tuple[Hole, ...] = (
+    _hole("T1", ("phantom, ", "twice"), {"topic created anew", *_ZOMBIE}),
+    _hole("T2", ("twice",), *({each, *_ZOMBIE} for each in _BACK)),
     _hole("T4", ("an update is undone", "a neighbour changed"), {_UPDATE}),
+    _hole("T9", ("verify is green over what runs refuse",), *_LOGS),
+    _hole("T10", ("verify is green, though rows have vanished",), {_ROTTEN}),
+    _hole("T12", ("a window is narrower",), {"backfill"}),
     _hole(
         "T13",
         ("missing", "verify is red, accounted", "verify is red, complete"),
         *_QUARANTINE,
     ),
-    _hole("N4", ("verify is red",), *_OFFSETS),
     _hole(
-        "N1",
-        ("twice",),
-        *({"the data table is cloned", each} for each in (*_LOST, _RECOVER)),
+        "T14",
+        ("missing", "in quarantine and in the table", "verify is red"),
+        {"the schema changes", *_ZOMBIE},
     ),
-    _hole("T12", ("a window is narrower",), {"backfill"}),
-    _hole("T9", ("verify is green over what runs refuse",), *_LOGS),
     _hole(
         "T15",
         ("missing", "verify is red, tiled", "verify is red, complete"),
-        *({"skip", each} for each in (*_LOST, _RECOVER)),
-        *({"loss is decided", each} for each in (*_LOST, _RECOVER)),
-        *({"retention deletes", each} for each in (*_LOST, _RECOVER)),
+        *({told, each} for told in _TOLD for each in (*_LOST, _RECOVER)),
     ),
     _hole(
         "T16",
         ("lost, though Kafka holds it",),
-        *({"rows vanish from a file", each} for each in (*_LOST, _PUT, _RECOVER)),
-        *({"the reader leaves out a record", each} for each in (*_LOST, _PUT, _RECOVER)),
+        *({less, each} for less in (_ROTTEN, _LEFT_OUT) for each in (*_LOST, _PUT, _RECOVER)),
+    ),
+    _hole("T17", ("a neighbour changed",), {"the schema changes", "replay"}),
+    _hole("M2", ("an erased record is live in quarantine",), {"others delete a row"}),
+    _hole("N1", ("twice",), *({"the data table is cloned", e} for e in (*_LOST, _RECOVER))),
+    _hole(
+        "N2",
+        ("no way out, TableRefused", "no way out, ResetNeeded"),
+        *({"topic created anew", each} for each in _BACK),
     ),
     _hole("N3", ("no way out, TableRefused",), *({_RESTORED, each} for each in _LOST)),
-    _hole("N5 or N7", ("verify is red, no phantom",), *_LOGS),
+    _hole("N4", ("verify is red",), *_OFFSETS),
+    _hole("N5, N7", ("verify is red, no phantom",), *_LOGS),
+    _hole("N6", ("verify is red, complete",), {"the data table is cloned", "others delete a row"}),
+    _hole("N8", ("phantom, no record there",), {"brokers put back"}),
+    _hole("N9", ("wrong value",), {_LEFT_OUT}),
+    _hole(
+        "N10",
+        ("a row is gone", "in quarantine and in the table", "missing", "verify is red"),
+        {"the log cleaner comes", *_ZOMBIE},
+        {"retention deletes", *_ZOMBIE},
+    ),
+    _hole("N11", ("verify is red",), {_RESTORED, *_ZOMBIE}),
 )
 
 

@@ -193,6 +193,11 @@ def reading_goes_on(tables: Tables, key: Key) -> int:
     return end
 
 
+def stored(tables: Tables) -> set[Key]:
+    """The places that have a row, or a quarantined record of a committed batch."""
+    return {key_of(row) for row in tables.data.rows} | _committed_aside(tables)
+
+
 def _committed_aside(tables: Tables) -> set[Key]:
     """The places of quarantined records whose batch is committed."""
     closed = _closed_at(tables)

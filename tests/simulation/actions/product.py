@@ -168,7 +168,7 @@ def begin(world: World, draws: Draws) -> None:
     if len(world.frozen) < 3:
         command = Command(pick(_BEGUN, draws[0]), f"reason {len(world.told)}")
         world.tell(f"sluice {command}, up to a step:")
-        world.begin_process(command, draws[1] % 60)
+        world.begin_process(command, draws[1] % 38)
 
 
 @action(24)
