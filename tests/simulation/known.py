@@ -76,7 +76,11 @@ HOLES: tuple[Hole, ...] = (
     ),
     _hole("T17", ("a neighbour changed",), {"the schema changes", "replay"}),
     _hole("M2", ("an erased record is live in quarantine",), {"others delete a row"}),
-    _hole("N1", ("twice",), *({"the data table is cloned", e} for e in (*_LOST, _RECOVER))),
+    _hole(
+        "N1",
+        ("twice", "an erased row is back"),
+        *({"the data table is cloned", e} for e in (*_LOST, _RECOVER)),
+    ),
     _hole(
         "N2",
         ("no way out, TableRefused", "no way out, ResetNeeded"),
