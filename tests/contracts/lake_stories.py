@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -146,7 +147,12 @@ def upkeep(stage: Stage) -> None:
         upkeep.remove_quarantined([mine])
         upkeep.remove_quarantined([mine])
         stage.said += [upkeep.compact(str(stage.trips.data)) for _ in range(2)]
+        orphan = stage.trips.data / "part-orphan.parquet"
+        orphan.write_bytes(b"of a write that was never committed")
+        os.utime(orphan, (0, 0))
         upkeep.vacuum(str(stage.trips.data))
+        files = list(stage.trips.data.glob("*.parquet"))
+        stage.said += [orphan.exists(), len(files)]
 
 
 @story()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from deltalake import DeltaTable
-from sluice.errors import CommitConflict
+from sluice.errors import CommitConflict, CommitUnknown
 from sluice.lake.port import BatchAttempt, Engine, Lake
 from sluice.progress.resources import PipelineResources
 
@@ -132,6 +132,22 @@ def test_both_lakes_refuse_the_same_meetings(
     assert outcome(stage, meeting) == expected
     landed = 2 if meeting.conflict else 3
     assert DeltaTable(stage.trips.data).version() == landed
+
+
+@pytest.mark.parametrize("lake", [on_spark, written])
+def test_a_log_that_is_put_back_beneath_a_write_has_a_hole_then(
+    told: Callable[..., Installed], lake: Callable[[Installed], Stage]
+) -> None:
+    stage = lake(told())
+    stage.land(stage.attempt(1, (0, 0, 5)))
+    stage.land(stage.attempt(2, (0, 5, 10)))
+    log = stage.trips.data / "_delta_log"
+    taken_away = log / f"{2:020d}.json"
+    with coming_between(stage, taken_away.unlink, stage.trips.data) as beside:
+        beside.land(stage.attempt(3, (0, 10, 16)))
+    assert sorted(int(each.stem) for each in log.glob("*.json")) == [0, 1, 3]
+    with pytest.raises(CommitUnknown, match="its log cannot be read"):
+        stage.land(stage.attempt(4, (1, 0, 5)))
 
 
 def loses_a_row(resources: PipelineResources) -> Engine:
