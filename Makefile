@@ -11,7 +11,7 @@ AT_ONCE := --dist loadfile --no-loadscope-reorder -n
 # These have their own targets.
 APART := $(addprefix tests/,airflow/scenarios benches browser containers faults mutations production recipes)
 
-.PHONY: help setup s3 demo up down test test-fast test-recipes test-benches test-airflow test-browser screenshots test-faults test-mutations test-production test-containers env compose-check soak check format bench bench-places bench-airflow bench-scale bench-wide bench-formats simulate lock sbom clean
+.PHONY: help setup s3 demo up down test test-fast test-recipes test-benches test-on-spark test-airflow test-browser screenshots test-faults test-mutations test-production test-containers env compose-check soak check format bench bench-places bench-airflow bench-scale bench-wide bench-formats simulate lock sbom clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,10 @@ test-recipes: setup  ## Every command of docs/operations.md, played as it stands
 
 test-benches: setup  ## Each bench with a few records
 	$(PYTEST) tests/benches
+
+PART ?= 0/1
+test-on-spark: setup  ## The tests that decide, which make test runs without Spark, on Spark; PART=2/5: some
+	SLUICE_TEST_LAKE=spark SLUICE_TEST_PART=$(PART) $(PYTEST) $(AT_ONCE) 2 -m 'deciding and not spark' tests/protocol tests/operations
 
 test-airflow: setup  ## What operators do in Airflow: backfills, forms, tasks that are ended
 	$(PYTEST) $(AT_ONCE) 2 tests/airflow/scenarios

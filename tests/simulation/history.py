@@ -41,16 +41,14 @@ class History:
 
 
 def as_text(history: History, told: Sequence[str], finding: str, known: str = "") -> str:
-    """The history as JSON, with what each step did for people to read."""
-    document = {
-        "seed": history.seed,
-        "setting": history.setting,
-        "finding": finding,
-        "known": known,
-        "steps": [[each.name, *each.draws] for each in history.steps],
-        "told": list(told),
-    }
-    return json.dumps(document, indent=1) + "\n"
+    """The history as JSON, a step a line, with what each did for people to read."""
+    head = {"seed": history.seed, "setting": history.setting, "finding": finding, "known": known}
+    lists = {"steps": [[each.name, *each.draws] for each in history.steps], "told": list(told)}
+    lines = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
+    for key, values in lists.items():
+        inner = ",\n".join(f"  {json.dumps(each, ensure_ascii=False)}" for each in values)
+        lines.append(f" {json.dumps(key)}: [\n{inner}\n ]")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 @dataclass(frozen=True)
