@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A part of the files; what takes long comes first, lest a worker is left with it at the end."""
+    """A part of the files; what takes long first, so that no worker is left with it at the end."""
     ranks = ("airflow", "spark", "integration")
     items.sort(key=lambda item: [item.get_closest_marker(rank) is None for rank in ranks])
     # SLUICE_TEST_PART=2/5: every fifth file, from the third on.
