@@ -120,7 +120,7 @@ def lost(world: World, tables: Tables) -> Iterator[Finding]:
     told = Told.of(tables)
     data = {key_of(row) for row in tables.data.rows}
     aside = _committed_aside(tables)
-    cursor = cursors(tables)
+    cursor, began = cursors(tables), _beginnings(tables)
     for key, reason in told.booked():
         unread = world.books.content(key) is not None and key not in data and key not in aside
         if unread and not reason.startswith(_DECIDED) and not world.has_accepted(key):
@@ -128,7 +128,8 @@ def lost(world: World, tables: Tables) -> Iterator[Finding]:
     for key, why in world.books.gone.items():
         if why not in ("retention", "segment") or key in data or key in aside:
             continue
-        end = cursor.get((key.topic_id, key.partition), 0)
+        place = key.topic_id, key.partition
+        end = cursor.get(place, 0) if key.offset >= began.get(place, 0) else 0
         excused = told.covers(key) or world.rolled_back or key in world.erased | world.vanished
         if key.offset < end and not excused:
             yield Finding("lost in silence", f"{_named(key)}, by {why}")
@@ -177,6 +178,16 @@ def cursors(tables: Tables) -> dict[tuple[str, int], int]:
             place = row["topic_id"], row["partition"]
             found[place] = max(found.get(place, at), at)
     return {place: end for place, (_, _, end) in found.items()}
+
+
+def _beginnings(tables: Tables) -> dict[tuple[str, int], int]:
+    """Where each partition was first read, by topic id: what was before is nobody's promise."""
+    found: dict[tuple[str, int], int] = {}
+    for row in tables.offsets.rows:
+        if row["event"] == "planned":
+            place = row["topic_id"], row["partition"]
+            found[place] = min(found.get(place, row["start_offset"]), row["start_offset"])
+    return found
 
 
 def reading_goes_on(tables: Tables, key: Key) -> int:
