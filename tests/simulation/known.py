@@ -42,6 +42,8 @@ _LEFT_OUT = "the reader leaves out a record"
 _TOLD = ("skip", "loss is decided", "retention deletes")
 _LOGS = ({"an unclean election"}, {"a segment is lost"}, {"brokers put back"})
 
+_OTHER_LOG = ("topic created anew", "an unclean election", "brokers put back", "another cluster")
+_RESETS = ("reset", "begin")
 _ZOMBIE = ("begin", "go on")
 _BACK = (_PUT_BACK, "all tables are put back")
 
@@ -84,7 +86,7 @@ HOLES: tuple[Hole, ...] = (
     _hole(
         "N2",
         ("no way out, TableRefused", "no way out, ResetNeeded"),
-        *({"topic created anew", each} for each in _BACK),
+        *({each, back} for each in _OTHER_LOG for back in _BACK),
     ),
     _hole("N3", ("no way out, TableRefused",), *({_RESTORED, each} for each in _LOST)),
     _hole("N4", ("verify is red",), *_OFFSETS),
@@ -99,6 +101,7 @@ HOLES: tuple[Hole, ...] = (
         {"retention deletes", *_ZOMBIE},
     ),
     _hole("N11", ("verify is red",), {_RESTORED, *_ZOMBIE}),
+    _hole("S1", ("verify is red, no phantom",), *({back, e} for back in _BACK for e in _RESETS)),
 )
 
 
