@@ -36,7 +36,10 @@ _STRANGE = ("wrong value", "phantom", "twice")
 
 @dataclass
 class Judge:
-    """Judges one world; remembers what was right before."""
+    """Judges one world; remembers what was right before.
+
+    Unless it `proves_refusals`, what hides behind that finding is looked for instead.
+    """
 
     world: World
     judged: object = None
@@ -45,6 +48,7 @@ class Judge:
     remembered: set[Key] = field(default_factory=set)
     was: list[list[int]] = field(default_factory=list)
     greens: int = 0
+    proves_refusals: bool = True
 
     def before(self) -> None:
         """Look at the tables before a step."""
@@ -86,11 +90,9 @@ class Judge:
             yield from self._neighbours(tables)
         elif done.green and done.command.name == "backfill":
             yield from self._window(tables, done)
-        elif isinstance(problem, ResetNeeded | TableRefused) and done.command.name in (
-            "run",
-            "catch up",
-        ):
-            yield from self._proof_of(tables)
+        elif isinstance(problem, ResetNeeded | TableRefused) and self.proves_refusals:
+            if done.command.name in _RUNS:
+                yield from self._proof_of(tables)
 
     def _green(self, tables: Tables, caught_up: bool) -> Iterable[Finding]:
         """A run has ended well, so all must be well."""

@@ -51,7 +51,7 @@ def a_world(history: History) -> Iterator[World]:
 def play(history: History, ends: bool = True) -> Played:
     """Play it; with `ends`, faults stop after the last step, and the pipeline has to catch up."""
     with a_world(history) as world:
-        judge = Judge(world)
+        judge = Judge(world, proves_refusals=history.setting % 2 == 0)
         for number, step in enumerate(history.steps, 1):
             if finding := act(judge, world, step):
                 return Played(finding, number, world.told)

@@ -169,7 +169,7 @@ def begin(world: World, draws: Draws) -> None:
         command = Command(pick(_BEGUN, draws[0]), f"reason {len(world.told)}")
         world.tell(f"sluice {command}, up to a step:")
         # Between its checks and its commit a batch is at the most risk.
-        points = draws[1] % 38 if draws[2] % 3 == 0 else 15 + draws[1] % 12
+        points = draws[1] % 38 if draws[2] % 3 == 0 else 15 + draws[1] % 14
         world.begin_process(command, points)
 
 
