@@ -90,9 +90,8 @@ class Judge:
             yield from self._neighbours(tables)
         elif done.green and done.command.name == "backfill":
             yield from self._window(tables, done)
-        elif isinstance(problem, ResetNeeded | TableRefused) and self.proves_refusals:
-            if done.command.name in _RUNS:
-                yield from self._proof_of(tables)
+        elif self.proves_refusals and isinstance(problem, ResetNeeded | TableRefused):
+            yield from self._proof_of(tables)
 
     def _green(self, tables: Tables, caught_up: bool) -> Iterable[Finding]:
         """A run has ended well, so all must be well."""
