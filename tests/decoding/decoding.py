@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from itertools import zip_longest
+from typing import Any, NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -14,35 +15,66 @@ from sluice.lake.decoding.json_records import JsonRecords
 from tests.decoding.reference_json import Undecodable
 
 NONCE = "0123456789abcdefABCDEF"
+Outcome = dict[str, Any] | Undecodable
+
+
+class Table(NamedTuple):
+    """Values, and the columns that they are decoded as."""
+
+    ddl: str
+    values: Sequence[bytes | None]
+    unit: str | None = None
+
+
+def side_by_side(spark: SparkSession, tables: Sequence[Sequence[bytes | None]]) -> DataFrame:
+    """Each table's values as a column of its own, `v0`, `v1`, …, by their places."""
+    rows = [
+        (place, *(None if each is None else bytearray(each) for each in row))
+        for place, row in enumerate(zip_longest(*tables))
+    ]
+    columns = ", ".join(f"v{n} BINARY" for n in range(len(tables)))
+    return spark.createDataFrame(rows, f"place INT, {columns}")
+
+
+def outcomes(frame: DataFrame, tables: Sequence[Sequence[bytes | None]]) -> list[list[Outcome]]:
+    """What became of each value of the tables: in `d0`, `d1`, …, in one Spark job."""
+    names = [f"d{n}" for n in range(len(tables))]
+    rows = {row["place"]: row for row in frame.select("place", *names).toArrow().to_pylist()}
+    return [
+        [outcome(rows[place][name], frame.schema[name].dataType) for place in range(len(table))]
+        for name, table in zip(names, tables, strict=True)
+    ]
 
 
 def decoded_frame(
-    spark: SparkSession,
-    ddl: str,
-    values: Sequence[bytes | None],
-    unit: str | None = None,
+    spark: SparkSession, ddl: str, values: Sequence[bytes | None], unit: str | None = None
 ) -> DataFrame:
-    rows = [(i, None if each is None else bytearray(each)) for i, each in enumerate(values)]
-    records = spark.createDataFrame(rows, "place INT, value BINARY")
-    fields = T._parse_datatype_string(ddl)
+    return side_by_side(spark, [values]).transform(_decode, Table(ddl, values, unit), "v0", "d")
+
+
+def _decode(records: DataFrame, table: Table, source: str, into: str) -> DataFrame:
+    fields = T._parse_datatype_string(table.ddl)
     assert isinstance(fields, T.StructType)
-    return JsonRecords(fields, F.col("value"), unit).decode(records, "d")
+    return JsonRecords(fields, F.col(source), table.unit).decode(records, into)
+
+
+def decoded_tables(spark: SparkSession, tables: Sequence[Table]) -> list[list[Outcome]]:
+    """What the product makes of each value, in the terms of the reference decoder."""
+    values = [table.values for table in tables]
+    frame = side_by_side(spark, values)
+    for n, table in enumerate(tables):
+        frame = _decode(frame, table, f"v{n}", f"d{n}")
+    return outcomes(frame, values)
 
 
 def decoded(
-    spark: SparkSession,
-    ddl: str,
-    values: Sequence[bytes | None],
-    unit: str | None = None,
-) -> list[dict[str, Any] | Undecodable]:
-    """What the product makes of each value, in the terms of the reference decoder."""
-    frame = decoded_frame(spark, ddl, values, unit)
-    fields = frame.schema["d"].dataType
-    rows = {row["place"]: row["d"] for row in frame.select("place", "d").toArrow().to_pylist()}
-    return [outcome(rows[place], fields) for place in range(len(values))]
+    spark: SparkSession, ddl: str, values: Sequence[bytes | None], unit: str | None = None
+) -> list[Outcome]:
+    """The same of one table."""
+    return decoded_tables(spark, [Table(ddl, values, unit)])[0]
 
 
-def outcome(row: dict[str, Any] | None, fields: Any) -> dict[str, Any] | Undecodable:
+def outcome(row: dict[str, Any] | None, fields: Any) -> Outcome:
     if row is None:
         return {name: None for name in fields.names if name != "_error"}
     if row["_error"] is not None:

@@ -13,10 +13,11 @@ from pyspark.sql import types as T
 from sluice.lake.decoding.json_records import JsonRecords
 
 from tests.decoding.decoding import decoded, decoded_frame
-from tests.decoding.decoding_table import NO, assert_decodes, of_field
+from tests.decoding.decoding_table import NO, Expected, Together, of_field
 from tests.decoding.reference_json import Undecodable
 
 pytestmark = pytest.mark.spark
+TOGETHER = Together()
 
 FLAT = "a STRING, b INT, z2 DOUBLE"
 
@@ -34,7 +35,8 @@ def test_fields_keep_their_names_types_and_order(spark: SparkSession) -> None:
     )
 
 
-def test_one_object_and_nothing_but_white_space_after_it(spark: SparkSession) -> None:
+@TOGETHER.clause
+def test_one_object_and_nothing_but_white_space_after_it() -> Expected:
     table: dict[bytes | str, Any] = {
         "{}": {},
         ' \t\r\n{"b" : 1 } \n\t\r ': {"b": 1},
@@ -62,10 +64,11 @@ def test_one_object_and_nothing_but_white_space_after_it(spark: SparkSession) ->
         *('{"q":NaN}', '{"q":+1}', '{"q":01}', '{"q":.5}', '{"q":1.}', '{"q":1e}', '{"q":0x1}'),
         *('{"q":"\t"}', '{"q":"\\q"}', '{"q":"\\u12G4"}', '{"q":1 2}', '{"q":1 "b":2}', "{/**/}"),
     ]
-    assert_decodes(spark, FLAT, table | dict.fromkeys(refused, NO))
+    return Expected(FLAT, table | dict.fromkeys(refused, NO))
 
 
-def test_strict_utf8_anywhere_in_the_record(spark: SparkSession) -> None:
+@TOGETHER.clause
+def test_strict_utf8_anywhere_in_the_record() -> Expected:
     bad = [b"\xff", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x82", b"\xf8\x88\x80"]
     table: dict[bytes | str, Any] = {b'{"q":"' + each + b'"}': NO for each in bad}
     table |= {
@@ -75,10 +78,11 @@ def test_strict_utf8_anywhere_in_the_record(spark: SparkSession) -> None:
         '{"\uff21":1,"a":"\ufeff"}': {"a": "\ufeff"},
         '{"a":"\xe9 \U0001f600"}': {"a": "\xe9 \U0001f600"},
     }
-    assert_decodes(spark, FLAT, table)
+    return Expected(FLAT, table)
 
 
-def test_escapes(spark: SparkSession) -> None:
+@TOGETHER.clause
+def test_escapes() -> Expected:
     table: dict[bytes | str, Any] = of_field(
         {
             r'"\ud83d\ude00"': "\U0001f600",
@@ -92,10 +96,11 @@ def test_escapes(spark: SparkSession) -> None:
         "a",
     )
     table |= {r'{"q":"\udfff"}': NO, r'{"\ud800":1}': NO, r'{"\u0061":"x"}': {"a": "x"}}
-    assert_decodes(spark, FLAT, table)
+    return Expected(FLAT, table)
 
 
-def test_of_repeated_names_the_last_counts(spark: SparkSession) -> None:
+@TOGETHER.clause
+def test_of_repeated_names_the_last_counts() -> Expected:
     ddl = "b INT, n STRUCT<i: INT>, m MAP<STRING, INT>, d DECIMAL(5,2)"
     table: dict[bytes | str, Any] = {
         '{"b":1,"b":2}': {"b": 2},
@@ -111,10 +116,11 @@ def test_of_repeated_names_the_last_counts(spark: SparkSession) -> None:
         '{"d":1.5,"d" : 1.505}': NO,
         '{"d":1.5,"d":"1.5"}': NO,
     }
-    assert_decodes(spark, ddl, table)
+    return Expected(ddl, table)
 
 
-def test_a_thousand_levels_decode_and_no_more(spark: SparkSession) -> None:
+@TOGETHER.clause
+def test_a_thousand_levels_decode_and_no_more() -> Expected:
     def arrays(count: int) -> str:
         return "[" * count + "]" * count
 
@@ -131,10 +137,11 @@ def test_a_thousand_levels_decode_and_no_more(spark: SparkSession) -> None:
         f'{{"a":{objects(999)}}}': {"a": objects(999)},
         f'{{"a":{objects(1000)}}}': NO,
     }
-    assert_decodes(spark, FLAT, table)
+    return Expected(FLAT, table)
 
 
-def test_nested_types_likewise(spark: SparkSession) -> None:
+@TOGETHER.clause
+def test_nested_types_likewise() -> Expected:
     ddl = (
         "x STRUCT<a: TINYINT, s: STRING, t: TIMESTAMP, n: STRUCT<d: DOUBLE, b: BINARY>>, "
         "y ARRAY<TIMESTAMP>, m MAP<STRING, STRUCT<a: TINYINT>>, z ARRAY<STRING>"
@@ -161,10 +168,11 @@ def test_nested_types_likewise(spark: SparkSession) -> None:
     }
     texts = {'["a",1.10,null,{ "a":1.0},[],true]': ["a", "1.10", None, '{"a":1.0}', "[]", "true"]}
     table = of_field(structs) | of_field(arrays, "y") | of_field(maps, "m") | of_field(texts, "z")
-    assert_decodes(spark, ddl, table)
+    return Expected(ddl, table)
 
 
-def test_decimals_inside_nested_types(spark: SparkSession) -> None:
+@TOGETHER.clause
+def test_decimals_inside_nested_types() -> Expected:
     ddl = "x STRUCT<a: DECIMAL(5,2), s: STRING>, y ARRAY<DECIMAL(3,1)>, b BOOLEAN"
     table = of_field(
         {
@@ -174,7 +182,7 @@ def test_decimals_inside_nested_types(spark: SparkSession) -> None:
         }
     )
     table |= of_field({"[1.1,null]": [Decimal("1.1"), None], "[1.11]": NO}, "y")
-    assert_decodes(spark, ddl, table | of_field({"true": True, '"true"': NO}, "b"))
+    return Expected(ddl, table | of_field({"true": True, '"true"': NO}, "b"))
 
 
 def test_ten_megabytes_of_text_decode(spark: SparkSession) -> None:

@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.decoding.decoding_table import NO, assert_decodes, of_field
+from tests.decoding.decoding_table import NO, Expected, Together, of_field
 
 pytestmark = pytest.mark.spark
+TOGETHER = Together()
 
 
-def test_integers_in_range_without_fraction_or_exponent(spark: SparkSession) -> None:
+@TOGETHER.clause
+def test_integers_in_range_without_fraction_or_exponent() -> Expected:
     ddl = "t TINYINT, s SMALLINT, i INT, l BIGINT"
     table: dict[bytes | str, Any] = {}
     for name, bits in (("t", 8), ("s", 16), ("i", 32), ("l", 64)):
@@ -23,10 +25,11 @@ def test_integers_in_range_without_fraction_or_exponent(spark: SparkSession) -> 
         outside = [str(top), str(-top - 1), str(2 * top - 1), "9" * 2000]
         other = ["1.0", "1e0", '"1"', '""', "true", "[]", "{}"]
         table |= of_field(inside | {"-0": 0} | dict.fromkeys(outside + other, NO), name)
-    assert_decodes(spark, ddl, table)
+    return Expected(ddl, table)
 
 
-def test_doubles_and_floats_are_the_nearest_finite_value(spark: SparkSession) -> None:
+@TOGETHER.clause
+def test_doubles_and_floats_are_the_nearest_finite_value() -> Expected:
     doubles: dict[str, Any] = {
         **{text: float(text) for text in ("0.1", "1", "-0.0", "1e-5", "4.9e-324", "2e-324")},
         **{text: float(text) for text in ("1.7976931348623157e308", "9007199254740993", "9" * 300)},
@@ -43,10 +46,11 @@ def test_doubles_and_floats_are_the_nearest_finite_value(spark: SparkSession) ->
         "3.4028235e38": 3.4028234663852886e38,
         **dict.fromkeys(("3.5e38", "-1e39", '"1"'), NO),
     }
-    assert_decodes(spark, "d DOUBLE, f FLOAT", of_field(doubles, "d") | of_field(floats, "f"))
+    return Expected("d DOUBLE, f FLOAT", of_field(doubles, "d") | of_field(floats, "f"))
 
 
-def test_decimals_are_exact(spark: SparkSession) -> None:
+@TOGETHER.clause
+def test_decimals_are_exact() -> Expected:
     same = {
         text: Decimal(text) for text in ("1", "1.5", "1.50", "-1.25", "0", "99999999.99", "1e2")
     }
@@ -61,7 +65,12 @@ def test_decimals_are_exact(spark: SparkSession) -> None:
     inexact = ["1.505", "1e-3", "123456789.12", "100000000", "1e400", "1.00" + "0" * 60 + "1"]
     other = ['"1.5"', "true", "[]", "1e99999999999"]
     values: dict[str, Any] = same | {text: Decimal(each) for text, each in exact.items()}
-    assert_decodes(spark, "x DECIMAL(10,2)", of_field(values | dict.fromkeys(inexact + other, NO)))
+    table = of_field(values | dict.fromkeys(inexact + other, NO))
+    return Expected("x DECIMAL(10,2)", table)
+
+
+@TOGETHER.clause
+def test_decimals_of_all_their_digits_are_exact() -> Expected:
     limits = {
         "9" * 38: Decimal("9" * 38),
         "9" * 39: NO,
@@ -69,10 +78,11 @@ def test_decimals_are_exact(spark: SparkSession) -> None:
         "1e38": NO,
         "0.5": NO,
     }
-    assert_decodes(spark, "x DECIMAL(38,0)", of_field(limits))
+    return Expected("x DECIMAL(38,0)", of_field(limits))
 
 
-def test_decimals_beside_their_own_name_as_text(spark: SparkSession) -> None:
+@TOGETHER.clause
+def test_decimals_beside_their_own_name_as_text() -> Expected:
     table: dict[bytes | str, Any] = {
         '{"x":1.5,"y":"x"}': {"x": Decimal("1.5"), "y": "x"},
         '{"y":"x","x" : 1.5 }': {"x": Decimal("1.5"), "y": "x"},
@@ -80,15 +90,17 @@ def test_decimals_beside_their_own_name_as_text(spark: SparkSession) -> None:
         '{"x":1.5,"o":{"x":2}}': {"x": Decimal("1.5")},
         '{"x":1.5,"o":["x",2]}': {"x": Decimal("1.5")},
     }
-    assert_decodes(spark, "x DECIMAL(10,2), y STRING", table)
+    return Expected("x DECIMAL(10,2), y STRING", table)
 
 
-def test_booleans(spark: SparkSession) -> None:
+@TOGETHER.clause
+def test_booleans() -> Expected:
     values = {"true": True, "false": False, "null": None, '"true"': NO, "1": NO, "0": NO, "[]": NO}
-    assert_decodes(spark, "x BOOLEAN", of_field(values))
+    return Expected("x BOOLEAN", of_field(values))
 
 
-def test_strings_are_json_strings_or_the_json_text_of_the_value(spark: SparkSession) -> None:
+@TOGETHER.clause
+def test_strings_are_json_strings_or_the_json_text_of_the_value() -> Expected:
     as_written = ["1.10", "1e5", "-0", "1E400", "12345678901234567890123", "true", "9" * 3000]
     values: dict[str, Any] = {text: text for text in as_written}
     values |= {
@@ -99,7 +111,7 @@ def test_strings_are_json_strings_or_the_json_text_of_the_value(spark: SparkSess
             '{"x":1.10,"y":[true,{},"\\u0001\xe9/"],"x":2}'
         ),
     }
-    assert_decodes(spark, "x STRING", of_field(values))
+    return Expected("x STRING", of_field(values))
 
 
 DATES = {
@@ -130,12 +142,14 @@ NO_DATES = [
 ]
 
 
-def test_dates_are_full_dates_that_exist(spark: SparkSession) -> None:
+@TOGETHER.clause
+def test_dates_are_full_dates_that_exist() -> Expected:
     refused = dict.fromkeys([*NO_DATES, '"2013-01-01T00:00:00Z"'], NO)
-    assert_decodes(spark, "x DATE", of_field(DATES | refused))
+    return Expected("x DATE", of_field(DATES | refused))
 
 
-def test_timestamps_are_rfc_3339(spark: SparkSession) -> None:
+@TOGETHER.clause
+def test_timestamps_are_rfc_3339() -> Expected:
     five = datetime(2013, 1, 1, 5)
     good = {
         **dict.fromkeys(
@@ -165,13 +179,10 @@ def test_timestamps_are_rfc_3339(spark: SparkSession) -> None:
     ]
     values: dict[str, Any] = {f'"{text}"': each for text, each in good.items()}
     refused = [*NO_DATES, *(f'"{text}"' for text in bad), "1357016400", "1357016400.5"]
-    assert_decodes(spark, "x TIMESTAMP", of_field(values | dict.fromkeys(refused, NO)))
+    return Expected("x TIMESTAMP", of_field(values | dict.fromkeys(refused, NO)))
 
 
-@pytest.mark.parametrize(("unit", "places"), [("s", 0), ("ms", 3), ("us", 6)])
-def test_timestamps_in_numbers_where_the_spec_names_the_unit(
-    spark: SparkSession, unit: str, places: int
-) -> None:
+def in_numbers(unit: str, places: int) -> Expected:
     zeros, at = "0" * places, datetime(2013, 1, 1, 5)
     values: dict[str, Any] = {
         f"1357016400{zeros}": at,
@@ -188,10 +199,24 @@ def test_timestamps_in_numbers_where_the_spec_names_the_unit(
     }
     outside = [f"-62135596801{zeros}", f"253402300800{zeros}", "1e99999999999", "9" * 30]
     refused = dict.fromkeys([*outside, '"1357016400"', "true", "[]"], NO)
-    assert_decodes(spark, "x TIMESTAMP", of_field(values | refused), unit)
+    return Expected("x TIMESTAMP", of_field(values | refused), unit)
 
 
-def test_binary_is_base64_text(spark: SparkSession) -> None:
+IN_NUMBERS = {
+    unit: TOGETHER.add(in_numbers(unit, places))
+    for unit, places in (("s", 0), ("ms", 3), ("us", 6))
+}
+
+
+@pytest.mark.parametrize("unit", IN_NUMBERS)
+def test_timestamps_in_numbers_where_the_spec_names_the_unit(
+    spark: SparkSession, unit: str
+) -> None:
+    IN_NUMBERS[unit](spark)
+
+
+@TOGETHER.clause
+def test_binary_is_base64_text() -> Expected:
     good = {'""': b"", '"QQ=="': b"A", '"QUI="': b"AB", '"QUJD"': b"ABC", '"+/+/"': b"\xfb\xff\xbf"}
     good |= {'"1234"': b"\xd7m\xf8", '"true"': b"\xb6\xbb\x9e", r'"\u0051Q=="': b"A"}
     refused = [
@@ -205,4 +230,4 @@ def test_binary_is_base64_text(spark: SparkSession) -> None:
         "true",
         "[]",
     ]
-    assert_decodes(spark, "x BINARY", of_field(good | dict.fromkeys(refused, NO)))
+    return Expected("x BINARY", of_field(good | dict.fromkeys(refused, NO)))

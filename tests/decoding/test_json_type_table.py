@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from pyspark.sql import SparkSession
 
-from tests.decoding.decoding_table import NO, assert_decodes
+from tests.decoding.decoding_table import NO, Expected, Together
 from tests.decoding.type_table import NULLS, ROWS
 
 pytestmark = pytest.mark.spark
+TOGETHER = Together()
 
 
-def test_json_has_the_type_system(spark: SparkSession) -> None:
+@TOGETHER.clause
+def test_json_has_the_type_system() -> Expected:
     types = dict.fromkeys(row.type for row in ROWS)
     names = {each: f"c{place}" for place, each in enumerate(types)}
     ddl = ", ".join(f"{name} {each}" for each, name in names.items())
@@ -22,4 +23,4 @@ def test_json_has_the_type_system(spark: SparkSession) -> None:
         for row in ROWS
     }
     nulls = {f'{{"{names[row.type]}":null}}'.encode(): {} for row in NULLS}
-    assert_decodes(spark, ddl, {**table, **nulls})
+    return Expected(ddl, {**table, **nulls})
