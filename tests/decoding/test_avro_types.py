@@ -164,8 +164,10 @@ BODIES = [encoded(plain(record({"x": kind})), {"x": value}) for kind, value, _ i
 @pytest.fixture(scope="module")
 def misfits(spark: SparkSession) -> list[list[Outcome]]:
     kinds = [schema(record({"x": kind})) for kind, _, _ in MISFITS]
-    tables = zip(kinds, BODIES, strict=True)
-    return decoded_avro_tables(spark, [AvroTable(each, [body]) for each, body in tables])
+    tables = [AvroTable(each, [body]) for each, body in zip(kinds, BODIES, strict=True)]
+    # Spark computes wider frames in another way than a pipeline's.
+    parts = (tables[start : start + 5] for start in range(0, len(tables), 5))
+    return [found for part in parts for found in decoded_avro_tables(spark, part)]
 
 
 @pytest.mark.parametrize("number", range(len(MISFITS)))
