@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import fastavro
-from pyspark.sql import SparkSession
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 from sluice.lake.decoding.avro import AvroRecords
 from sluice.spec.registered import Reference, RegisteredSchema
 
-from tests.decoding.decoding import NONCE, outcome
+from tests.decoding.decoding import NONCE, Outcome, outcome, outcomes, side_by_side
 from tests.decoding.reference_json import Undecodable
 
-RECORDS = "place INT, value BINARY, key BINARY, headers ARRAY<STRUCT<key STRING, value BINARY>>"
+HEADERS = "ARRAY<STRUCT<key: STRING, value: BINARY>>"
+RECORDS = f"place INT, value BINARY, key BINARY, headers {HEADERS}"
 
 
 def schema(text: Any, key: str = "1", references: Sequence[str] = ()) -> RegisteredSchema:
@@ -51,6 +54,58 @@ def encoded(text: Any, value: Any) -> bytes:
 
 def framed(key: int, body: bytes) -> bytes:
     return b"\0" + key.to_bytes(4, "big") + body
+
+
+class AvroTable(NamedTuple):
+    """Values, the schema that they are read as, and those that they were written with."""
+
+    reader: RegisteredSchema
+    values: Sequence[bytes | None]
+    writers: Mapping[str, RegisteredSchema] | None = None
+    rescue: bool = False
+
+    def decode(self, records: DataFrame, number: int) -> DataFrame:
+        """With what becomes of this table's values, as the product decodes them."""
+        given = records.withColumn("value", F.col(f"v{number}"))
+        nonce = f"{NONCE}{number}"
+        read = AvroRecords(self.reader, self.writers, "value", nonce, self.rescue)
+        return read.decode(given, f"d{number}")
+
+
+def decoded_avro_tables(spark: SparkSession, tables: Sequence[AvroTable]) -> list[list[Outcome]]:
+    """What the product makes of each value, in one Spark job: a column for each table."""
+    values = [each.values for each in tables]
+    frame = side_by_side(spark, values).withColumn("headers", F.lit(None).cast(HEADERS))
+    for number, table in enumerate(tables):
+        frame = table.decode(frame, number)
+    return outcomes(frame, values)
+
+
+Judged = Generator[AvroTable, list[Outcome], None]
+"""A test that yields what is to be decoded, and is sent what became of it."""
+
+
+class AvroTogether:
+    """Tests whose values are decoded in one Spark job."""
+
+    def __init__(self) -> None:
+        self._clauses: list[Callable[[], Judged]] = []
+        self._found: list[list[Outcome]] = []
+
+    def clause(self, says: Callable[[], Judged]) -> Callable[[SparkSession], None]:
+        number = len(self._clauses)
+        self._clauses.append(says)
+
+        def judge(spark: SparkSession) -> None:
+            tables = [next(each()) for each in self._clauses]
+            self._found = self._found or decoded_avro_tables(spark, tables)
+            judged = says()
+            next(judged)
+            with pytest.raises(StopIteration):
+                judged.send(self._found[number])
+
+        judge.__name__, judge.__doc__ = says.__name__, says.__doc__
+        return judge
 
 
 def decoded_avro(

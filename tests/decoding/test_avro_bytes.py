@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from pyspark.sql import SparkSession
 
-from tests.decoding.avro_decoding import decoded_avro, framed, record, schema
+from tests.decoding.avro_decoding import AvroTable, AvroTogether, Judged, framed, record, schema
 from tests.decoding.reference_json import Undecodable
 
 pytestmark = pytest.mark.spark
+TOGETHER = AvroTogether()
 
 FLAT = record({"n": "int", "s": "string", "e": ["null", "boolean"]})
 BROKEN = {
@@ -29,8 +29,9 @@ BROKEN = {
 }
 
 
-def test_bytes_that_are_no_datum_are_refused(spark: SparkSession) -> None:
-    found = decoded_avro(spark, schema(FLAT), list(BROKEN))
+@TOGETHER.clause
+def test_bytes_that_are_no_datum_are_refused() -> Judged:
+    found = yield AvroTable(schema(FLAT), list(BROKEN))
     assert found == [Undecodable(each) for each in BROKEN.values()]
 
 
@@ -44,7 +45,8 @@ COLLECTIONS = record(
 )
 
 
-def test_counts_beyond_the_bytes_are_refused_before_anything_is_made(spark: SparkSession) -> None:
+@TOGETHER.clause
+def test_counts_beyond_the_bytes_are_refused_before_anything_is_made() -> Judged:
     broken = {
         HUGE: f"a: expected {2**31 - 1} elements, found 0 bytes",
         b"\x02" + HUGE: f"a[0]: expected {2**31 - 1} elements, found 0 bytes",
@@ -55,19 +57,21 @@ def test_counts_beyond_the_bytes_are_refused_before_anything_is_made(spark: Spar
         b"\x01\x04\x00\x00\x00\x00": "a: expected a block's end at byte 4, found it at 3",
         b"\xff" * 9 + b"\x01\x00": f"a: expected {-(2**63)} elements, found 0 bytes",
     }
-    found = decoded_avro(spark, schema(COLLECTIONS), list(broken))
+    found = yield AvroTable(schema(COLLECTIONS), list(broken))
     assert found == [Undecodable(each) for each in broken.values()]
 
 
-def test_blocks_with_their_size_are_read(spark: SparkSession) -> None:
-    (found,) = decoded_avro(spark, schema(COLLECTIONS), [b"\x01\x02\x00\x02\x00\x00\x00\x00"])
+@TOGETHER.clause
+def test_blocks_with_their_size_are_read() -> Judged:
+    (found,) = yield AvroTable(schema(COLLECTIONS), [b"\x01\x02\x00\x02\x00\x00\x00\x00"])
     assert found == {"a": [[], []], "m": {}, "f": "A"}
 
 
-def test_a_recursive_writer_is_read_to_a_depth(spark: SparkSession) -> None:
+@TOGETHER.clause
+def test_a_recursive_writer_is_read_to_a_depth() -> Judged:
     tree = record({"v": "int", "next": ["null", "a.Order"]})
     reader = schema(record({"v": "int"}), "2")
     deep = [b"\x02" + b"\x02\x02" * levels + b"\0" for levels in (0, 1, 150, 400, 200_000)]
-    found = decoded_avro(spark, reader, [framed(1, each) for each in deep], {"1": schema(tree)})
+    found = yield AvroTable(reader, [framed(1, each) for each in deep], {"1": schema(tree)})
     assert found[:3] == [{"v": 1}] * 3
     assert all(isinstance(each, Undecodable) for each in found[3:])

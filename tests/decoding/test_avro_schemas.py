@@ -12,6 +12,9 @@ from sluice.lake.decoding.frames import NO_FRAME, UNKNOWN_SCHEMA
 
 from tests.decoding import reference_avro
 from tests.decoding.avro_decoding import (
+    AvroTable,
+    AvroTogether,
+    Judged,
     decoded_avro,
     encoded,
     framed,
@@ -22,6 +25,7 @@ from tests.decoding.avro_decoding import (
 from tests.decoding.reference_json import Undecodable
 
 pytestmark = pytest.mark.spark
+TOGETHER = AvroTogether()
 
 SMALL = record({"n": "int", "s": "string", "e": ["null", "boolean"]})
 READER = record(
@@ -105,7 +109,8 @@ def test_a_header_names_the_schema_as_well(spark: SparkSession) -> None:
     assert found == [{"n": 1, "s": "a", "e": None}] * 2
 
 
-def test_named_types_of_other_texts_are_known(spark: SparkSession) -> None:
+@TOGETHER.clause
+def test_named_types_of_other_texts_are_known() -> Judged:
     money = json.dumps(
         record({"sum": logical("bytes", "decimal", precision=4, scale=2)}, "m.Money")
     )
@@ -113,22 +118,28 @@ def test_named_types_of_other_texts_are_known(spark: SparkSession) -> None:
     whole = record({"total": "m.Money", "lines": {"type": "array", "items": "o.Line"}}, "o.Order")
     reader = schema(whole, "1", [money, line])
     body = b"\x02\x7b" + b"\x02\x02\x01\x00"
-    (found,) = decoded_avro(spark, reader, [framed(1, body)], {"1": reader})
+    (found,) = yield AvroTable(reader, [framed(1, body)], {"1": reader})
     expected = {"total": {"sum": Decimal("1.23")}, "lines": [{"price": {"sum": Decimal("0.01")}}]}
     assert found == expected
     assert reference_avro.decode(body, json.dumps(whole), references=[money, line]) == expected
 
 
-def test_a_schema_that_is_no_record_is_one_column(spark: SparkSession) -> None:
-    found = decoded_avro(spark, schema("long"), [b"\x02", b"\x02\x00", None])
+@TOGETHER.clause
+def test_a_schema_that_is_no_record_is_one_column() -> Judged:
+    found = yield AvroTable(schema("long"), [b"\x02", b"\x02\x00", None])
     assert found[0] == {"value": 1}
     assert isinstance(found[1], Undecodable)
     assert found[2] == {"value": None}
-    either = decoded_avro(spark, schema(["null", SMALL]), [b"\0", b"\x02\x02\x02a\0"])
+
+
+@TOGETHER.clause
+def test_a_schema_that_is_a_union_is_one_column_as_well() -> Judged:
+    either = yield AvroTable(schema(["null", SMALL]), [b"\0", b"\x02\x02\x02a\0"])
     assert either == [{"value": None}, {"value": {"n": 1, "s": "a", "e": None}}]
 
 
-def test_what_only_the_writer_has_is_rescued(spark: SparkSession) -> None:
+@TOGETHER.clause
+def test_what_only_the_writer_has_is_rescued() -> Judged:
     line = record({"n": "int"}, "a.Line")
     lines = {"type": "array", "items": line}
     writer = record({"id": "int", "note": ["null", "string"], "lines": lines})
@@ -137,22 +148,24 @@ def test_what_only_the_writer_has_is_rescued(spark: SparkSession) -> None:
     new = {"id": 2, "note": None, "lines": [{"n": 7}]}
     values = [framed(2, old), framed(1, encoded(writer, new)), framed(1, b"\x02"), None]
     writers = {"1": schema(writer), "2": reader}
-    found = decoded_avro(spark, reader, values, writers, rescue=True)
+    found = yield AvroTable(reader, values, writers, rescue=True)
     assert found[0] == {"id": 1, "_rescued": None}
     assert found[1] == {"id": 2, "_rescued": '{"note":null,"lines":[{"n":7}]}'}
     assert isinstance(found[2], Undecodable)
     assert found[3] == {"id": None, "_rescued": None}
 
 
-def test_a_record_without_fields_is_read(spark: SparkSession) -> None:
+@TOGETHER.clause
+def test_a_record_without_fields_is_read() -> Judged:
     reader = schema(record({}), "2")
     values = [framed(2, b""), framed(2, b"a")]
-    found = decoded_avro(spark, reader, values, {"2": reader})
+    found = yield AvroTable(reader, values, {"2": reader})
     error = "schema id 2: expected the end of the record, found 1 more bytes"
     assert found == [{}, Undecodable(error)]
 
 
-def test_defaults_of_every_kind_stand_for_what_is_not_there(spark: SparkSession) -> None:
+@TOGETHER.clause
+def test_defaults_of_every_kind_stand_for_what_is_not_there() -> Judged:
     pair = record({"x": "int", "y": ["null", "string"]}, "a.Pair")
     fields: dict[str, Any] = {
         "r": pair,
@@ -165,15 +178,14 @@ def test_defaults_of_every_kind_stand_for_what_is_not_there(spark: SparkSession)
     reader = schema(record({"id": "int", **fields}, **defaults), "9")
     written = record({"more": "string", "id": "int"})
     body = framed(1, encoded(written, {"more": "gone", "id": 7}))
-    (found,) = decoded_avro(spark, reader, [body], {"1": schema(written)})
+    (found,) = yield AvroTable(reader, [body], {"1": schema(written)})
     assert found == {"id": 7, **defaults, "d": Decimal("1.23")}
 
 
-def test_a_field_that_two_mean_is_one_of_them(spark: SparkSession) -> None:
+@TOGETHER.clause
+def test_a_field_that_two_mean_is_one_of_them() -> Judged:
     reader = record({"new": "int", "old": "int"}, old=0)
     reader["fields"][0]["aliases"] = ["old"]
     body = framed(1, b"\x02")
-    (found,) = decoded_avro(
-        spark, schema(reader, "9"), [body], {"1": schema(record({"old": "int"}))}
-    )
+    (found,) = yield AvroTable(schema(reader, "9"), [body], {"1": schema(record({"old": "int"}))})
     assert found == {"new": 1, "old": 0}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
 import pytest
 
 from tests.unit.sources import ROOT
+from tests.worlds.processes import JAVA_TUNING
 
 pytestmark = pytest.mark.spark
 
@@ -23,37 +25,44 @@ def spec(**form):
     keys = dict(version=1, pipeline="p", table="t", topics=["x"], format=form)
     return PipelineSpec.model_validate(keys)
 
-builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
-builder = builder.config("spark.driver.extraClassPath", sys.argv[1])
-builder = builder.config("spark.sql.extensions", sys.argv[2])
-spark = builder.getOrCreate()
-require_decoding(spark, spec(type="raw"))
-try:
-    require_decoding(spark, spec(type="avro", registry="r"))
-except SettingsError as problem:
-    print(problem)
-spark.stop()
+class_path, *each = sys.argv[1:]
+for extensions in each:
+    builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.driver.extraClassPath", class_path)
+    spark = builder.config("spark.sql.extensions", extensions).getOrCreate()
+    require_decoding(spark, spec(type="raw"))
+    try:
+        require_decoding(spark, spec(type="avro", registry="r"))
+        print("taken")
+    except SettingsError as problem:
+        print(problem)
+    spark.stop()
 """
 
 
 JARS = ROOT / "build" / "jars" / "spark"
 
 
-def told(class_path: str, extensions: str) -> str:
-    """What a Spark with these settings is refused with; empty if it is not."""
-    asking = [sys.executable, "-c", ASKING, class_path, extensions]
-    return subprocess.run(asking, capture_output=True, text=True, check=True, timeout=120).stdout
+OURS = "sluice.Decoding"
+REFUSED = "expected the jars of this Sluice on Spark's class path, and sluice.Decoding"
 
 
-@pytest.mark.parametrize(
-    ("class_path", "extensions"),
-    [(f"{JARS}/*", ""), (str(JARS / "sluice.jar"), "sluice.Decoding")],
-    ids=["no extension", "no protobuf-java"],
-)
-def test_a_spark_without_our_functions_is_refused(class_path: str, extensions: str) -> None:
-    found = told(class_path, extensions)
-    assert "expected the jars of this Sluice on Spark's class path, and sluice.Decoding" in found
+def told(class_path: str, *extensions: str) -> list[str]:
+    """What a Spark with these jars says to each setting: one process, sessions one by one."""
+    asking = [sys.executable, "-c", ASKING, class_path, *extensions]
+    tuned = {**os.environ, **JAVA_TUNING}
+    done = subprocess.run(
+        asking, capture_output=True, text=True, check=True, timeout=120, env=tuned
+    )
+    return done.stdout.splitlines()
 
 
-def test_a_spark_with_them_is_taken() -> None:
-    assert told(f"{JARS}/*", "sluice.Decoding") == ""
+def test_a_spark_without_our_extension_is_refused_and_one_with_it_is_taken() -> None:
+    without, taken = told(f"{JARS}/*", "", OURS)
+    assert REFUSED in without
+    assert taken == "taken"
+
+
+def test_a_spark_without_protobuf_java_is_refused() -> None:
+    (found,) = told(str(JARS / "sluice.jar"), OURS)
+    assert REFUSED in found

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from tests.decoding import reference_json
-from tests.decoding.decoding import decoded
+from tests.decoding.decoding import Table, decoded_tables
 from tests.decoding.json_records import records
 from tests.decoding.reference_json import Undecodable
 
@@ -29,18 +31,19 @@ some = settings(
 )
 
 
-@pytest.mark.parametrize("unit", [None, "ms"])
-@pytest.mark.parametrize("ddl", [SCALARS, DECIMALS, NESTED, NESTED_DECIMALS])
+KINDS = [*product((SCALARS, DECIMALS, NESTED, NESTED_DECIMALS), (None, "ms"))]
+
+
 @some
 @given(seed=st.integers(0, 2**32))
-def test_spark_decodes_as_the_reference_does(
-    spark: SparkSession, ddl: str, unit: str | None, seed: int
-) -> None:
-    values = records(seed, 1500)
-    found = decoded(spark, ddl, values, unit)
-    for value, ours in zip(values, found, strict=True):
-        reference = reference_json.decode(value, ddl, timestamp_unit=unit)
-        assert _same(ours, reference), f"{value!r}: {ours}, expected {reference}"
+def test_spark_decodes_as_the_reference_does(spark: SparkSession, seed: int) -> None:
+    """Each schema has records of its own; all are decoded in one job."""
+    tables = [Table(ddl, records(seed + n, 1500), unit) for n, (ddl, unit) in enumerate(KINDS)]
+    for table, found in zip(tables, decoded_tables(spark, tables), strict=True):
+        for value, ours in zip(table.values, found, strict=True):
+            reference = reference_json.decode(value, table.ddl, timestamp_unit=table.unit)
+            told = f"{value!r} as {table.ddl}, {table.unit}: {ours}, expected {reference}"
+            assert _same(ours, reference), told
 
 
 def _same(ours: object, reference: object) -> bool:

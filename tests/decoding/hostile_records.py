@@ -1,0 +1,73 @@
+"""Records whose fields are as bad as they can be, in any combination."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from sluice.lake.decoding.column_types import struct_type
+from sluice.spec.columns import parse_columns
+
+COLUMNS = parse_columns(
+    "t STRING, u STRING, bin BINARY, ok BOOLEAN, i8 TINYINT, i16 SMALLINT, i INT, j BIGINT,"
+    " f FLOAT, d DOUBLE, e DOUBLE, c DECIMAL(10,2), big DECIMAL(38,0), fine DECIMAL(38,38),"
+    " day DATE, late DATE, ts TIMESTAMP, ta ARRAY<STRING>, ia ARRAY<INT>, m MAP<STRING, INT>,"
+    " s STRUCT<x: INT, y: STRUCT<z: STRING>>, h ARRAY<STRUCT<key: STRING, value: BINARY>>"
+)
+TEXTS: list[Any] = [
+    *(None, "", " ", "\0", "a", "ß", "İstanbul", "x" * 70_000, "🙂" * 300, "e\u0301", "\ufffd"),
+    *("1", "-0", "1e999", "NaN", "Infinity", "-1e-400", "9" * 400, "9223372036854775808", "0x1F"),
+    *("2026-01-31", "2026-02-30", "+999999-01-01", "-0001-01-01", "5881580-07-11", "epoch", "now"),
+    *("2026-01-31T06:00:00Z", "2026-01-31 25:61:61", "294247-01-10T04:00:54.775807Z", "24:00"),
+    *("2026-01-31T06:00:00+18:01", "2026-01-31T06:00:00 Europe/Nowhere", "true", "null", "%", "\\"),
+    *('{"a": 1}', '{"a": {"b": [1, 2]}}', "[" * 3000, '{"a": ' + "9" * 2000 + "}", "{", '"', "{'a"),
+    '{"a":' * 1500 + "1" + "}" * 1500,
+]
+WHOLE = {"i8": 8, "i16": 16, "i": 32, "j": 64}
+POINTS = [None, 0.0, -0.0, 1.5, -1.0, float("nan"), float("inf"), float("-inf"), 5e-324]
+DAYS = [None, date(1, 1, 1), date(1, 1, 7), date(9999, 12, 31), date(1970, 1, 1), date(2024, 2, 29)]
+MOMENTS = [
+    None,
+    datetime(1, 1, 1, tzinfo=UTC),
+    datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
+    datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
+    datetime(2024, 2, 29, 12, tzinfo=UTC),
+]
+BYTES = [None, b"", b"\xff\xfe", b"\xed\xa0\x80", b"abc", b"\x00", bytes(range(256)) * 40]
+VALUES: dict[str, list[Any]] = {
+    "t": TEXTS,
+    "u": TEXTS,
+    "bin": BYTES,
+    "ok": [None, True, False],
+    **{n: [None, 0, 1, -1, 2 ** (b - 1) - 1, -(2 ** (b - 1))] for n, b in WHOLE.items()},
+    "f": [*POINTS, 3.4028234663852886e38],
+    "d": [*POINTS, 1.7e308],
+    "e": [*POINTS, -1.7e308],
+    "c": [None, Decimal("0.00"), Decimal("-99999999.99"), Decimal("99999999.99")],
+    "big": [None, Decimal(0), Decimal("9" * 38), Decimal("-" + "9" * 38)],
+    "fine": [None, Decimal(0), Decimal("0." + "9" * 38), Decimal("-0." + "9" * 38)],
+    "day": DAYS,
+    "late": DAYS,
+    "ts": MOMENTS,
+    "_timestamp": MOMENTS,
+    "ta": [None, [], [None], ["a", None, "x" * 70_000], ["", "\0"]],
+    "ia": [None, [], [None], [2**31 - 1, None, -(2**31)]],
+    "m": [None, {}, {"": 1}, {"a": None, "\0": 2}],
+    "s": [None, (None, None), (1, (None,)), (1, ("a",))],
+    "h": [None, [], [(None, None)], [("a", b"\xff"), ("a", b"1")], [("", b"")]],
+}
+ROWS = 400
+
+
+def hostile_records(spark: SparkSession) -> DataFrame:
+    pick = random.Random(7)
+    known = [*COLUMNS, *parse_columns("_timestamp TIMESTAMP")]
+    rows = [tuple(pick.choice(VALUES[each.name]) for each in known) for _ in range(ROWS)]
+    made = spark.createDataFrame(rows, struct_type(known)).localCheckpoint()
+    # Beyond what Python can make: Kafka's timestamp may be any number.
+    beyond = F.when(F.rand(7) < 0.3, F.timestamp_micros(F.lit(2**63 - 1)))
+    return made.withColumn("_timestamp", F.coalesce(beyond, "_timestamp")).localCheckpoint()
