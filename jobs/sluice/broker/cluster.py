@@ -21,11 +21,9 @@ from tenacity import (
 
 from sluice.broker.admin_requests import AdminRequests
 from sluice.broker.answers import TIMEOUT_S, NoSuchTopic
-from sluice.broker.batch_probes import read_bytes_per_offset, read_fingerprints
 from sluice.broker.client_settings import ClientSettings
 from sluice.broker.group_offsets import commit_group_offsets, read_group_offsets
 from sluice.broker.port import Positions, ReadOffsets, Sample, TopicSelection
-from sluice.broker.raw_log import read_raw_log
 from sluice.broker.reader import offsets_reader, read_open_since, read_timestamps
 from sluice.broker.samples import read_samples
 from sluice.broker.topic_settings import compacts, retention
@@ -41,7 +39,10 @@ _PAUSE_S = 0.5
 
 
 class KafkaCluster:
-    """One cluster: its logs, its consumer groups and its records. Implements the port `Cluster`."""
+    """One cluster: its logs, its consumer groups and its records. Implements the port `Cluster`.
+
+    The client of the raw log is loaded where it is asked: most commands never do.
+    """
 
     def __init__(self, client: ClientSettings) -> None:
         self._client = client
@@ -133,6 +134,8 @@ class KafkaCluster:
 
     def fingerprints(self, cursor: Positions) -> Mapping[TopicPartition, str | None]:
         """The fingerprint of the record batch before each offset; None where the log has none."""
+        from sluice.broker.batch_probes import read_fingerprints
+
         return read_fingerprints(self._client, cursor)
 
     def raw_log(
@@ -144,6 +147,8 @@ class KafkaCluster:
         patience: float = 3.0,
     ) -> Iterator[LogPage]:
         """The log where offsets are missing, a page at a time, in order."""
+        from sluice.broker.raw_log import read_raw_log
+
         return read_raw_log(self._client, partition, missing, timeout=timeout, patience=patience)
 
     def offsets_reader(self) -> AbstractContextManager[ReadOffsets]:
@@ -164,6 +169,8 @@ class KafkaCluster:
 
     def bytes_per_offset(self, starts: Positions) -> Mapping[TopicPartition, float]:
         """The compressed bytes per offset from each offset on; unknown ones are left out."""
+        from sluice.broker.batch_probes import read_bytes_per_offset
+
         return read_bytes_per_offset(self._client, starts)
 
     def _selected(self, selection: TopicSelection) -> list[str]:
