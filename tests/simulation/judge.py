@@ -12,20 +12,9 @@ from sluice.pipeline import Pipeline
 
 from tests.simulation.books import Key
 from tests.simulation.delta_tables import versions
-from tests.simulation.oracle import (
-    Finding,
-    Tables,
-    Told,
-    exact,
-    lost,
-    read_tables,
-    receipts,
-    stored,
-    strangers,
-    twice,
-    window,
-)
+from tests.simulation.oracle import Finding, exact, lost, receipts, strangers, twice, window
 from tests.simulation.rows import content_of_row, key_of
+from tests.simulation.told import Tables, Told, read_tables, stored
 from tests.simulation.world import TABLES, Done, World
 
 # A proof takes as long as a run: not after each one.

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from tests.simulation.books import Content, Key, Shown
-from tests.simulation.delta_tables import Row, Table
+from tests.simulation.delta_tables import Row
 from tests.simulation.rows import is_like, key_of
+from tests.simulation.told import Tables, Told, beginnings, committed_aside, cursors
 from tests.simulation.world import World
 
-_FENCE = 2**63 - 1
 _DECIDED = ("skipped by ", "dropped from quarantine by ")
 
 
@@ -25,21 +25,6 @@ class Finding:
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.text}"
-
-
-@dataclass(frozen=True)
-class Tables:
-    """The three tables at one moment."""
-
-    data: Table
-    quarantine: Table
-    offsets: Table
-
-
-def read_tables(world: World) -> Tables:
-    """The tables as they are now."""
-    read, at = world.reader.read, world.table
-    return Tables(read(at("trips")), read(at("trips__quarantine")), read(at("trips__offsets")))
 
 
 def twice(tables: Tables) -> Iterator[Finding]:
@@ -75,7 +60,7 @@ def exact(world: World, tables: Tables, caught_up: bool = False) -> list[Finding
 def _against_kafka(world: World, tables: Tables, caught_up: bool) -> Iterator[Finding]:
     ends = cursors(tables)
     data = {key_of(row): row for row in tables.data.rows}
-    aside = _committed_aside(tables)
+    aside = committed_aside(tables)
     told = Told.of(tables)
     for shown in world.books.now.values():
         if shown.topic not in world.keys["topics"]:
@@ -119,8 +104,8 @@ def lost(world: World, tables: Tables) -> Iterator[Finding]:
     """What Kafka holds was not booked as lost by a policy; what it has lost unread was told."""
     told = Told.of(tables)
     data = {key_of(row) for row in tables.data.rows}
-    aside = _committed_aside(tables)
-    cursor, began = cursors(tables), _beginnings(tables)
+    aside = committed_aside(tables)
+    cursor, began = cursors(tables), beginnings(tables)
     for key, reason in told.booked():
         unread = world.books.content(key) is not None and key not in data and key not in aside
         if unread and not reason.startswith(_DECIDED) and not world.has_accepted(key):
@@ -133,103 +118,6 @@ def lost(world: World, tables: Tables) -> Iterator[Finding]:
         excused = told.covers(key) or world.rolled_back or key in world.erased | world.vanished
         if key.offset < end and not excused:
             yield Finding("lost in silence", f"{_named(key)}, by {why}")
-
-
-@dataclass(frozen=True)
-class Told:
-    """What the offsets table says of offsets without a row."""
-
-    losses: Mapping[tuple[str, int], list[tuple[int, int, str]]]
-    passed: Mapping[tuple[str, int], list[tuple[int, int]]]
-
-    @classmethod
-    def of(cls, tables: Tables) -> Told:
-        """From the rows of the offsets table."""
-        losses: dict[tuple[str, int], list[tuple[int, int, str]]] = defaultdict(list)
-        passed: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
-        for row in tables.offsets.rows:
-            place = row["topic_id"], row["partition"]
-            if row["event"] == "loss":
-                losses[place].append((row["start_offset"], row["end_offset"], row["reason"] or ""))
-            elif row["event"] == "reset_done" and row["cursor_before"] is not None:
-                passed[place].append((row["cursor_before"], row["cursor_after"]))
-        return cls(losses, passed)
-
-    def covers(self, key: Key) -> bool:
-        """Whether it is told as lost, or was passed over by a reset."""
-        place = key.topic_id, key.partition
-        lost = any(start <= key.offset < end for start, end, _ in self.losses.get(place, ()))
-        return lost or any(s <= key.offset < e for s, e in self.passed.get(place, ()))
-
-    def booked(self) -> Iterator[tuple[Key, str]]:
-        """Each offset that is told as lost, and why."""
-        for (topic_id, partition), found in self.losses.items():
-            for start, end, reason in found:
-                for offset in range(start, end):
-                    yield Key(topic_id, partition, offset), reason
-
-
-def cursors(tables: Tables) -> dict[tuple[str, int], int]:
-    """The end of each partition's newest committed forward range, by topic id."""
-    found: dict[tuple[str, int], tuple[int, int, int]] = {}
-    for row in tables.offsets.rows:
-        if row["event"] == "committed" and row["lane"] == "forward":
-            at = (row["generation"], row["batch_id"], row["end_offset"])
-            place = row["topic_id"], row["partition"]
-            found[place] = max(found.get(place, at), at)
-    return {place: end for place, (_, _, end) in found.items()}
-
-
-def _beginnings(tables: Tables) -> dict[tuple[str, int], int]:
-    """Where each partition was first read, by topic id: what was before is nobody's promise."""
-    found: dict[tuple[str, int], int] = {}
-    for row in tables.offsets.rows:
-        if row["event"] == "planned":
-            place = row["topic_id"], row["partition"]
-            found[place] = min(found.get(place, row["start_offset"]), row["start_offset"])
-    return found
-
-
-def reading_goes_on(tables: Tables, key: Key) -> int:
-    """The offset from which the newest generation reads a record's partition."""
-    newest, end = 1, 0
-    for row in tables.offsets.rows:
-        if row["lane"] != "forward" or (row["topic_id"], row["partition"]) != key[:2]:
-            continue
-        ends = {"reset_done": "cursor_after", "committed": "end_offset"}
-        found = row[ends[row["event"]]] if row["event"] in ends else None
-        if found is not None and (row["generation"], found) > (newest, end):
-            # A reset's cursor is below all that its generation commits.
-            newest, end = row["generation"], found
-    return end
-
-
-def stored(tables: Tables) -> set[Key]:
-    """The places that have a row, or a quarantined record of a committed batch."""
-    return {key_of(row) for row in tables.data.rows} | _committed_aside(tables)
-
-
-def _committed_aside(tables: Tables) -> set[Key]:
-    """The places of quarantined records whose batch is committed."""
-    closed = _closed_at(tables)
-    found = set()
-    for row in tables.quarantine.rows:
-        lane, generation, number = row["_batch"].split("-")
-        app = f"sluice:trips:{lane}:{generation}"
-        last = tables.data.transactions.get(app, 0)
-        if last == _FENCE:
-            last = closed.get((lane, int(generation)), _FENCE)
-        if int(number) <= last:
-            found.add(key_of(row))
-    return found
-
-
-def _closed_at(tables: Tables) -> dict[tuple[str, int], int]:
-    found: dict[tuple[str, int], int] = {}
-    for row in tables.offsets.rows:
-        if row["event"] == "reset_done" and row["closed_at"] is not None:
-            found[row["lane"], row["generation"] - 1] = row["closed_at"]
-    return found
 
 
 def _place(shown: Shown) -> tuple[str, int]:

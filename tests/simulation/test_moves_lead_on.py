@@ -12,8 +12,9 @@ from tests.simulation.commands import Command
 from tests.simulation.history import History, Step
 from tests.simulation.judge import Judge
 from tests.simulation.operator import follow
-from tests.simulation.oracle import exact, read_tables
+from tests.simulation.oracle import exact
 from tests.simulation.play import a_world, act
+from tests.simulation.told import read_tables
 from tests.simulation.world import World
 
 _PRODUCE, _RUN = Step("produce", (0, 3, 1, 0)), Step("run")

@@ -9,7 +9,7 @@ from sluice.offsets.ranges import TopicPartition
 
 from tests.simulation.actions.registry import action, pick
 from tests.simulation.history import Draws
-from tests.simulation.oracle import cursors, read_tables
+from tests.simulation.told import cursors, read_tables
 from tests.simulation.world import World
 from tests.worlds.memory_log import MemoryKafka, Record
 

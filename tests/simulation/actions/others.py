@@ -12,8 +12,8 @@ from deltalake import DeltaTable, write_deltalake
 from tests.simulation.actions.registry import action, pick
 from tests.simulation.books import Key
 from tests.simulation.history import Draws
-from tests.simulation.oracle import read_tables, reading_goes_on
 from tests.simulation.rows import content_of_row, key_of
+from tests.simulation.told import read_tables, reading_goes_on
 from tests.simulation.world import TABLES, World
 
 

@@ -1,0 +1,126 @@
+"""What the tables say: rows and quarantine, cursors, and what is told of offsets without a row."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from tests.simulation.books import Key
+from tests.simulation.delta_tables import Table
+from tests.simulation.rows import key_of
+from tests.simulation.world import World
+
+_FENCE = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The three tables at one moment."""
+
+    data: Table
+    quarantine: Table
+    offsets: Table
+
+
+def read_tables(world: World) -> Tables:
+    """The tables as they are now."""
+    read, at = world.reader.read, world.table
+    return Tables(read(at("trips")), read(at("trips__quarantine")), read(at("trips__offsets")))
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the offsets table says of offsets without a row."""
+
+    losses: Mapping[tuple[str, int], list[tuple[int, int, str]]]
+    passed: Mapping[tuple[str, int], list[tuple[int, int]]]
+
+    @classmethod
+    def of(cls, tables: Tables) -> Told:
+        """From the rows of the offsets table."""
+        losses: dict[tuple[str, int], list[tuple[int, int, str]]] = defaultdict(list)
+        passed: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
+        for row in tables.offsets.rows:
+            place = row["topic_id"], row["partition"]
+            if row["event"] == "loss":
+                losses[place].append((row["start_offset"], row["end_offset"], row["reason"] or ""))
+            elif row["event"] == "reset_done" and row["cursor_before"] is not None:
+                passed[place].append((row["cursor_before"], row["cursor_after"]))
+        return cls(losses, passed)
+
+    def covers(self, key: Key) -> bool:
+        """Whether it is told as lost, or was passed over by a reset."""
+        place = key.topic_id, key.partition
+        lost = any(start <= key.offset < end for start, end, _ in self.losses.get(place, ()))
+        return lost or any(s <= key.offset < e for s, e in self.passed.get(place, ()))
+
+    def booked(self) -> Iterator[tuple[Key, str]]:
+        """Each offset that is told as lost, and why."""
+        for (topic_id, partition), found in self.losses.items():
+            for start, end, reason in found:
+                for offset in range(start, end):
+                    yield Key(topic_id, partition, offset), reason
+
+
+def cursors(tables: Tables) -> dict[tuple[str, int], int]:
+    """The end of each partition's newest committed forward range, by topic id."""
+    found: dict[tuple[str, int], tuple[int, int, int]] = {}
+    for row in tables.offsets.rows:
+        if row["event"] == "committed" and row["lane"] == "forward":
+            at = (row["generation"], row["batch_id"], row["end_offset"])
+            place = row["topic_id"], row["partition"]
+            found[place] = max(found.get(place, at), at)
+    return {place: end for place, (_, _, end) in found.items()}
+
+
+def beginnings(tables: Tables) -> dict[tuple[str, int], int]:
+    """Where each partition was first read, by topic id: what was before is nobody's promise."""
+    found: dict[tuple[str, int], int] = {}
+    for row in tables.offsets.rows:
+        if row["event"] == "planned":
+            place = row["topic_id"], row["partition"]
+            found[place] = min(found.get(place, row["start_offset"]), row["start_offset"])
+    return found
+
+
+def reading_goes_on(tables: Tables, key: Key) -> int:
+    """The offset from which the newest generation reads a record's partition."""
+    newest, end = 1, 0
+    for row in tables.offsets.rows:
+        if row["lane"] != "forward" or (row["topic_id"], row["partition"]) != key[:2]:
+            continue
+        ends = {"reset_done": "cursor_after", "committed": "end_offset"}
+        found = row[ends[row["event"]]] if row["event"] in ends else None
+        if found is not None and (row["generation"], found) > (newest, end):
+            # A reset's cursor is below all that its generation commits.
+            newest, end = row["generation"], found
+    return end
+
+
+def stored(tables: Tables) -> set[Key]:
+    """The places that have a row, or a quarantined record of a committed batch."""
+    return {key_of(row) for row in tables.data.rows} | committed_aside(tables)
+
+
+def committed_aside(tables: Tables) -> set[Key]:
+    """The places of quarantined records whose batch is committed."""
+    closed = _closed_at(tables)
+    found = set()
+    for row in tables.quarantine.rows:
+        lane, generation, number = row["_batch"].split("-")
+        app = f"sluice:trips:{lane}:{generation}"
+        last = tables.data.transactions.get(app, 0)
+        if last == _FENCE:
+            last = closed.get((lane, int(generation)), _FENCE)
+        if int(number) <= last:
+            found.add(key_of(row))
+    return found
+
+
+def _closed_at(tables: Tables) -> dict[tuple[str, int], int]:
+    found: dict[tuple[str, int], int] = {}
+    for row in tables.offsets.rows:
+        if row["event"] == "reset_done" and row["closed_at"] is not None:
+            found[row["lane"], row["generation"] - 1] = row["closed_at"]
+    return found
