@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from dataclasses import dataclass
 
 from tests.simulation.history import History, Step
 from tests.simulation.play import play
@@ -11,33 +11,46 @@ from tests.simulation.play import play
 
 def shrink(history: History, kind: str, seconds: float = 60.0) -> History:
     """Leave out steps, then make numbers small, as long as the finding is of the same kind."""
-    until = time.monotonic() + seconds
-    smaller = True
-    while smaller and time.monotonic() < until:
-        smaller = False
-        for candidate in _smaller(history):
-            if time.monotonic() > until:
-                break
-            found = play(candidate).finding
-            if found is not None and found.kind == kind:
-                history, smaller = candidate, True
-                break
-    return history
-
-
-def _smaller(history: History) -> Iterator[History]:
-    steps = list(history.steps)
-    size = len(steps) // 2
+    shrinking = _Shrinking(history, kind, time.monotonic() + seconds)
+    size = max(1, len(history.steps) // 2)
     while size:
-        for start in range(len(steps) - size, -1, -size):
-            yield history.with_steps(steps[:start] + steps[start + size :])
-        size //= 2
-    if history.setting:
-        yield History(history.seed, 0, history.steps)
-    for at, step in enumerate(steps):
-        for number in range(4):
-            if step.draws[number]:
-                draws = list(step.draws)
-                draws[number] = 0
-                smaller = Step(step.name, (draws[0], draws[1], draws[2], draws[3]))
-                yield history.with_steps([*steps[:at], smaller, *steps[at + 1 :]])
+        left_out = shrinking.leave_out(size)
+        # Single steps are tried until none can go any more.
+        size = 1 if size == 1 and left_out else size // 2
+    shrinking.simplify()
+    return shrinking.history
+
+
+@dataclass
+class _Shrinking:
+    """The shortest history so far; nothing is tried any more after a moment."""
+
+    history: History
+    kind: str
+    until: float
+
+    def leave_out(self, size: int) -> bool:
+        """Leave out so many steps at once, from the end on; whether any could go."""
+        before = len(self.history.steps)
+        for start in range(before - size, -1, -size):
+            steps = self.history.steps
+            self._take(self.history.with_steps([*steps[:start], *steps[start + size :]]))
+        return len(self.history.steps) < before
+
+    def simplify(self) -> None:
+        """The first setting, and zeros for numbers."""
+        self._take(History(self.history.seed, 0, self.history.steps))
+        for at in range(len(self.history.steps)):
+            for number in range(4):
+                steps = list(self.history.steps)
+                draws = list(steps[at].draws)
+                if draws[number]:
+                    draws[number] = 0
+                    steps[at] = Step(steps[at].name, (draws[0], draws[1], draws[2], draws[3]))
+                    self._take(self.history.with_steps(steps))
+
+    def _take(self, candidate: History) -> None:
+        if time.monotonic() < self.until:
+            found = play(candidate).finding
+            if found is not None and found.kind == self.kind:
+                self.history = candidate
