@@ -35,6 +35,7 @@ _OFFSETS = (
 )
 _LOST = ("the offsets table is dropped", "others restore the offsets table")
 _RECOVER = "recover"
+_CLONED = {"the data table is cloned", "others delete a row"}
 _PUT = "the offsets table is put back"
 _ROTTEN = "rows vanish from a file"
 _LEFT_OUT = "the reader leaves out a record"
@@ -91,6 +92,7 @@ HOLES: tuple[Hole, ...] = (
     _hole("N3", ("no way out, TableRefused",), *({_RESTORED, each} for each in _LOST)),
     _hole("N4", ("verify is red",), *_OFFSETS),
     _hole("N5, N7", ("verify is red, no phantom",), *_LOGS),
+    _hole("N6", ("verify is red, complete",), _CLONED),
     _hole("N8", ("phantom, no record there",), {"brokers put back"}),
     _hole("N9", ("wrong value", "twice"), {_LEFT_OUT}),
     _hole(
@@ -101,6 +103,7 @@ HOLES: tuple[Hole, ...] = (
     ),
     _hole("N11", ("verify is red",), {_RESTORED, *_ZOMBIE}),
     _hole("S1", ("verify is red, no phantom",), *({back, e} for back in _BACK for e in _RESETS)),
+    _hole("S2", ("an erased row is back",), _CLONED),
 )
 
 
