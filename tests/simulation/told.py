@@ -45,8 +45,9 @@ class Told:
             place = row["topic_id"], row["partition"]
             if row["event"] == "loss":
                 losses[place].append((row["start_offset"], row["end_offset"], row["reason"] or ""))
-            elif row["event"] == "reset_done" and row["cursor_before"] is not None:
-                passed[place].append((row["cursor_before"], row["cursor_after"]))
+            elif row["event"] == "reset_done" and row["cursor_after"] is not None:
+                # A partition that was not read yet has no cursor before.
+                passed[place].append((row["cursor_before"] or 0, row["cursor_after"]))
         return cls(losses, passed)
 
     def covers(self, key: Key) -> bool:
