@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from tests.worlds.memory_log import MemoryKafka, Partition, Record
@@ -41,9 +42,10 @@ class Shown:
         """The places of its records."""
         return (Key(self.topic_id, self.partition, each) for each in self.records)
 
-    def holds_no_record(self, offset: int) -> bool:
-        """Whether a marker or an aborted record is there."""
-        return offset in self.log.markers() or offset in self.log.aborted_offsets()
+    @cached_property
+    def without_record(self) -> frozenset[int]:
+        """The offsets where a marker or an aborted record is."""
+        return frozenset((*self.log.markers(), *self.log.aborted_offsets()))
 
 
 @dataclass
@@ -88,7 +90,7 @@ def _why(offset: int, now: Shown | None) -> str:
         return "retention"
     if offset >= now.log.end:
         return "cut off"
-    if now.holds_no_record(offset):
+    if offset in now.without_record:
         return "another copy"
     return "compaction" if now.compacts else "segment"
 

@@ -27,7 +27,6 @@ def finale(judge: Judge, world: World) -> Finding | None:
         done = world.carry_out(Command(("catch up",), f"finale {number}"))
         if finding := judge.after():
             return finding
-        assert done is not None
         if done.green:
             return _idle(judge, world)
         problem = done.problem

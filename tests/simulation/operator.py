@@ -72,14 +72,14 @@ def _decides(world: World, problem: SluiceError) -> bool:
     return True
 
 
-def _do(world: World, command: Command) -> Done | None:
+def _do(world: World, command: Command) -> Done:
     world.tell(f"as advised: sluice {command}")
     done = world.carry_out(command)
-    if done is not None and isinstance(done.problem, RowsErased):
+    if isinstance(done.problem, RowsErased):
         world.erased.clear()
         world.updated.clear()
         world.tell("the operator lets erased rows come back")
         done = world.carry_out(command.also("--bring-back-erased"))
-    if done is not None and isinstance(done.problem, PreviewOutdated):
+    if isinstance(done.problem, PreviewOutdated):
         done = world.carry_out(Command(command.words, f"again {len(world.told)}"))
     return done

@@ -73,7 +73,7 @@ def _against_kafka(world: World, tables: Tables, caught_up: bool) -> Iterator[Fi
             yield from _of_record(world, key, record, data.get(key), key in aside, told)
         held = (key for key in data if (key.topic_id, key.partition) == _place(shown))
         for key in held:
-            if shown.holds_no_record(key.offset):
+            if key.offset in shown.without_record:
                 yield Finding("phantom, no record there", f"{_named(key)}: Kafka has none there")
 
 

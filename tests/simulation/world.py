@@ -138,7 +138,9 @@ class World:
 
     def carry_out(self, command: Command) -> Done:
         """Do it in a process of its own, to the end."""
-        return self._ended(self._process(command), None)
+        done = self._ended(self._process(command), None)
+        assert done is not None, "nothing stops it"
+        return done
 
     def begin_process(self, command: Command, points: int) -> Done | None:
         """The same, up to a step of the protocol; None where it stands still there."""

@@ -23,7 +23,6 @@ class AdminRequests:
     """Questions to librdkafka's admin client. Each raises as the port `Cluster` says."""
 
     def __init__(self, client: ClientSettings) -> None:
-        self._client = client
         refusals = Refusals()
         try:
             self._admin = AdminClient(

@@ -23,12 +23,13 @@ from sluice.broker.admin_requests import AdminRequests
 from sluice.broker.answers import TIMEOUT_S, NoSuchTopic
 from sluice.broker.client_settings import ClientSettings
 from sluice.broker.group_offsets import commit_group_offsets, read_group_offsets
-from sluice.broker.port import Positions, ReadOffsets, Sample, TopicSelection
+from sluice.broker.port import ReadOffsets, Sample, TopicSelection
 from sluice.broker.reader import offsets_reader, read_open_since, read_timestamps
 from sluice.broker.samples import read_samples
 from sluice.broker.topic_settings import compacts, retention
 from sluice.errors import BrokerUnavailable
 from sluice.offsets.log_page import LogPage
+from sluice.offsets.notation import Positions
 from sluice.offsets.partition_log import KafkaState, Logs, PartitionLog, Retention
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.receipts import Span

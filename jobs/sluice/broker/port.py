@@ -9,11 +9,11 @@ from datetime import datetime
 from typing import Protocol
 
 from sluice.offsets.log_page import LogPage
+from sluice.offsets.notation import Positions
 from sluice.offsets.partition_log import KafkaState, Logs, Retention
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.receipts import Span
 
-Positions = Mapping[TopicPartition, int]
 ReadOffsets = Callable[[OffsetRange], Iterator[list[int]]]
 """Reads the offsets in a range that hold a committed record, ascending, in chunks.
 

@@ -200,14 +200,13 @@ def brokers_put_back(world: World, draws: Draws) -> None:
 
 def _replaced(world: World) -> None:
     """A log was replaced: it shows only by the record before the cursor."""
-    tables = read_tables(world)
+    ends = cursors(read_tables(world))
     for topic in world.kafka.topics.values():
         for number, log in enumerate(topic.partitions):
-            end = cursors(tables).get((topic.topic_id, number), 0)
-            if end and (topic.compact or log.log_start >= end or log.end < end):
-                shown = topic.compact or log.log_start > 0
-                if shown:
-                    world.not_promised.add("a replaced log that nothing tells")
+            end = ends.get((topic.topic_id, number), 0)
+            let_go = log.log_start > 0 and not log.log_start < end <= log.end
+            if end and (topic.compact or let_go):
+                world.not_promised.add("a replaced log that nothing tells")
 
 
 @action(3)

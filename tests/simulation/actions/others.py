@@ -32,15 +32,19 @@ def _where(key: Key) -> str:
     )
 
 
+def _erased(world: World, key: Key) -> None:
+    """Note that a row is gone for good; of one that is about to be read again, nothing is said."""
+    (world.let_go if _may_come_back(world, key) else world.erased).add(key)
+    world.updated.pop(key, None)
+
+
 @action(8)
 def others_delete_a_row(world: World, draws: Draws) -> None:
     """DELETE of a row of the data table."""
     for row in _some_rows(world, draws):
         key = key_of(row)
         DeltaTable(world.table("trips")).delete(_where(key))
-        # Of a row that is about to be read again, nothing is promised.
-        (world.let_go if _may_come_back(world, key) else world.erased).add(key)
-        world.updated.pop(key, None)
+        _erased(world, key)
         world.tell(f"others DELETE {key.partition}@{key.offset}")
 
 
@@ -56,8 +60,7 @@ def others_merge_a_row_away(world: World, draws: Draws) -> None:
             source_alias="gone",
             target_alias="kept",
         ).when_matched_delete().execute()
-        (world.let_go if _may_come_back(world, key) else world.erased).add(key)
-        world.updated.pop(key, None)
+        _erased(world, key)
         world.tell(f"others MERGE {key.partition}@{key.offset} away")
 
 

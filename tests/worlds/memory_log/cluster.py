@@ -7,9 +7,10 @@ from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from itertools import islice
 
-from sluice.broker.port import Positions, ReadOffsets, Sample, TopicSelection
+from sluice.broker.port import ReadOffsets, Sample, TopicSelection
 from sluice.broker.reader import moment_of
 from sluice.offsets.log_page import LogPage
+from sluice.offsets.notation import Positions
 from sluice.offsets.partition_log import KafkaState, Logs, PartitionLog, Retention
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.receipts import Span

@@ -8,11 +8,10 @@ from datetime import datetime
 
 from sluice.broker.port import Cluster
 from sluice.offsets.lag import Lag, lags, unread_from
+from sluice.offsets.notation import Positions
 from sluice.offsets.partition_log import KafkaState, PartitionLog
 from sluice.offsets.ranges import TopicPartition
 from sluice.spec.pipeline_spec import PipelineSpec
-
-Positions = Mapping[TopicPartition, int]
 
 
 @dataclass(frozen=True)
