@@ -82,12 +82,14 @@ def transactional(bootstrap: str, **more: object) -> Producer:
 def end(
     bootstrap: str, topic: str, *producers: Producer, commit: bool, partitions: int = 1
 ) -> None:
-    """End transactions one by one; return when they no longer hold any partition back.
-
-    The broker answers before it has written the markers.
-    """
+    """End transactions one by one; return when they no longer hold any partition back."""
     for producer in producers:
         producer.commit_transaction(30) if commit else producer.abort_transaction(30)
+    wait_for_markers(bootstrap, topic, partitions)
+
+
+def wait_for_markers(bootstrap: str, topic: str, partitions: int = 1) -> None:
+    """Wait until no transaction is open: the broker answers before it has written the markers."""
     asked = [WirePartition(topic, number) for number in range(partitions)]
     client, deadline = admin(bootstrap), time.monotonic() + 30
     while _ends(client, asked, READ_COMMITTED) != _ends(client, asked, READ_UNCOMMITTED):

@@ -21,7 +21,7 @@ from sluice.protocol.settle.gaps import Gaps, explain, missing_ranges
 from local.embedded.broker import Broker
 from tests.conftest import topic_factory
 from tests.worlds.compaction import COMPACTED, compact
-from tests.worlds.records import settings_for
+from tests.worlds.records import settings_for, wait_for_markers
 
 pytestmark = pytest.mark.integration
 
@@ -149,6 +149,7 @@ def test_committed_aborted_and_plain_records_are_told_apart(
         second.write(keys(7))
         second.end(written, second_commits)
     plain.settle(written.committed)
+    wait_for_markers(broker.bootstrap, name)
     span, seen = seen_by_a_consumer(broker, name)
     assert seen == sorted(written.committed)
     assert explained(broker, name) == GapCount(control=6, aborted=len(written.aborted))
@@ -178,6 +179,7 @@ def test_random_interleaved_transactions_are_accounted_for(
             ended += 1
     for number in open_now:
         writers[number].end(written, commit=False)
+    wait_for_markers(broker.bootstrap, name)
     assert explained(broker, name) == GapCount(ended + len(open_now), len(written.aborted))
 
 
@@ -251,6 +253,7 @@ def test_a_moved_log_start_leaves_what_is_below_unexplained(
         writer.begin()
         writer.write(keys(100))
         writer.end(written, commit)
+    wait_for_markers(broker.bootstrap, name)
     delete_records(broker, name, before=150)
     assert explained(broker, name) == GapCount(control=2, aborted=51)
     everything = [(0, 303)]
