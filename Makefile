@@ -34,7 +34,7 @@ down:  ## Stop what `make up` started
 test: setup  ## All tests but those that have targets of their own, below
 	$(PYTEST) $(AT_ONCE) 3 $(addprefix --ignore ,$(APART))
 
-test-fast: setup  ## The quick tests only: values and DAG rules, in about half a minute
+test-fast: setup  ## The quick tests only: values and DAG rules, in under a minute
 	$(PYTEST) $(AT_ONCE) 2 -m 'not patient' --hypothesis-profile=quick tests/unit tests/airflow/rules
 
 test-recipes: setup  ## Every command of docs/operations.md, played as it stands there
