@@ -89,9 +89,15 @@ class SecuredBroker:
         }
 
     def for_seconds(self) -> dict[str, str]:
-        """The extra of a login with a token where a connection must renew it every few seconds."""
-        short = {"bootstrap.servers": f"127.0.0.1:{self.ports['SHORT']}"}
-        return self.connection("OAUTHBEARER") | short
+        """The extra of a login with a token where a connection must renew it every few seconds.
+
+        Its extension is its own: a JVM shares one login among all that are configured alike
+        (Kafka's LoginManager), and so their token, however long it lives.
+        """
+        return self.connection("OAUTHBEARER") | {
+            "bootstrap.servers": f"127.0.0.1:{self.ports['SHORT']}",
+            "sasl.oauthbearer.extensions": "cluster=seconds",
+        }
 
     def certified(
         self, in_files: bool = False, valid_for: timedelta = timedelta(days=1)

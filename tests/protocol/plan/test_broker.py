@@ -15,6 +15,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from local.embedded.broker import Broker
+from tests.worlds.records import end
 
 pytestmark = pytest.mark.integration
 
@@ -41,12 +42,13 @@ def committed_values(broker: Broker, topic: str, count: int) -> list[bytes | Non
             "group.id": "test-broker",
             "isolation.level": "read_committed",
             "enable.auto.commit": False,
+            "auto.offset.reset": "error",
             "log_level": 0,
         }
     )
     try:
         consumer.assign([TopicPartition(topic, 0, 0)])
-        # A commit is answered before its markers are written; after a kill they come late (KIP-98).
+        # A commit is answered before its markers are written (KIP-98).
         return [message.value() for message in consumer.consume(count, timeout=60)]
     finally:
         consumer.close()
@@ -76,7 +78,7 @@ def test_records_survive_a_kill_and_the_address_stays(
     producer = transactional(own_broker, "survivor")
     producer.begin_transaction()
     producer.produce(name, "kept")
-    producer.commit_transaction(30)
+    end(own_broker.bootstrap, name, producer, commit=True)
     own_broker.kill()
     assert own_broker.pids == []
     own_broker.start()
