@@ -37,7 +37,7 @@ class AdminRequests:
     def start_cluster_id(self) -> Callable[[], str]:
         """Ask for the cluster's id; the answer is waited for when it is called."""
         asked = self._start(lambda: self._admin.describe_cluster(request_timeout=TIMEOUT_S))
-        return lambda: str(self._ask(partial(_itself, asked)).cluster_id)
+        return lambda: self._ask(partial(_itself, asked)).cluster_id
 
     def topic_names(self) -> list[str]:
         """The names of all topics that the connection's user may see, in order."""

@@ -50,7 +50,7 @@ class PipelineResources:
             client=client,
             kafka=kafka or KafkaCluster(client),
             offsets=OffsetsTable(
-                tables.offsets(spec.table), spec.pipeline, tables.offsets_version_1
+                tables.offsets(spec.table), spec.pipeline, tables.offsets_version_1, clock
             ),
             data=DeltaLog(tables.data(spec.table)),
             quarantine=DeltaLog(tables.quarantine(spec.table)),

@@ -7,17 +7,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
-from deltalake import DeltaTable
 
 from sluice.offsets.batches import BatchSequence
 from sluice.offsets.range_columns import OffsetScope, RangeColumns
 from sluice.offsets.ranges import TopicIdPartition, TopicPartition
 from sluice.offsets.row_offsets import Offsets
-from sluice.tables.arrow_datasets import dataset
 from sluice.tables.chunks import encoded, numbers, touched
 from sluice.tables.data_files import Condition
-from sluice.tables.refusals import reading_offsets
+from sluice.tables.offsets_files import OffsetsFiles
 
 Numbers = Mapping[BatchSequence, tuple[int, int]]
 """For each sequence the first and the last batch."""
@@ -28,29 +25,11 @@ _RANGE = {"number": "batch_id", "start": "start_offset", "end": "end_offset"}
 _COUNTS = {"version": "data_version", "records": "records", "quarantined": "quarantined"}
 
 
-def read_rows(
-    pipeline: str, table: DeltaTable | None, wanted: list[Condition]
-) -> list[dict[str, Any]]:
-    """The rows that meet all conditions: few. Raises CommitUnknown or OffsetsDamaged.
-
-    Without the files' pruning, pyarrow compares the statistics of every column in every file.
-    """
-    if table is None:
-        return []
-    with reading_offsets(table.table_uri, pipeline):
-        files = table.to_pyarrow_dataset(file_pruning_predicate=wanted)
-        found: list[dict[str, Any]] = files.to_table(
-            filter=pq.filters_to_expression(wanted)
-        ).to_pylist()
-    return found
-
-
 class OffsetsColumns:
     """The rows of plans and receipts at one version of the offsets table, as columns."""
 
-    def __init__(self, pipeline: str, table: DeltaTable | None) -> None:
-        self._pipeline = pipeline
-        self._table = table
+    def __init__(self, files: OffsetsFiles | None) -> None:
+        self._files = files
 
     def ranges(
         self,
@@ -85,14 +64,7 @@ class OffsetsColumns:
         return dict(list(found.known))
 
     def _chunks(self, columns: Sequence[str], wanted: list[Condition]) -> Iterator[pa.RecordBatch]:
-        if self._table is None:
-            return
-        with reading_offsets(self._table.table_uri, self._pipeline):
-            files = self._table.to_pyarrow_dataset(
-                file_pruning_predicate=wanted,
-                parquet_read_options=dataset.ParquetReadOptions(dictionary_columns=set(_NAMES)),
-            )
-            yield from files.to_batches(columns=columns, filter=pq.filters_to_expression(wanted))
+        return self._files.chunks(columns, wanted, as_codes=_NAMES) if self._files else iter(())
 
 
 class _Places:

@@ -15,7 +15,8 @@ from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import Resets
 from sluice.offsets.spec_edition import SpecEdition
 from sluice.tables.data_files import Condition, require_files
-from sluice.tables.offsets_columns import OffsetsColumns, read_rows
+from sluice.tables.offsets_columns import OffsetsColumns
+from sluice.tables.offsets_files import OffsetsFiles, RowsByPath
 from sluice.tables.offsets_rows import read_batches, read_edition, read_losses, read_receipts
 from sluice.tables.offsets_schema import BEGUN_ANEW, FORMAT_VERSION
 from sluice.tables.refusals import newer_format, reading_offsets
@@ -23,12 +24,18 @@ from sluice.tables.reset_rows import DONE, INTENDED, read_resets
 
 
 class OffsetsReading:
-    """What the offsets table says at one version; the same rows are read once."""
+    """What the offsets table says at one version; the same rows are read once.
 
-    def __init__(self, pipeline: str, table: DeltaTable | None) -> None:
+    `known` are rows that were read at other versions, and gets those that are read here.
+    """
+
+    def __init__(
+        self, pipeline: str, table: DeltaTable | None, known: RowsByPath | None = None
+    ) -> None:
         self._pipeline = pipeline
         self._table = table
-        self._known: dict[str, list[dict[str, Any]]] = {}
+        self._known = {} if known is None else known
+        self._found: OffsetsFiles | None = None
         self._numbers: dict[str, int] = {}
 
     @property
@@ -139,13 +146,13 @@ class OffsetsReading:
 
     def forget(self) -> None:
         """Read again what is asked for from now on: a commit moves the table on."""
-        self._known.clear()
+        self._found = None
         self._numbers.clear()
 
     @property
     def columns(self) -> OffsetsColumns:
         """The ranges of plans and receipts in columns: few or very many."""
-        return OffsetsColumns(self._pipeline, self._table)
+        return OffsetsColumns(self._files())
 
     def losses(self) -> Mapping[BatchSequence, list[Loss]]:
         """Every recorded loss, by the sequence that recorded it."""
@@ -164,11 +171,14 @@ class OffsetsReading:
 
     def _read(self, wanted: list[Condition]) -> list[dict[str, Any]]:
         """The rows that meet all conditions. Raises CommitUnknown or OffsetsDamaged."""
-        known = self._known.get(repr(wanted))
-        if known is not None:
-            return known
-        found = self._known[repr(wanted)] = read_rows(self._pipeline, self._table, wanted)
-        return found
+        files = self._files()
+        return files.rows(wanted) if files else []
+
+    def _files(self) -> OffsetsFiles | None:
+        """The table's files; None while there is no table. Raises as `_read`."""
+        if self._found is None and self._table is not None:
+            self._found = OffsetsFiles(self._pipeline, self._table, self._known)
+        return self._found
 
     def _newest(self, app_id: str) -> int:
         if self._table is None:

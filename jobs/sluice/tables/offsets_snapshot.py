@@ -13,8 +13,9 @@ from datetime import timedelta
 from typing import Any
 
 import pyarrow as pa
-from deltalake import CommitProperties, Transaction, write_deltalake
+from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 
+from sluice.clock import SYSTEM_CLOCK, Clock
 from sluice.errors import CommitConflict
 from sluice.failpoints import reach
 from sluice.offsets.batches import Batch
@@ -23,6 +24,7 @@ from sluice.offsets.plan import Plan
 from sluice.offsets.quarantined import Drop
 from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import Reset
+from sluice.tables.offsets_files import RowsByPath
 from sluice.tables.offsets_reading import OffsetsReading
 from sluice.tables.offsets_rows import (
     drop_rows,
@@ -37,6 +39,16 @@ from sluice.tables.reset_rows import reset_rows
 class OffsetsSnapshot(OffsetsReading):
     """The offsets table at one version: decisions are based on it and committed against it."""
 
+    def __init__(
+        self,
+        pipeline: str,
+        table: DeltaTable | None,
+        known: RowsByPath | None = None,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
+        super().__init__(pipeline, table, known)
+        self._clock = clock
+
     def append_reset(self, reset: Reset, origin: Origin) -> None:
         """Record a reset as intended, or as done. Raises CommitConflict or CommitFailed.
 
@@ -45,19 +57,19 @@ class OffsetsSnapshot(OffsetsReading):
         """
         before = self._newest(self._resets_app_id)
         rows = reset_rows(reset, self._after_all_resets(origin))
-        self._append(rows, self._resets_app_id, before, before + 1, origin)
+        self._append(rows, self._resets_app_id, before, before + 1)
 
     def append_plan(self, plan: Plan, origin: Origin) -> None:
         """Make new batches durable, all in one commit. Raises CommitConflict or CommitFailed."""
         first, last = plan.batches[0], plan.batches[-1]
         rows = plan_rows(plan, origin)
-        self._append(rows, first.sequence.app_id, first.number - 1, last.number, origin)
+        self._append(rows, first.sequence.app_id, first.number - 1, last.number)
 
     def append_receipt(self, receipt: Receipt, origin: Origin) -> None:
         """Write a batch's receipt, once. Raises CommitConflict or CommitFailed."""
         batch = receipt.batch
         rows = receipt_rows(receipt, origin)
-        self._append(rows, batch.sequence.receipts_app_id, batch.number - 1, batch.number, origin)
+        self._append(rows, batch.sequence.receipts_app_id, batch.number - 1, batch.number)
 
     def append_recovery(
         self,
@@ -80,13 +92,13 @@ class OffsetsSnapshot(OffsetsReading):
             *(row for each in receipts for row in receipt_rows(each, origin)),
             *reset_rows(opening, self._after_all_resets(origin)),
         ]
-        self._commit(rows, numbers, origin)
+        self._commit(rows, numbers)
 
     def append_drop(self, drop: Drop, origin: Origin) -> None:
         """Record a drop from quarantine. Raises CommitConflict or CommitFailed."""
         app_id = f"sluice:{self._pipeline}:drops"
         before = self._newest(app_id)
-        self._append(drop_rows(drop, origin), app_id, before, before + 1, origin)
+        self._append(drop_rows(drop, origin), app_id, before, before + 1)
 
     def _after_all_resets(self, origin: Origin) -> Origin:
         times = [row["recorded_at"] for row in self._reset_rows()]
@@ -94,23 +106,16 @@ class OffsetsSnapshot(OffsetsReading):
         return replace(origin, at=now)
 
     def _append(
-        self,
-        rows: Iterable[dict[str, Any]],
-        app_id: str,
-        expected: int,
-        number: int,
-        origin: Origin,
+        self, rows: Iterable[dict[str, Any]], app_id: str, expected: int, number: int
     ) -> None:
         if self._newest(app_id) != expected:
             raise CommitConflict(app_id)
-        self._commit(rows, {app_id: number}, origin)
+        self._commit(rows, {app_id: number})
 
-    def _commit(
-        self, rows: Iterable[dict[str, Any]], numbers: Mapping[str, int], origin: Origin
-    ) -> None:
+    def _commit(self, rows: Iterable[dict[str, Any]], numbers: Mapping[str, int]) -> None:
         if self._table is None:
             raise CommitConflict(self._pipeline)
-        now = int(origin.at.timestamp() * 1000)
+        now = int(self._clock.now().timestamp() * 1000)
         by = CommitProperties(app_transactions=[Transaction(*e, now) for e in numbers.items()])
         table = pa.Table.from_pylist(list(rows), schema=SCHEMA)
         self.forget()

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError, TableNotFoundError
 
+from sluice.clock import SYSTEM_CLOCK, Clock
 from sluice.errors import TableRefused
 from sluice.moves import Move
 from sluice.tables.log_end import LogEnd
+from sluice.tables.offsets_files import RowsByPath
 from sluice.tables.offsets_schema import BEGUN_ANEW, SCHEMA
 from sluice.tables.offsets_snapshot import OffsetsSnapshot
 from sluice.tables.offsets_upkeep import clean, compact, compact_now_and_then
@@ -20,11 +22,15 @@ from sluice.tables.refusals import reading, reading_offsets, storing
 class OffsetsTable:
     """The offsets table of one pipeline, beside its data table."""
 
-    def __init__(self, uri: str, pipeline: str, version_1: str | None) -> None:
+    def __init__(
+        self, uri: str, pipeline: str, version_1: str | None, clock: Clock = SYSTEM_CLOCK
+    ) -> None:
         self.uri = uri
+        self._clock = clock
         self._pipeline = pipeline
         self._version_1 = version_1
         self._seen: tuple[LogEnd, OffsetsSnapshot] | None = None
+        self._rows: RowsByPath = {}
 
     def exists(self) -> bool:
         """Whether there is a table now."""
@@ -33,7 +39,7 @@ class OffsetsTable:
 
     def beside_version_1(self) -> OffsetsTable:
         """The same table, also where version 1's is still in use: for what builds this one."""
-        return OffsetsTable(self.uri, self._pipeline, None)
+        return OffsetsTable(self.uri, self._pipeline, None, self._clock)
 
     def snapshot(self) -> OffsetsSnapshot:
         """The current table, for reading; empty when there is none yet.
@@ -50,7 +56,7 @@ class OffsetsTable:
             return OffsetsSnapshot(self._pipeline, None)
         table, end = found
         require_owner(self.uri, table, self._pipeline)
-        snapshot = OffsetsSnapshot(self._pipeline, table)
+        snapshot = OffsetsSnapshot(self._pipeline, table, self._rows, self._clock)
         snapshot.require_known_format()
         self._seen = end, snapshot
         return snapshot

@@ -8,7 +8,7 @@ checkpoint a DeltaError, as for damage.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -26,12 +26,13 @@ from sluice.tables.warehouse import is_on_s3
 _NO_ANSWER = re.compile(r"Generic S3 error|The operation lacked")
 
 
-def files_in(uri: str) -> PyFileSystem:
+def files_in(uri: str, sizes: Mapping[str, int] | None = None) -> PyFileSystem:
     """The files of a table, or below another folder. They are asked for as `answered` says.
 
-    Raises OSError or DeltaError for what is no folder.
+    A store is not asked for known sizes, in bytes. Raises OSError or DeltaError for what is no
+    folder.
     """
-    return PyFileSystem(_Files(uri))
+    return PyFileSystem(_Files(uri, sizes))
 
 
 def open_table(uri: str, version: int | None = None) -> DeltaTable:
@@ -43,8 +44,8 @@ def open_table(uri: str, version: int | None = None) -> DeltaTable:
 class _Files(DeltaStorageHandler):
     """delta-rs' files; an object store that does not answer is named."""
 
-    def __init__(self, uri: str) -> None:
-        super().__init__(uri)
+    def __init__(self, uri: str, sizes: Mapping[str, int] | None) -> None:
+        super().__init__(uri, known_sizes=None if sizes is None else dict(sizes))
         self._uri = uri
 
     def get_file_info(self, paths: list[str]) -> list[FileInfo]:

@@ -17,8 +17,9 @@ PROCESSES = 24
 READ_AND_END = """
 import sys
 from deltalake import DeltaTable
-from sluice.tables.offsets_columns import read_rows
-assert len(read_rows("flights", DeltaTable(sys.argv[1]), [("event", "=", "planned")])) == 200
+from sluice.tables.offsets_files import OffsetsFiles
+files = OffsetsFiles("flights", DeltaTable(sys.argv[1]), {})
+assert len(files.rows([("event", "=", "planned")])) == 200
 """
 
 
@@ -26,7 +27,8 @@ assert len(read_rows("flights", DeltaTable(sys.argv[1]), [("event", "=", "planne
 def test_a_process_that_has_read_a_table_ends_without_being_aborted(tmp_path: Path) -> None:
     table = str(tmp_path / "flights__offsets")
     for _ in range(20):
-        write_deltalake(table, pa.table({"event": ["planned"] * 10}), mode="append")
+        rows = pa.table({"event": ["planned"] * 10, "batch_id": range(10)})
+        write_deltalake(table, rows, mode="append", partition_by=["event"])
     command = [sys.executable, "-c", READ_AND_END, table]
     codes = []
     for _ in range(0, PROCESSES, 4):

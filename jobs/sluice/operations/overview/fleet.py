@@ -192,7 +192,7 @@ def _told(members: Sequence[_Tables]) -> Iterator[Overview]:
         else:
             positions[name] = begin if refused[name] else _still_read(begin, states[name])
     known = {name: states[name] for name in positions}
-    lags = read_all_lags(kafka, known, positions, clock.now())
+    lags = read_all_lags(kafka, known, positions, clock)
     for each in members:
         name = each.spec.pipeline
         yield each.overview(lags.get(name), silent.get(name, ""), refused.get(name, ""))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sluice.broker.port import Cluster
+from sluice.clock import Clock
 from sluice.offsets.lag import Lag, lags, unread_from
 from sluice.offsets.notation import Positions
 from sluice.offsets.partition_log import KafkaState, PartitionLog
@@ -56,7 +57,7 @@ def read_all_lags(
     kafka: Cluster,
     states: Mapping[str, KafkaState],
     positions: Mapping[str, Positions],
-    now: datetime,
+    clock: Clock,
 ) -> Mapping[str, tuple[Lag, ...]]:
     """The lag of every partition of each pipeline, by pipeline.
 
@@ -67,6 +68,7 @@ def read_all_lags(
     since = kafka.open_since(held)
     stamps = _timestamps(kafka, behind)
     retentions = kafka.retentions({at.topic for each in behind.values() for at in each})
+    now = clock.now()
     return {
         name: tuple(lags(positions[name], state.logs, stamps[name], now, since, retentions))
         for name, state in states.items()
