@@ -85,7 +85,7 @@ soak: setup  ## A pipeline under random faults for MINUTES=10; SEED=7 repeats on
 	@$(BIN)/python -m tests.soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 simulate: setup  ## Random histories of a pipeline in memory, judged at every step: MINUTES=5 SEED=7
-	@PYTHONHASHSEED=0 $(BIN)/python -m tests.simulation --minutes $(MINUTES) --workers 2 --keep build/histories $(if $(SEED),--seed $(SEED))
+	@PYTHONHASHSEED=0 $(BIN)/python -m tests.simulation --minutes $(MINUTES) --workers 2 --keep build/histories $(if $(SEED),--seed $(SEED)) $(if $(TELL),--tell)
 
 check: setup  ## Lint, formatting, types
 	$(BIN)/ruff check

@@ -55,12 +55,15 @@ class Books:
     ever: dict[Key, list[Content]] = field(default_factory=dict)
     gone: dict[Key, str] = field(default_factory=dict)
     now: dict[tuple[str, int], Shown] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    """The topics by their ids."""
 
     def look(self, kafka: MemoryKafka) -> None:
         """Write down what Kafka shows now."""
         before, self.now = self.now, {}
         for shown in _shown(kafka, before):
             self.now[shown.topic_id, shown.partition] = shown
+            self.names[shown.topic_id] = shown.topic
             if before.get((shown.topic_id, shown.partition)) is shown:
                 continue
             for offset, content in shown.records.items():

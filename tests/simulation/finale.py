@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pyarrow as pa
+from deltalake import DeltaTable, write_deltalake
 from sluice.errors import SluiceError
 
 from tests.simulation.commands import Command
@@ -13,11 +15,13 @@ from tests.simulation.oracle import Finding
 from tests.simulation.world import World
 
 _ROUNDS = 16
+FAR_AWAY = 10**6
 
 
 def finale(judge: Judge, world: World) -> Finding | None:
     """End what is open, and go on until a run ends well. A dead end is a finding."""
-    _faults_stop(world)
+    if finding := _faults_stop(judge, world):
+        return finding
     said: list[str] = []
     met: Counter[str] = Counter()
     for number in range(_ROUNDS):
@@ -55,15 +59,41 @@ def _idle(judge: Judge, world: World) -> Finding | None:
     world.done = None
     judge.before()
     world.carry_out(Command(("catch up",), "idle"))
-    return judge.after()
+    return judge.after() or _sees(world)
 
 
-def _faults_stop(world: World) -> None:
+def _sees(world: World) -> Finding | None:
+    """Of a table that is right the proof says so; of one row too many it says that as well.
+
+    The row is a second one of a record, or of an offset that no batch has read.
+    """
+    if not world.reader.read(world.table("trips")).rows:
+        return None
+    table = DeltaTable(world.table("trips"))
+    row = table.to_pyarrow_table().slice(0, 1)
+    what = "a row twice"
+    if len(world.told) % 2:
+        at = row.schema.get_field_index("_offset")
+        row, what = row.set_column(at, "_offset", pa.array([FAR_AWAY])), "a row of no record"
+    write_deltalake(table, row, mode="append")
+    world.tell(f"planted: {what}")
+    try:
+        verdict = world.pipeline().verify(lambda *_: None)
+    except SluiceError:
+        return None
+    return None if verdict.violations else Finding(f"verify does not see {what}", str(verdict))
+
+
+def _faults_stop(judge: Judge, world: World) -> Finding | None:
     world.tell("- faults stop")
     world.left_out.clear()
     for process in list(world.frozen):
+        world.done = None
+        judge.before()
         world.tell(f"sluice {process.command} goes on from {process.point!r}")
         world.go_on(process, None)
+        if finding := judge.after():
+            return finding
     for transaction in world.transactions:
         world.kafka.abort(transaction)
     world.transactions.clear()
@@ -71,3 +101,4 @@ def _faults_stop(world: World) -> None:
         if name not in world.kafka.topics:
             compact = name in world.setting.compacting
             world.kafka.create_topic(name, partitions, compact=compact)
+    return None

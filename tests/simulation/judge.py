@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from sluice.errors import ResetNeeded, SluiceError, TableRefused
 from sluice.pipeline import Pipeline
 
+from tests.simulation.allowed import is_no_fault
+from tests.simulation.asked import asked_again, dropped, narrower, passed_over
 from tests.simulation.books import Key
 from tests.simulation.delta_tables import versions
-from tests.simulation.oracle import Finding, exact, lost, receipts, strangers, twice, window
+from tests.simulation.oracle import Finding, exact, lost, receipts, strangers, twice
 from tests.simulation.rows import content_of_row, key_of
-from tests.simulation.told import Tables, Told, read_tables, stored
+from tests.simulation.told import Tables, Told, cursors, read_tables, stored
 from tests.simulation.world import TABLES, Done, World
 
 # A proof takes as long as a run: not after each one.
@@ -33,6 +34,7 @@ class Judge:
     world: World
     judged: object = None
     green: object = None
+    caught_up: bool = False
     before_it: Tables | None = None
     remembered: set[Key] = field(default_factory=set)
     was: list[list[int]] = field(default_factory=list)
@@ -41,19 +43,23 @@ class Judge:
 
     def before(self) -> None:
         """Look at the tables before a step."""
-        self.world.books.look(self.world.kafka)
-        self.before_it = read_tables(self.world)
+        world = self.world
+        world.books.look(world.kafka)
+        self.before_it = read_tables(world)
         self.was = self._versions()
+        ends = cursors(self.before_it)
+        for place in world.replaced & world.books.now.keys():
+            shown = world.books.now[place]
+            if shown.compacts or ends.get(place, 0) <= shown.log.log_start:
+                world.untold.add(place)
 
     def after(self) -> Finding | None:
         """The first thing that is wrong after a step."""
         world = self.world
         world.books.look(world.kafka)
         tables = read_tables(world)
-        found = (
-            each for each in self._findings(tables, world.done) if not world.excuses(each.kind)
-        )
-        return next(found, None)
+        found = self._findings(tables, world.done)
+        return next((each for each in found if not is_no_fault(world, each)), None)
 
     def _findings(self, tables: Tables, done: Done | None) -> Iterable[Finding]:
         if done is not None:
@@ -72,23 +78,32 @@ class Judge:
         if not done.command.changes and self._versions() != self.was:
             yield Finding("a look wrote", str(done.command))
         if not done.whole:
+            # Others came in between; no row may be a stranger's for all that.
+            yield from strangers(self.world, tables)
             return
+        if done.green and done.command.name == "reset":
+            yield from passed_over(self.world, self.before_it, tables, done.command)
         if done.green and done.command.name in _RUNS:
             yield from self._green(tables, done.command.name == "catch up")
         elif done.green and done.command.words[:2] == ("quarantine", "replay"):
             yield from self._neighbours(tables)
-        elif done.green and done.command.name == "backfill":
-            yield from self._window(tables, done)
+            yield from self._read_again(tables, done)
+        elif done.green and done.command.name in ("backfill", "reprocess"):
+            yield from self._read_again(tables, done)
+        elif done.green and done.command.words[:2] == ("quarantine", "drop"):
+            yield from dropped(self._before(), tables)
         elif self.proves_refusals and isinstance(problem, ResetNeeded | TableRefused):
             yield from self._proof_of(tables)
 
     def _green(self, tables: Tables, caught_up: bool) -> Iterable[Finding]:
         """A run has ended well, so all must be well."""
         world = self.world
-        if (tables, world.books.now) == self.green:
+        now = tables, dict(world.books.now), world.keys
+        if now == self.green:
             if self._versions() != self.was:
                 yield Finding("an idle run wrote", "there was nothing to do")
-            return
+            if self.caught_up or not caught_up:
+                return
         found = [
             *twice(tables),
             *strangers(world, tables),
@@ -98,7 +113,7 @@ class Judge:
         ]
         world.rolled_back = False
         yield from found
-        self.green = tables, dict(world.books.now)
+        self.green, self.caught_up = now, caught_up
         self.remembered = stored(tables)
         self.greens += 1
         if self.greens % _PROVED == 0 or caught_up:
@@ -107,8 +122,6 @@ class Judge:
     def _forgotten(self, tables: Tables) -> Iterable[Finding]:
         """What was right before is still there, though Kafka may hold it no more."""
         world = self.world
-        if world.rolled_back:
-            return
         told = Told.of(tables)
         for key in self.remembered - stored(tables) - world.erased - world.let_go - world.vanished:
             gone = world.books.gone.get(key) in ("retention", "compaction", "topic")
@@ -119,7 +132,7 @@ class Judge:
         """What a run refuses, `verify` does not call exact, where it is not."""
         world = self.world
         found = [each for each in exact(world, tables) if each.kind.startswith(_STRANGE)]
-        if not found or world.excuses(found[0].kind):
+        if not found or is_no_fault(world, found[0]):
             return
         try:
             verdict = world.pipeline().verify(lambda *_: None)
@@ -164,28 +177,25 @@ class Judge:
         for key in sorted(live & self.world.erased):
             yield Finding("an erased record is live in quarantine", str(key))
 
-    def _window(self, tables: Tables, done: Done) -> Iterable[Finding]:
-        """A window of time is read whole, or what is left out is named."""
-        assert self.before_it is not None
-        options = done.command.options()
-        start, end = (_milliseconds(options[each][0]) for each in ("--from", "--to"))
+    def _read_again(self, tables: Tables, done: Done) -> Iterable[Finding]:
+        """What is asked for is read again whole, or what is left out is named."""
         planned: Any = done.result
         left_out = [each.offsets for each in planned.plan.left_out]
-        yield from window(self.world, self.before_it, tables, start, end, left_out)
+        asked = asked_again(done.command, self._before())
+        yield from narrower(self.world, self._before(), tables, asked, left_out)
 
     def _neighbours(self, tables: Tables) -> Iterable[Finding]:
         """A replay changes the records that it was asked about, and no others."""
-        assert self.before_it is not None
-        before = {key_of(row): content_of_row(row) for row in self.before_it.data.rows}
+        before = {key_of(row): content_of_row(row) for row in self._before().data.rows}
         after = {key_of(row): content_of_row(row) for row in tables.data.rows}
-        chosen = {key_of(row) for row in self.before_it.quarantine.rows}
+        chosen = {key_of(row) for row in self._before().quarantine.rows}
         for key in before.keys() - chosen:
             if key in after and after[key] != before[key]:
                 yield Finding("a neighbour changed", f"{key}: {before[key]} -> {after[key]}")
 
+    def _before(self) -> Tables:
+        assert self.before_it is not None
+        return self.before_it
+
     def _versions(self) -> list[list[int]]:
         return [list(versions(self.world.table(each))) for each in TABLES]
-
-
-def _milliseconds(text: str) -> int:
-    return int(datetime.fromisoformat(text).timestamp() * 1000)

@@ -41,6 +41,9 @@ _ROTTEN = "rows vanish from a file"
 _LEFT_OUT = "the reader leaves out a record"
 # What is told of offsets without a row, and forgotten with the offsets table.
 _TOLD = ("skip", "loss is decided", "retention deletes")
+# The topic has gone, with what the tables said of it.
+_GONE = ("topic created anew", "topic deleted", "another cluster")
+_LESS = (_RESTORED, _PUT_BACK, "the data table is dropped", "the data table is cloned")
 _LOGS = ({"an unclean election"}, {"a segment is lost"}, {"brokers put back"})
 
 _OTHER_LOG = ("topic created anew", "an unclean election", "brokers put back", "another cluster")
@@ -59,7 +62,7 @@ HOLES: tuple[Hole, ...] = (
     _hole("T12", ("a window is narrower",), {"backfill"}),
     _hole(
         "T13",
-        ("missing", "verify is red, accounted", "verify is red, complete"),
+        ("missing", "lost in silence", "verify is red, accounted", "verify is red, complete"),
         *_QUARANTINE,
     ),
     _hole(
@@ -87,14 +90,14 @@ HOLES: tuple[Hole, ...] = (
     _hole(
         "N2",
         ("no way out, TableRefused", "no way out, ResetNeeded"),
-        *({each, back} for each in _OTHER_LOG for back in _BACK),
+        *({each, back} for each in (*_OTHER_LOG, "topic deleted") for back in (*_BACK, *_LESS)),
     ),
     _hole("N3", ("no way out, TableRefused",), *({_RESTORED, each} for each in _LOST)),
     _hole("N4", ("verify is red",), *_OFFSETS),
     _hole("N5, N7", ("verify is red, no phantom",), *_LOGS),
     _hole("N6", ("verify is red, complete",), _CLONED),
-    _hole("N8", ("phantom, no record there",), {"brokers put back"}),
-    _hole("N9", ("wrong value", "twice"), {_LEFT_OUT}),
+    _hole("N8", ("phantom, no record there",), {"brokers put back"}, {"an unclean election"}),
+    _hole("N9", ("wrong value", "twice", "verify is red, accounted"), {_LEFT_OUT}),
     _hole(
         "N10",
         ("a row is gone", "in quarantine and in the table", "missing", "verify is red"),
@@ -104,6 +107,8 @@ HOLES: tuple[Hole, ...] = (
     _hole("N11", ("verify is red",), {_RESTORED, *_ZOMBIE}),
     _hole("S1", ("verify is red, no phantom",), *({back, e} for back in _BACK for e in _RESETS)),
     _hole("S2", ("an erased row is back",), _CLONED),
+    _hole("S3", ("a row is gone",), *({each, less} for each in _GONE for less in _LESS)),
+    _hole("S4", ("no way out, OffsetsDamaged",), {"drop", "others restore the offsets table"}),
 )
 
 

@@ -18,10 +18,11 @@ _DECIDED = ("skipped by ", "dropped from quarantine by ")
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that must not be: `kind` is the same for the same hole."""
+    """Something that must not be: `kind` is the same for the same hole. `key`: where, if known."""
 
     kind: str
     text: str
+    key: Key | None = None
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.text}"
@@ -32,7 +33,7 @@ def twice(tables: Tables) -> Iterator[Finding]:
     counted = Counter(key_of(row) for row in tables.data.rows)
     for key, rows in counted.items():
         if rows > 1:
-            yield Finding("twice", f"{_named(key)} has {rows} rows")
+            yield Finding("twice", f"{named(key)} has {rows} rows", key)
 
 
 def strangers(world: World, tables: Tables) -> Iterator[Finding]:
@@ -42,11 +43,11 @@ def strangers(world: World, tables: Tables) -> Iterator[Finding]:
         if (
             key in world.updated
             or key in world.let_go
-            or any(is_like(row, each, dropped=True) for each in world.books.ever.get(key, ()))
+            or any(_is_like(world, row, each) for each in world.books.ever.get(key, ()))
         ):
             continue
         kind = "never shown" if key not in world.books.ever else "another content"
-        yield Finding(f"phantom, {kind}", f"{_named(key)} of {row['_batch']}")
+        yield Finding(f"phantom, {kind}", f"{named(key)} of {row['_batch']}", key)
 
 
 def exact(world: World, tables: Tables, caught_up: bool = False) -> list[Finding]:
@@ -74,7 +75,8 @@ def _against_kafka(world: World, tables: Tables, caught_up: bool) -> Iterator[Fi
         held = (key for key in data if (key.topic_id, key.partition) == _place(shown))
         for key in held:
             if key.offset in shown.without_record:
-                yield Finding("phantom, no record there", f"{_named(key)}: Kafka has none there")
+                text = f"{named(key)}: Kafka has none there"
+                yield Finding("phantom, no record there", text, key)
 
 
 def _of_record(
@@ -84,20 +86,26 @@ def _of_record(
         return
     if row is None:
         if not aside and not told.covers(key) and key not in world.vanished:
-            yield Finding("missing", f"{_named(key)}: {record.value!r}")
+            yield Finding("missing", f"{named(key)}: {record.value!r}", key)
         return
     expected = world.updated.get(key)
     if expected is not None:
         if row["_key"] is not None:
-            yield Finding("an update is undone", f"{_named(key)} of {row['_batch']}")
-    elif not is_like(row, record, dropped=True):
-        yield Finding("wrong value", f"{_named(key)} of {row['_batch']}: expected {record}")
+            yield Finding("an update is undone", f"{named(key)} of {row['_batch']}", key)
+    elif not _is_like(world, row, record):
+        yield Finding("wrong value", f"{named(key)} of {row['_batch']}: expected {record}", key)
+
+
+def _is_like(world: World, row: Row, record: Content) -> bool:
+    """Whether a row is this record's, of the topic that has its id."""
+    named = world.books.names.get(row["_topic_id"]) == row["_topic"]
+    return named and is_like(row, record, dropped=world.has_been_loose)
 
 
 def _erased(world: World, tables: Tables) -> Iterator[Finding]:
     for row in tables.data.rows:
         if key_of(row) in world.erased:
-            yield Finding("an erased row is back", _named(key_of(row)))
+            yield Finding("an erased row is back", named(key_of(row)), key_of(row))
 
 
 def lost(world: World, tables: Tables) -> Iterator[Finding]:
@@ -109,22 +117,23 @@ def lost(world: World, tables: Tables) -> Iterator[Finding]:
     for key, reason in told.booked():
         unread = world.books.content(key) is not None and key not in data and key not in aside
         if unread and not reason.startswith(_DECIDED) and not world.has_accepted(key):
-            yield Finding("lost, though Kafka holds it", f"{_named(key)}: {reason}")
+            yield Finding("lost, though Kafka holds it", f"{named(key)}: {reason}", key)
     for key, why in world.books.gone.items():
         if why not in ("retention", "segment") or key in data or key in aside:
             continue
         place = key.topic_id, key.partition
         end = cursor.get(place, 0) if key.offset >= began.get(place, 0) else 0
-        excused = told.covers(key) or world.rolled_back or key in world.erased | world.vanished
+        excused = told.covers(key) or key in world.erased | world.let_go | world.vanished
         if key.offset < end and not excused:
-            yield Finding("lost in silence", f"{_named(key)}, by {why}")
+            yield Finding("lost in silence", f"{named(key)}, by {why}", key)
 
 
 def _place(shown: Shown) -> tuple[str, int]:
     return shown.topic_id, shown.partition
 
 
-def _named(key: Key) -> str:
+def named(key: Key) -> str:
+    """A place, for people."""
     return f"{key.topic_id[:6]}[{key.partition}]@{key.offset}"
 
 
@@ -145,38 +154,3 @@ def receipts(tables: Tables) -> Iterator[Finding]:
     for name, count in seen.items():
         if count > 1:
             yield Finding("two receipts", f"{name}: {count}")
-
-
-def window(
-    world: World, before: Tables, after: Tables, start: int, end: int, left_out: list[Any]
-) -> Iterator[Finding]:
-    """A backfill of `[start, end)`, in milliseconds, reads every record of that time again."""
-    seen = {_range(row) for row in before.offsets.rows if row["event"] == "planned"}
-    reread = [
-        _range(row)
-        for row in after.offsets.rows
-        if row["event"] == "planned" and row["lane"] == "backfill" and _range(row) not in seen
-    ]
-    named = [(each.partition, each.start, each.end) for each in left_out]
-    ends = cursors(before)
-    for shown in world.books.now.values():
-        cursor = ends.get(_place(shown), 0) if shown.topic in world.keys["topics"] else 0
-        for offset, record in shown.records.items():
-            if not (start <= record.timestamp < end and offset < cursor):
-                continue
-            key = Key(shown.topic_id, shown.partition, offset)
-            covered = any(
-                (topic_id, partition) == key[:2] and first <= offset < behind
-                for topic_id, partition, first, behind, _ in reread
-            )
-            told = any(
-                (at.topic, at.partition) == (shown.topic, shown.partition) and s <= offset < e
-                for at, s, e in named
-            )
-            if not covered and not told:
-                yield Finding("a window is narrower than asked", _named(key))
-
-
-def _range(row: Row) -> tuple[str, int, int, int, str]:
-    place = row["topic_id"], row["partition"]
-    return (*place, row["start_offset"], row["end_offset"], row["batch"])

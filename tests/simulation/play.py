@@ -31,6 +31,8 @@ class Played:
     finding: Finding | None
     steps: int
     told: Sequence[str] = field(default=())
+    # The steps that were played and did something.
+    done: Sequence[Step] = field(default=())
 
 
 @contextmanager
@@ -52,11 +54,17 @@ def play(history: History, ends: bool = True) -> Played:
     """Play it; with `ends`, faults stop after the last step, and the pipeline has to catch up."""
     with a_world(history) as world:
         judge = Judge(world, proves_refusals=history.setting % 2 == 0)
+        done = []
         for number, step in enumerate(history.steps, 1):
-            if finding := act(judge, world, step):
-                return Played(finding, number, world.told)
+            before = len(world.told)
+            finding = act(judge, world, step)
+            # The first line names it.
+            if len(world.told) > before + 1:
+                done.append(step)
+            if finding:
+                return Played(finding, number, world.told, done)
         finding = finale(judge, world) if ends else None
-        return Played(finding, len(history.steps), world.told)
+        return Played(finding, len(history.steps), world.told, done)
 
 
 def act(judge: Judge, world: World, step: Step) -> Finding | None:

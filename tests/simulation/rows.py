@@ -39,6 +39,8 @@ def is_like(row: Mapping[str, Any], record: Content, dropped: bool) -> bool:
     found = content_of_row(row)
     if found._replace(value=None) != record._replace(value=None):
         return False
+    if row["_tombstone"] != (record.value is None):
+        return False
     if "value" in row or record.value is None:
         return found.value == record.value
     try:

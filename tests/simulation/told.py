@@ -34,27 +34,38 @@ class Told:
     """What the offsets table says of offsets without a row."""
 
     losses: Mapping[tuple[str, int], list[tuple[int, int, str]]]
-    passed: Mapping[tuple[str, int], list[tuple[int, int]]]
+    # With the generation that begins behind it.
+    passed: Mapping[tuple[str, int], list[tuple[int, int, int]]]
+    read: Mapping[tuple[str, int], list[tuple[int, int, int]]]
 
     @classmethod
     def of(cls, tables: Tables) -> Told:
         """From the rows of the offsets table."""
         losses: dict[tuple[str, int], list[tuple[int, int, str]]] = defaultdict(list)
-        passed: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
+        passed: dict[tuple[str, int], list[tuple[int, int, int]]] = defaultdict(list)
+        read: dict[tuple[str, int], list[tuple[int, int, int]]] = defaultdict(list)
         for row in tables.offsets.rows:
             place = row["topic_id"], row["partition"]
             if row["event"] == "loss":
                 losses[place].append((row["start_offset"], row["end_offset"], row["reason"] or ""))
             elif row["event"] == "reset_done" and row["cursor_after"] is not None:
                 # A partition that was not read yet has no cursor before.
-                passed[place].append((row["cursor_before"] or 0, row["cursor_after"]))
-        return cls(losses, passed)
+                begin = row["cursor_before"] or 0
+                passed[place].append((begin, row["cursor_after"], row["generation"]))
+            elif row["event"] == "committed":
+                read[place].append((row["start_offset"], row["end_offset"], row["generation"]))
+        return cls(losses, passed, read)
 
     def covers(self, key: Key) -> bool:
-        """Whether it is told as lost, or was passed over by a reset."""
+        """Whether it is told as lost, or was passed over by a reset and not read since."""
         place = key.topic_id, key.partition
-        lost = any(start <= key.offset < end for start, end, _ in self.losses.get(place, ()))
-        return lost or any(s <= key.offset < e for s, e in self.passed.get(place, ()))
+        if any(start <= key.offset < end for start, end, _ in self.losses.get(place, ())):
+            return True
+        passed, read = (
+            max((g for s, e, g in each.get(place, ()) if s <= key.offset < e), default=0)
+            for each in (self.passed, self.read)
+        )
+        return passed > 0 and read < passed
 
     def booked(self) -> Iterator[tuple[Key, str]]:
         """Each offset that is told as lost, and why."""

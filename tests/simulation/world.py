@@ -18,7 +18,6 @@ from sluice.progress.resources import PipelineResources
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.tables.warehouse import Warehouse
 
-from tests.simulation.allowed import NOT_PROMISED
 from tests.simulation.books import Books, Content, Key
 from tests.simulation.commands import Command, carry_out
 from tests.simulation.delta_tables import Reader
@@ -76,7 +75,11 @@ class World:
     dead: list[Process] = field(default_factory=list)
     # Rows that vanished from files without a commit.
     vanished: set[Key] = field(default_factory=set)
-    not_promised: set[str] = field(default_factory=set)
+    # Whether `extra` was ever not declared, so that rows may lack it.
+    has_been_loose: bool = False
+    # Partitions, by topic id, whose log was replaced below the cursor; those where nothing tells.
+    replaced: set[tuple[str, int]] = field(default_factory=set)
+    untold: set[tuple[str, int]] = field(default_factory=set)
     done: Done | None = None
     refusal: SluiceError | None = None
     told: list[str] = field(default_factory=list)
@@ -127,10 +130,6 @@ class World:
             each.partition.partition == key.partition and each.start <= key.offset < each.end
             for each in self.accepted
         )
-
-    def excuses(self, kind: str) -> bool:
-        """Whether it is no fault, after what has happened."""
-        return any(kind.startswith(NOT_PROMISED[each].kinds) for each in self.not_promised)
 
     def tell(self, text: str) -> None:
         """Say what a step did."""

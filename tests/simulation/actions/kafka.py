@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import timedelta
 
 from sluice.offsets.ranges import TopicPartition
@@ -11,7 +12,7 @@ from tests.simulation.actions.registry import action, pick
 from tests.simulation.history import Draws
 from tests.simulation.told import cursors, read_tables
 from tests.simulation.world import World
-from tests.worlds.memory_log import MemoryKafka, Record
+from tests.worlds.memory_log import Batch, MemoryKafka, Partition, Record
 
 _PARTITIONS = (1, 1, 2, 3)
 
@@ -141,9 +142,10 @@ def another_leader(world: World, draws: Draws) -> None:
 def an_unclean_election(world: World, draws: Draws) -> None:
     """A log ends earlier."""
     if at := _some_partition(world, draws[0]):
+        before = _logs(world)
         end = world.kafka.log(at.topic, at.partition).end
         found = world.kafka.truncate(at, draws[1] % (end + 1))
-        _replaced(world)
+        _replaced(world, before)
         world.tell(f"{at}: ends at {found} after an unclean election")
 
 
@@ -191,22 +193,32 @@ def brokers_copied(world: World, draws: Draws) -> None:
 def brokers_put_back(world: World, draws: Draws) -> None:
     """The brokers come back with a copy of their data."""
     if world.broker_copies:
-        number = draws[0] % len(world.broker_copies)
+        before, number = _logs(world), draws[0] % len(world.broker_copies)
         world.kafka.put_back(world.broker_copies[number])
         world.transactions = [each for each in world.transactions if world.kafka.is_open(each)]
-        _replaced(world)
+        _replaced(world, before)
         world.tell(f"brokers put back: copy {number + 1}")
 
 
-def _replaced(world: World) -> None:
-    """A log was replaced: it shows only by the record before the cursor."""
+def _logs(world: World) -> dict[tuple[str, int], Partition]:
+    return {
+        (topic.topic_id, number): log
+        for topic in world.kafka.topics.values()
+        for number, log in enumerate(topic.partitions)
+    }
+
+
+def _replaced(world: World, before: Mapping[tuple[str, int], Partition]) -> None:
+    """Note the partitions whose log is another one below the cursor."""
     ends = cursors(read_tables(world))
-    for topic in world.kafka.topics.values():
-        for number, log in enumerate(topic.partitions):
-            end = ends.get((topic.topic_id, number), 0)
-            let_go = log.log_start > 0 and not log.log_start < end <= log.end
-            if end and (topic.compact or let_go):
-                world.not_promised.add("a replaced log that nothing tells")
+    for place, log in _logs(world).items():
+        end = ends.get(place, 0)
+        if end and (place not in before or _below(before[place], end) != _below(log, end)):
+            world.replaced.add(place)
+
+
+def _below(log: Partition, end: int) -> list[Batch]:
+    return [each for each in log.batches if each.base_offset < end]
 
 
 @action(3)

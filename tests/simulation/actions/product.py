@@ -146,8 +146,9 @@ def look(world: World, draws: Draws) -> None:
 
 @action(40)
 def follow_the_message(world: World, draws: Draws) -> None:
-    """Do what the last refusal says, once."""
-    follow(world, draws[0])
+    """Do what the last refusal says, once; where nothing is refused, the next run comes."""
+    if follow(world, draws[0]) is None:
+        _do(world, "run")
 
 
 _BEGUN = (
@@ -164,8 +165,10 @@ _BEGUN = (
 
 @action(30)
 def begin(world: World, draws: Draws) -> None:
-    """A command that stands still at some step."""
-    if len(world.frozen) < 3:
+    """A command that stands still at some step; where three do already, one of them goes on."""
+    if len(world.frozen) == 3:
+        go_on(world, draws)
+    else:
         command = Command(pick(_BEGUN, draws[0]), f"reason {len(world.told)}")
         world.tell(f"sluice {command}, up to a step:")
         # Between its checks and its commit a batch is at the most risk.
@@ -175,8 +178,10 @@ def begin(world: World, draws: Draws) -> None:
 
 @action(24)
 def go_on(world: World, draws: Draws) -> None:
-    """A process that stands still goes on: to its end, or to a later step."""
-    if world.frozen:
+    """A process that stands still goes on, to its end or to a later step; if none does: `begin`."""
+    if not world.frozen:
+        begin(world, draws)
+    else:
         process = pick(world.frozen, draws[0])
         world.tell(f"sluice {process.command} goes on from {process.point!r}")
         world.go_on(process, draws[2] % 30 if draws[1] % 3 == 0 else None)

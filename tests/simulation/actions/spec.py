@@ -18,6 +18,7 @@ def the_schema_changes(world: World, draws: Draws) -> None:
     """A column is declared no longer, or once more."""
     if world.keys["format"] != RAW:
         _set(world, "format", LOOSE if world.keys["format"] == STRICT else STRICT)
+        world.has_been_loose = True
 
 
 @action(6)

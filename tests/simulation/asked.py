@@ -1,0 +1,126 @@
+"""What a command was asked for, and whether it did that: no less, and nothing beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Any
+
+from tests.simulation.books import Content, Key, Shown
+from tests.simulation.commands import Command
+from tests.simulation.delta_tables import Row
+from tests.simulation.oracle import Finding, named
+from tests.simulation.rows import key_of
+from tests.simulation.told import Tables, Told, committed_aside, cursors
+from tests.simulation.world import World
+
+Asked = Callable[[Shown, int, Content], bool]
+"""Whether the record at an offset is to be read again."""
+
+# They choose where to, beyond what is unread as well.
+_ANYWHERE = ("--to-latest", "--to-offsets", "--to-datetime", "--to-group")
+
+
+def asked_again(command: Command, before: Tables) -> Asked:
+    """Which records a backfill, a reprocess or a replay is asked for."""
+    options = command.options()
+    if command.name == "backfill":
+        start, end = (_milliseconds(options[each][0]) for each in ("--from", "--to"))
+        return lambda _, __, record: start <= record.timestamp < end
+    if command.name == "reprocess":
+        ranges = [_range(each) for each in options["--range"]]
+        return lambda shown, offset, _: any(
+            (topic, number) == (shown.topic, shown.partition) and first <= offset < behind
+            for topic, number, first, behind in ranges
+        )
+    told = Told.of(before)
+    waiting = {
+        each
+        for each in committed_aside(before) - {key_of(row) for row in before.data.rows}
+        if not told.covers(each)
+    }
+    return lambda shown, offset, _: Key(shown.topic_id, shown.partition, offset) in waiting
+
+
+def narrower(
+    world: World, before: Tables, after: Tables, asked: Asked, left_out: list[Any]
+) -> Iterator[Finding]:
+    """Every record that is asked for is planned to be read again, or is named as left out."""
+    seen = {_planned(row) for row in before.offsets.rows if row["event"] == "planned"}
+    again = [
+        _planned(row)
+        for row in after.offsets.rows
+        if row["event"] == "planned" and row["lane"] == "backfill" and _planned(row) not in seen
+    ]
+    ends = cursors(before)
+    for shown in world.books.now.values():
+        place = shown.topic_id, shown.partition
+        cursor = ends.get(place, 0) if shown.topic in world.keys["topics"] else 0
+        for offset, record in shown.records.items():
+            if offset >= cursor or not asked(shown, offset, record):
+                continue
+            covered = any((*each[:2],) == place and each[2] <= offset < each[3] for each in again)
+            told = any(
+                (each.partition.topic, each.partition.partition) == (shown.topic, shown.partition)
+                and each.start <= offset < each.end
+                for each in left_out
+            )
+            if not covered and not told:
+                key = Key(*place, offset)
+                yield Finding("a window is narrower than asked", named(key), key)
+
+
+def passed_over(world: World, before: Tables, after: Tables, command: Command) -> Iterator[Finding]:
+    """A reset passes over the records that its target lies behind, and no others."""
+    options = command.options()
+    if any(each in options for each in _ANYWHERE):
+        return
+    skipped = {_position(each) for each in options.get("--skip", [])}
+    old = {repr(row) for row in before.offsets.rows}
+    for row in after.offsets.rows:
+        if row["event"] != "reset_done" or row["cursor_after"] is None or repr(row) in old:
+            continue
+        place = row["topic_id"], row["partition"]
+        shown = world.books.now.get(place)
+        for offset in shown.records if shown else ():
+            if not (row["cursor_before"] or 0) <= offset < row["cursor_after"]:
+                continue
+            if (shown.topic, shown.partition, offset) not in skipped:
+                key = Key(*place, offset)
+                yield Finding("a reset passed over more than asked", named(key), key)
+
+
+def dropped(before: Tables, after: Tables) -> Iterator[Finding]:
+    """A drop gives up what is in quarantine, and nothing else."""
+    old = {repr(row) for row in before.offsets.rows}
+    aside = committed_aside(before)
+    for row in after.offsets.rows:
+        if row["event"] == "loss" and repr(row) not in old:
+            for offset in range(row["start_offset"], row["end_offset"]):
+                key = Key(row["topic_id"], row["partition"], offset)
+                if key not in aside:
+                    yield Finding("a drop gave up more than asked", named(key), key)
+
+
+def _milliseconds(text: str) -> int:
+    return int(datetime.fromisoformat(text).timestamp() * 1000)
+
+
+def _range(text: str) -> tuple[str, int, int, int]:
+    """`t[0] [3, 5)`"""
+    place, _, bounds = text.partition(" ")
+    topic, _, number = place.rstrip("]").partition("[")
+    first, behind = bounds.strip("[)").split(",")
+    return topic, int(number), int(first), int(behind)
+
+
+def _position(text: str) -> tuple[str, int, int]:
+    """`t[0]@3`"""
+    place, _, offset = text.partition("@")
+    topic, _, number = place.rstrip("]").partition("[")
+    return topic, int(number), int(offset)
+
+
+def _planned(row: Row) -> tuple[str, int, int, int, str]:
+    place = row["topic_id"], row["partition"]
+    return (*place, row["start_offset"], row["end_offset"], row["batch"])
