@@ -11,7 +11,7 @@ from tests.worlds.command_line import run_main
 from tests.worlds.monitoring import rule_names
 from tests.worlds.pipelines import Installed, Pipelines, Topic, landed, more
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 Series = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 

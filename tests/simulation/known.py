@@ -40,7 +40,7 @@ _PUT = "the offsets table is put back"
 _ROTTEN = "rows vanish from a file"
 _LEFT_OUT = "the reader leaves out a record"
 # What is told of offsets without a row, and forgotten with the offsets table.
-_TOLD = ("skip", "loss is decided", "retention deletes")
+_TOLD = ("skip", "drop", "loss is decided", "retention deletes")
 # The topic has gone, with what the tables said of it.
 _GONE = ("topic created anew", "topic deleted", "another cluster")
 _LESS = (_RESTORED, _PUT_BACK, "the data table is dropped", "the data table is cloned")

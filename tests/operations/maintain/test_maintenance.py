@@ -22,7 +22,7 @@ from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.processes import killed_at
 from tests.worlds.records import produce
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 
 STRICT = {"type": "json", "schema": "at TIMESTAMP"}
@@ -90,9 +90,9 @@ def test_rows_go_when_they_count_no_more_and_cannot_come_back(
     # @1 and @2 of the first batch, and what the undone generation 2 has left.
     assert maintain(trips).removed == 4
     assert aside(trips) == {"forward-4-1@2": RecordState.LIVE, "forward-4-1@4": RecordState.LIVE}
-    a_retention_below_the_longest_run_is_refused(trips)
     assert maintain(trips).removed == 0
     assert trips.judge(timestamp_unit="s").facts.quarantined == 2
+    a_retention_below_the_longest_run_is_refused(trips)
 
 
 def a_restore_finds_what_it_needs(trips: Installed, version: int | None) -> None:
@@ -151,10 +151,8 @@ def together(trips: Installed, *ended: Callable[[], int | None]) -> None:
 
 
 def a_retention_below_the_longest_run_is_refused(trips: Installed) -> None:
-    table = f"ALTER TABLE delta.`{trips.data}`"
-    trips.session().sql(f"{table} SET TBLPROPERTIES ('{PROPERTY}' = 'interval 1 hour')")
+    DeltaTable(trips.data).alter.set_table_properties({PROPERTY: "interval 1 hour"})
     version = trips.version()
     with pytest.raises(SettingsError, match="at least 6 hours"):
         maintain(trips)
     assert trips.version() == version
-    trips.session().sql(f"{table} UNSET TBLPROPERTIES ('{PROPERTY}')")

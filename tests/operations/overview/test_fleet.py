@@ -16,7 +16,7 @@ from local.embedded.ports import free_port
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import add_partitions, numbered, produce
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 
 def beside(trips: Installed, name: str, old: str = "", new: str = "") -> None:
@@ -158,6 +158,7 @@ def test_a_start_that_another_system_does_not_answer_hinders_no_other(
     assert "s3://nowhere-bucket/x" in found["moved"].reason
 
 
+@pytest.mark.spark
 def test_an_empty_newest_commit_is_no_commit_whatever_lies_beside_it(
     topic: Topic, pipeline: Pipelines
 ) -> None:

@@ -14,7 +14,7 @@ from tests.worlds.compaction import COMPACTED, compact
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import delete_records, end, numbered, produce, send, transactional
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 Counts = tuple[int, int, int]
 

@@ -16,12 +16,12 @@ from sluice.broker.cluster import KafkaCluster
 from sluice.offsets.ranges import TopicPartition
 
 from local.embedded.broker import Broker
-from tests.conftest import topic_factory
-from tests.worlds.pipelines import Installed, Pipelines, Topic, more
+from tests.conftest import lands_without_spark, topic_factory
+from tests.worlds.pipelines import Installed, Pipelines, Topic, more, no_spark
 from tests.worlds.processes import until
 from tests.worlds.records import group_positions, settings_for
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 
 @pytest.fixture
@@ -81,7 +81,6 @@ def mirrored(trips: Installed) -> dict[str, object]:
     return found
 
 
-@pytest.mark.spark
 def test_a_group_in_use_is_a_warning_and_a_count(
     topic: Topic, pipeline: Pipelines, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -114,13 +113,13 @@ def without_coordinators(tmp_path: Path) -> Iterator[Broker]:
         yield running
 
 
-@pytest.mark.spark
 def test_a_group_without_a_coordinator_is_a_warning_and_unknown(
     without_coordinators: Broker, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     name = topic_factory(without_coordinators)()
-    session = partial(request.getfixturevalue, "spark")
-    trips = Installed(tmp_path, without_coordinators.bootstrap, [name], session)
+    written = lands_without_spark(request.node)
+    session = no_spark if written else partial(request.getfixturevalue, "spark")
+    trips = Installed(tmp_path, without_coordinators.bootstrap, [name], session, written=written)
     trips.write_spec()
     more(trips, 4)
     assert len(trips.run()) == 1

@@ -9,7 +9,7 @@ from tests.oracle import read_truth
 from tests.worlds.left_out import land_without
 from tests.worlds.pipelines import Installed, Pipelines, Topic, landed, more
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.processes import until
 from tests.worlds.records import end, numbered, produce, send, transactional
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 
 DYING_PRODUCER = """
