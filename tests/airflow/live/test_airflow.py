@@ -8,28 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain, repeat
 
-import psutil
 import pytest
 
 from local.embedded.airflow_client import AirflowApiError, DagRun
-from tests.worlds.backfill_runs import (
-    HOURLY,
-    backfill,
-    contents,
-    hour,
-    planned,
-    position,
-    run_of,
-)
+from tests.worlds.backfill_runs import HOURLY, hour
 from tests.worlds.deployment import (
     KEEPING_ALL,
     RUN_SECONDS,
     SECRET,
     Deployment,
     deployed,
-    write_spec,
 )
-from tests.worlds.processes import JAVA_TUNING, until
+from tests.worlds.processes import JAVA_TUNING
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
 
@@ -64,56 +54,6 @@ def test_a_run_lands_what_kafka_holds(deployment: Deployment) -> None:
     (event,) = deployment.client.request("GET", "/assets/events")["asset_events"]
     assert event["source_dag_id"] == event["extra"]["pipeline"] == PIPELINE
     assert len(event["extra"]["batches"]) == 1
-
-
-def test_a_bad_spec_is_its_own_import_error_and_the_others_go_on(deployment: Deployment) -> None:
-    """With it, at the same time: a run with nothing new is green and starts no JVM."""
-    bad = deployment.specs / "weather.yaml"
-    write_spec(bad, "weather", topics=["trips"], table="trips", tabel="weather")
-    errors = until(deployment.client.import_errors, "the import error", 60)
-    for part in (str(bad), "tabel", "unknown key", "allowed: version, pipeline, kafka"):
-        assert part in errors["refused_specs.py"]
-
-    seen: list[psutil.Process] = []
-    run = deployment.client.wait_for_run(
-        deployment.trigger(), RUN_SECONDS, lambda _: seen.extend(deployment.jvms())
-    )
-    assert deployment.states(run) == {"plan": "success", "ingest": "skipped", "settle": "skipped"}
-    assert run.state == "success"
-    assert not seen
-
-    assert deployment.client.import_errors() == errors
-    dag = deployment.client.request("GET", f"/dags/{PIPELINE}")
-    assert (dag["has_import_errors"], dag["is_stale"]) == (False, False)
-
-    bad.unlink()
-    until(lambda: not deployment.client.import_errors(), "the error is gone", 60)
-    deployment.assert_exact()
-
-
-def test_a_backfill_reads_an_interval_again_and_the_cursor_stays(deployment: Deployment) -> None:
-    before, at = contents(deployment), position(deployment)
-    backfill(deployment, 0, 0)
-    run = deployment.succeeds(run_of(deployment, 0))
-    assert planned(deployment, run) == {0: (0, 4), 1: (0, 4)}
-    assert deployment.announced() == ["forward-1-1", "backfill-1-1"]
-    assert (contents(deployment), position(deployment)) == (before, at)
-    deployment.assert_exact()
-
-
-def test_a_jvm_that_is_killed_in_mid_write_does_no_harm(deployment: Deployment) -> None:
-    deployment.produce(300_000)
-    files = deployment.files()
-    run = deployment.trigger()
-    # A file of the batch is there, its commit is not: in the middle of the write.
-    until(lambda: deployment.files() - files, "Spark writes", RUN_SECONDS, 0.01)
-    for jvm in deployment.jvms():
-        jvm.kill()
-    deployment.client.wait_for_task(run, "ingest", "up_for_retry", 60)
-    assert "The Spark job ended with signal 9" in deployment.client.log(run, "ingest")
-    deployment.client.clear(run, "ingest")
-    assert deployment.client.wait_for_run(run, RUN_SECONDS).state == "success"
-    deployment.assert_exact()
 
 
 def test_a_reset_shows_first_and_then_does_exactly_that(deployment: Deployment) -> None:

@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from tests.airflow.scenarios.conftest import SPECS
-from tests.worlds.deployment import RUN_SECONDS, Deployment
+from tests.worlds.deployment import RUN_SECONDS, Deployment, write_spec
 from tests.worlds.processes import until
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
@@ -55,4 +55,44 @@ def test_maintenance_comes_by_its_schedule(deployment: Deployment) -> None:
     assert len(deployment.files()) > before > 1, "a compacted file; the old ones stay for readers"
     client.pause("sluice_maintenance")
     deployment.run()
+    deployment.assert_exact()
+
+
+def test_a_jvm_that_is_killed_in_mid_write_does_no_harm(deployment: Deployment) -> None:
+    deployment.produce(300_000)
+    files = deployment.files()
+    run = deployment.trigger()
+    # A file of the batch is there, its commit is not: in the middle of the write.
+    until(lambda: deployment.files() - files, "Spark writes", RUN_SECONDS, 0.01)
+    for jvm in deployment.jvms():
+        jvm.kill()
+    deployment.client.wait_for_task(run, "ingest", "up_for_retry", 60)
+    assert "The Spark job ended with signal 9" in deployment.client.log(run, "ingest")
+    deployment.client.clear(run, "ingest")
+    assert deployment.client.wait_for_run(run, RUN_SECONDS).state == "success"
+    deployment.assert_exact()
+
+
+def test_a_bad_spec_is_its_own_import_error_and_the_others_go_on(deployment: Deployment) -> None:
+    """With it, at the same time: a run with nothing new is green and starts no JVM."""
+    bad = deployment.specs / "weather.yaml"
+    write_spec(bad, "weather", topics=["trips"], table="trips", tabel="weather")
+    errors = until(deployment.client.import_errors, "the import error", 60)
+    for part in (str(bad), "tabel", "unknown key", "allowed: version, pipeline, kafka"):
+        assert part in errors["refused_specs.py"]
+
+    seen: list[psutil.Process] = []
+    run = deployment.client.wait_for_run(
+        deployment.trigger(), RUN_SECONDS, lambda _: seen.extend(deployment.jvms())
+    )
+    assert deployment.states(run) == {"plan": "success", "ingest": "skipped", "settle": "skipped"}
+    assert run.state == "success"
+    assert not seen
+
+    assert deployment.client.import_errors() == errors
+    dag = deployment.client.request("GET", "/dags/trips")
+    assert (dag["has_import_errors"], dag["is_stale"]) == (False, False)
+
+    bad.unlink()
+    until(lambda: not deployment.client.import_errors(), "the error is gone", 60)
     deployment.assert_exact()
