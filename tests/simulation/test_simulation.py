@@ -95,7 +95,10 @@ def test_two_processes_at_work_land_each_record_once() -> None:
 # The oracle is alive: what is planted turns it red.
 
 
-@pytest.mark.parametrize("fault", ["a row less", "a row twice", "another value", "a receipt less"])
+FAULTS = ["a row less", "a row twice", "another value", "no value", "another topic"]
+
+
+@pytest.mark.parametrize("fault", [*FAULTS, "a receipt less"])
 def test_a_planted_fault_turns_the_oracle_red(fault: str) -> None:
     with a_world(QUIET) as world:
         judge = Judge(world)
@@ -120,11 +123,16 @@ def _plant(world: World, fault: str) -> None:
     changed = {
         "a row less": rows.slice(1),
         "a row twice": pa.concat_tables([rows, rows.slice(0, 1)]),
-        "another value": rows.set_column(
-            rows.schema.get_field_index("id"), "id", pa.array([7] * len(rows), pa.int64())
-        ),
+        "another value": _with(rows, "id", 7),
+        "no value": _with(rows, "extra", None),
+        "another topic": _with(rows, "_topic", "u"),
     }
     pq.write_table(changed[fault], path)
+
+
+def _with(rows: pa.Table, column: str, value: object) -> pa.Table:
+    at = rows.schema.get_field_index(column)
+    return rows.set_column(at, column, pa.array([value] * len(rows), rows.schema.field(at).type))
 
 
 def test_shrinking_keeps_the_finding_and_takes_away_the_rest() -> None:

@@ -82,7 +82,7 @@ def test_every_documented_query_answers_the_same_in_every_engine(
     produce(broker.bootstrap, name, VALUES[:2], key=b"UA")
     produce(broker.bootstrap, name, VALUES[2:], key=b"DL")
     flights.run()
-    all_answer(flights, spark, answers(name, LANDED))
+    all_answer(flights, spark, answers(name, LANDED), without="spark")
     flights.open().reset(to_earliest, "a test", "run", "pytest")
     flights.run()
     assert len(flights.quarantined()) == 2, "one of them is live"
@@ -90,7 +90,7 @@ def test_every_documented_query_answers_the_same_in_every_engine(
     flights.judge()
     DeltaTable(flights.data).restore(1)
     flights.open().reset(to_table, "a test", "run", "pytest")
-    all_answer(flights, spark, answers(name, LANDED))
+    all_answer(flights, spark, answers(name, LANDED), without="spark")
     flights.run()
     flights.judge()
     produce(broker.bootstrap, name, VALUES[:1])
@@ -100,13 +100,18 @@ def test_every_documented_query_answers_the_same_in_every_engine(
     flights.judge()
 
 
-def all_answer(flights: Installed, spark: SparkSession, expected: list[Rows]) -> None:
+def all_answer(
+    flights: Installed, spark: SparkSession, expected: list[Rows], without: str = ""
+) -> None:
+    """Every engine answers as expected. Spark, the slowest, is left out where little is new."""
     tables = {
         "flights": flights.data,
         "flights__quarantine": flights.warehouse / "flights__quarantine",
         "offsets": flights.warehouse / "flights__offsets",
     }
-    for engine, ask in engines(spark, tables).items():
+    asking = engines(spark, tables)
+    asking.pop(without, None)
+    for engine, ask in asking.items():
         asked = [each.get(engine) for each in questions()]
         (view,) = (query for query in asked if query and query.startswith("CREATE"))
         ask(view)

@@ -111,18 +111,17 @@ def rows_of(trips: Installed) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("derived", [{}, {"later": "CAST(id AS STRING)"}], ids=["plain", "derived"])
-@pytest.mark.parametrize(
-    "bad", [b'{"id": 3, "price": "much"}', b'{"id": 3, "at": "2026-02-30"}', b'{"id": 3} x']
-)
 def test_a_field_that_is_left_out_is_judged_all_the_same(
-    topic: Topic, pipeline: Pipelines, derived: dict[str, str], bad: bytes
+    topic: Topic, pipeline: Pipelines, derived: dict[str, str]
 ) -> None:
     form = {"type": "json", "schema": "id BIGINT, price DOUBLE, at DATE"}
-    keys = {"exclude": ["price", "at"], "derived": derived, "quarantine": {"max_ratio": 0.5}}
+    keys = {"exclude": ["price", "at"], "derived": derived, "quarantine": {"max_ratio": 0.6}}
     trips = pipeline(topic(), format=form, **keys)
-    produce(trips.bootstrap, trips.topics[0], [b'{"id": 1, "price": 1.5}', b'{"id": 2}', bad])
+    good = [b'{"id": 1, "price": 1.5}', b'{"id": 2}']
+    bad = [b'{"id": 3, "price": "much"}', b'{"id": 3, "at": "2026-02-30"}', b'{"id": 3} x']
+    produce(trips.bootstrap, trips.topics[0], good + bad)
     trips.run()
-    assert [row["_offset"] for row in trips.quarantined()] == [2]
+    assert sorted(row["_offset"] for row in trips.quarantined()) == [2, 3, 4]
     assert sorted(row["id"] for row in trips.rows()) == [1, 2]
 
 

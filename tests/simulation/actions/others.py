@@ -94,6 +94,16 @@ def others_set_a_property(world: World, draws: Draws) -> None:
         world.tell("others set a property")
 
 
+def _brought_back(world: World) -> None:
+    """A table is as it was; rows that people had changed may be there as they were, by people."""
+    world.rolled_back = True
+    rows = {key_of(row): row for row in world.reader.read(world.table("trips")).rows}
+    world.erased -= rows.keys()
+    for key in world.updated.keys() & rows.keys():
+        if rows[key]["_key"] is not None:
+            del world.updated[key]
+
+
 def _restore(world: World, name: str, draws: Draws) -> None:
     folder = world.table(name)
     found = sorted((folder / "_delta_log").glob("*.json")) if name in _there(world) else []
@@ -102,7 +112,7 @@ def _restore(world: World, name: str, draws: Draws) -> None:
         back = 1 + min(draws[0] % len(found), draws[1] % len(found))
         version = max(0, len(found) - 1 - back)
         DeltaTable(folder).restore(int(found[version].stem))
-        world.rolled_back = True
+        _brought_back(world)
         world.tell(f"others RESTORE {name} to version {version}")
 
 
@@ -143,7 +153,7 @@ def _put_back(world: World, draws: Draws, names: tuple[str, ...]) -> None:
         shutil.rmtree(world.table(name), ignore_errors=True)
         if (copy / name).is_dir():
             shutil.copytree(copy / name, world.table(name))
-    world.rolled_back = True
+    _brought_back(world)
     world.tell(f"put back from {copy.name}: {', '.join(names)}")
 
 
