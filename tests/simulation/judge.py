@@ -58,6 +58,7 @@ class Judge:
         world = self.world
         world.books.look(world.kafka)
         tables = read_tables(world)
+        world.people_then[tables.data.version] = world.people.copy()
         found = self._findings(tables, world.done)
         return next((each for each in found if not is_no_fault(world, each)), None)
 

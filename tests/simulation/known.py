@@ -57,12 +57,16 @@ HOLES: tuple[Hole, ...] = (
     _hole("T1", ("phantom, ", "twice"), {"topic created anew", *_ZOMBIE}),
     _hole("T2", ("twice",), *({each, *_ZOMBIE} for each in _BACK)),
     _hole("T4", ("an update is undone", "a neighbour changed"), {_UPDATE}),
+    _hole("T6", ("no way out, CommitUnknown",), *({each, *_ZOMBIE} for each in _BACK)),
     _hole("T9", ("verify is green over what runs refuse",), *({each} for each in _OTHER_LOG)),
     _hole("T10", ("verify is green, though rows have vanished",), {_ROTTEN}),
     _hole("T12", ("a window is narrower",), {"backfill"}),
     _hole(
         "T13",
-        ("missing", "lost in silence", "verify is red, accounted", "verify is red, complete"),
+        (
+            *("missing", "lost in silence", "a row is gone"),
+            *("verify is red, accounted", "verify is red, complete"),
+        ),
         *_QUARANTINE,
     ),
     _hole(
@@ -84,7 +88,7 @@ HOLES: tuple[Hole, ...] = (
     _hole("M2", ("an erased record is live in quarantine",), {"others delete a row"}),
     _hole(
         "N1",
-        ("twice", "an erased row is back"),
+        ("twice", "an erased row is back", "verify is red, no phantom"),
         *({"the data table is cloned", e} for e in (*_LOST, _RECOVER)),
     ),
     _hole(
@@ -105,10 +109,19 @@ HOLES: tuple[Hole, ...] = (
         {"retention deletes", *_ZOMBIE},
     ),
     _hole("N11", ("verify is red",), {_RESTORED, *_ZOMBIE}),
-    _hole("S1", ("verify is red, no phantom",), *({back, e} for back in _BACK for e in _RESETS)),
+    _hole(
+        "S1",
+        ("verify is red, no phantom",),
+        *({back, each} for back in (*_BACK, _RESTORED) for each in _RESETS),
+    ),
     _hole("S2", ("an erased row is back",), _CLONED),
-    _hole("S3", ("a row is gone",), *({each, less} for each in _GONE for less in _LESS)),
+    _hole(
+        "S3",
+        ("a row is gone", "lost in silence"),
+        *({each, less} for each in _GONE for less in _LESS),
+    ),
     _hole("S4", ("no way out, OffsetsDamaged",), {"drop", "others restore the offsets table"}),
+    _hole("S5", ("exception OSError",), {"others restore the offsets table"}, {_RECOVER}),
 )
 
 

@@ -47,6 +47,23 @@ class Done:
 
 
 @dataclass
+class People:
+    """What people changed in the data table, by place.
+
+    Of what is `let_go` nothing is expected: a row that somebody changed while it was to be read
+    again.
+    """
+
+    erased: set[Key] = field(default_factory=set)
+    let_go: set[Key] = field(default_factory=set)
+    updated: dict[Key, Content] = field(default_factory=dict)
+
+    def copy(self) -> People:
+        """As it is now."""
+        return People(set(self.erased), set(self.let_go), dict(self.updated))
+
+
+@dataclass
 class World:
     """Everything that a history changes."""
 
@@ -63,10 +80,9 @@ class World:
     copies: list[Path] = field(default_factory=list)
     broker_copies: list[State] = field(default_factory=list)
     transactions: list[Transaction] = field(default_factory=list)
-    # What people changed in the data table, by place.
-    erased: set[Key] = field(default_factory=set)
-    let_go: set[Key] = field(default_factory=set)
-    updated: dict[Key, Content] = field(default_factory=dict)
+    people: People = field(default_factory=People)
+    # The same as it was at each version of the data table, and in each copy of the tables.
+    people_then: dict[int | Path, People] = field(default_factory=dict)
     # What the operator has given up by name.
     accepted: list[OffsetRange] = field(default_factory=list)
     # Places whose rows may be missing, since a table was put back, restored or dropped.
@@ -93,6 +109,21 @@ class World:
         for name, partitions in setting.topics.items():
             kafka.create_topic(name, partitions, compact=name in setting.compacting)
         return cls(folder, setting, kafka, clock, chance, setting.spec())
+
+    @property
+    def erased(self) -> set[Key]:
+        """The places whose rows people have erased."""
+        return self.people.erased
+
+    @property
+    def let_go(self) -> set[Key]:
+        """The places of which nothing is expected."""
+        return self.people.let_go
+
+    @property
+    def updated(self) -> dict[Key, Content]:
+        """What people made of rows."""
+        return self.people.updated
 
     @property
     def warehouse(self) -> Path:

@@ -14,7 +14,7 @@ from tests.simulation.books import Key
 from tests.simulation.history import Draws
 from tests.simulation.rows import content_of_row, key_of
 from tests.simulation.told import read_tables, reading_goes_on
-from tests.simulation.world import TABLES, World
+from tests.simulation.world import TABLES, People, World
 
 
 def _there(world: World) -> list[str]:
@@ -94,14 +94,15 @@ def others_set_a_property(world: World, draws: Draws) -> None:
         world.tell("others set a property")
 
 
-def _brought_back(world: World) -> None:
-    """A table is as it was; rows that people had changed may be there as they were, by people."""
-    world.rolled_back = True
-    rows = {key_of(row): row for row in world.reader.read(world.table("trips")).rows}
-    world.erased -= rows.keys()
-    for key in world.updated.keys() & rows.keys():
-        if rows[key]["_key"] is not None:
-            del world.updated[key]
+def _is_another(world: World) -> None:
+    """The data table is another one, whose versions mean something else."""
+    world.people_then = {at: e for at, e in world.people_then.items() if isinstance(at, Path)}
+
+
+def _people_at(world: World, version: int) -> People:
+    """What people had changed at a version of the data table."""
+    noted = [each for each in world.people_then if isinstance(each, int) and each <= version]
+    return world.people_then[max(noted)].copy() if noted else world.people
 
 
 def _restore(world: World, name: str, draws: Draws) -> None:
@@ -112,7 +113,9 @@ def _restore(world: World, name: str, draws: Draws) -> None:
         back = 1 + min(draws[0] % len(found), draws[1] % len(found))
         version = max(0, len(found) - 1 - back)
         DeltaTable(folder).restore(int(found[version].stem))
-        _brought_back(world)
+        if name == "trips":
+            world.people = _people_at(world, int(found[version].stem))
+        world.rolled_back = True
         world.tell(f"others RESTORE {name} to version {version}")
 
 
@@ -142,6 +145,7 @@ def tables_copied(world: World, draws: Draws) -> None:
         for name in there:
             shutil.copytree(world.table(name), copy / name)
         world.copies.append(copy)
+        world.people_then[copy] = world.people.copy()
         world.tell(f"tables copied: copy {len(world.copies)}")
 
 
@@ -153,7 +157,10 @@ def _put_back(world: World, draws: Draws, names: tuple[str, ...]) -> None:
         shutil.rmtree(world.table(name), ignore_errors=True)
         if (copy / name).is_dir():
             shutil.copytree(copy / name, world.table(name))
-    _brought_back(world)
+    if "trips" in names:
+        world.people = world.people_then[copy].copy()
+        _is_another(world)
+    world.rolled_back = True
     world.tell(f"put back from {copy.name}: {', '.join(names)}")
 
 
@@ -184,6 +191,8 @@ def all_tables_are_put_back(world: World, draws: Draws) -> None:
 def _drop(world: World, name: str) -> None:
     if name in _there(world):
         shutil.rmtree(world.table(name))
+        if name == "trips":
+            _is_another(world)
         world.rolled_back = True
         world.tell(f"{name} is gone")
 
@@ -215,6 +224,7 @@ def the_data_table_is_cloned(world: World, draws: Draws) -> None:
     old = DeltaTable(folder)
     rows, properties = old.to_pyarrow_table(), dict(old.metadata().configuration)
     world.rolled_back = True
+    _is_another(world)
     shutil.rmtree(folder)
     schema = old.schema()
     DeltaTable.create(folder, schema, configuration=properties, raise_if_key_not_exists=False)
