@@ -13,7 +13,7 @@ from tests.simulation.allowed import is_no_fault
 from tests.simulation.asked import asked_again, dropped, narrower, passed_over
 from tests.simulation.books import Key
 from tests.simulation.delta_tables import versions
-from tests.simulation.oracle import Finding, exact, lost, receipts, strangers, twice
+from tests.simulation.oracle import Finding, exact, lost, receipts, strangers, tiled, twice
 from tests.simulation.rows import content_of_row, key_of
 from tests.simulation.told import Tables, Told, cursors, read_tables, stored
 from tests.simulation.world import TABLES, Done, World
@@ -70,6 +70,7 @@ class Judge:
         self.judged = tables
         if not self.world.rolled_back:
             yield from twice(tables)
+            yield from tiled(tables)
         yield from receipts(tables)
 
     def _answer(self, tables: Tables, done: Done) -> Iterable[Finding]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from tests.simulation.books import Content, Key, Shown
@@ -154,3 +155,34 @@ def receipts(tables: Tables) -> Iterator[Finding]:
     for name, count in seen.items():
         if count > 1:
             yield Finding("two receipts", f"{name}: {count}")
+    planned: dict[str, set[tuple[str, int]]] = defaultdict(set)
+    for row in tables.offsets.rows:
+        if row["event"] == "planned":
+            planned[row["batch"]].add((row["topic_id"], row["partition"]))
+    settled = {batch for batch, _, _ in seen}
+    for batch in settled & planned.keys():
+        lacking = {each for each in planned[batch] if (batch, *each) not in seen}
+        if lacking:
+            yield Finding("a receipt that lacks a partition", f"{batch}: {sorted(lacking)}")
+
+
+def tiled(tables: Tables) -> Iterator[Finding]:
+    """In a generation each batch begins where the one before it ended, or what is between is told.
+
+    Where the tables were never rolled back.
+    """
+    told = Told.of(tables)
+    lanes: dict[tuple[int, str, int], list[tuple[int, int, int]]] = defaultdict(list)
+    for row in tables.offsets.rows:
+        if row["event"] == "committed" and row["lane"] == "forward":
+            place = row["generation"], row["topic_id"], row["partition"]
+            lanes[place].append((row["batch_id"], row["start_offset"], row["end_offset"]))
+    for (generation, topic_id, partition), batches in lanes.items():
+        for (_, _, end), (number, start, _) in pairwise(sorted(batches)):
+            between = range(min(start, end), max(start, end))
+            untold = [e for e in between if not told.covers(Key(topic_id, partition, e))]
+            if start < end or untold:
+                text = (
+                    f"forward-{generation}-{number}: {topic_id[:6]}[{partition}] [{end}, {start})"
+                )
+                yield Finding("batches that do not tile", text)

@@ -158,7 +158,9 @@ class World:
     def has_accepted(self, key: Key) -> bool:
         """Whether the operator has given this offset up by name."""
         return any(
-            each.partition.partition == key.partition and each.start <= key.offset < each.end
+            each.partition.topic == self.books.names.get(key.topic_id)
+            and each.partition.partition == key.partition
+            and each.start <= key.offset < each.end
             for each in self.accepted
         )
 

@@ -2,7 +2,7 @@
 
 delta-rs' own dataset looks at the statistics of every column of every file for each question, and
 Arrow's scanner takes as long again for a file of a few rows. Here a question looks at the columns
-that it names, and a small file is read once.
+that it names, and a small file is read once: what becomes of it later, nobody here notices.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
+from pyarrow.fs import PyFileSystem
 
 from sluice.tables.arrow_datasets import dataset
 from sluice.tables.data_files import Condition
@@ -30,6 +31,8 @@ _SMALL = 1000  # rows
 _CODES = pa.dictionary(pa.int32(), pa.string())
 # The table's partition column, whose value no file has inside (PROTOCOL.md, Partition Values).
 _EVENT = "event"
+# The columns that questions bound. Lanes have short names: their statistics are whole.
+_BOUNDED = ("format_version", "lane", "generation", "batch_id", "start_offset", "end_offset")
 _MEETS: Mapping[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
     "in": lambda value, wanted: value in wanted,
@@ -43,15 +46,16 @@ _MEETS: Mapping[str, Callable[[Any, Any], bool]] = {
 class _File:
     path: str
     size: int
-    event: str
+    event: str | None
+    """None where the table has no partitions: somebody has copied it."""
     rows: int
-    bounds: Mapping[str, tuple[int, int]]
-    """The least and the greatest number of columns that have any, by the log's statistics."""
+    bounds: Mapping[str, tuple[Any, Any]]
+    """The least and the greatest value of columns that have any, by the log's statistics."""
 
     def may_have(self, wanted: Condition) -> bool:
         name, how, value = wanted
         if name == _EVENT:
-            return _MEETS[how](self.event, value)
+            return self.event is None or _MEETS[how](self.event, value)
         if name not in self.bounds or how == "in":
             return True
         least, greatest = self.bounds[name]
@@ -77,19 +81,28 @@ class OffsetsFiles:
             named = pa.table(table.get_add_actions(flatten=True))
             self._schema = pa.schema(table.schema().to_arrow())
         self._files = _files(named)
-        self._folder = files_in(self._uri, {each.path: each.size for each in self._files})
-        for path in known.keys() - {each.path for each in self._files}:
-            del known[path]
+        self._folder: PyFileSystem | None = None
+        for path in {*known} - {each.path for each in self._files}:
+            # Another thread may have been faster.
+            known.pop(path, None)
 
     def rows(self, wanted: Sequence[Condition]) -> list[Row]:
         """The rows that meet all conditions: few."""
+        files = self._that_may_have(wanted)
+        # As it is now: another thread may forget some of it.
+        found = dict(self._known)
         with reading_offsets(self._uri, self._pipeline):
-            return [
-                row
-                for each in self._that_may_have(wanted)
-                for row in self._rows(each, wanted)
-                if all(_meets(row[name], how, value) for name, how, value in wanted)
-            ]
+            small = [e for e in files if e.rows <= _SMALL and e.path not in found]
+            read = self._read(small, None)
+            self._known.update(read)
+            large = [each for each in files if each.rows > _SMALL]
+            found |= read | self._read(large, pq.filters_to_expression(wanted))
+        return [
+            row
+            for each in files
+            for row in found[each.path]
+            if all(_meets(row[name], how, value) for name, how, value in wanted)
+        ]
 
     def chunks(
         self, columns: Sequence[str], wanted: Sequence[Condition], as_codes: Sequence[str]
@@ -106,46 +119,49 @@ class OffsetsFiles:
     def _that_may_have(self, wanted: Sequence[Condition]) -> list[_File]:
         return [each for each in self._files if all(map(each.may_have, wanted))]
 
-    def _rows(self, file: _File, wanted: Sequence[Condition]) -> list[Row]:
-        if file.path in self._known:
-            return self._known[file.path]
-        scanned = self._dataset([file], self._schema, dataset.ParquetFileFormat())
-        if file.rows > _SMALL:
-            found: list[Row] = scanned.to_table(filter=pq.filters_to_expression(wanted)).to_pylist()
-            return found
-        found = self._known[file.path] = scanned.to_table(use_threads=False).to_pylist()
+    def _read(self, files: Sequence[_File], wanted: dataset.Expression | None) -> RowsByPath:
+        """The rows of several files at once, by file; only those that are wanted."""
+        found: RowsByPath = {each.path: [] for each in files}
+        if files:
+            scanned = self._dataset(files, self._schema, dataset.ParquetFileFormat())
+            for each in scanned.scanner(filter=wanted).scan_batches():
+                found[each.fragment.path] += each.record_batch.to_pylist()
         return found
 
     def _dataset(
         self, files: Sequence[_File], schema: pa.Schema, form: dataset.ParquetFileFormat
     ) -> dataset.Dataset:
+        if self._folder is None:
+            self._folder = files_in(self._uri, {each.path: each.size for each in self._files})
         return dataset.FileSystemDataset.from_paths(
             [each.path for each in files],
             schema=schema,
             format=form,
             filesystem=self._folder,
-            partitions=[dataset.field(_EVENT) == each.event for each in files],
+            partitions=[_is_of(each.event) for each in files],
         )
 
 
+def _is_of(event: str | None) -> dataset.Expression:
+    return dataset.scalar(True) if event is None else dataset.field(_EVENT) == event
+
+
 def _files(named: pa.Table) -> list[_File]:
-    numbers = [
-        each.name.removeprefix("min.")
-        for each in named.schema
-        if each.name.startswith("min.") and pa.types.is_integer(each.type)
-    ]
-    columns = ["path", "size_bytes", f"partition.{_EVENT}", "num_records"]
-    columns += [f"{end}.{name}" for name in numbers for end in ("min", "max")]
-    return [_file(row, numbers) for row in named.select(columns).to_pylist()]
+    """The files, from the log's actions; a column that has no statistics is not among these."""
+    ends = [f"{end}.{name}" for name in _BOUNDED for end in ("min", "max")]
+    asked = ("path", "size_bytes", "num_records", f"partition.{_EVENT}", *ends)
+    held = [each for each in asked if each in named.schema.names]
+    return [_file(row) for row in named.select(held).to_pylist()]
 
 
-def _file(row: Row, numbers: Sequence[str]) -> _File:
-    bounds = {name: (row[f"min.{name}"], row[f"max.{name}"]) for name in numbers}
+def _file(row: Row) -> _File:
+    bounds = {name: (row.get(f"min.{name}"), row.get(f"max.{name}")) for name in _BOUNDED}
     known = {name: each for name, each in bounds.items() if None not in each}
     # Without a count it may be large.
-    rows = _SMALL + 1 if row["num_records"] is None else row["num_records"]
-    path, event = unquote(row["path"]), row[f"partition.{_EVENT}"]
-    return _File(path, row["size_bytes"], event, rows, known)
+    rows = row.get("num_records")
+    count = _SMALL + 1 if rows is None else rows
+    event = row.get(f"partition.{_EVENT}")
+    return _File(unquote(row["path"]), row["size_bytes"], event, count, known)
 
 
 def _meets(found: Any, how: str, wanted: Any) -> bool:

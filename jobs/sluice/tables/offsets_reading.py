@@ -36,6 +36,7 @@ class OffsetsReading:
         self._table = table
         self._known = {} if known is None else known
         self._found: OffsetsFiles | None = None
+        self._answers: dict[str, list[dict[str, Any]]] = {}
         self._numbers: dict[str, int] = {}
 
     @property
@@ -147,6 +148,7 @@ class OffsetsReading:
     def forget(self) -> None:
         """Read again what is asked for from now on: a commit moves the table on."""
         self._found = None
+        self._answers.clear()
         self._numbers.clear()
 
     @property
@@ -171,8 +173,11 @@ class OffsetsReading:
 
     def _read(self, wanted: list[Condition]) -> list[dict[str, Any]]:
         """The rows that meet all conditions. Raises CommitUnknown or OffsetsDamaged."""
-        files = self._files()
-        return files.rows(wanted) if files else []
+        question = repr(wanted)
+        if question not in self._answers:
+            files = self._files()
+            self._answers[question] = files.rows(wanted) if files else []
+        return self._answers[question]
 
     def _files(self) -> OffsetsFiles | None:
         """The table's files; None while there is no table. Raises as `_read`."""

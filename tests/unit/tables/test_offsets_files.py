@@ -83,6 +83,24 @@ def test_small_files_are_read_once_and_forgotten_when_they_go(table: DeltaTable)
     assert len(known) == 4 + 1
 
 
+def test_statistics_leave_out_the_files_of_other_lanes_and_batches(table: DeltaTable) -> None:
+    known: RowsByPath = {}
+    files = OffsetsFiles("trips", table, known)
+    files.rows([("lane", "=", "backfill")])
+    assert len(known) == 4
+    files.rows([("event", "=", "planned"), ("batch_id", "<=", 1), ("generation", "=", 1)])
+    assert len(known) == 5
+
+
+def test_a_copy_without_partitions_is_read_as_well(tmp_path: Path, table: DeltaTable) -> None:
+    rows = table.to_pyarrow_table()
+    write_deltalake(tmp_path / "copy", rows)
+    files = OffsetsFiles("trips", DeltaTable(tmp_path / "copy"), {})
+    for wanted in QUESTIONS:
+        expected = rows.filter(pq.filters_to_expression(wanted)).to_pylist()
+        assert in_order(files.rows(wanted)) == in_order(expected)
+
+
 def test_a_file_that_is_not_asked_for_need_not_be_there(table: DeltaTable) -> None:
     (gone,) = table.file_uris(
         file_pruning_predicate=[("batch_id", "=", 2), ("event", "=", "planned")]
