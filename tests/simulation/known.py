@@ -97,7 +97,7 @@ HOLES: tuple[Hole, ...] = (
         *({each, back} for each in (*_OTHER_LOG, "topic deleted") for back in (*_BACK, *_LESS)),
     ),
     _hole("N3", ("no way out, TableRefused",), *({_RESTORED, each} for each in _LOST)),
-    _hole("N4", ("verify is red",), *_OFFSETS),
+    _hole("N4", ("verify is red", "batches that do not tile"), *_OFFSETS),
     _hole("N5, N7", ("verify is red, no phantom",), *_LOGS),
     _hole("N6", ("verify is red, complete",), _CLONED),
     _hole("N8", ("phantom, no record there",), {"brokers put back"}, {"an unclean election"}),
