@@ -122,6 +122,7 @@ HOLES: tuple[Hole, ...] = (
     ),
     _hole("S4", ("no way out, OffsetsDamaged",), {"drop", "others restore the offsets table"}),
     _hole("S5", ("exception OSError",), {"others restore the offsets table"}, {_RECOVER}),
+    _hole("S6", ("exception TableNotFoundError",), {"the data table is dropped", *_ZOMBIE}),
 )
 
 
