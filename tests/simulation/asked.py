@@ -71,12 +71,12 @@ def narrower(
 
 
 def passed_over(world: World, before: Tables, after: Tables, command: Command) -> Iterator[Finding]:
-    """A reset passes over what is stored or its target lies behind, and over nothing else."""
+    """A reset passes over what its target lies behind, is stored, or was passed over before."""
     options = command.options()
     if any(each in options for each in _ANYWHERE):
         return
     skipped = {_position(each) for each in options.get("--skip", [])}
-    old, kept = {repr(row) for row in before.offsets.rows}, stored(after)
+    old, kept, told = {repr(row) for row in before.offsets.rows}, stored(after), Told.of(before)
     for row in after.offsets.rows:
         if row["event"] != "reset_done" or row["cursor_after"] is None or repr(row) in old:
             continue
@@ -86,7 +86,8 @@ def passed_over(world: World, before: Tables, after: Tables, command: Command) -
             if not (row["cursor_before"] or 0) <= offset < row["cursor_after"]:
                 continue
             key = Key(*place, offset)
-            if (shown.topic, shown.partition, offset) not in skipped and key not in kept:
+            asked = (shown.topic, shown.partition, offset) in skipped
+            if not asked and key not in kept and not told.covers(key):
                 yield Finding("a reset passed over more than asked", named(key), key)
 
 
