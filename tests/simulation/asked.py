@@ -8,7 +8,6 @@ from typing import Any
 
 from tests.simulation.books import Content, Key, Shown
 from tests.simulation.commands import Command
-from tests.simulation.delta_tables import Row
 from tests.simulation.oracle import Finding, named
 from tests.simulation.rows import key_of
 from tests.simulation.told import Tables, Told, committed_aside, cursors, stored
@@ -45,12 +44,17 @@ def asked_again(command: Command, before: Tables) -> Asked:
 def narrower(
     world: World, before: Tables, after: Tables, asked: Asked, left_out: list[Any]
 ) -> Iterator[Finding]:
-    """Every record that is asked for is planned to be read again, or is named as left out."""
-    seen = {_planned(row) for row in before.offsets.rows if row["event"] == "planned"}
+    """Every record that is asked for is planned to be read again, or is named as left out.
+
+    Planned by this command, or by another one whose batch has not landed yet.
+    """
+    landed = before.data.transactions
     again = [
-        _planned(row)
+        (row["topic_id"], row["partition"], row["start_offset"], row["end_offset"])
         for row in after.offsets.rows
-        if row["event"] == "planned" and row["lane"] == "backfill" and _planned(row) not in seen
+        if row["event"] == "planned"
+        and row["lane"] == "backfill"
+        and row["batch_id"] > landed.get(f"sluice:trips:backfill:{row['generation']}", 0)
     ]
     ends = cursors(before)
     for shown in world.books.now.values():
@@ -120,8 +124,3 @@ def _position(text: str) -> tuple[str, int, int]:
     place, _, offset = text.partition("@")
     topic, _, number = place.rstrip("]").partition("[")
     return topic, int(number), int(offset)
-
-
-def _planned(row: Row) -> tuple[str, int, int, int, str]:
-    place = row["topic_id"], row["partition"]
-    return (*place, row["start_offset"], row["end_offset"], row["batch"])

@@ -120,7 +120,11 @@ HOLES: tuple[Hole, ...] = (
         ("a row is gone", "lost in silence"),
         *({each, less} for each in _GONE for less in _LESS),
     ),
-    _hole("S4", ("no way out, OffsetsDamaged",), {"drop", "others restore the offsets table"}),
+    _hole(
+        "S4",
+        ("no way out, OffsetsDamaged",),
+        *({each, "others restore the offsets table"} for each in ("drop", _LEFT_OUT)),
+    ),
     _hole("S5", ("exception OSError",), {"others restore the offsets table"}, {_RECOVER}),
     _hole("S6", ("exception TableNotFoundError",), {"the data table is dropped", *_ZOMBIE}),
 )
