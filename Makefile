@@ -45,7 +45,7 @@ test-benches: setup  ## Each bench with a few records
 
 PART ?= 0/1
 test-on-spark: setup  ## The tests that decide, which make test runs without Spark, on Spark; PART=2/5: some
-	SLUICE_TEST_LAKE=spark SLUICE_TEST_PART=$(PART) $(PYTEST) $(AT_ONCE) 2 -m 'deciding and not spark' tests/protocol tests/operations
+	SLUICE_TEST_LAKE=spark SLUICE_TEST_PART=$(PART) $(PYTEST) $(AT_ONCE) 2 -m 'deciding and not spark' tests/protocol tests/operations tests/cli
 
 test-airflow: setup  ## What operators do in Airflow: backfills, forms, tasks that are ended
 	$(PYTEST) $(AT_ONCE) 2 tests/airflow/scenarios

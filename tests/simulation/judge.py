@@ -84,7 +84,7 @@ class Judge:
             yield from strangers(self.world, tables)
             return
         if done.green and done.command.name == "reset":
-            yield from passed_over(self.world, self.before_it, tables, done.command)
+            yield from passed_over(self.world, self._before(), tables, done.command)
         if done.green and done.command.name in _RUNS:
             yield from self._green(tables, done.command.name == "catch up")
         elif done.green and done.command.words[:2] == ("quarantine", "replay"):

@@ -65,7 +65,7 @@ class Told:
             max((g for s, e, g in each.get(place, ()) if s <= key.offset < e), default=0)
             for each in (self.passed, self.read)
         )
-        return passed > 0 and read < passed
+        return read < passed
 
     def booked(self) -> Iterator[tuple[Key, str]]:
         """Each offset that is told as lost, and why."""
