@@ -10,8 +10,10 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --durations=30
 AT_ONCE := --dist loadfile --no-loadscope-reorder -n
 # These have their own targets.
 APART := $(addprefix tests/,airflow/scenarios benches browser containers faults mutations production recipes)
+# What starts Spark is in these.
+SPARKS := $(addprefix tests/,cli contracts decoding operations protocol)
 
-.PHONY: help setup s3 demo up down test test-fast test-recipes test-benches test-on-spark test-airflow test-browser screenshots test-faults test-mutations test-production test-containers env compose-check soak check format bench bench-places bench-airflow bench-scale bench-wide bench-formats simulate lock sbom clean
+.PHONY: help setup s3 demo up down test test-fast test-spark test-on-spark test-recipes test-benches test-airflow test-browser screenshots test-faults test-mutations test-production test-containers env compose-check soak check format bench bench-places bench-airflow bench-scale bench-wide bench-formats simulate lock sbom clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,8 +33,12 @@ up: setup  ## Start the broker, a Spark server and Airflow in the background; pr
 down:  ## Stop what `make up` started
 	@if [ -x $(BIN)/python ]; then $(BIN)/python -m local.stack down; fi
 
-test: setup  ## All tests but those that have targets of their own, below
-	$(PYTEST) $(AT_ONCE) 3 $(addprefix --ignore ,$(APART))
+test: setup  ## What decides, and one of each kind of what needs Spark; the others have targets of their own
+	$(PYTEST) $(AT_ONCE) 4 -m 'seam or not spark' $(addprefix --ignore ,$(APART))
+
+PART ?= 0/1
+test-spark: setup  ## What needs Spark: every type and format, tables of others, servers; PART=2/3: some
+	SLUICE_TEST_PART=$(PART) $(PYTEST) $(AT_ONCE) 2 -m 'spark and not seam' $(SPARKS)
 
 test-fast: setup  ## The quick tests only: values and DAG rules, in under a minute
 	$(PYTEST) $(AT_ONCE) 2 -m 'not patient' --hypothesis-profile=quick tests/unit tests/airflow/rules
@@ -40,15 +46,14 @@ test-fast: setup  ## The quick tests only: values and DAG rules, in under a minu
 test-recipes: setup  ## Every command of docs/operations.md, played as it stands there
 	$(PYTEST) tests/recipes
 
-test-benches: setup  ## Each bench with a few records
-	$(PYTEST) tests/benches
+test-benches: setup  ## Each bench with a few records; PART=2/4: some
+	SLUICE_TEST_PART=$(PART) $(PYTEST) tests/benches
 
-PART ?= 0/1
 test-on-spark: setup  ## The tests that decide, which make test runs without Spark, on Spark; PART=2/5: some
-	SLUICE_TEST_LAKE=spark SLUICE_TEST_PART=$(PART) $(PYTEST) $(AT_ONCE) 2 -m 'deciding and not spark' tests/protocol tests/operations tests/cli
+	SLUICE_TEST_LAKE=spark SLUICE_TEST_PART=$(PART) $(PYTEST) $(AT_ONCE) 2 -m 'deciding and not spark' $(SPARKS)
 
-test-airflow: setup  ## What operators do in Airflow: backfills, forms, tasks that are ended
-	$(PYTEST) $(AT_ONCE) 2 tests/airflow/scenarios
+test-airflow: setup  ## What operators do in Airflow: backfills, forms, tasks that are ended; PART=1/2: some
+	SLUICE_TEST_PART=$(PART) $(PYTEST) $(AT_ONCE) 2 tests/airflow/scenarios
 
 test-browser: setup  ## The page in Airflow, in Chromium: the machine's, else Playwright's own
 	$(PYTEST) tests/browser
@@ -84,8 +89,9 @@ MINUTES ?= 10
 soak: setup  ## A pipeline under random faults for MINUTES=10; SEED=7 repeats one
 	@$(BIN)/python -m tests.soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
+WORKERS ?= 2
 simulate: setup  ## Random histories of a pipeline in memory, judged at every step: MINUTES=5 SEED=7
-	@PYTHONHASHSEED=0 $(BIN)/python -m tests.simulation --minutes $(MINUTES) --workers 2 --keep build/histories $(if $(SEED),--seed $(SEED)) $(if $(TELL),--tell)
+	@PYTHONHASHSEED=0 $(BIN)/python -m tests.simulation --minutes $(MINUTES) --workers $(WORKERS) --keep build/histories $(if $(SEED),--seed $(SEED)) $(if $(TELL),--tell)
 
 check: setup  ## Lint, formatting, types
 	$(BIN)/ruff check

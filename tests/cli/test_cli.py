@@ -15,7 +15,7 @@ from local.embedded.ports import free_port
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import numbered, produce
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 
 @pytest.fixture
@@ -40,6 +40,8 @@ def said(trips: Installed, command: str) -> str:
     return done.stdout
 
 
+@pytest.mark.spark
+@pytest.mark.seam
 def test_every_command_for_people(trips: Installed) -> None:
     assert "would be planned" in said(trips, "plan")
     assert trips.ranges() == {}, "the command plan writes nothing"
@@ -58,6 +60,7 @@ def test_every_command_for_people(trips: Installed) -> None:
     assert trips.judge().facts.rows == 12
 
 
+@pytest.mark.spark
 def test_a_run_on_a_busy_topic_ends(trips: Installed) -> None:
     """It brings what was there when it began; what comes meanwhile may wait."""
     ended = threading.Event()

@@ -12,17 +12,16 @@ import re
 import sys
 
 import pytest
-from pyspark.sql import SparkSession
 from sluice.cli import command_line
 
 from local.embedded.broker import Broker
 from tests.conftest import topic_factory
-from tests.worlds.pipelines import Installed
+from tests.worlds.pipelines import Installed, no_spark
 from tests.worlds.processes import SLUICE
 from tests.worlds.records import produce
 from tests.worlds.terminal import in_terminal
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = pytest.mark.integration
 
 LONG = "a.topic.whose-name_is.long-" * 8
 NAMES = {"short": ("eighty", "eighty"), "long": (LONG[:200], "p" * 60)}
@@ -35,13 +34,12 @@ def orders(
     request: pytest.FixtureRequest,
     broker: Broker,
     tmp_path_factory: pytest.TempPathFactory,
-    spark: SparkSession,
 ) -> Installed:
     """A landed batch with a record in quarantine, and news in both partitions."""
     topic, name = NAMES[request.param]
     topic_factory(broker)(2, name=topic, retention_ms=-1)
     folder = tmp_path_factory.mktemp(request.param)
-    made = Installed(folder, broker.bootstrap, [topic], lambda: spark, name=name)
+    made = Installed(folder, broker.bootstrap, [topic], no_spark, name=name, written=True)
     form = {"type": "json", "schema": "id BIGINT, text STRING"}
     made.write_spec(format=form, quarantine={"max_ratio": 1.0}, description="a pipeline")
     produce(broker.bootstrap, topic, GOOD, 0)

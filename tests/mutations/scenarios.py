@@ -3,8 +3,9 @@
     python -m tests.mutations.scenarios NAME BOOTSTRAP FOLDER
 
 Prints the broken invariants as JSON. It runs in a process of its own, so that a mutated package
-can take the place of ours; the connection spark_default lets all of them share one Spark. A product
-that notices its own mutation and stops is judged as well.
+can take the place of ours. Its batches land without Spark, unless the connection spark_default says
+where there is one, which all share. A product that notices its own mutation and stops is judged as
+well.
 """
 
 from __future__ import annotations
@@ -382,7 +383,8 @@ def main(name: str, bootstrap: str, folder: str) -> None:
     assert create_topic(bootstrap, topic, 1, {})
     with contextlib.ExitStack() as at_the_end:
         session = cache(lambda: at_the_end.enter_context(spark(trips)))
-        trips = Installed(Path(folder), bootstrap, [topic], session)
+        written = "AIRFLOW_CONN_SPARK_DEFAULT" not in os.environ
+        trips = Installed(Path(folder), bootstrap, [topic], session, written=written)
         print(json.dumps(found_in(trips, name)), flush=True)
 
 

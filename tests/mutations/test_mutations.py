@@ -18,7 +18,6 @@ from tests.mutations.catalogue import SEEN_BY_ORACLE
 from tests.mutations.catalogue_of_tests import SEEN_BY_TESTS
 from tests.mutations.mutation import SeenByOracle, SeenByTest
 from tests.mutations.planting import ROOT, plant
-from tests.mutations.scenarios import SCENARIOS
 from tests.worlds.processes import JAVA_TUNING
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
@@ -26,24 +25,29 @@ pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
 @pytest.fixture(scope="session")
 def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """One Spark for all scenarios: no JVM is mutated, and the product runs on Connect as well."""
+    """One Spark for all scenarios that need it: no JVM is mutated."""
     folder = tmp_path_factory.mktemp("server")
     with SparkServer(folder, settings={"spark.master": "local[1]"}, environment=JAVA_TUNING) as one:
         yield one.connection
 
 
-@pytest.fixture
-def play(broker: Broker, remote: str, tmp_path: Path) -> Callable[[str, Path], dict[str, Any]]:
-    """`play(scenario, jobs)`, with the package in `jobs`: what the oracle says of it."""
+Play = Callable[[str, bool, Path], dict[str, Any]]
 
-    def of(scenario: str, jobs: Path) -> dict[str, Any]:
+
+@pytest.fixture
+def play(broker: Broker, tmp_path: Path, request: pytest.FixtureRequest) -> Play:
+    """`play(scenario, on_spark, jobs)`, with the package in `jobs`: what the oracle says of it."""
+
+    def of(scenario: str, on_spark: bool, jobs: Path) -> dict[str, Any]:
         folder = tmp_path / "run"
         folder.mkdir()
-        places = f"{jobs}{os.pathsep}{ROOT}"
+        places = {"PYTHONPATH": f"{jobs}{os.pathsep}{ROOT}"}
+        if on_spark:
+            places["AIRFLOW_CONN_SPARK_DEFAULT"] = request.getfixturevalue("remote")
         done = subprocess.run(
             [sys.executable, "-m", "tests.mutations.scenarios", scenario, broker.bootstrap, folder],
             cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": places, "AIRFLOW_CONN_SPARK_DEFAULT": remote},
+            env={**os.environ, **places},
             capture_output=True,
             text=True,
             timeout=300,
@@ -56,20 +60,20 @@ def play(broker: Broker, remote: str, tmp_path: Path) -> Callable[[str, Path], d
     return of
 
 
-@pytest.mark.parametrize("scenario", sorted(SCENARIOS))
-def test_the_product_as_it_is_is_exact(
-    scenario: str, play: Callable[[str, Path], dict[str, Any]]
-) -> None:
-    found = play(scenario, ROOT / "jobs")
+@pytest.mark.parametrize(
+    ("scenario", "on_spark"), sorted({(each.scenario, each.on_spark) for each in SEEN_BY_ORACLE})
+)
+def test_the_product_as_it_is_is_exact(scenario: str, on_spark: bool, play: Play) -> None:
+    found = play(scenario, on_spark, ROOT / "jobs")
     assert found["broken"] == [], f"{found['stopped']}\n{found['verdict']}"
     assert (found["stopped"], found["planned"] > 0) == (None, True)
 
 
 @pytest.mark.parametrize("mutation", SEEN_BY_ORACLE, ids=lambda each: each.name)
 def test_a_mutation_turns_the_oracle_red(
-    mutation: SeenByOracle, play: Callable[[str, Path], dict[str, Any]], tmp_path: Path
+    mutation: SeenByOracle, play: Play, tmp_path: Path
 ) -> None:
-    found = play(mutation.scenario, plant(mutation, tmp_path))
+    found = play(mutation.scenario, mutation.on_spark, plant(mutation, tmp_path))
     assert set(found["broken"]) & mutation.broken, f"{found['stopped']}\n{found['verdict']}"
 
 

@@ -90,7 +90,7 @@ class Session:
     cpu: float = field(default_factory=time.process_time)
     plays: int = 0
     broken: int = 0
-    steps: int = 0
+    actions: int = 0
     holes: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
 
@@ -111,7 +111,7 @@ class Session:
 
     def _play(self, history: History) -> None:
         found = play(history)
-        self.steps += found.steps
+        self.actions += found.actions
         if found.finding is None:
             return
         known = known_as(history.with_steps(found.done), found.finding)
@@ -140,8 +140,8 @@ class Session:
         """Say how many, how fast, and what was found."""
         seconds, cpu = time.monotonic() - self.began, time.process_time() - self.cpu
         print(
-            f"\n{self.plays} histories, {self.steps} actions in {seconds:.0f} s:"
-            f" {self.steps / seconds:.0f} a second, {self.steps / cpu:.0f} a CPU second"
+            f"\n{self.plays} histories, {self.actions} actions in {seconds:.0f} s:"
+            f" {self.actions / seconds:.0f} a second, {self.actions / cpu:.0f} a CPU second"
         )
         known = {name: count for name, count in sorted(self.holes.items()) if name}
         print(f"known holes: {known or 'none'}; not known: {self.unknown}")

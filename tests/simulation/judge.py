@@ -39,6 +39,7 @@ class Judge:
     remembered: set[Key] = field(default_factory=set)
     was: list[list[int]] = field(default_factory=list)
     greens: int = 0
+    judged_actions: int = 0
     proves_refusals: bool = True
 
     def before(self) -> None:
@@ -55,6 +56,7 @@ class Judge:
 
     def after(self) -> Finding | None:
         """The first thing that is wrong after a step."""
+        self.judged_actions += 1
         world = self.world
         world.books.look(world.kafka)
         tables = read_tables(world)

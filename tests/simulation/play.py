@@ -29,7 +29,8 @@ class Played:
     """How a history went: its finding, if there is one, and what each step did."""
 
     finding: Finding | None
-    steps: int
+    # The history's own, and those of the operator at its end.
+    actions: int
     told: Sequence[str] = field(default=())
     # The steps that were played and did something.
     done: Sequence[Step] = field(default=())
@@ -55,16 +56,16 @@ def play(history: History, ends: bool = True) -> Played:
     with a_world(history) as world:
         judge = Judge(world, proves_refusals=history.setting % 2 == 0)
         done = []
-        for number, step in enumerate(history.steps, 1):
+        for step in history.steps:
             before = len(world.told)
             finding = act(judge, world, step)
             # The first line names it.
             if len(world.told) > before + 1:
                 done.append(step)
             if finding:
-                return Played(finding, number, world.told, done)
+                return Played(finding, judge.judged_actions, world.told, done)
         finding = finale(judge, world) if ends else None
-        return Played(finding, len(history.steps), world.told, done)
+        return Played(finding, judge.judged_actions, world.told, done)
 
 
 def act(judge: Judge, world: World, step: Step) -> Finding | None:

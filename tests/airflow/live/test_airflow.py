@@ -1,6 +1,6 @@
-"""A real Airflow runs a pipeline, once through everything that it is asked for day by day.
+"""A real Airflow runs a pipeline; `make test-airflow` has what it is asked for more rarely.
 
-The tests build on each other, in this order; `make test-airflow` has the rarer scenarios.
+The tests build on each other, in this order.
 """
 
 from __future__ import annotations
@@ -10,15 +10,8 @@ from itertools import chain, repeat
 
 import pytest
 
-from local.embedded.airflow_client import AirflowApiError, DagRun
 from tests.worlds.backfill_runs import HOURLY, hour
-from tests.worlds.deployment import (
-    KEEPING_ALL,
-    RUN_SECONDS,
-    SECRET,
-    Deployment,
-    deployed,
-)
+from tests.worlds.deployment import KEEPING_ALL, SECRET, Deployment, deployed
 from tests.worlds.processes import JAVA_TUNING
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
@@ -54,36 +47,6 @@ def test_a_run_lands_what_kafka_holds(deployment: Deployment) -> None:
     (event,) = deployment.client.request("GET", "/assets/events")["asset_events"]
     assert event["source_dag_id"] == event["extra"]["pipeline"] == PIPELINE
     assert len(event["extra"]["batches"]) == 1
-
-
-def test_a_reset_shows_first_and_then_does_exactly_that(deployment: Deployment) -> None:
-    client, rewind = deployment.client, {"pipeline": PIPELINE, "target": "shift-by", "shift": -5}
-    client.wait_for_dag("sluice_reset")
-    client.unpause("sluice_reset")
-
-    def reset(**more: object) -> DagRun:
-        return client.wait_for_run(client.trigger("sluice_reset", rewind | more), RUN_SECONDS)
-
-    looked = reset()
-    assert deployment.states(looked) == {"preview": "success", "execute": "skipped"}
-    assert "5 read again, 0 skipped; Kafka holds [0, " in client.log(looked, "preview")
-    shown = deployment.handed_on(looked, "preview")
-    assert shown.keys() == {"pipeline", "preview"}, "a reference, never offsets"
-    with pytest.raises(AirflowApiError, match=r"422|400"):
-        client.trigger("sluice_reset", rewind | {"shift": "five"})
-
-    why = {"execute": True, "reason": "a mended schema"}
-    refused = reset(**why, as_previewed="9-9-00000000")
-    assert deployment.states(refused) == {"preview": "success", "execute": "failed"}
-    assert "the plan changed since the preview" in client.log(refused, "execute")
-    assert deployment.offsets("reset_intended") == []
-    done = reset(**why, as_previewed=shown["preview"])
-    assert deployment.states(done) == {"preview": "success", "execute": "success"}
-    deployment.run()
-    (row, *_) = deployment.offsets("reset_done")
-    assert (row["actor"], row["reason"]) == ("airflow:admin", "a mended schema")
-    assert row["run_id"] == done.run_id
-    deployment.assert_exact()
 
 
 def test_the_secret_of_the_connection_is_in_no_log_and_no_xcom(deployment: Deployment) -> None:

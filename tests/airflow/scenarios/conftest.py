@@ -23,6 +23,7 @@ SPECS: dict[str, dict[str, object]] = {
     "slow": HOURLY | {"max_records_per_batch": 4},
     "trips": {},
     "told": {},
+    "rewound": {},
     "noted": {"format": {"type": "json", "schema": SCHEMA}},
 }
 # Cluster policies: as long as a file says where, the settle of `told` ends there. Its retries come

@@ -20,7 +20,7 @@ from tests.worlds.corpus import RAW, Corpus
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import produce, send
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.spark, pytest.mark.seam]
 
 ANYTHING = {"max_ratio": 1.0}
 Rows = dict[tuple[int, int], dict[str, Any]]

@@ -224,6 +224,7 @@ def test_a_server_whose_commits_could_overwrite_others_is_warned_about(
     assert trips.judge().facts.rows == 10
 
 
+@pytest.mark.seam
 def test_batches_land_on_a_server_and_one_that_has_gone_is_named(
     server: SparkServer, topic: Topic, pipeline: Pipelines
 ) -> None:

@@ -13,7 +13,7 @@ from sluice.operations.reset.targets import to_earliest
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import numbered, produce
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+pytestmark = [pytest.mark.integration, pytest.mark.spark, pytest.mark.seam]
 
 
 JSON = {"type": "json", "schema": "id BIGINT, city STRING"}
