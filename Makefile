@@ -5,8 +5,7 @@ export PYTHON
 BIN := .venv/bin
 # Without its own bytecode, pytest would rewrite each test's assertions in each worker again.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --durations=30
-# The tests of a file share its fixtures; tests/conftest.py sets the order of the files. Two
-# workers leave a quarter of two cores idle.
+# The tests of a file share its fixtures; tests/conftest.py sets the order of the files.
 AT_ONCE := --dist loadfile --no-loadscope-reorder -n
 # These have their own targets.
 APART := $(addprefix tests/,airflow/scenarios benches browser containers faults mutations production recipes)
@@ -33,6 +32,7 @@ up: setup  ## Start the broker, a Spark server and Airflow in the background; pr
 down:  ## Stop what `make up` started
 	@if [ -x $(BIN)/python ]; then $(BIN)/python -m local.stack down; fi
 
+# More workers than cores: its tests wait for brokers, for a quarter of the time.
 test: setup  ## What decides, and one of each kind of what needs Spark; the others have targets of their own
 	$(PYTEST) $(AT_ONCE) 4 -m 'seam or not spark' $(addprefix --ignore ,$(APART))
 
@@ -52,7 +52,7 @@ test-benches: setup  ## Each bench with a few records; PART=2/4: some
 test-on-spark: setup  ## The tests that decide, which make test runs without Spark, on Spark; PART=2/5: some
 	SLUICE_TEST_LAKE=spark SLUICE_TEST_PART=$(PART) $(PYTEST) $(AT_ONCE) 2 -m 'deciding and not spark' $(SPARKS)
 
-test-airflow: setup  ## What operators do in Airflow: backfills, forms, tasks that are ended; PART=1/2: some
+test-airflow: setup  ## What operators do in Airflow: resets, backfills, forms, tasks that are ended; PART=1/2: some
 	SLUICE_TEST_PART=$(PART) $(PYTEST) $(AT_ONCE) 2 tests/airflow/scenarios
 
 test-browser: setup  ## The page in Airflow, in Chromium: the machine's, else Playwright's own

@@ -20,10 +20,6 @@ from tests.worlds.processes import JAVA_TUNING
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Of Delta's logs each task would write a projection's Java anew, which is a sixth of what these
-# small batches take. The stages that decode are compiled all the same, as is what processes do.
-PROJECTIONS = "spark.sql.codegen.factoryMode"
-
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -58,8 +54,7 @@ def spark(nothing_left_behind: None) -> Iterator[SparkSession]:
     for key, value in JAVA_TUNING.items():
         tuning.setenv(key, value)
     named = {"version": 1, "pipeline": "tests", "table": "tests", "topics": ["none"]}
-    keys = {"format": {"type": "raw"}, "spark": {PROJECTIONS: "NO_CODEGEN"}}
-    spec = PipelineSpec.model_validate({**named, **keys})
+    spec = PipelineSpec.model_validate({**named, "format": {"type": "raw"}})
     session = open_own(OwnSpark(), Warehouse("/"), spec)
     tuning.undo()
     yield session
@@ -111,15 +106,6 @@ def topic_factory(broker: Broker) -> Callable[..., str]:
         return name
 
     return create
-
-
-@pytest.fixture
-def compiling(spark: SparkSession) -> Iterator[None]:
-    """Spark compiles each projection, as it does for the product."""
-    before = spark.conf.get(PROJECTIONS)
-    spark.conf.set(PROJECTIONS, "FALLBACK")
-    yield
-    spark.conf.set(PROJECTIONS, before)
 
 
 def lands_without_spark(test: pytest.Item) -> bool:

@@ -1,4 +1,4 @@
-"""The mutations that a test of `make test` or of CI's faults must notice, and which test.
+"""The mutations that one test must notice, and which.
 
 What a test sees at once needs no scenario for the oracle. The oracle could not see some of them:
 a commit that is overwritten, a wrong moment, a loss that the tools count.

@@ -31,6 +31,7 @@ def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield one.connection
 
 
+CONNECTION = "AIRFLOW_CONN_SPARK_DEFAULT"
 Play = Callable[[str, bool, Path], dict[str, Any]]
 
 
@@ -41,13 +42,14 @@ def play(broker: Broker, tmp_path: Path, request: pytest.FixtureRequest) -> Play
     def of(scenario: str, on_spark: bool, jobs: Path) -> dict[str, Any]:
         folder = tmp_path / "run"
         folder.mkdir()
-        places = {"PYTHONPATH": f"{jobs}{os.pathsep}{ROOT}"}
+        environment = {**os.environ, "PYTHONPATH": f"{jobs}{os.pathsep}{ROOT}"}
+        environment.pop(CONNECTION, None)
         if on_spark:
-            places["AIRFLOW_CONN_SPARK_DEFAULT"] = request.getfixturevalue("remote")
+            environment[CONNECTION] = request.getfixturevalue("remote")
         done = subprocess.run(
             [sys.executable, "-m", "tests.mutations.scenarios", scenario, broker.bootstrap, folder],
             cwd=ROOT,
-            env={**os.environ, **places},
+            env=environment,
             capture_output=True,
             text=True,
             timeout=300,
@@ -89,3 +91,4 @@ def test_a_mutation_turns_its_test_red(mutation: SeenByTest, tmp_path: Path) -> 
         check=False,
     )
     assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout
+    assert " failed" in done.stdout.splitlines()[-1], done.stdout

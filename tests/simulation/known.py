@@ -127,6 +127,8 @@ HOLES: tuple[Hole, ...] = (
     ),
     _hole("S5", ("exception OSError",), {"others restore the offsets table"}, {_RECOVER}),
     _hole("S6", ("exception TableNotFoundError",), {"the data table is dropped", *_ZOMBIE}),
+    # The mirror writes an old topic's cursor for the new one of its name.
+    _hole("S7", ("missing",), {"topic created anew", "reset", *_ZOMBIE}),
 )
 
 
