@@ -37,13 +37,7 @@ def told(topic: Topic, pipeline: Pipelines) -> Callable[..., Installed]:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(each, marks=pytest.mark.seam) if each == "rows_that_are_replaced" else each
-        for each in STORIES
-    ],
-)
+@pytest.mark.parametrize("name", STORIES)
 def test_both_lakes_leave_the_same(told: Callable[..., Installed], name: str) -> None:
     keys, play = STORIES[name]
     stages = on_spark(told(**keys)), written(told(**keys))

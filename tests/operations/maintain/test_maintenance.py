@@ -111,6 +111,7 @@ def a_restore_finds_what_it_needs(trips: Installed, version: int | None) -> None
     trips.open().reset(to_earliest, "the unit was missing", "run", "pytest")
 
 
+@pytest.mark.spark
 def test_beside_running_pipelines_nothing_is_lost_and_no_batch_fails_for_good(
     topic: Topic, pipeline: Pipelines
 ) -> None:

@@ -166,7 +166,6 @@ def test_a_restore_by_timestamp_that_was_judged_blocks_nothing_once_its_version_
 
 
 @pytest.mark.spark
-@pytest.mark.seam
 def test_a_plan_made_before_a_restore_does_not_land_after_it(trips: Installed) -> None:
     more(trips, 20)
     work = trips.plan()

@@ -17,7 +17,7 @@ from tests.unit.builders import batch, offsets, sequence
 
 pytestmark = pytest.mark.integration
 
-BATCHES, AT_ONCE = 300, 5
+BATCHES, AT_ONCE = 150, 5
 NOW = Origin("run", "pytest", datetime(2026, 11, 1, tzinfo=UTC))
 
 
