@@ -40,7 +40,7 @@ PART ?= 0/1
 test-spark: setup  ## What needs Spark: every type and format, tables of others, servers; PART=2/3: some
 	SLUICE_TEST_PART=$(PART) $(PYTEST) $(AT_ONCE) 2 -m 'spark and not seam' $(SPARKS)
 
-test-fast: setup  ## The quick tests only: values and DAG rules, in under a minute
+test-fast: setup  ## The quick tests only: values and DAG rules, in forty seconds
 	$(PYTEST) $(AT_ONCE) 2 -m 'not patient' --hypothesis-profile=quick tests/unit tests/airflow/rules
 
 test-recipes: setup  ## Every command of docs/operations.md, played as it stands there

@@ -12,12 +12,14 @@ from tests.worlds.processes import until
 JOBS = Path(__file__).resolve().parents[3] / "jobs"
 
 CHILD = """
-import pathlib, sys, time
+import os, pathlib, sys, time
 sys.path.append({jobs!r})
 from sluice.scheduling.process_family import watching_parent
 def end():
     with open({ended!r}, "a") as file:
         file.write("ended ")
+    if pathlib.Path({ended!r}).read_text().count("ended") > 1:
+        os._exit(0)
 with watching_parent(end, pause=0.05):
     pathlib.Path({started!r}).touch()
     time.sleep(10)
