@@ -129,6 +129,9 @@ HOLES: tuple[Hole, ...] = (
     _hole("S6", ("exception TableNotFoundError",), {"the data table is dropped", *_ZOMBIE}),
     # The mirror writes an old topic's cursor for the new one of its name.
     _hole("S7", ("missing",), {"topic created anew", "reset", *_ZOMBIE}),
+    # A RESTORE to a RESTORE, from before a reset.
+    _hole("S8", ("missing",), *({_RESTORED, each} for each in _RESETS)),
+    _hole("S9", ("lost in silence",), {"others restore the offsets table", "retention deletes"}),
 )
 
 
