@@ -9,10 +9,10 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --durations=30
 AT_ONCE := --dist loadfile --no-loadscope-reorder -n
 # These have their own targets.
 APART := $(addprefix tests/,airflow/scenarios benches browser containers faults mutations production recipes)
-# What starts Spark is in these.
-SPARKS := $(addprefix tests/,cli contracts decoding operations protocol)
+# What starts Spark is in these, and in tests/contracts.
+SPARKS := $(addprefix tests/,cli decoding operations protocol)
 
-.PHONY: help setup s3 demo up down test test-fast test-spark test-on-spark test-recipes test-benches test-airflow test-browser screenshots test-faults test-mutations test-production test-containers env compose-check soak check format bench bench-places bench-airflow bench-scale bench-wide bench-formats simulate lock sbom clean
+.PHONY: help setup s3 demo up down test test-fast test-spark test-contracts test-on-spark test-recipes test-benches test-airflow test-browser screenshots test-faults test-mutations test-production test-containers env compose-check soak check format bench bench-places bench-airflow bench-scale bench-wide bench-formats simulate lock sbom clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,13 +32,16 @@ up: setup  ## Start the broker, a Spark server and Airflow in the background; pr
 down:  ## Stop what `make up` started
 	@if [ -x $(BIN)/python ]; then $(BIN)/python -m local.stack down; fi
 
-# More workers than cores: its tests wait for brokers, for a quarter of the time.
+# More workers than cores: its tests often wait for brokers.
 test: setup  ## What decides, and one of each kind of what needs Spark; the others have targets of their own
 	$(PYTEST) $(AT_ONCE) 4 -m 'seam or not spark' $(addprefix --ignore ,$(APART))
 
 PART ?= 0/1
 test-spark: setup  ## What needs Spark: every type and format, tables of others, servers; PART=2/3: some
 	SLUICE_TEST_PART=$(PART) $(PYTEST) $(AT_ONCE) 2 -m 'spark and not seam' $(SPARKS)
+
+test-contracts: setup  ## The lake without Spark, in which all that decides lands, beside Spark's: the same tables and refusals
+	$(PYTEST) -m spark tests/contracts
 
 test-fast: setup  ## The quick tests only: values and DAG rules, in forty seconds
 	$(PYTEST) $(AT_ONCE) 2 -m 'not patient' --hypothesis-profile=quick tests/unit tests/airflow/rules

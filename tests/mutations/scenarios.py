@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from sluice.progress.resources import PipelineResources
 
+# Where Spark is; unset, batches land without it.
+CONNECTION = "AIRFLOW_CONN_SPARK_DEFAULT"
 Expectations = dict[str, Any]
 JSON = {"type": "json", "schema": "id BIGINT"}
 SCENARIOS: dict[str, Callable[[Installed], Expectations | None]] = {}
@@ -373,8 +375,7 @@ def spark(trips: Installed) -> AbstractContextManager[SparkSession]:
     """The pipeline's session, where the connection says; the package may be a mutated one."""
     from sluice.pipeline import find_pipeline
 
-    connection = "AIRFLOW_CONN_SPARK_DEFAULT"
-    found = find_pipeline(trips.name, {**trips.environment, connection: os.environ[connection]})
+    found = find_pipeline(trips.name, {**trips.environment, CONNECTION: os.environ[CONNECTION]})
     return found.engine.open_spark(found.spec, None)
 
 
@@ -383,7 +384,7 @@ def main(name: str, bootstrap: str, folder: str) -> None:
     assert create_topic(bootstrap, topic, 1, {})
     with contextlib.ExitStack() as at_the_end:
         session = cache(lambda: at_the_end.enter_context(spark(trips)))
-        written = "AIRFLOW_CONN_SPARK_DEFAULT" not in os.environ
+        written = CONNECTION not in os.environ
         trips = Installed(Path(folder), bootstrap, [topic], session, written=written)
         print(json.dumps(found_in(trips, name)), flush=True)
 

@@ -18,6 +18,7 @@ from tests.mutations.catalogue import SEEN_BY_ORACLE
 from tests.mutations.catalogue_of_tests import SEEN_BY_TESTS
 from tests.mutations.mutation import SeenByOracle, SeenByTest
 from tests.mutations.planting import ROOT, plant
+from tests.mutations.scenarios import CONNECTION, SCENARIOS
 from tests.worlds.processes import JAVA_TUNING
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
@@ -31,7 +32,6 @@ def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield one.connection
 
 
-CONNECTION = "AIRFLOW_CONN_SPARK_DEFAULT"
 Play = Callable[[str, bool, Path], dict[str, Any]]
 
 
@@ -60,6 +60,10 @@ def play(broker: Broker, tmp_path: Path, request: pytest.FixtureRequest) -> Play
         return found
 
     return of
+
+
+def test_every_scenario_shows_a_mutation() -> None:
+    assert {each.scenario for each in SEEN_BY_ORACLE} == SCENARIOS.keys()
 
 
 @pytest.mark.parametrize(
