@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 
 import click
-from sluice.lake.job_errors import reporting_errors
+from sluice.lake.job_errors import WORD, reporting_errors
 from sluice.offsets.batches import BatchReference
 from sluice.pipeline import find_pipeline
 from sluice.tables.s3_access import reach_warehouse
@@ -24,7 +24,7 @@ from sluice.tables.s3_access import reach_warehouse
 @click.option("--batches", required=True, help="The first and the last: 42..43.")
 def main(pipeline: str, lane: str, generation: int, batches: str) -> None:
     """Land the batches; the environment and the offsets table supply the rest."""
-    with reporting_errors("sluice.ingest"):
+    with reporting_errors("sluice.ingest", os.environ.get(WORD, "")):
         reach_warehouse(os.environ)
         work = BatchReference.from_dict(
             {"pipeline": pipeline, "lane": lane, "generation": generation, "batches": batches}

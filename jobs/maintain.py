@@ -12,7 +12,7 @@ import logging
 import os
 
 import click
-from sluice.lake.job_errors import reporting_errors
+from sluice.lake.job_errors import WORD, reporting_errors
 from sluice.pipeline import find_pipeline
 from sluice.tables.s3_access import reach_warehouse
 
@@ -25,7 +25,7 @@ log = logging.getLogger("sluice.maintain")
 @click.option("--actor", required=True, help="Recorded in receipts that are due.")
 def main(pipeline: str, run_id: str, actor: str) -> None:
     """Maintain the pipeline's tables; the environment supplies the rest."""
-    with reporting_errors("sluice.maintain"):
+    with reporting_errors("sluice.maintain", os.environ.get(WORD, "")):
         reach_warehouse(os.environ)
         done = find_pipeline(pipeline, os.environ).maintain(run_id, actor)
         for line in done.summary:

@@ -64,11 +64,11 @@ private[sluice] object AvroReads {
       case (Type.BOOLEAN, Type.BOOLEAN) => in => in.boolean()
       case (Type.INT, Type.INT) => in => in.int()
       case (Type.INT, Type.LONG) => in => in.int().toLong
-      case (Type.INT, Type.FLOAT) => in => in.int().toFloat
+      case (Type.INT, Type.FLOAT) => in => exactFloat(in.int())
       case (Type.INT, Type.DOUBLE) => in => in.int().toDouble
       case (Type.LONG, Type.LONG) => in => in.long()
-      case (Type.LONG, Type.FLOAT) => in => in.long().toFloat
-      case (Type.LONG, Type.DOUBLE) => in => in.long().toDouble
+      case (Type.LONG, Type.FLOAT) => in => exactFloat(in.long())
+      case (Type.LONG, Type.DOUBLE) => in => exactDouble(in.long())
       case (Type.FLOAT, Type.FLOAT) => in => in.float()
       case (Type.FLOAT, Type.DOUBLE) => in => in.float().toDouble
       case (Type.DOUBLE, Type.DOUBLE) => in => in.double()
@@ -77,6 +77,24 @@ private[sluice] object AvroReads {
       case (Type.BYTES | Type.STRING, Type.BYTES) => bytesAs(reader, in => in.long())
       case _ => null
     })
+
+  // The largest long becomes 2^63, which no long is, and is cut to itself on the way back.
+  private val Beyond = -Long.MinValue.toDouble
+
+  private def exactFloat(number: Long): Float = {
+    val found = number.toFloat
+    if (found >= Beyond || found.toLong != number) throw rounded("FLOAT", number)
+    found
+  }
+
+  private def exactDouble(number: Long): Double = {
+    val found = number.toDouble
+    if (found >= Beyond || found.toLong != number) throw rounded("DOUBLE", number)
+    found
+  }
+
+  private def rounded(declared: String, number: Long) =
+    new Misfit(s"expected a number that a $declared holds without rounding, found $number")
 
   /** Bytes, or the number that they are where the reader says so. */
   private def bytesAs(reader: Schema, length: Cursor => Long): Read =

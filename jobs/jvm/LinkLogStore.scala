@@ -1,7 +1,7 @@
 package sluice
 
 import io.delta.storage.HDFSLogStore
-import java.io.{FileNotFoundException, IOException}
+import java.io.IOException
 import java.lang.{Boolean => JBoolean}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Paths}
@@ -17,7 +17,8 @@ import org.apache.spark.sql.delta.util.DeltaFileOperations.absolutePath
   * Delta's own one looks first and then renames, which overwrites what another process has
   * committed in between.
   *
-  * A commit that adds a file which is not here is refused: a worker has written it elsewhere.
+  * A commit that adds a file which is not here is refused: a worker has written it elsewhere. So is
+  * one whose predecessor is not here any more.
   */
 class LinkLogStore(settings: Configuration) extends HDFSLogStore(settings) {
 
@@ -29,6 +30,8 @@ class LinkLogStore(settings: Configuration) extends HDFSLogStore(settings) {
       // Without checksum files: no other Delta writer leaves any.
       val files = FileSystem.getLocal(conf).getRawFileSystem
       val draft = createTempPath(commit)
+      // A draft would make the folder anew.
+      Predecessor.require(files, commit)
       try {
         val out = files.create(draft, false)
         try actions.forEachRemaining { action =>
@@ -36,6 +39,7 @@ class LinkLogStore(settings: Configuration) extends HDFSLogStore(settings) {
           out.write(s"$action\n".getBytes(UTF_8))
         }
         finally out.close()
+        Predecessor.require(files, commit)
         Files.createLink(local(commit), local(draft))
       } finally files.delete(draft, false)
     }
@@ -44,7 +48,7 @@ class LinkLogStore(settings: Configuration) extends HDFSLogStore(settings) {
     case added: AddFile =>
       val file = absolutePath(commit.getParent.getParent.toString, added.path)
       if (Option(file.toUri.getScheme).forall(_ == "file") && !Files.exists(local(file)))
-        throw new FileNotFoundException(s"SLUICE-UNSEEN ${file.toUri.getPath}")
+        throw new Refused("SLUICE_UNSEEN", "file" -> file.toUri.getPath)
     case _ =>
   }
 

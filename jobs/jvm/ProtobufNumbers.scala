@@ -2,11 +2,14 @@ package sluice
 
 import com.google.protobuf.{CodedInputStream, InvalidProtocolBufferException}
 import com.google.protobuf.Descriptors.{Descriptor, FieldDescriptor}
+import com.google.protobuf.Descriptors.FieldDescriptor.Type
 import com.google.protobuf.WireFormat._
 
-/** Numbers of several bytes on the wire: at most 5 bytes of a tag or a length, and 10 of a value.
+/** Numbers of several bytes on the wire: at most 5 bytes of a tag or a length, and 10 of a value,
+  * and in a field of 32 bits no number of more.
   *
-  * Java's parser cuts longer ones, and goes on with another field or number; C's refuses them.
+  * Java's parser cuts longer ones, and goes on with another field or number; C's refuses them, but
+  * cuts what a field is too small for as well.
   */
 private[sluice] object ProtobufNumbers {
   private val Short = 5
@@ -35,7 +38,7 @@ private[sluice] object ProtobufNumbers {
       val tag = short(in)
       val field = if (message == null) null else message.findFieldByNumber(getTagFieldNumber(tag))
       getTagWireType(tag) match {
-        case WIRETYPE_VARINT => number(in, Whole)
+        case WIRETYPE_VARINT => value(in, field)
         case WIRETYPE_LENGTH_DELIMITED => delimited(in, field)
         case WIRETYPE_START_GROUP => walk(in, if (isMessage(field)) field.getMessageType else null)
         case WIRETYPE_END_GROUP => within = false
@@ -52,9 +55,21 @@ private[sluice] object ProtobufNumbers {
       in.popLimit(limit)
     } else if (field != null && field.isPackable && field.getLiteType.getWireType == WIRETYPE_VARINT) {
       val limit = in.pushLimit(length)
-      while (!in.isAtEnd) number(in, Whole)
+      while (!in.isAtEnd) value(in, field)
       in.popLimit(limit)
     } else in.skipRawBytes(length)
+  }
+
+  private def value(in: CodedInputStream, field: FieldDescriptor): Unit = {
+    val found = number(in, Whole)
+    if (field != null) {
+      val fits = field.getType match {
+        case Type.INT32 | Type.ENUM => found == found.toInt
+        case Type.UINT32 | Type.SINT32 => (found >>> 32) == 0
+        case _ => true
+      }
+      if (!fits) throw tooLong(s"one of more than 32 bits in ${field.getName}")
+    }
   }
 
   private def isMessage(field: FieldDescriptor): Boolean =

@@ -11,7 +11,8 @@ SluiceError
 ├── SparkFailed          read the cause: Spark stopped before its commit
 ├── DataLost             decide about lost data (`on_data_loss`)
 ├── GapUnexplained       decide about a hole in the log
-├── RowsErased           decide about rows that others deleted (`--bring-back-erased`)
+├── BatchInDoubt         decide about a batch that may hold records of another topic
+├── RowsErased           decide about rows that others deleted or changed (`--bring-back-erased`)
 ├── UnknownSchema        register the schema, or correct who wrote the records
 ├── SchemaChanged        ask whether the registry was rebuilt, then set its kept schemas aside
 ├── TooManyQuarantined   fix the schema or raise `quarantine.max_ratio`
@@ -98,8 +99,12 @@ class GapUnexplained(SluiceError):
     """Offsets of a batch have no row, and the log does not explain why."""
 
 
+class BatchInDoubt(SluiceError):
+    """A committed batch may hold records of another topic than the one that was planned."""
+
+
 class RowsErased(SluiceError):
-    """Reading again would bring back rows that others deleted; nothing was changed."""
+    """Reading again would bring back rows that others deleted or changed; nothing was done."""
 
 
 class UnknownSchema(SluiceError):

@@ -7,9 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-ANY_PIPELINE = "PIPELINE"
-"""Stands for the pipeline's name, in a text that does not know it."""
-
 YOUR_WORDS = "…"
 """Stands for what only the operator can say, such as a reason."""
 

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from sluice.lake.port import Lake, ShowReading
     from sluice.offsets.batches import BatchReference
     from sluice.offsets.origin import Origin
-    from sluice.offsets.ranges import TopicPartition
     from sluice.operations.backfill.selection import Selection
     from sluice.operations.overview.fleet import Fleet
     from sluice.protocol.ingest.landed import LandedBatch
+    from sluice.protocol.plan.log_ends import LogEnds
     from sluice.protocol.plan.outlook import Outlook
     from sluice.protocol.plan.write_plan import PlannedWork
     from sluice.protocol.settle.announcements import Announced, Announcement
@@ -144,14 +144,14 @@ class Pipeline(OperatorCommands):
 
         return announce(self.resources, before)
 
-    def log_ends(self) -> Mapping[TopicPartition, int]:
+    def log_ends(self) -> LogEnds:
         """The end of what can be read now, by partition."""
         from sluice.protocol.plan.log_ends import read_log_ends
 
         return read_log_ends(self.resources)
 
-    def has_reached(self, ends: Mapping[TopicPartition, int]) -> bool:
-        """Whether everything below these ends is in the table."""
+    def has_reached(self, ends: LogEnds) -> bool:
+        """Whether everything below these ends is in the table, as far as a plan has looked."""
         from sluice.protocol.plan.log_ends import has_reached
 
         return has_reached(self.resources, ends)
@@ -174,7 +174,9 @@ def open_pipeline(
     find_registry: FindRegistry = no_registry,
 ) -> Pipeline:
     """The pipeline of a spec and its Kafka connection's `extra`; contacts nothing yet."""
-    client, tables = ClientSettings.from_extra(spec.kafka, kafka), Warehouse(settings.warehouse)
+    client = ClientSettings.from_extra(spec.kafka, kafka)
+    tables = Warehouse(settings.warehouse, settings.warehouse_name)
+    spec = _in_deployment(spec, settings)
     resources = PipelineResources.of(spec, tables, client, find_registry=find_registry)
     return Pipeline(resources, SparkEngine(open_at(place, tables)))
 
@@ -219,4 +221,13 @@ def open_fleet(
     from sluice.operations.overview.fleet import Fleet
 
     tables = Warehouse(settings.warehouse)
-    return Fleet(specs.accepted.values(), tables, extra_of, specs.refused)
+    accepted = [_in_deployment(each, settings) for each in specs.accepted.values()]
+    return Fleet(accepted, tables, extra_of, specs.refused)
+
+
+def _in_deployment(spec: PipelineSpec, settings: Settings) -> PipelineSpec:
+    """The spec, whose consumer group has the deployment's prefix."""
+    if not settings.group_prefix or spec.consumer_group is None:
+        return spec
+    group = f"{settings.group_prefix}{spec.consumer_group}"
+    return spec.model_copy(update={"consumer_group": group})

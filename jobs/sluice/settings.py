@@ -19,21 +19,29 @@ from sluice.errors import SettingsError
 class Settings:
     """Where the tables and the pipeline specs are.
 
-    Raises SettingsError for a warehouse that is neither a path nor in an S3 bucket.
+    `warehouse_name` is what the warehouse's marker has to say, None where it needs none;
+    `group_prefix` stands before the names of all groups that mirror cursors. Raises SettingsError
+    for a warehouse that is neither a path nor in an S3 bucket, and for names with other characters.
     """
 
     warehouse: str
     pipelines: Path
+    warehouse_name: str | None = None
+    group_prefix: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "warehouse", _root_of(self.warehouse))
+        _require_name("SLUICE_WAREHOUSE_NAME", self.warehouse_name or "")
+        _require_name("SLUICE_GROUP_PREFIX", self.group_prefix)
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:
-        """Read `SLUICE_WAREHOUSE` and `SLUICE_PIPELINES`."""
+        """Read `SLUICE_WAREHOUSE`, `SLUICE_PIPELINES` and what else concerns all pipelines."""
         return cls(
             warehouse=environment.get("SLUICE_WAREHOUSE") or "./warehouse",
             pipelines=Path(environment.get("SLUICE_PIPELINES") or "dags/pipelines"),
+            warehouse_name=environment.get("SLUICE_WAREHOUSE_NAME") or None,
+            group_prefix=environment.get("SLUICE_GROUP_PREFIX") or "",
         )
 
 
@@ -69,6 +77,14 @@ def _in_bucket(scheme: str, place: SplitResult) -> str:
             " Keys belong in the Airflow connection sluice_warehouse."
         )
     return f"{S3_SCHEME}://{place.netloc}{place.path.rstrip('/')}"
+
+
+def _require_name(setting: str, name: str) -> None:
+    if not re.fullmatch(r"[A-Za-z0-9._-]{0,64}", name):
+        raise SettingsError(
+            f"{setting}: expected at most 64 letters, digits, dots, dashes and underscores, found"
+            f" {name!r}."
+        )
 
 
 _KAFKA = '{"conn_type": "kafka", "extra": {"bootstrap.servers": "…"}}'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from deltalake import DeltaTable, write_deltalake
@@ -85,10 +86,19 @@ def undecodable_records(stage: Stage) -> None:
     reading = stage.attempt(1, (3, 0, 24), (0, 0, 2))
     stage.land(reading)
     stage.set_aside(reading)
-    again = stage.attempt(1, (3, 0, 24), (0, 0, 2), attempt="second")
+    again = stage.attempt(1, (3, 0, 24), (0, 0, 2), attempt="second", ticket=1)
     stage.set_aside(again)
-    stage.land_decodable(again)
+    stage.land_decodable(again, undecodable=len(BAD))
     stage.set_aside(stage.attempt(2, (0, 2, 10)))
+
+
+@story(format=FORM)
+def tickets_that_others_have_used(stage: Stage) -> None:
+    stage.set_aside(stage.attempt(1, (3, 0, 24), ticket=1))
+    stage.set_aside(stage.attempt(1, (3, 0, 12), attempt="late", ticket=1))
+    stage.set_aside(stage.attempt(1, (3, 0, 12), attempt="later"))
+    stage.set_aside(stage.attempt(2, (0, 0, 2)))
+    stage.set_aside(stage.attempt(1, (3, 0, 12), attempt="of a closed batch", ticket=2))
 
 
 @story()
@@ -98,6 +108,15 @@ def rows_that_are_replaced(stage: Stage) -> None:
     stage.land(stage.attempt(1, (0, 3, 8), (1, 0, 10), mode="replace", lane="backfill"))
 
 
+@story()
+def rows_of_which_some_may_change(stage: Stage) -> None:
+    stage.land(stage.attempt(1, (0, 0, 10), (1, 0, 10)))
+    again = stage.attempt(1, (0, 2, 8), (1, 3, 9), mode="replace", lane="backfill")
+    at = {number: TopicPartition(stage.topic, number) for number in (0, 1)}
+    only = (OffsetRange(at[0], 2, 4), OffsetRange(at[0], 7, 8), OffsetRange(at[1], 3, 4))
+    stage.land(replace(again, batch=replace(again.batch, only=only)))
+
+
 @story(partition_by=["_topic", "_partition"])
 def rows_that_are_replaced_in_partitions(stage: Stage) -> None:
     stage.land(stage.attempt(1, (0, 0, 10), (1, 0, 10)))
@@ -105,17 +124,17 @@ def rows_that_are_replaced_in_partitions(stage: Stage) -> None:
 
 
 @story()
-def a_row_that_kafka_no_longer_has(stage: Stage) -> None:
+def rows_where_the_log_has_markers(stage: Stage) -> None:
     reading = stage.attempt(1, (0, 0, 10))
     stage.land(reading)
-    # Offsets 10 and 11 are an aborted transaction's.
-    rows = DeltaTable(stage.trips.data).to_pyarrow_table().slice(0, 1)
+    # Offsets 10 and 11 are an aborted transaction's, 12 is its marker.
+    rows = DeltaTable(stage.trips.data).to_pyarrow_table().slice(0, 2)
     at = rows.schema.get_field_index("_offset")
-    moved = rows.set_column(at, rows.schema.field(at), [[11]])
+    moved = rows.set_column(at, rows.schema.field(at), [[11, 12]])
     write_deltalake(stage.trips.data, moved, mode="append")
     stage.land(stage.attempt(1, (0, 5, 14), mode="replace", lane="backfill"))
     kept = [row["_offset"] for row in stage.trips.rows()]
-    assert sorted(kept) == [*range(10), 11, 13]
+    assert sorted(kept) == [*range(10), 13]
 
 
 @story(format={"type": "json", "schema": "id BIGINT"})

@@ -17,7 +17,6 @@ from sluice.tables.batch_commits import batch_sizes
 from sluice.tables.coordinates import StoredCoordinates
 from sluice.tables.delta_log import DeltaLog
 
-_TIMED = ("quarantined_at",)
 # A MERGE has some twenty more metrics, and an OPTIMIZE the quartiles of its files' sizes.
 _METRICS = {
     *("numFiles", "numOutputRows", "numRemovedFiles", "numCopiedRows", "numDeletedRows"),
@@ -38,15 +37,11 @@ def observed(table: Path, batches: Iterable[Batch] = ()) -> Told:
     log = sorted((table / "_delta_log").glob(f"{'[0-9]' * 20}.json"))
     return {
         "types": [(each.name, str(each.type)) for each in rows.schema],
-        "rows": sorted(map(_row, rows.to_pylist()), key=str),
+        "rows": sorted(rows.to_pylist(), key=str),
         "commits": [_commit(each) for each in log],
         "checkpoints": len(list((table / "_delta_log").glob("*.checkpoint.parquet"))),
         "read": _read(str(table), batches),
     }
-
-
-def _row(found: dict[str, Any]) -> dict[str, Any]:
-    return {key: "a moment" if key in _TIMED else value for key, value in found.items()}
 
 
 def _commit(file: Path) -> Told:

@@ -6,11 +6,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event, Thread
 
+from sluice.errors import CommitConflict
 from sluice.lake.port import BatchAttempt, Engine, Lake, QuarantineResult, Undecodable, Upkeep
 from sluice.offsets.batches import Batch, BatchSequence, Mode, PlannedRange
+from sluice.offsets.quarantine_tickets import Ticket
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.pipeline import Pipeline
 from sluice.progress.resources import PipelineResources
@@ -60,6 +63,7 @@ class Stage:
         mode: Mode = "append",
         attempt: str = "first",
         lane: str = "forward",
+        ticket: int = 0,
     ) -> BatchAttempt:
         """An attempt at a batch of ranges: partition, start, end."""
         found = [OffsetRange(TopicPartition(self.topic, n), start, end) for n, start, end in ranges]
@@ -69,7 +73,9 @@ class Stage:
         self.batches[str(batch)] = batch
         words = {each.partition: f"w{each.end}" for each in found}
         spec = self.trips.open().spec.edition
-        return BatchAttempt(batch, tuple(found), attempt, words, False, spec)
+        moment = datetime(2026, 1, 1, 12, 30, ticket, 123456, UTC)
+        taken = Ticket(sequence.quarantine_app_id, 2**20 * number + 2 * ticket, moment)
+        return BatchAttempt(batch, tuple(found), attempt, words, False, spec, taken)
 
     def land(self, reading: BatchAttempt) -> None:
         with self.lake() as lake:
@@ -79,17 +85,21 @@ class Stage:
             except Undecodable as stopped:
                 self.said.append(str(stopped))
 
-    def set_aside(self, reading: BatchAttempt) -> QuarantineResult:
+    def set_aside(self, reading: BatchAttempt) -> QuarantineResult | None:
         with self.lake() as lake:
             lake.prepare_quarantine()
-            found = lake.quarantine(reading)
+            try:
+                found = lake.quarantine(reading)
+            except CommitConflict as late:
+                self.said.append(str(late))
+                return None
         self.said.append(found)
         return found
 
-    def land_decodable(self, reading: BatchAttempt) -> None:
+    def land_decodable(self, reading: BatchAttempt, undecodable: int = 0) -> None:
         with self.lake() as lake:
             lake.prepare()
-            lake.land_decodable(reading)
+            lake.land_decodable(replace(reading, undecodable=undecodable))
 
     def observed(self) -> Told:
         quarantine = self.trips.warehouse / "trips__quarantine"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sluice.broker.port import TopicSelection
+from sluice.broker.port import TopicEnd, TopicSelection
 from sluice.errors import BrokerUnavailable
 from sluice.offsets.loss_causes import LossKind
 from sluice.offsets.partition_log import KafkaState, PartitionLog, Retention
@@ -101,8 +101,8 @@ def test_an_open_transaction_is_cut_at_the_log_start_to_whole_batches(driver: Dr
     transaction = driver.begin(topic, numbered(2))
     driver.produce(topic, numbered(1))
     driver.delete_records(topic, 3)
-    assert bounds(driver, topic) == (3, 2, 5), "the last stable offset is below the log start"
-    assert driver.cluster.open_since(state(driver, topic).logs) == {}
+    assert bounds(driver, topic) == (3, 3, 5), "what is below the log start cannot be read"
+    assert set(driver.cluster.open_since(state(driver, topic).logs)) == {at(topic)}
     driver.delete_records(topic, 4)
     assert bounds(driver, topic) == (4, 4, 5)
     driver.end(transaction, topic, commit=True)
@@ -193,7 +193,9 @@ def test_a_group_has_the_offsets_that_were_committed_last(driver: Driver) -> Non
     assert driver.cluster.group_offsets(group, both) == {both[0]: None, both[1]: None}
     driver.commit_group(group, topic, 4)
     assert driver.cluster.group_offsets(group, both) == {both[0]: 4, both[1]: None}
-    driver.cluster.mirror(group, {both[0]: 2, both[1]: 0, at(topic, 5): 1, at("nowhere"): 3})
+    is_it = log(driver, topic).topic_id
+    ends = {both[0]: 2, both[1]: 0, at(topic, 5): 1, at("nowhere"): 3}
+    driver.cluster.mirror(group, {each: TopicEnd(is_it, end) for each, end in ends.items()})
     found = driver.cluster.group_offsets(group, [*both, at(topic, 5), at("nowhere")])
     assert found == {both[0]: 2, both[1]: 0, at(topic, 5): None, at("nowhere"): None}
 
@@ -201,12 +203,19 @@ def test_a_group_has_the_offsets_that_were_committed_last(driver: Driver) -> Non
 def test_a_group_forgets_what_it_committed_of_a_topic_that_is_deleted(driver: Driver) -> None:
     gone, stays = driver.topic(), driver.topic()
     group = f"group-{uuid.uuid4().hex}"
-    driver.cluster.mirror(group, {at(gone): 3, at(stays): 5})
+    ids = {each: log(driver, each).topic_id for each in (gone, stays)}
+    driver.cluster.mirror(
+        group, {at(gone): TopicEnd(ids[gone], 3), at(stays): TopicEnd(ids[stays], 5)}
+    )
     driver.delete_topic(gone)
-    driver.cluster.mirror(group, {at(gone): 4})
+    driver.cluster.mirror(group, {at(gone): TopicEnd(ids[gone], 4)})
     driver.topic(name=gone)
+    driver.cluster.mirror(group, {at(gone): TopicEnd(ids[gone], 4)})
     found = driver.cluster.group_offsets(group, [at(gone), at(stays)])
     assert found == {at(gone): None, at(stays): 5}
+    # What others say of their own offsets is no topic id.
+    driver.commit_group(group, gone, 0)
+    assert driver.cluster.group_offsets(group, [at(gone)]) == {at(gone): 0}
 
 
 # The contract refuses what errs

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import json
+import struct
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
@@ -19,9 +20,10 @@ from typing import Any
 import fastavro
 
 from tests.decoding.reference_json import Undecodable
-from tests.decoding.strict_fastavro import read_strictly
+from tests.decoding.strict_fastavro import Whole, read_strictly
 
 _EPOCH = datetime(1970, 1, 1)
+_BEYOND_FLOAT = 2.0**127  # not finite, and no whole number of an Avro writer
 _EXACT = Context(prec=10_000)
 _PRIMITIVES = {"null", "boolean", "int", "long", "float", "double", "bytes", "string"}
 
@@ -125,10 +127,11 @@ def _plain(schema: Any) -> Any:
 
 def _typed(value: Any, schema: Any, names: Mapping[str, Any]) -> Any:
     found = _named(schema, names)
+    value = int(value) if isinstance(value, Whole) else value
     if isinstance(found, list):
         return _of_union(value, found, names)
     if isinstance(found, str):
-        return value
+        return _single(value) if found == "float" else value
     match found["type"]:
         case "record" | "error":
             return {x["name"]: _typed(value[x["name"]], x["type"], names) for x in found["fields"]}
@@ -140,6 +143,13 @@ def _typed(value: Any, schema: Any, names: Mapping[str, Any]) -> Any:
             return value
         case _:
             return _logical(value, found)
+
+
+def _single(value: float) -> float:
+    """A value of a float, which no whole number was rounded to."""
+    if abs(value) < _BEYOND_FLOAT and struct.unpack("<f", struct.pack("<f", value))[0] != value:
+        raise Misfit(f"{value} is no float")
+    return value
 
 
 def _of_union(value: Any, members: list[Any], names: Mapping[str, Any]) -> Any:

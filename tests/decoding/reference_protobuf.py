@@ -31,6 +31,7 @@ from tests.decoding.reference_protobuf_scalars import (
     text_value,
     timestamp_value,
 )
+from tests.decoding.reference_protobuf_wire import TooWide, require_fitting
 
 Row = tuple[Any, ...]
 Read = Callable[[Any], Any]
@@ -42,10 +43,14 @@ def message_reader(message: Descriptor) -> Callable[[bytes], Row | str]:
 
     def of_bytes(data: bytes) -> Row | str:
         try:
-            row: Row = read(parse(data))
+            parsed = parse(data)
+            require_fitting(data, message)
+            row: Row = read(parsed)
         except DecodeError as problem:
             reason = str(problem).rpartition("': ")[2] or "the wire format is broken"
             return f"not one {message.full_name} message: {reason}"
+        except TooWide as problem:
+            return f"not one {message.full_name} message: {problem}"
         except Misfit as problem:
             return str(problem)
         return row

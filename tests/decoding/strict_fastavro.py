@@ -1,7 +1,8 @@
 """fastavro's reading in Python, with what the specification says and fastavro passes over.
 
 That is: a boolean is 0 or 1, numbers have no more bits than their type, the places of symbols and
-of a union's types are not negative, and a block ends where its size says.
+of a union's types are not negative, and a block ends where its size says. A whole number that is
+read as a double is that number.
 """
 
 from __future__ import annotations
@@ -18,6 +19,16 @@ class Broken(Exception):
     """Bytes that are not Avro."""
 
 
+class Whole(int):
+    """A whole number; where it becomes a float, that is the same number."""
+
+    def __float__(self) -> float:
+        found = super().__float__()
+        if int(found) != self:
+            raise Broken(f"{self:d} is no double")
+        return found
+
+
 class _Strict(BinaryDecoder):
     def read_boolean(self) -> bool:
         found = self.read_fixed(1)[0]
@@ -26,10 +37,10 @@ class _Strict(BinaryDecoder):
         return found == 1
 
     def read_long(self) -> int:
-        return self._number(64)
+        return Whole(self._number(64))
 
     def read_int(self) -> int:
-        return self._number(32)
+        return Whole(self._number(32))
 
     def read_enum(self) -> int:
         return self._place()
@@ -58,7 +69,7 @@ class _Strict(BinaryDecoder):
         return found
 
     def _place(self) -> int:
-        found = self.read_int()
+        found = self._number(32)
         if found < 0:
             raise Broken(f"the place {found}")
         return found

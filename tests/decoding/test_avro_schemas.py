@@ -124,6 +124,36 @@ def test_named_types_of_other_texts_are_known() -> Judged:
     assert reference_avro.decode(body, json.dumps(whole), references=[money, line]) == expected
 
 
+NUMBERS = (0, -1, 2**24, 2**24 + 1, -(2**24) - 1, 2**31 - 1, -(2**31))
+LONGER = (2**53, 2**53 + 1, -(2**53) - 1, 2**53 + 2, 2**62, 2**63 - 1, 1 - 2**63, -(2**63))
+ROUNDED = "value: expected a number that a {} holds without rounding, found {}"
+
+
+@TOGETHER.clause
+def test_a_whole_number_is_read_as_a_float_only_where_it_stays_the_same() -> Judged:
+    return _promoted("FLOAT", record({"value": ["null", "float"]}), 24)
+
+
+@TOGETHER.clause
+def test_a_whole_number_is_read_as_a_double_only_where_it_stays_the_same() -> Judged:
+    return _promoted("DOUBLE", record({"value": "double"}), 53)
+
+
+def _promoted(ours: str, reader: dict[str, Any], digits: int) -> Judged:
+    writers = {"1": record({"value": "int"}), "2": record({"value": "long"})}
+    written = [(each, "1") for each in NUMBERS] + [(each, "2") for each in (*NUMBERS, *LONGER)]
+    bodies = [encoded(writers[key], {"value": number}) for number, key in written]
+    values = [framed(int(key), body) for (_, key), body in zip(written, bodies, strict=True)]
+    known = {key: schema(each, key) for key, each in writers.items()}
+    found = yield AvroTable(schema(reader, "9"), values, known)
+    for (number, key), body, one in zip(written, bodies, found, strict=True):
+        exact = number % 2 ** max(abs(number).bit_length() - digits, 0) == 0
+        told = f"schema id {key}: {ROUNDED.format(ours, number)}"
+        assert one == ({"value": float(number)} if exact else Undecodable(told))
+        reference = reference_avro.decode(body, json.dumps(reader), json.dumps(writers[key]))
+        assert isinstance(reference, Undecodable) == (not exact), number
+
+
 @TOGETHER.clause
 def test_a_schema_that_is_no_record_is_one_column() -> Judged:
     found = yield AvroTable(schema("long"), [b"\x02", b"\x02\x00", None])

@@ -114,6 +114,40 @@ def test_of_what_is_too_deep_the_parser_knows(spark: SparkSession) -> None:
     assert str(too_deep).startswith(TOO_DEEP)
 
 
+def of_64_bits(number: int) -> bytes:
+    return varint(number & (2**64 - 1))
+
+
+TOO_WIDE = [
+    *((b"\x08" + of_64_bits(each), "i") for each in (2**31, 2**32 + 5, 2**40, -(2**31) - 1)),
+    (b"\x18" + of_64_bits(2**32), "u"),
+    (b"\x18" + of_64_bits(-1), "u"),
+    # Cut to 32 bits, they name a status.
+    (b"\x50" + of_64_bits(2**32), "e"),
+    (b"\xfa\x01\x05" + of_64_bits(2**32), "states"),
+    (b"\x7a\x09\x0a\x01k\x10" + of_64_bits(2**32), "value"),
+    (b"\x82\x01\x06\x08" + of_64_bits(2**32), "key"),
+    (b"\x72\x06\x18" + of_64_bits(2**32), "state"),
+]
+WIDE = [
+    *((b"\x08" + of_64_bits(each), "i", each) for each in (2**31 - 1, -(2**31), -1)),
+    (b"\x18" + of_64_bits(2**32 - 1), "u", 2**32 - 1),
+    (b"\x50" + of_64_bits(-1), "e", "BACK"),
+]
+
+
+def test_a_number_that_its_field_is_too_small_for_is_not_cut(spark: SparkSession) -> None:
+    bodies = [*(data for data, _ in TOO_WIDE), *(data for data, *_ in WIDE)]
+    found = read(spark, *bodies)
+    told = "not one shop.Order message: expected a number of the wire format, found one of more"
+    wide = [f"{told} than 32 bits in {field}" for _, field in TOO_WIDE]
+    assert found[: len(wide)] == wide
+    values = [(each, field) for each, (_, field, _) in zip(found[len(wide) :], WIDE, strict=True)]
+    assert [each[field] for each, field in values] == [value for *_, value in WIDE]
+    theirs = referred(ORDER, "shop.Order", bodies)
+    assert [isinstance(each, str) for each in theirs] == [isinstance(each, str) for each in found]
+
+
 WIRE_TYPES = [
     (b"\x0a\x01x", "i: expected INT, found a value of wire type 2"),
     (b"\x40\x05", "s: expected STRING, found a value of wire type 0"),

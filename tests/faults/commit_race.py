@@ -46,6 +46,19 @@ def racers(
     }
 
 
+def one_commit(
+    log: str,
+    folder: Path,
+    version: int,
+    store: str = "sluice.LinkLogStore",
+    jars: str = CLASS_PATH,
+) -> str:
+    """What a JVM says that makes this commit: `landed`, or the condition of what refused it."""
+    compile_java(SOURCE.with_name("OneCommit.java"), folder)
+    command = ["java", "-cp", f"{folder}:{jars}", "OneCommit", store, log, str(version)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
 def raced(racers: Mapping[str, Racer], table: DeltaTable, versions: int) -> tuple[set[Commit], int]:
     """Let JVMs and delta-rs commit; what was acknowledged, and how often a version was taken."""
     for racer in racers.values():

@@ -36,6 +36,7 @@ ALONE = {
     "offsets listed": PLANNING_ALONE,
     "plan durable": PLANNING_ALONE,
     "before receipt": SETTLING_ALONE,
+    "quarantine to close": SETTLING_ALONE,
     "before mirror": SETTLING_ALONE,
     "after mirror": SETTLING_ALONE,
 }

@@ -52,6 +52,7 @@ DURABLE = {
     "commit landed": COMMITTED,
     "reply lost": COMMITTED,
     "before receipt": BOTH_COMMITTED,
+    "quarantine to close": BOTH_COMMITTED,
     "before mirror": BOTH_SETTLED,
     "after mirror": replace(BOTH_SETTLED, group=10),
 }

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import psutil
 import pytest
-from sluice.errors import BrokerUnavailable, DataLost, ResetNeeded
+from sluice.errors import BatchInDoubt, BrokerUnavailable, DataLost
 
 from local.embedded.broker import Broker
 from tests.oracle import KafkaTruth, Verdict, judge, read_truth
@@ -89,11 +89,11 @@ def test_a_topic_is_created_anew_while_it_is_read(wide: Installed, own_topic: To
     assert done.returncode == 1
     # Spark reads by name: the partitions that were left came from the new topic, and all counts
     # are right. Only the oracle, which remembers the records, and the topic id see it.
-    assert f"ResetNeeded: {name}[0]: expected topic id" in done.stderr
+    assert f"BatchInDoubt: {name}[0]: expected topic id" in done.stderr
     assert "forward-1-1: committed, but the topic was deleted and created anew" in done.stderr
     assert judged(wide, truth).invariants == {5}
     for step in (wide.plan, wide.settle):
-        with pytest.raises(ResetNeeded, match=name):
+        with pytest.raises(BatchInDoubt, match=name):
             step()
     assert wide.ranges("committed") == {}
 

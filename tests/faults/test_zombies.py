@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -66,6 +68,33 @@ def test_a_zombie_of_a_closed_generation_cannot_land(
     assert trips.judge().facts.rows == 15
 
 
+def test_a_zombie_leaves_no_hole_in_a_log_that_was_put_back(faulty: Faulty, tmp_path: Path) -> None:
+    """T6: and whoever follows the messages gets on."""
+    trips = faulty()
+    log, copy = trips.data / "_delta_log", tmp_path / "copy"
+    more(trips, 10)
+    trips.run()
+    shutil.copytree(log, copy)
+    more(trips, 5, 10)
+    trips.run()
+    more(trips, 5, 15)
+    zombie, jvm = frozen(trips, "files written")
+    shutil.rmtree(log)
+    shutil.copytree(copy, log)
+    before = trips.version()
+    jvm.resume()
+    done = zombie.end()
+    assert done.returncode == 1, done.stderr
+    assert "expected the version before it in the table's log, found none" in done.stderr
+    assert trips.version() == before
+    said = trips.process("run").stderr
+    assert "--to-table" in said
+    done = trips.process("reset", "--to-table", "--execute", "--reason", "put back")
+    assert done.returncode == 0, done.stderr
+    trips.run()
+    assert trips.judge().facts.rows == 20
+
+
 def live_files(trips: Installed) -> set[str]:
     return set(DeltaTable(trips.data).file_uris())
 
@@ -112,16 +141,22 @@ def test_a_zombie_that_was_about_to_quarantine_finds_the_batch_committed(faulty:
     assert trips.rows() == []
     trips.run()
     after = quarantine(trips)
-    comes_too_late(trips, zombie, jvm, after)
+    comes_too_late(trips, zombie, jvm, after, "forward-1-1: committed meanwhile")
 
 
-def comes_too_late(trips: Installed, zombie: Run, jvm: psutil.Process, after: Quarantine) -> None:
+def comes_too_late(
+    trips: Installed,
+    zombie: Run,
+    jvm: psutil.Process,
+    after: Quarantine,
+    said: str = "forward-1-1: superseded by version",
+) -> None:
     """It goes on, says who was first, and leaves the quarantine as the winner wrote it."""
     assert [row["_offset"] for row in after[1]] == [4]
     jvm.resume()
     done = zombie.end()
     assert done.returncode == 0, done.stderr
-    assert "forward-1-1: superseded by version" in done.stderr
+    assert said in done.stderr
     assert quarantine(trips) == after
     facts = trips.judge().facts
     assert (facts.rows, facts.quarantined) == (6, 1)

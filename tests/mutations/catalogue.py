@@ -74,7 +74,7 @@ SEEN_BY_ORACLE = (
     ),
     _mutation(
         "takes markers for compacted records",
-        "protocol/settle/gaps.py",
+        "offsets/log_verdicts.py",
         "GapKind.CONTROL if batch.is_control else GapKind.ABORTED",
         "GapKind.COMPACTED",
         "an aborted transaction",
@@ -165,8 +165,8 @@ SEEN_BY_ORACLE = (
     _mutation(
         "goes on behind a RESTORE",
         "progress/unaltered.py",
-        "    if restored:",
-        "    if False:",
+        "    if not restores_of(commits):",
+        "    if True:",
         "a restored table",
         1,
     ),
@@ -191,10 +191,8 @@ SEEN_BY_ORACLE = (
     _mutation(
         "mirrors what is only planned",
         "protocol/settle/mirror.py",
-        "resources.spec.consumer_group, lane.positions\n",
-        "resources.spec.consumer_group, {\n"
-        "        each: at.offsets.end for each, at in lane.history.cursor.items()\n"
-        "    }\n",
+        "for at, e in lane.cursor.items()",
+        "for at, e in lane.history.cursor.items()",
         "a plan that nobody has landed",
         6,
     ),
@@ -226,17 +224,17 @@ SEEN_BY_ORACLE = (
     ),
     _mutation(
         "leaves what an earlier attempt has put aside",
-        "protocol/ingest/land_batches.py",
-        "    if not undecodable_before and not quarantined_before:\n",
-        "    if not undecodable_before:\n",
-        "a schema mended after the records were put aside",
+        "protocol/settle/close_quarantine.py",
+        "resources.clock.now(), others)",
+        "resources.clock.now())",
+        "a schema mended after an attempt has died",
         2,
     ),
     _mutation(
         "takes the offset of another partition for the one that is gone",
         "lake/batch_commit.py",
-        '["_topic", "_partition", "_offset"], "left_anti"',
-        '["_topic", "_offset"], "left_anti"',
+        "stored.join(again, list(_PLACE)",
+        'stored.join(again, ["_topic", "_offset"]',
         "a backfill of a record that was compacted",
         4,
     ),

@@ -26,7 +26,7 @@ SEEN_BY_TESTS = (
     ),
     SeenByTest(
         "takes a producer's later records for aborted ones",
-        "sluice/protocol/settle/gaps.py",
+        "sluice/offsets/log_verdicts.py",
         "            self._open.discard(batch.producer_id)\n",
         "            pass\n",
         "tests/unit/protocol/test_gaps.py::"
@@ -52,8 +52,8 @@ SEEN_BY_TESTS = (
         "sluice/tables/foreign_commits.py",
         "            return in_effect(version, restored, restores)\n",
         "            return in_effect(version, restored - 1, restores)\n",
-        "tests/unit/tables/test_alterations.py::test_a_batch_is_undone_when_its_version_is_not"
-        "_among_those_that_made_the_table",
+        "tests/unit/tables/test_alterations.py::test_a_write_is_in_effect_when_it_is_among_those"
+        "_that_made_the_table",
     ),
     SeenByTest(
         "takes a quarantined record for superseded by a batch that has no row of it",
@@ -66,9 +66,33 @@ SEEN_BY_TESTS = (
     SeenByTest(
         "counts a loss where a closed sequence ends",
         "sluice/progress/committed.py",
-        "loss.offsets.start < reached.get(place, 0)",
-        "loss.offsets.start <= reached.get(place, 0)",
+        "loss.offsets.start < reached.get(loss.place, 0)",
+        "loss.offsets.start <= reached.get(loss.place, 0)",
         "tests/unit/progress/test_losses_that_count.py",
+    ),
+    SeenByTest(
+        "excuses any number of rows where one was read again",
+        "sluice/operations/verify/checks.py",
+        "fewer - told - (evidence.replaced(place) if fewer else 0)",
+        "fewer - told - (fewer if evidence.replaced(place) else 0)",
+        "tests/unit/operations/test_checks_over_generations.py::"
+        "test_a_batch_read_again_in_part_excuses_as_many_rows_as_were_read_again",
+    ),
+    SeenByTest(
+        "takes the row that a batch should have replaced for one read since",
+        "sluice/protocol/settle/explanations.py",
+        "names[names.index(str(batch)) + 1 :]",
+        "names",
+        "tests/protocol/settle/test_records_left_out.py::"
+        "test_the_row_that_it_should_have_replaced_does_not_stand_for_it",
+    ),
+    SeenByTest(
+        "believes a mark though another commit is at its version",
+        "sluice/progress/judged.py",
+        "if table.digest(mark.version, _known(state)) == mark.digest else -1",
+        "",
+        "tests/simulation/test_judged_marks.py::"
+        "test_a_copy_that_has_grown_past_the_mark_is_judged_anew",
     ),
     SeenByTest(
         "takes an idle partition's fingerprint anew",

@@ -138,14 +138,20 @@ def a_malformed_record(trips: Installed) -> None:
 
 
 @scenario
-def a_schema_mended_after_the_records_were_put_aside(trips: Installed) -> None:
-    from sluice.errors import TooManyQuarantined
+def a_schema_mended_after_an_attempt_has_died(trips: Installed) -> None:
+    from sluice.errors import SparkFailed
+    from sluice.failpoints import reaching
 
-    trips.write_spec(format=JSON)
-    produce(trips.bootstrap, trips.topics[0], [b'{"id": "A"}'] * 3)
-    with contextlib.suppress(TooManyQuarantined):
+    def dies(point: str) -> None:
+        if point == "quarantine written":
+            raise SparkFailed("the process dies")
+
+    strict = {"type": "json", "schema": "id BIGINT, n INT"}
+    trips.write_spec(format=strict, quarantine={"max_ratio": 1})
+    produce(trips.bootstrap, trips.topics[0], [b'{"id": 1, "n": "A"}'] * 3)
+    with contextlib.suppress(SparkFailed), reaching(dies):
         trips.run()
-    trips.write_spec(format={"type": "json", "schema": "id STRING"})
+    trips.write_spec(format=JSON)
     trips.run()
 
 

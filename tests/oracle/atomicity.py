@@ -6,6 +6,7 @@ Judged by induction: each version may change the rows by exactly the batches who
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
@@ -66,19 +67,32 @@ def _landings(evidence: Evidence) -> dict[int, list[str]]:
 
 
 def quarantine_rows(evidence: Evidence) -> dict[str, Keys]:
-    """Batch label → the offsets that it had in quarantine when it landed, sorted.
+    """Batch label → the offsets that it had in quarantine once that was closed, sorted.
 
-    An attempt that failed may have put others aside. Of a batch that has not landed: all of them.
+    An attempt that failed may have put others aside before. Where nothing says that it was closed:
+    when it landed. Of a batch that has not landed: all of them.
     """
     found = _labelled(evidence, evidence.quarantine.files)
     clock = {version.number: version.timestamp for version in evidence.data.versions}
     for name in found:
         landed_at = clock.get(evidence.history.landed.get(name, -1), 0)
         versions = [v.number for v in evidence.quarantine.versions if v.timestamp <= landed_at]
+        closed = [v.number for v in evidence.quarantine.versions if _closes(v, name)]
+        versions += closed[:1]
         live = evidence.quarantine.live_at(versions[-1]) if versions else set()
         if versions and all(_readable(evidence, path) is not None for path in live):
             found[name] = _labelled(evidence, live).get(name, found[name][:0])
     return found
+
+
+def _closes(version: Version, label: str) -> bool:
+    """Whether a version of the quarantine table closes a batch, or one behind it."""
+    if not re.fullmatch(r"[a-z]+-\d+-\d+", label):
+        return False
+    lane, generation, number = label.split("-")
+    last = (int(number) + 1) * 2**20 - 1
+    suffix = f":{lane}:{generation}:quarantine"
+    return any(at.endswith(suffix) and n >= last for at, n in version.transactions.items())
 
 
 def _labelled(evidence: Evidence, paths: Iterable[str]) -> dict[str, Keys]:

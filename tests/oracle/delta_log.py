@@ -53,6 +53,8 @@ class TableLog:
     schema: dict[str, Any] = field(default_factory=dict)
     in_files: dict[str, str] = field(default_factory=dict)
     partition_columns: tuple[str, ...] = ()
+    # The names of all CHECK constraints that it ever had.
+    constraints: set[str] = field(default_factory=set)
     table_id: str | None = None
 
     @property
@@ -115,6 +117,8 @@ class TableLog:
             settings = dict(meta.get("configuration") or {})
             if settings.get("delta.columnMapping.mode", "none") == "id":
                 raise Unjudgeable(f"{self.root}: columns mapped by id are not read by this oracle")
+            checks = (key for key in settings if key.startswith("delta.constraints."))
+            self.constraints |= {key.removeprefix("delta.constraints.") for key in checks}
             self.table_id = meta["id"]
             fields = json.loads(meta["schemaString"])["fields"]
             named = "delta.columnMapping.physicalName"

@@ -94,7 +94,11 @@ def _partitions_kept(evidence: Evidence, batch: Batch, cursors: Cursors) -> Iter
 def _touches(
     row: OffsetsRow, cursors: Cursors, losses: Coverage, fresh: bool
 ) -> Iterator[Violation]:
-    topic_id, cursor = cursors.get((row.topic, row.partition), (row.topic_id, None))
+    before: tuple[str, int | None] = cursors.get((row.topic, row.partition), (row.topic_id, None))
+    topic_id, cursor = before
+    if topic_id != row.topic_id and row.topic_id in _ids_read(cursors, row.topic):
+        # The topic is known by its other partitions: to it this one is new.
+        cursor = None
     if cursor is None and (fresh or row.start_offset == row.log_start_offset):
         return
     if cursor is None:
@@ -106,6 +110,10 @@ def _touches(
     elif row.start_offset < cursor:
         yield Violation(3, str(row), f"a start at the cursor {cursor}", "an overlap")
         yield Violation(6, str(row), "a cursor that moves back by a reset only", "none recorded")
+
+
+def _ids_read(cursors: Cursors, topic: str) -> set[str]:
+    return {topic_id for (name, _), (topic_id, _) in cursors.items() if name == topic}
 
 
 def _recreated(

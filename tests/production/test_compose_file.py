@@ -26,7 +26,10 @@ from tests.production.worlds.compose_file import (
 
 PROFILES = ("registry", "s3")
 # What may be said in .env besides the secrets.
-CHOICES = ("SLUICE_WAREHOUSE", "S3_ENDPOINT", "S3_REGION")
+CHOICES = (
+    *("SLUICE_WAREHOUSE", "SLUICE_WAREHOUSE_NAME", "SLUICE_GROUP_PREFIX"),
+    *("S3_ENDPOINT", "S3_REGION"),
+)
 DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8")
 # Its entry point writes into its own folders, and no tmpfs there would hold what it expects.
 WRITE_TO_THEMSELVES = {"kafka", "registry"}

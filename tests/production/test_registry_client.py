@@ -185,7 +185,7 @@ def test_a_deleted_subject_is_read_from_what_was_kept(
     client, mine = registry.client(), asked(extra={"url": registry.url})
     own = {**PASSENGER, "name": "Deleted"}
     key = registered(client, subject, own)
-    kept = KeptSchemas(str(tmp_path / "bookings__offsets"))
+    kept = KeptSchemas(str(tmp_path / "bookings__offsets"), "orders")
     before = mine.latest(subject)
     assert kept.advance(CONNECTION, subject, before) == before
 
@@ -199,7 +199,7 @@ def test_a_deleted_subject_is_read_from_what_was_kept(
 
 
 def test_a_rebuilt_registry_is_noticed(tmp_path: Path) -> None:
-    kept = KeptSchemas(str(tmp_path / "bookings__offsets"))
+    kept = KeptSchemas(str(tmp_path / "bookings__offsets"), "orders")
     with SchemaRegistry(tmp_path / "registry") as registry:
         mine = asked(extra={"url": registry.url})
         key = registered(registry.client(), "a-value", PASSENGER)

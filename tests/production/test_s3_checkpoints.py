@@ -56,12 +56,11 @@ def test_rows_that_somebody_deleted_are_not_given_up_for_it(
     deleted = DeltaTable(data).version()
     with answers.to("GET", f"/trips/_delta_log/.*{CHECKPOINT}", answer=503):
         for ask in (
-            lambda: removed_rows(data, deleted, columns, keys),
             lambda: removed_files(data, deleted),
             lambda: transaction_versions(data),
         ):
             with pytest.raises(StoreUnavailable, match=r"its files cannot be read: .*503"):
                 ask()
-    found = removed_rows(data, deleted, columns, keys)
+    found = removed_rows(DeltaTable(data), deleted, columns, keys)
     assert found is not None
     assert sorted(found["_offset"].to_pylist()) == [0, 1, 2]

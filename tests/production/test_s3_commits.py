@@ -12,7 +12,7 @@ import pytest
 from deltalake import DeltaTable
 from sluice.lake.s3_conf import LOG_STORE, s3_conf
 
-from tests.faults.commit_race import Commit, commits, raced, racers
+from tests.faults.commit_race import Commit, commits, one_commit, raced, racers
 from tests.faults.striking import CLASS_PATH, JARS, SOURCE, compile_java
 from tests.production.worlds.answers import COMMIT, Answers
 from tests.production.worlds.bucket_pipelines import InBucket
@@ -42,6 +42,20 @@ def test_deltas_own_log_store_loses_commits_in_the_same_race(
         in_bucket("none"), tmp_path, "io.delta.storage.S3SingleDriverLogStore"
     )
     assert acknowledged - there, "nothing was lost: is Delta's own store safe by now?"
+
+
+def test_a_commit_names_its_predecessor(in_bucket: Callable[..., InBucket], tmp_path: Path) -> None:
+    trips = in_bucket("none")
+    DeltaTable.create(f"{trips.uri}/one", pa.schema([("id", pa.int64())]))
+    configure_hadoop(tmp_path)
+    log = f"{trips.uri}/one/_delta_log"
+
+    def commit(version: int) -> str:
+        return one_commit(log, tmp_path, version, LOG_STORE, S3_CLASS_PATH)
+
+    assert commit(2) == "SLUICE_NO_PREDECESSOR"
+    assert DeltaTable(f"{trips.uri}/one").version() == 0
+    assert [commit(1), commit(2)] == ["landed", "landed"]
 
 
 def race(trips: InBucket, folder: Path, store: str) -> tuple[set[Commit], int, set[Commit]]:

@@ -36,7 +36,7 @@ def reach(monkeypatch: pytest.MonkeyPatch, connection: str) -> None:
 
 
 def test_what_was_kept_comes_back_and_is_never_changed(uri: str) -> None:
-    kept = KeptSchemas(uri)
+    kept = KeptSchemas(uri, "orders")
     assert kept.get(REGISTRY, "7") is None
     assert kept.all(REGISTRY) == {}
     assert kept.reader(REGISTRY, ":.team:a/b-value") is None
@@ -56,20 +56,20 @@ def test_of_many_at_once_one_text_stays(uri: str) -> None:
         made = RegisteredSchema("7", "AVRO", json.dumps({"type": "int", "n": number}))
         started.wait()
         try:
-            KeptSchemas(uri).keep(REGISTRY, made)
+            KeptSchemas(uri, "orders").keep(REGISTRY, made)
         except SchemaChanged:
             return False
         return True
 
     with ThreadPoolExecutor(several) as pool:
         won = [n for n, kept in enumerate(pool.map(keep, range(several))) if kept]
-    found = KeptSchemas(uri).get(REGISTRY, "7")
+    found = KeptSchemas(uri, "orders").get(REGISTRY, "7")
     assert found is not None
     assert won == [json.loads(found.text)["n"]]
 
 
 def test_vacuum_leaves_them_alone(uri: str) -> None:
-    kept = KeptSchemas(uri)
+    kept = KeptSchemas(uri, "orders")
     kept.advance(REGISTRY, "orders-value", SEVEN)
     for mode in ("append", "overwrite"):
         write_deltalake(uri, pa.table({"a": [1]}), mode=mode)
@@ -81,9 +81,9 @@ def test_vacuum_leaves_them_alone(uri: str) -> None:
 def test_a_store_that_does_not_answer_is_not_one_without_schemas(
     uri: str, gateway: Gateway, network: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    KeptSchemas(uri).advance(REGISTRY, "orders-value", SEVEN)
+    KeptSchemas(uri, "orders").advance(REGISTRY, "orders-value", SEVEN)
     reach(monkeypatch, gateway.connection(network.listens))
-    kept = KeptSchemas(uri)
+    kept = KeptSchemas(uri, "orders")
     with network.down():
         for look in (
             lambda: kept.get(REGISTRY, "7"),

@@ -33,7 +33,7 @@ def test_with_its_tables_the_name_goes_on_where_it_was(trips: Installed) -> None
 
 
 def test_without_its_tables_the_name_begins_anew_once_its_group_is_gone(trips: Installed) -> None:
-    for name in ("trips", "trips__offsets"):
+    for name in ("trips", "trips__quarantine", "trips__offsets"):
         shutil.move(trips.warehouse / name, trips.folder / name)
     trips.write_spec()
     refused = trips.sluice("plan")

@@ -1,9 +1,13 @@
-"""docs/operations.md: every command does, as it stands there, what the recipe says."""
+"""docs/operations.md: every command does, as it stands there, what the recipe says.
+
+Every recipe ends in a state that both the oracle and `sluice verify` accept.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,6 +16,7 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from local.embedded.broker import Broker
+from tests.oracle import Verdict
 from tests.worlds.console import ANSWERING, Console
 from tests.worlds.operator_scenes import SCENES, Stage
 from tests.worlds.pipelines import Installed, no_spark
@@ -51,7 +56,8 @@ def stage(
     session = partial(request.getfixturevalue, "spark")
     flights = Installed(tmp_path, kafka.bootstrap, ["flights"], session, name="flights")
     flights.write_spec()
-    yield Stage(flights, Console(shell, flights), kafka)
+    with ExitStack() as besides:
+        yield Stage(flights, Console(shell, flights), kafka, besides)
     found = AdminClient({"bootstrap.servers": kafka.bootstrap}).list_topics(timeout=15).topics
     for name in found:
         if name.startswith("flights"):
@@ -65,8 +71,12 @@ def test_a_recipe_does_what_it_says(heading: str, stage: Stage) -> None:
     blocks = recipes()[heading]
     for block in blocks[:-1]:
         scene.send(followed(block, stage))
-    with pytest.raises(StopIteration):
+    with pytest.raises(StopIteration) as ended:
         scene.send(followed(blocks[-1], stage))
+    verdict = ended.value.value
+    assert isinstance(verdict, Verdict), "the oracle was not asked"
+    assert verdict.exact, verdict
+    stage.console.does(["sluice", "verify", stage.flights.name])
 
 
 def followed(block: Block, stage: Stage) -> list[str]:

@@ -6,9 +6,11 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sluice.offsets.batches import BatchReference
 from sluice.offsets.notation import parse_positions, parse_range, parse_scope
 from sluice.offsets.quarantined import RecordFilter
-from sluice.operations.backfill.selection import Selection, parse_selection, quarantined_records
+from sluice.operations.backfill.replay import quarantined_records
+from sluice.operations.backfill.selection import Selection, parse_selection
 from sluice.operations.reset.targets import named_target
 from sluice.pipeline import Pipeline
 
@@ -98,7 +100,8 @@ def _reset(pipeline: Pipeline, command: Command) -> object:
 
 
 def _recover(pipeline: Pipeline, command: Command) -> object:
-    return pipeline.recover(command.reason, command.reason, _ACTOR, execute=True)
+    back = "--bring-back-erased" in command.words
+    return pipeline.recover(command.reason, command.reason, _ACTOR, True, back)
 
 
 def _reread(pipeline: Pipeline, command: Command) -> object:
@@ -115,7 +118,11 @@ def _reread(pipeline: Pipeline, command: Command) -> object:
 def _read_again(pipeline: Pipeline, command: Command, selection: Selection) -> object:
     bring_back = "--bring-back-erased" in command.options()
     planned = pipeline.backfill(selection, command.reason, _ACTOR, bring_back)
-    work = planned.work
+    _landed(pipeline, command, planned.work)
+    return planned
+
+
+def _landed(pipeline: Pipeline, command: Command, work: BatchReference | None) -> None:
     for _ in range(_ROUNDS):
         if not work:
             break
@@ -125,13 +132,16 @@ def _read_again(pipeline: Pipeline, command: Command, selection: Selection) -> o
             # Forward batches go first.
             _run(pipeline, command)
     pipeline.settle(command.reason, _ACTOR)
-    return planned
 
 
 def _quarantine(pipeline: Pipeline, command: Command) -> object:
     what = command.words[1]
     if what == "drop":
         return pipeline.drop(RecordFilter(), command.reason, command.reason, _ACTOR)
+    if what == "recover":
+        back = "--bring-back-erased" in command.words
+        found = pipeline.recover_quarantine(command.reason, command.reason, _ACTOR, True, back)
+        return _landed(pipeline, command, found.work)
     if what == "replay":
         return _read_again(pipeline, command, quarantined_records(RecordFilter()))
     return pipeline.list_quarantine()

@@ -13,9 +13,19 @@ from tests.simulation.allowed import is_no_fault
 from tests.simulation.asked import asked_again, dropped, narrower, passed_over
 from tests.simulation.books import Key
 from tests.simulation.delta_tables import versions
-from tests.simulation.oracle import Finding, exact, lost, receipts, strangers, tiled, twice
+from tests.simulation.oracle import (
+    Finding,
+    closed_aside,
+    exact,
+    lost,
+    receipts,
+    strangers,
+    tiled,
+    twice,
+    vouched_for,
+)
 from tests.simulation.rows import content_of_row, key_of
-from tests.simulation.told import Tables, Told, cursors, read_tables, stored
+from tests.simulation.told import Tables, Told, committed_aside, cursors, read_tables, stored
 from tests.simulation.world import TABLES, Done, World
 
 # A proof takes as long as a run: not after each one.
@@ -47,6 +57,9 @@ class Judge:
         world = self.world
         world.books.look(world.kafka)
         self.before_it = read_tables(world)
+        if self.before_it.data.version < 0 and self.before_it.offsets.version < 0:
+            # Nothing is left that could tell what was there.
+            self.remembered = set()
         self.was = self._versions()
         ends = cursors(self.before_it)
         for place in world.replaced & world.books.now.keys():
@@ -81,13 +94,30 @@ class Judge:
             yield Finding(f"exception {type(problem).__name__}", f"{done.command}: {problem}")
         if not done.command.changes and self._versions() != self.was:
             yield Finding("a look wrote", str(done.command))
+        yield from closed_aside(self._before(), tables)
+        if done.green and done.command.name == "recover" and _begins_anew(tables):
+            # It begins anew, and owes no more of what Kafka holds, or the log cleaner took, than
+            # any new pipeline does.
+            gone = self.world.books.gone
+            self.remembered &= {each for each in gone if gone[each] != "compaction"}
+            if not self._before().offsets.rows:
+                self.remembered.clear()
+            # Nor does anything tell what the table that is gone had lacked, or without an offsets
+            # table what it had.
+            self.world.erased.clear()
+            self.world.vanished.clear()
+        if done.green and done.command.name == "recover":
+            self.world.let_go.update(self._told_by_nothing(tables))
         if not done.whole:
             # Others came in between; no row may be a stranger's for all that.
-            yield from strangers(self.world, tables)
+            yield from vouched_for(self.world, tables)
             return
         if done.green and done.command.name == "reset":
             yield from passed_over(self.world, self._before(), tables, done.command)
-        if done.green and done.command.name in _RUNS:
+        if done.green and done.command.name in _RUNS and self._adopted(tables):
+            # It looks at no log: the next run does.
+            yield from vouched_for(self.world, tables)
+        elif done.green and done.command.name in _RUNS:
             yield from self._green(tables, done.command.name == "catch up")
         elif done.green and done.command.words[:2] == ("quarantine", "replay"):
             yield from self._neighbours(tables)
@@ -98,6 +128,34 @@ class Judge:
             yield from dropped(self._before(), tables)
         elif self.proves_refusals and isinstance(problem, ResetNeeded | TableRefused):
             yield from self._proof_of(tables)
+
+    def _told_by_nothing(self, tables: Tables) -> set[Key]:
+        """Records without a row where only a copy's rows told a recovery what was there."""
+        before = self._before()
+        if before.data.transactions or before.offsets.table_id == tables.offsets.table_id:
+            return set()
+        ends: dict[tuple[str, int], int] = {
+            (row["topic_id"], row["partition"]): row["cursor_after"]
+            for row in sorted(tables.offsets.rows, key=lambda each: each["generation"])
+            if row["event"] == "reset_done" and row["cursor_after"] is not None
+        }
+        read = {
+            Key(shown.topic_id, shown.partition, offset)
+            for shown in self.world.books.now.values()
+            for offset in shown.records
+            if offset < ends.get((shown.topic_id, shown.partition), 0)
+        }
+        return read - stored(tables) - committed_aside(tables)
+
+    def _adopted(self, tables: Tables) -> bool:
+        """Whether a run has landed what was planned before, and no more, as a log was replaced."""
+        if not self.world.replaced or tables.data.version == self._before().data.version:
+            return False
+        before, now = (
+            [row for row in each.offsets.rows if row["event"] == "planned"]
+            for each in (self._before(), tables)
+        )
+        return before == now
 
     def _green(self, tables: Tables, caught_up: bool) -> Iterable[Finding]:
         """A run has ended well, so all must be well."""
@@ -148,7 +206,9 @@ class Judge:
     def _proof(self, tables: Tables) -> Iterable[Finding]:
         """`verify` says "exact" if and only if the oracle does."""
         world, versions_before = self.world, self._versions()
+        told = Told.of(tables)
         world.vanished -= {key_of(row) for row in tables.data.rows}
+        world.vanished -= {each for each in world.vanished if told.covers(each)}
         pipeline = world.pipeline()
         try:
             verdict = pipeline.verify(lambda *_: None)
@@ -158,7 +218,8 @@ class Judge:
         except Exception as problem:
             yield Finding(f"exception {type(problem).__name__} of verify", str(problem))
             return
-        if world.vanished and not verdict.violations:
+        # Of batches that only rows tell of, nobody knows which rows they had.
+        if world.vanished and not verdict.violations and not verdict.unlisted:
             yield Finding("verify is green, though rows have vanished", str(world.vanished))
         if verdict.violations and not world.vanished:
             first = verdict.violations[0]
@@ -185,7 +246,7 @@ class Judge:
         """What is asked for is read again whole, or what is left out is named."""
         planned: Any = done.result
         left_out = [each.offsets for each in planned.plan.left_out]
-        asked = asked_again(done.command, self._before())
+        asked = asked_again(self.world, done.command, self._before())
         yield from narrower(self.world, self._before(), tables, asked, left_out)
 
     def _neighbours(self, tables: Tables) -> Iterable[Finding]:
@@ -203,3 +264,8 @@ class Judge:
 
     def _versions(self) -> list[list[int]]:
         return [list(versions(self.world.table(each))) for each in TABLES]
+
+
+def _begins_anew(tables: Tables) -> bool:
+    """Whether a recovery has left nothing that tells of the pipeline."""
+    return tables.data.version < 0 or not (tables.data.rows or tables.offsets.rows)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from sluice.errors import (
+    BatchInDoubt,
     DataLost,
     PreviewOutdated,
     RowsErased,
@@ -14,6 +17,9 @@ from sluice.errors import (
 from sluice.moves import YOUR_WORDS, Move
 
 from tests.simulation.commands import Command
+from tests.simulation.delta_tables import Row
+from tests.simulation.restores import restore
+from tests.simulation.rows import is_like, key_of
 from tests.simulation.world import Done, World
 
 # What is said where only the consumer group knows the pipeline: delete it, among others.
@@ -48,11 +54,32 @@ def follow(world: World, draw: int = 0) -> Done | None:
     problem = world.refusal
     if problem is None:
         return None
+    if isinstance(problem, BatchInDoubt):
+        return _looks_at_rows(world, problem)
     if _decides(world, problem):
         return _do(world, Command(("run",), f"reason {len(world.told)}"))
     if moves := leading_on(problem):
         return _do(world, command_of(moves[draw % len(moves)], f"advised {len(world.told)}"))
     return None
+
+
+def _looks_at_rows(world: World, doubt: BatchInDoubt) -> Done:
+    """Whether a batch's rows are what was to be read; if not, it is undone, as the message says."""
+    closing, reset = doubt.moves
+    (name,) = re.findall(r"_batch = '(.*?)'", str(doubt))
+    rows = [row for row in world.reader.read(world.table("trips")).rows if row["_batch"] == name]
+    if all(_is_right(world, row) for row in rows):
+        return _do(world, command_of(closing, f"as it should be {len(world.told)}"))
+    (version,) = re.findall(r"RESTORE the data table to version (\d+)", str(doubt))
+    restore(world, "trips", int(version))
+    return _do(world, command_of(reset, f"read by name {len(world.told)}"))
+
+
+def _is_right(world: World, row: Row) -> bool:
+    return any(
+        is_like(row, each, dropped=world.has_been_loose)
+        for each in world.books.ever.get(key_of(row), ())
+    )
 
 
 def _decides(world: World, problem: SluiceError) -> bool:
@@ -64,6 +91,9 @@ def _decides(world: World, problem: SluiceError) -> bool:
     elif isinstance(problem, TableRefused) and _GROUP in str(problem):
         for group in list(world.kafka.groups):
             world.kafka.forget(group)
+        # As it is new, they say, nothing was erased.
+        world.erased.clear()
+        world.updated.clear()
     elif isinstance(problem, SpecError):
         world.keys = world.setting.spec()
     else:
@@ -74,12 +104,21 @@ def _decides(world: World, problem: SluiceError) -> bool:
 
 def _do(world: World, command: Command) -> Done:
     world.tell(f"as advised: sluice {command}")
+    if "--bring-back-erased" in command.words:
+        _lets_come_back(world, command)
     done = world.carry_out(command)
     if isinstance(done.problem, RowsErased):
-        world.erased.clear()
-        world.updated.clear()
+        _lets_come_back(world, command)
         world.tell("the operator lets erased rows come back")
         done = world.carry_out(command.also("--bring-back-erased"))
     if isinstance(done.problem, PreviewOutdated):
         done = world.carry_out(Command(command.words, f"again {len(world.told)}"))
     return done
+
+
+def _lets_come_back(world: World, command: Command) -> None:
+    if "recover" in command.words[:2]:
+        # Some come back, where the cursor has gone back; the others stay away.
+        world.let_go.update([*world.erased, *world.updated])
+    world.erased.clear()
+    world.updated.clear()

@@ -18,6 +18,7 @@ from tests.simulation.finale import finale
 from tests.simulation.history import History, Step
 from tests.simulation.judge import Judge
 from tests.simulation.oracle import Finding
+from tests.simulation.own_time import files_in_own_time
 from tests.simulation.settings import setting_of
 from tests.simulation.world import World, switching
 
@@ -78,4 +79,5 @@ def act(judge: Judge, world: World, step: Step) -> Finding | None:
     except (DeltaError, pa.ArrowException, OSError) as problem:
         # Other people's tools may refuse what they are asked, as on a table that is damaged.
         world.tell(f"  not done: {type(problem).__name__}: {str(problem).splitlines()[:1]}")
+    files_in_own_time(world.warehouse, world.clock)
     return judge.after()

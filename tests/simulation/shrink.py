@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.simulation.history import History, Step
-from tests.simulation.play import play
+from tests.simulation.play import Played, play
 
 
-def shrink(history: History, kind: str, seconds: float = 60.0) -> History:
+def shrink(
+    history: History,
+    kind: str,
+    seconds: float = 60.0,
+    playing: Callable[[History], Played] = play,
+) -> History:
     """Leave out steps, then make numbers small, as long as the finding is of the same kind."""
-    shrinking = _Shrinking(history, kind, time.monotonic() + seconds)
+    shrinking = _Shrinking(history, kind, time.monotonic() + seconds, playing)
     size = max(1, len(history.steps) // 2)
     while size:
         left_out = shrinking.leave_out(size)
@@ -28,6 +34,7 @@ class _Shrinking:
     history: History
     kind: str
     until: float
+    playing: Callable[[History], Played]
 
     def leave_out(self, size: int) -> bool:
         """Leave out so many steps at once, from the end on; whether any could go."""
@@ -51,6 +58,6 @@ class _Shrinking:
 
     def _take(self, candidate: History) -> None:
         if time.monotonic() < self.until:
-            found = play(candidate).finding
+            found = self.playing(candidate).finding
             if found is not None and found.kind == self.kind:
                 self.history = candidate

@@ -60,6 +60,22 @@ THEMES: dict[str, tuple[str, ...]] = {
         *("others restore the quarantine", "the quarantine is put back", "tables copied"),
         *("others delete a row", "reprocess", "retention deletes", "begin", "go on"),
     ),
+    "a quarantine that is lost": (
+        *("the quarantine is dropped", "the quarantine is put back", "tables copied"),
+        *("others delete from the quarantine", "quarantine recover", "begin a recovery"),
+        *("go on", "retention deletes", "follow the message", "reset", "replay", "drop"),
+    ),
+    "two tables lost": (
+        *("the offsets table is dropped", "the quarantine is dropped", "recover", "tables copied"),
+        *("the data table is cloned", "others restore the data table", "the data table is dropped"),
+        *("begin a recovery", "go on", "retention deletes", "follow the message", "replay"),
+        "the quarantine is put back",
+    ),
+    "doubts and recoveries": (
+        *("topic created anew", "begin", "go on", "begin a recovery", "recover", "skip", "reset"),
+        *("the offsets table is dropped", "others restore the data table", "a topic is left out"),
+        "follow the message",
+    ),
     "reading again": (
         *("reprocess", "backfill", "reset", "others delete a row", "others update a row"),
         "others merge a row away",

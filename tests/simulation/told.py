@@ -132,7 +132,8 @@ def committed_aside(tables: Tables) -> set[Key]:
 
 def _closed_at(tables: Tables) -> dict[tuple[str, int], int]:
     found: dict[tuple[str, int], int] = {}
-    for row in tables.offsets.rows:
+    # A later reset may have found other batches behind an earlier one.
+    for row in sorted(tables.offsets.rows, key=lambda each: each["recorded_at"]):
         if row["event"] == "reset_done" and row["closed_at"] is not None:
             found[row["lane"], row["generation"] - 1] = row["closed_at"]
     return found

@@ -89,8 +89,10 @@ class World:
     rolled_back: bool = False
     left_out: list[int] = field(default_factory=list)
     dead: list[Process] = field(default_factory=list)
-    # Rows that vanished from files without a commit.
+    # Rows that vanished from files without a commit; those that ever did, which an older version of
+    # the table lacks again.
     vanished: set[Key] = field(default_factory=set)
+    rotted: set[Key] = field(default_factory=set)
     # Whether `extra` was ever not declared, so that rows may lack it.
     has_been_loose: bool = False
     # Partitions, by topic id, whose log was replaced below the cursor; those where nothing tells.

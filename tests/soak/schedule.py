@@ -27,6 +27,7 @@ _ELSEWHERE = (
     "offsets set aside",
     "recovery fenced",
     "drop recorded",
+    "quarantine replaced",
     "quarantine cleared",
 )
 _IN_PYTHON = tuple(point for point in POINTS if point not in _ELSEWHERE)

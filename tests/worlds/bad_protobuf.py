@@ -9,6 +9,7 @@ from decimal import Decimal
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
+from tests.decoding.reference_protobuf_wire import TooWide, require_fitting
 from tests.worlds.corpus import Corpus, Decoded
 from tests.worlds.protobuf_schemas import descriptor_set, message_class
 
@@ -79,12 +80,13 @@ def _parts(made: Message) -> Iterator[Message]:
 def _of_protobuf(value: bytes) -> Decoded:
     try:
         made = _BareTrip.FromString(value)
+        require_fitting(value, made.DESCRIPTOR)
         if any(map(_passed_over, _parts(made))) or not made.IsInitialized():
             return None
         if any(isinstance(each, bytes) for each in _texts(made)) or not 0 <= made.at.nanos < 10**9:
             return None
         return _columns(made)
-    except (DecodeError, OverflowError, KeyError):
+    except (DecodeError, OverflowError, KeyError, TooWide):
         return None
 
 

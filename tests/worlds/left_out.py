@@ -14,7 +14,10 @@ from tests.worlds.pipelines import Installed
 
 
 def land_without(trips: Installed, work: BatchReference, left_out: int, truth: KafkaTruth) -> int:
-    """Land a planned batch of one partition but for one offset. Returns the version."""
+    """Land a planned batch of one partition but for one offset. Returns the version.
+
+    A replacement keeps the row that was there at that offset.
+    """
     batch = read_unchecked(trips.open().resources).history.batch(work.batches[0])
     (planned,) = batch.ranges
     place = truth.partitions[planned.topic_id, planned.offsets.partition.partition]
@@ -44,7 +47,8 @@ def land_without(trips: Installed, work: BatchReference, left_out: int, truth: K
     write_deltalake(
         table,
         rows,
-        mode="append",
+        mode="append" if batch.mode == "append" else "overwrite",
+        predicate=None if batch.mode == "append" else f"_offset <> {left_out}",
         commit_properties=CommitProperties(
             custom_metadata={"userMetadata": batch_metadata(batch, "a faulty reader")},
             app_transactions=[Transaction(batch.sequence.app_id, batch.number)],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 from confluent_kafka import IsolationLevel
 from confluent_kafka import TopicPartition as WirePartition
@@ -22,8 +22,8 @@ from tenacity import (
 from sluice.broker.admin_requests import AdminRequests
 from sluice.broker.answers import TIMEOUT_S, NoSuchTopic
 from sluice.broker.client_settings import ClientSettings
-from sluice.broker.group_offsets import commit_group_offsets, read_group_offsets
-from sluice.broker.port import ReadOffsets, Sample, TopicSelection
+from sluice.broker.group_offsets import GroupOffset, commit_group_offsets, read_group_offsets
+from sluice.broker.port import ReadOffsets, Sample, TopicEnd, TopicSelection
 from sluice.broker.reader import offsets_reader, read_open_since, read_timestamps
 from sluice.broker.samples import read_samples
 from sluice.broker.topic_settings import compacts, retention
@@ -37,6 +37,8 @@ from sluice.offsets.receipts import Span
 log = logging.getLogger(__name__)
 
 _PAUSE_S = 0.5
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
 
 
 class KafkaCluster:
@@ -80,12 +82,12 @@ class KafkaCluster:
         starts, ends = map(self._admin.told_offsets, asked)
         stable = self._admin.offsets(partitions, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED)
         logs = {
-            each: PartitionLog(
+            each: PartitionLog.told(
                 topic_id=topic_ids[each.topic][0],
-                log_start_offset=starts[each].offset,
-                last_stable_offset=stable[each].offset,
-                end_offset=max(ends[each].offset, stable[each].offset),
-                leader_epoch=ends[each].leader_epoch,
+                start=starts[each].offset,
+                stable=stable[each].offset,
+                end=ends[each].offset,
+                epoch=ends[each].leader_epoch,
             )
             for each in starts
         }
@@ -96,7 +98,7 @@ class KafkaCluster:
     ) -> Mapping[TopicPartition, int | None]:
         """The first offset whose record is at or after the moment; None where none is."""
         # To Kafka, -1 and -2 mean the log's two ends (its protocol's ListOffsets).
-        at = OffsetSpec.for_timestamp(max(0, int(moment.timestamp() * 1000)))
+        at = OffsetSpec.for_timestamp(max(0, (moment - _EPOCH) // _MILLISECOND))
         found = self._admin.offsets(
             [WirePartition(each.topic, each.partition) for each in partitions], at
         )
@@ -105,20 +107,32 @@ class KafkaCluster:
     def group_offsets(
         self, group: str, partitions: list[TopicPartition]
     ) -> Mapping[TopicPartition, int | None]:
-        """The committed offsets of a consumer group; None where there is none."""
+        """The committed offsets of a consumer group; None where there is none for this topic."""
         found = read_group_offsets(self._client, group, partitions)
-        return {each: found.get(each) for each in partitions}
-
-    def mirror(self, group: str, cursor: Positions) -> None:
-        """Commit the cursor as a consumer group's offsets, except where a log is gone."""
-        there = self._admin.topics(sorted({each.topic for each in cursor}))
-        offsets = {
-            each: end
-            for each, end in cursor.items()
-            if each.topic in there and each.partition in there[each.topic][1]
+        ends = {each: TopicEnd(at.topic_id, at.offset) for each, at in found.items() if at.topic_id}
+        mirrored = self._still_there(ends) if ends else {}
+        return {
+            each: None
+            if (at := found.get(each)) is None or each in ends.keys() - mirrored.keys()
+            else at.offset
+            for each in partitions
         }
-        if offsets:
-            commit_group_offsets(self._client, group, offsets)
+
+    def mirror(self, group: str, cursor: Mapping[TopicPartition, TopicEnd]) -> None:
+        """Commit the cursor as a consumer group's offsets, where its topic is still there."""
+        if ends := self._still_there(cursor):
+            commit_group_offsets(
+                self._client,
+                group,
+                {each: GroupOffset(at.end, at.topic_id) for each, at in ends.items()},
+            )
+
+    def _still_there(
+        self, cursor: Mapping[TopicPartition, TopicEnd]
+    ) -> Mapping[TopicPartition, TopicEnd]:
+        there = self._admin.topics(sorted({each.topic for each in cursor}))
+        ids = {TopicPartition(name, at): id_ for name, (id_, all_) in there.items() for at in all_}
+        return {each: at for each, at in cursor.items() if ids.get(each) == at.topic_id}
 
     def topic_names(self) -> list[str]:
         """The names of all topics that the connection's user may see, in order."""

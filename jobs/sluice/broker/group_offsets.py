@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as WirePartition
@@ -17,25 +18,43 @@ from sluice.offsets.ranges import TopicPartition
 _Ask = Callable[[Callable[[], list[WirePartition]]], list[WirePartition]]
 
 
+# Before the topic id, in the words that Kafka keeps beside a committed offset.
+_TOPIC_ID = "topic id "
+
+
+class GroupOffset(NamedTuple):
+    """A committed offset, and the id of the topic that it is of; None where that is not said."""
+
+    offset: int
+    topic_id: str | None
+
+
 # Each wait for the group's coordinator, after which the client is asked why there is none.
 _STEP_S = 1.0
 
 
 def read_group_offsets(
     client: ClientSettings, group: str, partitions: Iterable[TopicPartition]
-) -> Mapping[TopicPartition, int]:
+) -> Mapping[TopicPartition, GroupOffset]:
     """The committed offsets of a consumer group, where it has any. Raises as `ask` does."""
     wanted = [WirePartition(each.topic, each.partition) for each in partitions]
     with _asking(client, group, "DESCRIBE") as (consumer, ask_group):
         answer = ask_group(lambda: _committed(consumer, wanted))
-    return {TopicPartition(e.topic, e.partition): e.offset for e in answer if e.offset >= 0}
+    return {
+        TopicPartition(e.topic, e.partition): GroupOffset(e.offset, _topic_id(e.metadata))
+        for e in answer
+        if e.offset >= 0
+    }
 
 
 def commit_group_offsets(
-    client: ClientSettings, group: str, offsets: Mapping[TopicPartition, int]
+    client: ClientSettings, group: str, offsets: Mapping[TopicPartition, GroupOffset]
 ) -> None:
     """Commit offsets for a consumer group. Raises as `ask` does."""
-    wanted = [WirePartition(each.topic, each.partition, end) for each, end in offsets.items()]
+    wanted = [
+        WirePartition(each.topic, each.partition, at.offset, f"{_TOPIC_ID}{at.topic_id}")
+        for each, at in offsets.items()
+    ]
     with _asking(client, group, "READ") as (consumer, ask_group):
         # A commit would wait without end for a coordinator that the user may not know.
         ask_group(lambda: _committed(consumer, wanted[:1]))
@@ -48,6 +67,7 @@ def _asking(client: ClientSettings, group: str, right: str) -> Iterator[tuple[Co
     own = {
         "group.id": group,
         "enable.auto.commit": False,
+        "allow.auto.create.topics": False,
         # Else it waits for an open transaction that commits the group's offsets (KIP-447).
         "isolation.level": "read_uncommitted",
         "reconnect.backoff.ms": 20,  # Half of it passes before the coordinator is sought again.
@@ -77,6 +97,11 @@ def _committed(consumer: Consumer, wanted: list[WirePartition]) -> list[WirePart
                 raise KafkaException(told.error()) from None
             if problem.args[0].code() != KafkaError._TIMED_OUT or time.monotonic() > until:
                 raise
+
+
+def _topic_id(metadata: str | None) -> str | None:
+    said = metadata or ""
+    return said.removeprefix(_TOPIC_ID) if said.startswith(_TOPIC_ID) else None
 
 
 def _checked(answer: list[WirePartition]) -> list[WirePartition]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from sluice.offsets.log_page import LogPage
 from sluice.offsets.notation import Positions
@@ -33,6 +33,17 @@ class TopicSelection(Protocol):
 
 
 @dataclass(frozen=True)
+class NamedTopics:
+    """A selection of topics by name, whether or not a spec still names them."""
+
+    topics: list[str]
+
+    def selects(self, topic: str) -> bool:
+        """Whether it is one of them."""
+        return topic in self.topics
+
+
+@dataclass(frozen=True)
 class Sample:
     """One record; `timestamp` is None where Kafka has none."""
 
@@ -44,6 +55,13 @@ class Sample:
 
     def __str__(self) -> str:
         return f"{self.partition}@{self.offset}"
+
+
+class TopicEnd(NamedTuple):
+    """How far a partition was read, and the id of the topic that was read."""
+
+    topic_id: str
+    end: int
 
 
 class Cluster(Protocol):
@@ -77,10 +95,13 @@ class Cluster(Protocol):
     def group_offsets(
         self, group: str, partitions: list[TopicPartition]
     ) -> Mapping[TopicPartition, int | None]:
-        """The committed offsets of a consumer group; None where there is none."""
+        """The committed offsets of a consumer group; None where there is none.
 
-    def mirror(self, group: str, cursor: Positions) -> None:
-        """Commit the cursor as a consumer group's offsets, except where a log is gone."""
+        None as well where it was committed by `mirror` of another topic of that name.
+        """
+
+    def mirror(self, group: str, cursor: Mapping[TopicPartition, TopicEnd]) -> None:
+        """Commit the cursor as a consumer group's offsets, where its topic is still there."""
 
     # What the logs hold
 

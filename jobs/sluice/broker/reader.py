@@ -120,6 +120,7 @@ def lone_consumer(
             **client.librdkafka(),
             "group.id": "sluice-reader",
             "enable.auto.commit": False,
+            "allow.auto.create.topics": False,
             "enable.partition.eof": True,
             # At the end of one range the leader must not sit on the request for the next one.
             "fetch.wait.max.ms": _FETCH_WAIT_MS,

@@ -96,7 +96,7 @@ dry_run_option = click.option(
 bring_back_option = click.option(
     "--bring-back-erased",
     is_flag=True,
-    help="Also where this brings back rows that others deleted from the table.",
+    help="Also where this brings back rows that others deleted, or undoes what they changed.",
 )
 
 
@@ -107,3 +107,16 @@ def refusing_usage() -> Iterator[None]:
         yield
     except SettingsError as problem:
         raise click.UsageError(str(problem)) from None
+
+
+def executing(command: Command) -> Command:
+    """The options of a command that decides: it shows what it would do, or does it, with a why."""
+    why = click.option("--reason", default="", help="Why, for the record. Needed with --execute.")
+    do = click.option("--execute", is_flag=True, help="Do it. Otherwise nothing is changed.")
+    return why(do(command))
+
+
+def require_reason(execute: bool, reason: str, record: str) -> None:
+    """Raises UsageError where something is to be done without a reason for the record."""
+    if execute and not reason.strip():
+        raise click.UsageError(f"--execute needs --reason: it is recorded with the {record}.")

@@ -48,8 +48,9 @@ class Runner:
         self._lake: Lake | None = None
         self.events: list[dict[str, Any]] = []
         # Many batches take long: what is read and committed is reported.
-        for each in ("sluice.protocol.ingest.land_batches", "sluice.lake.reading_pace"):
-            logging.getLogger(each).setLevel(logging.INFO)
+        for each in ("ingest.land_batches", "ingest.reading"):
+            logging.getLogger(f"sluice.protocol.{each}").setLevel(logging.INFO)
+        logging.getLogger("sluice.lake.reading_pace").setLevel(logging.INFO)
 
     def finish(self, work: BatchReference) -> None:
         """Land the work, if there is any, and settle."""
@@ -99,11 +100,19 @@ def read_again(
         return
     with running(opened, origin, as_json) as lands:
         planned = opened.backfill(wanted, origin.run_id, origin.actor, bring_back_erased)
-        for each in planned.plan.left_out:
+        for each in planned.plan.told:
             lands.say(str(each))
         lands.finish(planned.work)
     if as_json:
         left_out = [str(each) for each in planned.plan.left_out]
-        print_json({"pipeline": pipeline, "settled": lands.events, "left_out": left_out})
+        beside = [str(each) for each in planned.plan.beside]
+        print_json(
+            {
+                "pipeline": pipeline,
+                "settled": lands.events,
+                "left_out": left_out,
+                "beside": beside,
+            }
+        )
     elif not planned.work:
         click.echo(f"{pipeline}: nothing to read again")

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+from pyspark.sql import DataFrame, DataFrameWriter, SparkSession, Window
 from pyspark.sql import functions as F
 
-from sluice.errors import CommitConflict, SpecError
+from sluice.errors import SpecError
+from sluice.lake.chosen_records import offsets_in
 from sluice.lake.port import BatchAttempt
 from sluice.lake.predicate import rows_in_ranges
-from sluice.lake.worker_errors import lack_of_workers
-from sluice.offsets.ranges import span_of
+from sluice.lake.reported_causes import causes_of
+from sluice.lake.write_failures import meaning_of, rows_landed_mark
+from sluice.offsets.quarantine_tickets import Ticket
+from sluice.offsets.ranges import OffsetRange, TopicPartition, span_of
+from sluice.offsets.receipts import Span
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.tables.batch_commits import batch_metadata
 
@@ -36,7 +39,7 @@ def retype_table(
     `stored` is the table. If another batch has landed in it meanwhile, the write fails: it reads
     the table as its transaction does, and what lands after that is a conflict to Delta.
     """
-    checked = rows.crossJoin(F.broadcast(_nothing_but_proof_of_no_rows(stored)))
+    checked = rows.crossJoin(F.broadcast(_nothing_but_proof_of_no_rows(stored, reading)))
     writer = _commit_of(reading, checked).mode("overwrite").option("overwriteSchema", "true")
     if spec.partition_by:
         writer = writer.partitionBy(*spec.partition_by)
@@ -45,10 +48,10 @@ def retype_table(
     writer.save(uri)
 
 
-def _nothing_but_proof_of_no_rows(stored: DataFrame) -> DataFrame:
+def _nothing_but_proof_of_no_rows(stored: DataFrame, reading: BatchAttempt) -> DataFrame:
     """One row without columns; whoever reads it fails if the table has rows."""
     counted = stored.agg(F.count(F.lit(1)).alias("rows"))
-    landed = F.raise_error(F.lit(_ROWS_LANDED))
+    landed = F.raise_error(F.lit(rows_landed_mark(reading.attempt)))
     return counted.where(F.when(counted["rows"] == 0, F.lit(True)).otherwise(landed)).select()
 
 
@@ -72,17 +75,23 @@ def _commit_of(reading: BatchAttempt, rows: DataFrame) -> DataFrameWriter:
         .option("txnVersion", str(batch.number))
         .option(
             "userMetadata",
-            batch_metadata(batch, reading.attempt, reading.fingerprints, reading.spec),
+            batch_metadata(
+                batch, reading.attempt, reading.fingerprints, reading.spec, reading.aside
+            ),
         )
     )
 
 
-def replace_quarantined(rows: DataFrame, uri: str, reading: BatchAttempt) -> None:
-    """Replace the batch's rows of the quarantine table with these, and touch no others."""
+def append_quarantined(rows: DataFrame, uri: str, reading: BatchAttempt, ticket: Ticket) -> None:
+    """Add the attempt's rows to the quarantine table, with its ticket as the transaction.
+
+    As with a batch, Delta silently skips what comes too late: read the log afterwards.
+    """
     (
         rows.write.format("delta")
-        .mode("overwrite")
-        .option("replaceWhere", f"_batch = '{reading}'")
+        .mode("append")
+        .option("txnAppId", ticket.app_id)
+        .option("txnVersion", str(ticket.number))
         .option("userMetadata", batch_metadata(reading.batch, reading.attempt))
         .save(uri)
     )
@@ -110,12 +119,14 @@ def require_no_rows(stored: DataFrame, rows: DataFrame, uri: str) -> None:
     )
 
 
-def rows_to_keep(
+def undelivered(
     spark: SparkSession, uri: str, reading: BatchAttempt, records: DataFrame
 ) -> DataFrame | None:
-    """The ranges' rows whose records Kafka no longer delivers; None where it delivers all.
+    """Where the ranges have rows whose records are not read again; None where all are.
 
-    Compaction may have removed the records, or a segment is lost: only their rows are left.
+    Compaction may have removed the records, or a segment is lost: only their rows are left. Or the
+    batch may not change them. It is found once, so that what is looked up and what is kept are the
+    same.
     """
     again = records.select(
         records["topic"].alias("_topic"),
@@ -124,39 +135,51 @@ def rows_to_keep(
     )
     if again.count() == span_of(reading.ranges):
         return None
+    stored = spark.read.format("delta").load(uri).where(rows_in_ranges(reading)).select(*_PLACE)
+    return stored.join(again, list(_PLACE), "left_anti").distinct().localCheckpoint()
+
+
+def spans_of(places: DataFrame) -> dict[TopicPartition, list[Span]]:
+    """Each partition's offsets, as ascending ranges."""
+    in_order = Window.partitionBy("_topic", "_partition").orderBy("_offset")
+    runs = places.withColumn("run", places["_offset"] - F.row_number().over(in_order))
+    ranges = runs.groupBy("_topic", "_partition", "run").agg(
+        F.min("_offset").alias("first"), F.max("_offset").alias("last")
+    )
+    found: dict[TopicPartition, list[Span]] = {}
+    for row in ranges.orderBy("_topic", "_partition", "first").collect():
+        partition = TopicPartition(row["_topic"], row["_partition"])
+        found.setdefault(partition, []).append((row["first"], row["last"] + 1))
+    return found
+
+
+def rows_that_stay(
+    spark: SparkSession,
+    uri: str,
+    reading: BatchAttempt,
+    places: DataFrame,
+    besides: Sequence[OffsetRange],
+) -> DataFrame:
+    """The ranges' rows at these places, but for some offsets."""
     stored = spark.read.format("delta").load(uri).where(rows_in_ranges(reading))
-    return stored.join(again, ["_topic", "_partition", "_offset"], "left_anti")
+    kept = stored.join(places, list(_PLACE), "left_semi")
+    if reading.batch.only is not None:
+        # It takes them over as they are.
+        return kept.withColumn("_batch", F.lit(str(reading)))
+    if not besides:
+        return kept
+    return kept.join(offsets_in(spark, besides, _PLACE), list(_PLACE), "left_anti")
 
 
-_ROWS_LANDED = "SLUICE-ROWS-LANDED"
-# The error conditions of Delta's DeltaConcurrentModificationException and its subclasses.
-_CONFLICT = re.compile(r"\[(DELTA_(?:CONCURRENT_\w+|METADATA_CHANGED|PROTOCOL_CHANGED))[\w.]*\]")
-
-# What pyspark says: its client is closed after the answer SESSION_CHANGED; a restarted server does
-# not know the statement (pyspark's client/reattach.py); or nobody answers.
-_LEFT_ALONE = {
-    "NO_ACTIVE_SESSION": "has forgotten this session: it was restarted, or this process must end",
-    "RESPONSE_ALREADY_RECEIVED": "has forgotten this statement: it was restarted",
-    "RETRIES_EXCEEDED": "does not answer any more",
-}
-_WHERE_TO_LOOK = 'if that happens with each try: docs/reliability.md, "A Spark server"'
-_SAID = re.compile(rf"\[({'|'.join(_LEFT_ALONE)})\]")
+_PLACE = ("_topic", "_partition", "_offset")
 
 
 @contextmanager
-def naming_conflicts() -> Iterator[None]:
+def naming_conflicts(attempt: str | None = None) -> Iterator[None]:
     """Turn Delta's refusal into CommitConflict; name a lost server, and what a worker lacks."""
     try:
         yield
     except Exception as problem:
-        if alone := _SAID.search(str(problem)):
-            said = f"{alone[0]} the Spark server {_LEFT_ALONE[alone[1]]}; {_WHERE_TO_LOOK}"
-            raise RuntimeError(said) from problem
-        if lack := lack_of_workers(str(problem)):
-            raise RuntimeError(f"[WORKERS] {lack}") from problem
-        if _ROWS_LANDED in str(problem):
-            raise CommitConflict("another batch gave the table its columns") from problem
-        found = _CONFLICT.search(str(problem))
-        if found:
-            raise CommitConflict(f"another commit came in between ({found[1]})") from problem
+        if meant := meaning_of(causes_of(problem), attempt):
+            raise meant from problem
         raise

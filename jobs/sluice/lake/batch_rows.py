@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -10,13 +13,15 @@ from sluice.errors import SpecError
 from sluice.lake.decoding.decode import DECODED
 from sluice.lake.decoding.decoded_fields import ERROR, RESCUED
 from sluice.lake.port import BatchAttempt
+from sluice.lake.ruled_rows import BROKEN, Carried
+from sluice.lake.write_failures import undecodable_mark
 from sluice.offsets.batches import Batch
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.spec.record_formats import KEY_PREFIX
+from sluice.spec.table_rules import TableRule
 from sluice.spec.table_shape import TableShape
 
-# Marks the error that stops a pass at the first undecodable record.
-UNDECODABLE = "SLUICE-UNDECODABLE"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 QUARANTINE_COLUMNS = (
     "_topic STRING, _topic_id STRING, _partition INT, _offset BIGINT, _timestamp TIMESTAMP,"
@@ -25,10 +30,23 @@ QUARANTINE_COLUMNS = (
 )
 
 
+def judged_by_rules(
+    decoded: DataFrame, spec: PipelineSpec, reading: BatchAttempt, rules: Sequence[TableRule]
+) -> DataFrame:
+    """The records, with the rule of the table that each one's row breaks."""
+    if not rules:
+        return decoded.withColumn(BROKEN, F.lit(None).cast("string"))
+    carried = Carried(decoded)
+    rows = _data(decoded, spec, reading, F.lit(str(reading)), carried.column)
+    return carried.judged(rows, rules)
+
+
 def data_rows(decoded: DataFrame, spec: PipelineSpec, reading: BatchAttempt) -> DataFrame:
     """All records as rows of the data table; the pass fails at the first undecodable one."""
     error = error_of(spec)
-    told = F.concat_ws(" ", F.lit(UNDECODABLE), _coordinates(), F.lit("-"), error)
+    # What a record holds stays out of the text that Spark reports, and logs.
+    reason = F.base64(F.encode(F.concat_ws(" ", _coordinates(), F.lit("-"), error), "UTF-8"))
+    told = F.concat(F.lit(f"{undecodable_mark(reading.attempt)} "), reason)
     checked = F.when(error.isNull(), F.lit(str(reading))).otherwise(F.raise_error(told))
     return _data(decoded, spec, reading, checked)
 
@@ -38,19 +56,30 @@ def decodable_rows(decoded: DataFrame, spec: PipelineSpec, reading: BatchAttempt
     return _data(decoded.where(error_of(spec).isNull()), spec, reading, F.lit(str(reading)))
 
 
-def quarantine_rows(decoded: DataFrame, spec: PipelineSpec, reading: BatchAttempt) -> DataFrame:
-    """The undecodable records as rows of the quarantine table."""
+def quarantine_rows(
+    decoded: DataFrame, spec: PipelineSpec, reading: BatchAttempt, at: datetime
+) -> DataFrame:
+    """The undecodable records as rows of the quarantine table, all of one moment."""
     return decoded.where(error_of(spec).isNotNull()).select(
         *_envelope(reading.batch),
         "value",
         error_of(spec).alias("error"),
         F.lit(str(reading)).alias("_batch"),
-        F.current_timestamp().alias("quarantined_at"),
+        F.timestamp_micros(F.lit(micros(at))).alias("quarantined_at"),
     )
 
 
+def micros(moment: datetime) -> int:
+    """A moment as Spark stores it, whatever the session's time zone."""
+    return (moment - _EPOCH) // timedelta(microseconds=1)
+
+
 def _data(
-    decoded: DataFrame, spec: PipelineSpec, reading: BatchAttempt, batch_column: Column
+    decoded: DataFrame,
+    spec: PipelineSpec,
+    reading: BatchAttempt,
+    batch_column: Column,
+    *beside: Column,
 ) -> DataFrame:
     envelope = [*_envelope(reading.batch), F.col("value").isNull().alias("_tombstone")]
     fields = [F.col(DECODED["value"])[each.name].alias(each.name) for each in spec.columns]
@@ -59,7 +88,9 @@ def _data(
         for name in (each.name for each in spec.formats.key_columns)
     ]
     rescued = [F.col(DECODED["value"])[RESCUED].alias(RESCUED)] if spec.rescue else []
-    whole = decoded.select(*fields, *envelope, batch_column.alias("_batch"), *keys, *rescued)
+    whole = decoded.select(
+        *fields, *envelope, batch_column.alias("_batch"), *keys, *rescued, *beside
+    )
     return stored_part(whole, spec.shape)
 
 
@@ -117,11 +148,15 @@ def _topic_id(batch: Batch) -> Column:
 
 
 def error_of(spec: PipelineSpec) -> Column:
-    """Why a record is undecodable: its value's error, else its key's; null if decodable."""
+    """Why a record is undecodable: its value's error, else its key's, else a rule of the table.
+
+    Null if decodable.
+    """
     error = F.col(DECODED["value"])[ERROR]
     if spec.key_format is None:
-        return error
-    return F.coalesce(error, F.concat(F.lit("key: "), F.col(DECODED["key"])[ERROR]))
+        return F.coalesce(error, F.col(BROKEN))
+    of_key = F.concat(F.lit("key: "), F.col(DECODED["key"])[ERROR])
+    return F.coalesce(error, of_key, F.col(BROKEN))
 
 
 def _coordinates() -> Column:

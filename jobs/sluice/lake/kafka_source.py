@@ -40,6 +40,8 @@ def read_ranges(
         **_EAGER,
         **{f"kafka.{key}": value for key, value in client.java().items()},
         "kafka.isolation.level": "read_committed",
+        # A topic that is deleted while it is read would come back, empty: Java's default is true.
+        "kafka.allow.auto.create.topics": "false",
         # The default of 500 records per poll costs more than the records themselves.
         "kafka.max.poll.records": "5000",
         "assign": json.dumps(partitions),

@@ -8,16 +8,29 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from sluice.offsets.batches import Batch
+from sluice.offsets.quantities import format_ranges
+from sluice.offsets.quarantine_tickets import NOTHING_ASIDE, SetAside, Ticket
 from sluice.offsets.quarantined import BatchOffsets
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.spec_edition import SpecEdition
 
 if TYPE_CHECKING:
+    from sluice.progress.former_registries import FormerRegistry
     from sluice.progress.resources import PipelineResources
 
 
 class Undecodable(Exception):
     """A pass stopped at an undecodable record; nothing was committed."""
+
+
+class RecordsLeftOut(Exception):
+    """Kafka holds records that the reader did not deliver; nothing was committed."""
+
+    def __init__(self, held: Sequence[OffsetRange]) -> None:
+        super().__init__(
+            "[RECORDS_LEFT_OUT] the reader left out records that Kafka holds, and of which the"
+            f" table has rows: {format_ranges(held)}"
+        )
 
 
 @dataclass(frozen=True)
@@ -28,6 +41,9 @@ class BatchAttempt:
     `fingerprints` go there too: of the record before each range's end, None where unknown.
     `spec` too: what of it decides the rows.
     `compacts` says that Kafka may remove records from the middle while they are read.
+    `ticket` is the right to add its undecodable records to the quarantine, and `undecodable` how
+    many there are once they are added.
+    `former` are registries whose numbers some of its records name, and not those of the spec's.
     """
 
     batch: Batch
@@ -36,9 +52,19 @@ class BatchAttempt:
     fingerprints: Mapping[TopicPartition, str | None] = field(default_factory=dict)
     compacts: bool = False
     spec: SpecEdition | None = None
+    ticket: Ticket | None = None
+    undecodable: int = 0
+    former: tuple[FormerRegistry, ...] = ()
 
     def __str__(self) -> str:
         return str(self.batch)
+
+    @property
+    def aside(self) -> SetAside:
+        """What its commit says of the quarantine."""
+        if self.ticket is None or not self.undecodable:
+            return NOTHING_ASIDE
+        return SetAside(self.undecodable, self.ticket.at)
 
     @property
     def replaces(self) -> bool:
@@ -88,19 +114,25 @@ class Lake(Protocol):
     def land(self, reading: BatchAttempt) -> None:
         """Commit the batch if all of it is decodable. Raises Undecodable, nothing committed.
 
-        Raises CommitConflict where another commit landed in between.
+        A replacement keeps the rows whose records are gone: where the log has neither record nor
+        marker. Raises RecordsLeftOut where it has a record that was not delivered, CommitConflict
+        where another commit landed in between.
         """
 
     def prepare_quarantine(self) -> None:
         """Create the quarantine table unless it exists."""
 
     def quarantine(self, reading: BatchAttempt) -> QuarantineResult:
-        """Make the batch's undecodable records durable, replacing an earlier attempt's."""
+        """Make the batch's undecodable records durable, with the ticket of the attempt.
+
+        Rows of other attempts stay. Raises CommitConflict, nothing added, where the ticket is no
+        longer the next one.
+        """
 
     def land_decodable(self, reading: BatchAttempt) -> None:
         """Commit the batch's decodable records; the others must already be in quarantine.
 
-        Raises CommitConflict where another commit landed in between.
+        Raises RecordsLeftOut and CommitConflict as `land` does.
         """
 
 

@@ -21,7 +21,7 @@ from sluice.lake.own_classes import class_path, own_classes_conf
 from sluice.lake.s3_conf import s3_conf
 from sluice.lake.server.requirements import STATIC
 from sluice.lake.spark_place import OwnSpark, SparkPlace, SparkServer
-from sluice.spec.spark_keys import EXACT_CONF, SECRET
+from sluice.spec.spark_keys import EXACT_CONF, SECRET, is_of_a_query
 from sluice.tables.commits import newest_file
 from sluice.tables.warehouse import Warehouse
 
@@ -54,9 +54,6 @@ _SESSION_CONF = {
     # Leaving kafka out of this list selects its newer source (DSv2): 20 % faster as measured.
     "spark.sql.sources.useV1SourceList": "avro,csv,json,orc,parquet,text",
     "spark.sql.parquet.compression.codec": "zstd",
-    # Spark's default is the deprecated INT96 (PARQUET-323). Other readers convert it to 64-bit
-    # nanoseconds, which turns year 9999 into another year.
-    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     # The tables' logs are small: one task reads one, not 50 (Delta's Snapshot.scala).
     "spark.databricks.delta.snapshotPartitions": "1",
     # Plans are small here, and Delta's reading of its own log is most of them: to plan anew after
@@ -164,6 +161,8 @@ def open_own(
     """The session that spark-submit prepared, or one in a JVM that is started now."""
     from pyspark.sql import SparkSession
 
+    from sluice.lake.session_settings import hold_to
+
     if "SPARK_REMOTE" in os.environ:
         raise SettingsError(
             "SPARK_REMOTE: expected it unset, as the connection spark_default says where Spark"
@@ -189,5 +188,8 @@ def open_own(
         # Spark's own handler (pyspark/core/context.py) asks the JVM to cancel while another call to
         # it is running.
         signal.signal(signal.SIGINT, interrupted)
-    check_log_store(lambda key: session.conf.get(key, None), f"{spec.pipeline}: spark", tables.root)
+    where = f"{spec.pipeline}: spark"
+    of_queries = {k: v for k, v in session_conf(spec).items() if is_of_a_query(k)}
+    hold_to(session.conf, of_queries, where)
+    check_log_store(lambda key: session.conf.get(key, None), where, tables.root)
     return session

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
@@ -15,40 +14,46 @@ from sluice.failpoints import reach
 from sluice.lake import log_ahead
 from sluice.lake.batch_commit import (
     append_batch,
+    append_quarantined,
     is_type_change,
     naming_conflicts,
     replace_batch,
-    replace_quarantined,
     require_no_rows,
     retype_table,
-    rows_to_keep,
+    rows_that_stay,
+    spans_of,
+    undelivered,
 )
 from sluice.lake.batch_rows import (
-    UNDECODABLE,
     data_rows,
     decodable_rows,
     error_of,
+    judged_by_rules,
     quarantine_rows,
 )
+from sluice.lake.chosen_records import only_chosen
 from sluice.lake.decoding.decode import Decode, decoder
 from sluice.lake.decoding.schema_keys import unknown_keys
 from sluice.lake.decoding_functions import require_decoding
+from sluice.lake.former_numbers import FormerNumbers, outside
 from sluice.lake.kafka_source import read_ranges
+from sluice.lake.kept_rows import rows_of_nothing
 from sluice.lake.port import BatchAttempt, QuarantineResult, ShowReading, Undecodable
+from sluice.lake.quarantine_samples import samples_of
 from sluice.lake.reading_pace import telling_pace
+from sluice.lake.reported_causes import causes_of
 from sluice.lake.rows_by_name import union_of_rows
 from sluice.lake.table_alignment import align_data_table
 from sluice.lake.table_creation import create_data_table, create_quarantine_table
-from sluice.offsets.batches import Batch
+from sluice.lake.write_failures import undecodable_reason
 from sluice.offsets.ranges import span_of
 from sluice.progress.resources import PipelineResources
+from sluice.spec.columns import Column
 from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec.table_rules import rules_of
 from sluice.tables.delta_log import DeltaLog
 
 log = logging.getLogger(__name__)
-
-_FIRST_UNDECODABLE = re.compile(rf"{UNDECODABLE} (.*?)(?: SQLSTATE|$)", re.MULTILINE)
-_SAMPLES = 5
 
 
 class SparkLake:
@@ -72,6 +77,7 @@ class SparkLake:
         stored = resources.data.snapshot().columns
         self._spec, writers = resources.schemas.with_writers(spec, stored)
         self._writers = {source: dict(found) for source, found in writers.items()}
+        self._former = FormerNumbers(resources.schemas)
         require_decoding(spark, spec)
         self._decoders = self._made_decoders(self._spec)
 
@@ -99,18 +105,17 @@ class SparkLake:
     def _land(self, reading: BatchAttempt) -> None:
         try:
             records = self._read_once(reading)
-            decoded = self._decode(records)
+            decoded = self._decode(records, reading)
             self._commit(reading, records, data_rows(decoded, self._spec, reading))
         except Exception as problem:
-            found = _FIRST_UNDECODABLE.search(str(problem))
-            if found:
-                raise Undecodable(found[1]) from None
+            if reason := undecodable_reason(causes_of(problem), reading.attempt):
+                raise Undecodable(reason) from None
             raise
 
     def land_decodable(self, reading: BatchAttempt) -> None:
         """Commit the batch's decodable records; the others must already be in quarantine."""
         records = self._read_once(reading)
-        decoded = self._decode(records)
+        decoded = self._decode(records, reading)
         self._commit(reading, records, decodable_rows(decoded, self._spec, reading))
 
     def prepare_quarantine(self) -> None:
@@ -118,21 +123,26 @@ class SparkLake:
         create_quarantine_table(self._spark, self._quarantine, self._spec)
 
     def quarantine(self, reading: BatchAttempt) -> QuarantineResult:
-        """Make the batch's undecodable records durable, replacing an earlier attempt's."""
+        """Make the batch's undecodable records durable, with the ticket of the attempt."""
+        ticket = reading.ticket
+        assert ticket is not None, "the protocol gives it"
         self._learn(reading)
         seen = Observation("seen")
-        decoded = self._decode(self._read(reading)).observe(
+        decoded = self._decode(self._read(reading), reading).observe(
             seen,
             F.count(F.lit(1)).alias("records"),
             F.count(error_of(self._spec)).alias("undecodable"),
         )
-        with naming_conflicts(), self._telling_pace(reading):
-            replace_quarantined(
-                quarantine_rows(decoded, self._spec, reading), self._quarantine, reading
-            )
+        rows = quarantine_rows(decoded, self._spec, reading, ticket.at)
+        with naming_conflicts(reading.attempt), self._telling_pace(reading):
+            append_quarantined(rows, self._quarantine, reading, ticket)
+        # First: of a write that Delta has skipped nothing was seen, and one would wait for ever.
+        self._resources.quarantine.snapshot().require_added(ticket, reading.attempt)
         counts = seen.get
         return QuarantineResult(
-            counts["records"], counts["undecodable"], self._samples(reading.batch)
+            counts["records"],
+            counts["undecodable"],
+            samples_of(self._spark, self._quarantine, reading, ticket),
         )
 
     def _learn(self, reading: BatchAttempt) -> bool:
@@ -143,17 +153,22 @@ class SparkLake:
         if not self._writers:
             return False
         records, schemas = self._read(reading), self._resources.schemas
+        formerly = self._former.learn(records, reading.former)
         met = {
-            source: unknown_keys(records, source, {*self._writers[source], *schemas.absent(form)})
+            source: unknown_keys(
+                records.where(outside(reading.former, source)) if reading.former else records,
+                source,
+                {*self._writers[source], *schemas.absent(form)},
+            )
             for source, form in self._spec.formats.registered.items()
         }
         if not any(met.values()):
-            return False
+            return formerly
         spec, learnt = schemas.learn(self._spec, met, self._resources.data.snapshot().columns)
         for source, found in learnt.items():
             self._writers[source] |= found
         self._spec, self._decoders = spec, self._made_decoders(spec)
-        return any(learnt.values())
+        return formerly or any(learnt.values())
 
     def _made_decoders(self, spec: PipelineSpec) -> list[Decode]:
         return [
@@ -168,12 +183,21 @@ class SparkLake:
 
     def _read(self, reading: BatchAttempt) -> DataFrame:
         reach("reading")
-        return read_ranges(self._spark, self._resources.client, reading.ranges)
+        records = read_ranges(self._spark, self._resources.client, reading.ranges)
+        only = reading.batch.only
+        return records if only is None else only_chosen(self._spark, records, only)
 
-    def _decode(self, records: DataFrame) -> DataFrame:
-        for decode in self._decoders:
-            records = decode(records)
-        return records
+    def _decode(self, records: DataFrame, reading: BatchAttempt) -> DataFrame:
+        forms = self._spec.formats.by_source.items()
+        for decode, form in zip(self._decoders, forms, strict=True):
+            rescue = self._spec.rescue and form[0] == "value"
+            records = self._former.decode(records, decode, form, reading.former, rescue)
+        rules = rules_of(self._resources.data.snapshot().settings, self._columns)
+        return judged_by_rules(records, self._spec, reading, rules)
+
+    @property
+    def _columns(self) -> tuple[Column, ...]:
+        return (*self._spec.shape.columns, *self._spec.formats.our_columns)
 
     def _read_once(self, reading: BatchAttempt) -> DataFrame:
         """The batch's records. Where they are used twice, Kafka is read only once: the log cleaner
@@ -182,9 +206,9 @@ class SparkLake:
         Not `persist`: that reads Kafka again for what a dead executor had. A checkpoint fails.
         """
         records = self._read(reading)
-        if not (reading.replaces and reading.compacts):
+        if not (reading.replaces and (reading.compacts or reading.batch.only is not None)):
             return records
-        with naming_conflicts(), self._telling_pace(reading):
+        with naming_conflicts(reading.attempt), self._telling_pace(reading):
             return records.localCheckpoint()
 
     def _telling_pace(self, reading: BatchAttempt) -> AbstractContextManager[None]:
@@ -192,7 +216,7 @@ class SparkLake:
 
     def _commit(self, reading: BatchAttempt, records: DataFrame, rows: DataFrame) -> None:
         reading = replace(reading, spec=self._spec.edition)
-        with naming_conflicts(), self._telling_pace(reading):
+        with naming_conflicts(reading.attempt), self._telling_pace(reading):
             try:
                 self._write(reading, records, rows)
             except AnalysisException as problem:
@@ -208,15 +232,11 @@ class SparkLake:
         if not reading.replaces:
             append_batch(rows, self._data, reading)
             return
-        kept = rows_to_keep(self._spark, self._data, reading, records)
+        left = undelivered(self._spark, self._data, reading, records)
+        if left is not None:
+            whole = reading.batch.only is None
+            gone = rows_of_nothing(self._resources.kafka, spans_of(left)) if whole else []
+            kept = rows_that_stay(self._spark, self._data, reading, left, gone)
+            rows = union_of_rows(rows, kept)
         reach("kept rows known")
-        whole = rows if kept is None else union_of_rows(rows, kept)
-        replace_batch(whole, self._data, reading)
-
-    def _samples(self, batch: Batch) -> tuple[str, ...]:
-        rows = self._spark.read.format("delta").load(self._quarantine)
-        mine = rows.where(F.col("_batch") == str(batch)).orderBy("_partition", "_offset")
-        return tuple(
-            f"{row['_topic']}[{row['_partition']}]@{row['_offset']}: {row['error']}"
-            for row in mine.limit(_SAMPLES).collect()
-        )
+        replace_batch(rows, self._data, reading)

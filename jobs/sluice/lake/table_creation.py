@@ -23,6 +23,7 @@ from sluice.spec.statistics_columns import statistics_columns
 from sluice.spec.table_properties import wanted_properties
 from sluice.tables.delta_log import DeltaLog
 from sluice.tables.ownership import OWNER
+from sluice.tables.quarantine_creation import QUARANTINE_STATISTICS
 from sluice.tables.storage import clear_leftovers
 from sluice.tables.warehouse import as_aws_has_it, is_on_s3
 
@@ -55,7 +56,7 @@ def create_data_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None
 
 def create_quarantine_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None:
     """Create the quarantine table unless it exists."""
-    statistics = {_STATISTICS: "_topic_id,_partition,_offset,_timestamp,_batch"}
+    statistics = {_STATISTICS: QUARANTINE_STATISTICS}
     _create(spark, uri, QUARANTINE_COLUMNS, _ours(spec) | statistics)
 
 

@@ -1,17 +1,17 @@
-"""Worker errors: what a cluster's workers lack, told from what Spark reports. Pure."""
+"""Worker errors: what a cluster's workers lack, told from the errors that Spark reports. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterable
 
-# The marks are ours: jobs/jvm/StarvedJobs.scala and LinkLogStore.scala.
+from sluice.lake.causes import Cause
+
+# Ours: jobs/jvm/StarvedJobs.scala, as the reason for which a job was cancelled.
 _STARVED = re.compile(
     r"SLUICE-STARVED of (?P<master>\S+): no task has run for (?P<seconds>\d+) s,"
     r" executors: (?P<executors>\d+)"
 )
-_UNSEEN = re.compile(r"SLUICE-UNSEEN (?P<file>.+)")
-_UNREADABLE = re.compile(r"\[FAILED_READ_FILE\.FILE_NOT_EXIST\].* reading file (?P<file>\S+?)\.? ")
 # TaskSetManager's text: `Lost task 0.3 in stage 0.0 (TID 3) (10.0.0.7 executor 1): …`.
 _LACKS_A_CLASS = re.compile(
     r"\((?P<host>\S+) executor (?P<executor>\S+)\): java\.lang\."
@@ -22,17 +22,36 @@ _LACKS_ITS_LAMBDA = re.compile(
     r"\((?P<host>\S+) executor (?P<executor>\S+)\): java\.lang\.ClassCastException: cannot assign"
     r" instance of java\.lang\.invoke\.SerializedLambda .* in instance of (?P<class>\S+)"
 )
+_SAME_WAREHOUSE = "Give all workers the same warehouse, at the same path: docs/spark-clusters.md"
 _JARS = (
     " Put the jars of `build/jars/spark` on the class path of every worker (its image's `jars`"
     " folder), or name them in `spark.jars`: docs/spark-clusters.md"
 )
 
 
-def lack_of_workers(said: str) -> str | None:
+def lack_of_workers(causes: Iterable[Cause]) -> str | None:
     """What a worker lacks, which one, and the next move; None where Spark reports another cause."""
-    for pattern, told in _TOLD:
-        if found := pattern.search(said):
-            return told(found)
+    for cause in causes:
+        if told := _told(cause):
+            return told
+    return None
+
+
+def _told(cause: Cause) -> str | None:
+    match cause.condition:
+        case "SPARK_JOB_CANCELLED":
+            found = _STARVED.fullmatch(cause.parameters.get("reason", ""))
+            return found and _starved(found)
+        case "SLUICE_UNSEEN":
+            return _unseen(cause.parameters["file"])
+        case "FAILED_READ_FILE.FILE_NOT_EXIST":
+            return _unreadable(cause.parameters["path"])
+        case "":
+            # An error that a task raised has a condition, or is a class of its own.
+            lacking = _LACKS_A_CLASS.search(cause.message) or _LACKS_ITS_LAMBDA.search(
+                cause.message
+            )
+            return lacking and _without_class(lacking)
     return None
 
 
@@ -45,19 +64,19 @@ def _starved(found: re.Match[str]) -> str:
     )
 
 
-def _unseen(found: re.Match[str]) -> str:
+def _unseen(file: str) -> str:
     return (
-        f"expected {found['file']}, which a worker has written, found no such file here: a worker"
-        " does not see the warehouse as the driver does. Give all workers the same warehouse, at"
-        " the same path: docs/spark-clusters.md"
+        f"expected {file}, which a worker has written, found no such file here: a worker does not"
+        " see the warehouse as the driver does, or something deleted it, as VACUUM with a short"
+        f" retention does. Let VACUUM keep seven days. {_SAME_WAREHOUSE}"
     )
 
 
-def _unreadable(found: re.Match[str]) -> str:
+def _unreadable(file: str) -> str:
     return (
-        f"expected {found['file']}, which a worker was to read, found no such file there: it does"
-        " not see the warehouse as the driver does, or the file was removed meanwhile. Give all"
-        " workers the same warehouse, at the same path: docs/spark-clusters.md"
+        f"expected {file}, which a worker was to read, found no such file there: it does not see"
+        " the warehouse as the driver does, or something deleted it meanwhile, as VACUUM with a"
+        f" short retention does. Let VACUUM keep seven days. {_SAME_WAREHOUSE}"
     )
 
 
@@ -67,12 +86,3 @@ def _without_class(found: re.Match[str]) -> str:
         f"executor {found['executor']} on {found['host']}: expected the class {name}, found none."
         f"{_JARS}"
     )
-
-
-_TOLD: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
-    (_STARVED, _starved),
-    (_UNSEEN, _unseen),
-    (_UNREADABLE, _unreadable),
-    (_LACKS_A_CLASS, _without_class),
-    (_LACKS_ITS_LAMBDA, _without_class),
-)

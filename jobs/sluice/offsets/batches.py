@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from sluice.offsets.partition_log import PartitionLog
-from sluice.offsets.ranges import OffsetRange, TopicPartition, span_of
+from sluice.offsets.partition_log import Logs, PartitionLog
+from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition, span_of
 
 Lane = Literal["forward", "backfill"]
 Mode = Literal["append", "replace"]
@@ -33,6 +33,11 @@ class BatchSequence:
         """The Delta transaction id of the sequence's receipts in the offsets table."""
         return f"{self.app_id}:settled"
 
+    @property
+    def quarantine_app_id(self) -> str:
+        """The Delta transaction id of the sequence's rows in the quarantine table."""
+        return f"{self.app_id}:quarantine"
+
     def __str__(self) -> str:
         return f"{self.lane}-{self.generation}"
 
@@ -51,6 +56,11 @@ class PlannedRange:
     last_stable_offset: int
     leader_epoch: int | None
 
+    @property
+    def place(self) -> TopicIdPartition:
+        """The partition as rows name it."""
+        return TopicIdPartition(self.topic_id, self.offsets.partition.partition)
+
     @classmethod
     def of(cls, offsets: OffsetRange, log: PartitionLog) -> PlannedRange:
         """The range and the current state of its partition's log."""
@@ -63,12 +73,34 @@ Cursor = Mapping[TopicPartition, PlannedRange]
 """Where each partition stands: its last planned range, or an empty range at the same place."""
 
 
+def of_topics_there(cursor: Cursor, logs: Logs) -> Cursor:
+    """The cursor without the places of a topic that another one of its name has replaced.
+
+    The one that is there is the one that is being read: this partition is new to it.
+    """
+    same = {at for at, e in cursor.items() if at in logs and logs[at].topic_id == e.topic_id}
+    # Places of a former topic are those of partitions that the present one lacks: never the first.
+    read = {(at.topic, cursor[at].topic_id) for at in same if at.partition == 0}
+    return {
+        at: each
+        for at, each in cursor.items()
+        if at in same or at not in logs or (at.topic, logs[at].topic_id) not in read
+    }
+
+
+def positions_there(cursor: Cursor, logs: Logs) -> Mapping[TopicPartition, int]:
+    """The same as offsets: the next one to read, by partition."""
+    return {at: each.offsets.end for at, each in of_topics_there(cursor, logs).items()}
+
+
 @dataclass(frozen=True)
 class Batch:
     """One batch: immutable once planned.
 
-    `data_table_id` is the Delta id of the data table that it was planned for, or landed in; None
-    where there was no table yet.
+    `data_table_id` is the Delta id of the data table that it was planned for, or landed in, and
+    `quarantine_table_id` that of the quarantine table; None where there was no table yet. `only`
+    are the offsets that it may change: of rows between them it takes over the values; None for all
+    of its ranges.
     """
 
     sequence: BatchSequence
@@ -77,9 +109,15 @@ class Batch:
     cluster_id: str
     ranges: tuple[PlannedRange, ...]
     data_table_id: str | None = field(default=None, compare=False)
+    quarantine_table_id: str | None = field(default=None, compare=False)
+    only: tuple[OffsetRange, ...] | None = None
 
     def __str__(self) -> str:
         return self.sequence.batch(self.number)
+
+    def in_tables(self, data: str | None, quarantine: str | None) -> Batch:
+        """The same batch, for tables of these Delta ids."""
+        return replace(self, data_table_id=data, quarantine_table_id=quarantine)
 
     @property
     def span(self) -> int:

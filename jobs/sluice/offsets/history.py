@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sluice.errors import OffsetsDamaged
-from sluice.moves import Move
 from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
+from sluice.offsets.damage import rows_removed
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.resets import Reset
 
@@ -37,12 +36,10 @@ class LaneHistory:
         first = min(self.settled + 1, self.planned, *numbers)
         expected = list(range(first, self.planned + 1)) if self.planned else []
         if numbers != expected or self.settled > self.planned:
-            raise OffsetsDamaged(
-                f"offsets table: {self.sequence.app_id}: expected the plans of batches {expected}"
-                f" (settled up to {self.settled}), found {numbers}."
-                " Rows were removed: restore the offsets table, or ",
-                Move("recover", (self.sequence.pipeline,)),
-                " builds it anew.",
+            raise rows_removed(
+                self.sequence.pipeline,
+                f"{self.sequence.app_id}: expected the plans of batches {expected} (settled up to"
+                f" {self.settled}), found {numbers}",
             )
 
     @property

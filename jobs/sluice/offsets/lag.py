@@ -58,13 +58,28 @@ class Lag:
 
     @property
     def age(self) -> timedelta | None:
-        """Age of the oldest unread record; zero where everything is read."""
+        """Age of the oldest unread record; zero where everything is read.
+
+        None where it is unknown: also where the record's time is still to come.
+        """
         if self.records == 0:
             return timedelta(0)
+        return age_at(self.now, self.oldest_unread)
+
+    @property
+    def held_back_for(self) -> timedelta | None:
+        """How long an open transaction has held back offsets; None where that is unknown."""
+        return age_at(self.now, self.held_back_since) if self.held_back else timedelta(0)
+
+    @property
+    def unknown_age(self) -> str:
+        """Why the oldest unread record has no age, in words; empty where it has one."""
+        if self.age is not None:
+            return ""
         if self.oldest_unread is None:
-            return None
-        # A producer's clock may be ahead of ours.
-        return max(self.now - self.oldest_unread, timedelta(0))
+            return f"Kafka does not say how old the unread records of {self.partition} are"
+        ahead = format_duration(self.oldest_unread - self.now)
+        return f"the oldest unread record of {self.partition} is dated {ahead} ahead"
 
     @property
     def time_to_loss(self) -> timedelta | None:
@@ -86,6 +101,14 @@ class Lag:
         kept = self.retention
         for_ever = kept is not None and kept.period is None and not kept.by_size
         return self.records != 0 and not for_ever
+
+
+def age_at(now: datetime, then: datetime | None) -> timedelta | None:
+    """The time since a moment; None where that is unknown.
+
+    A moment still to come says nothing: the clock that told it was ahead, by nobody knows how much.
+    """
+    return now - then if then is not None and then <= now else None
 
 
 def loss_told(found: Collection[Lag]) -> str:

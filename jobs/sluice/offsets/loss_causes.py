@@ -17,6 +17,9 @@ class LossKind(StrEnum):
     RETENTION_AFTER_PLANNING = "retention or deleted records, after planning"
     BEFORE_FIRST_PLAN = "gone before the first batch was planned"
     BEFORE_NEW_PARTITION = "gone before the new partition was first seen"
+    BEFORE_RECOVERY = "gone before a recovery: why it was not read is no longer known"
+    WITH_TABLE = "gone with the data table, and no longer in the log"
+    LEFT_BEHIND = "not in the copy of the table that a recovery went on with"
     PRESENT = "present in the log but not in the table"
     ABSENT = "not in the log, and the topic does not compact"
     DELETED = "below the log start: what was there can no longer be told"
@@ -29,6 +32,7 @@ class LossKind(StrEnum):
     UNCOUNTED = "not counted: rows of it may be in the table"
     SKIPPED = "skipped"
     DROPPED = "dropped from quarantine"
+    ASIDE_GONE = "gone from quarantine, and from the log"
     UNKNOWN = "unknown"
     """A stored text of another form; the whole text is the reason."""
 
@@ -43,7 +47,9 @@ _ACCEPTED_BY = "; accepted by "
 _DECIDED = {
     LossKind.SKIPPED: " by ",
     LossKind.DROPPED: " by ",
+    LossKind.ASIDE_GONE: _ACCEPTED_BY,
     LossKind.UNCOUNTED: _ACCEPTED_BY,
+    LossKind.LEFT_BEHIND: _ACCEPTED_BY,
 }
 _ACCEPTED = dict.fromkeys(
     (LossKind.PRESENT, LossKind.ABSENT, LossKind.DELETED, LossKind.BEYOND, LossKind.GONE),

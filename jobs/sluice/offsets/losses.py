@@ -9,14 +9,15 @@ from typing import Protocol
 from sluice.errors import DataLost, as_lines
 from sluice.offsets.loss_causes import BY_POLICY, LossCause, LossKind
 from sluice.offsets.origin import Origin
-from sluice.offsets.ranges import OffsetRange
+from sluice.offsets.ranges import OffsetRange, TopicIdPartition
 
 
 @dataclass(frozen=True)
 class Loss:
     """Offsets that should have been read but that Kafka no longer holds.
 
-    Or records that an operator dropped from quarantine: `dropped_from` is the batch they came from.
+    Or records that an operator dropped from quarantine, or rows that a copy of the table lacks:
+    `dropped_from` is the batch they came from.
     `recorded` is set on losses read back from the table.
     """
 
@@ -25,6 +26,11 @@ class Loss:
     cause: LossCause
     dropped_from: str | None = None
     recorded: Origin | None = field(default=None, compare=False)
+
+    @property
+    def place(self) -> TopicIdPartition:
+        """The partition as rows name it."""
+        return TopicIdPartition(self.topic_id, self.offsets.partition.partition)
 
     def __str__(self) -> str:
         return (

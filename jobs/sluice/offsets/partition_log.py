@@ -23,6 +23,18 @@ class PartitionLog:
     end_offset: int
     leader_epoch: int | None
 
+    @classmethod
+    def told(
+        cls, topic_id: str, start: int, stable: int, end: int, epoch: int | None
+    ) -> PartitionLog:
+        """The log of a broker's answers, which do not always fit together.
+
+        The high watermark of a leader that was just elected may lie below the log start: nothing
+        can be read then. And a log grows between two answers.
+        """
+        stable = max(start, stable)
+        return cls(topic_id, start, stable, max(end, stable), epoch)
+
     def nearest(self, offset: int) -> int:
         """The offset, clipped to `[log start, LSO]`, where reading can begin."""
         return min(max(offset, self.log_start_offset), self.last_stable_offset)

@@ -10,7 +10,7 @@ from enum import StrEnum
 from sluice.offsets.batches import BatchSequence
 from sluice.offsets.error_patterns import error_pattern
 from sluice.offsets.losses import Loss
-from sluice.offsets.ranges import OffsetRange, TopicPartition, merged
+from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition, merged
 
 
 class RecordState(StrEnum):
@@ -21,6 +21,8 @@ class RecordState(StrEnum):
     """Its batch is planned but not committed: it counts once the batch is."""
     SUPERSEDED = "superseded"
     """A later batch has read the offset again."""
+    ERASED = "erased"
+    """The same, and others have deleted the row that it became: it is gone for good."""
     UNDONE = "undone"
     """A reset closed the generation before its batch."""
     DROPPED = "dropped"
@@ -39,6 +41,11 @@ class QuarantinedRecord:
     quarantined_at: datetime
     state: RecordState = RecordState.LIVE
     superseded_in: int | None = None
+
+    @property
+    def place(self) -> TopicIdPartition:
+        """The partition as rows name it."""
+        return TopicIdPartition(self.topic_id, self.partition.partition)
 
     def __str__(self) -> str:
         return f"{self.partition}@{self.offset}"

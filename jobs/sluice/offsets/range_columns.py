@@ -76,7 +76,8 @@ class RangeColumns:
     """Ranges of batches, an element of each array for each range.
 
     `sequence` and `place` are indexes into `sequences` and `places`. `version`, `records` and
-    `quarantined` are those of receipts; -1 in plans.
+    `quarantined` are those of receipts, and the gaps by markers and by aborted records; -1 in
+    plans.
     """
 
     sequences: Sequence[BatchSequence] = ()
@@ -89,6 +90,8 @@ class RangeColumns:
     version: Offsets = field(default_factory=lambda: NO_ROWS.offsets)
     records: Offsets = field(default_factory=lambda: NO_ROWS.offsets)
     quarantined: Offsets = field(default_factory=lambda: NO_ROWS.offsets)
+    control: Offsets = field(default_factory=lambda: NO_ROWS.offsets)
+    aborted: Offsets = field(default_factory=lambda: NO_ROWS.offsets)
 
     @classmethod
     def together(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -68,19 +69,47 @@ def span_of(ranges: Iterable[OffsetRange]) -> int:
     return sum(each.span for each in ranges)
 
 
-def merged(ranges: Iterable[OffsetRange], bridging: int = 0) -> list[OffsetRange]:
+def first_of(ranges: Iterable[OffsetRange], offsets: int) -> Iterator[OffsetRange]:
+    """The first offsets of the ranges together, at most this many; no empty range."""
+    for each in ranges:
+        taken = each.first(offsets)
+        offsets -= taken.span
+        if taken.span:
+            yield taken
+
+
+def merged(
+    ranges: Iterable[OffsetRange], bridging: int = 0, apart: Iterable[OffsetRange] = ()
+) -> list[OffsetRange]:
     """The offsets covered, by partition and ascending, as few ranges as possible.
 
-    `bridging` is how many offsets between two ranges may be covered as well to join them.
+    `bridging` is how many offsets between two ranges may be covered as well to join them, if none
+    of those `apart` is among them.
     """
+    barriers = merged(apart) if apart else []
     found: list[OffsetRange] = []
     for each in sorted(each for each in ranges if each.span):
         last = found[-1] if found else each
-        if each.partition == last.partition and each.start <= last.end + bridging:
+        if (
+            each.partition == last.partition
+            and each.start <= last.end + bridging
+            and not (each.start > last.end and _meets(last.end, each, barriers))
+        ):
             each = OffsetRange(last.partition, last.start, max(last.end, each.end))
             found[-1:] = []
         found.append(each)
     return found
+
+
+def _meets(start: int, behind: OffsetRange, barriers: Sequence[OffsetRange]) -> bool:
+    """Whether one of the barriers, which ascend, has an offset between `start` and a range."""
+    gap = OffsetRange(behind.partition, start, behind.start)
+    at = bisect_right(barriers, gap)
+    near = barriers[max(0, at - 1) : at + 1]
+    return any(
+        each.partition == gap.partition and max(each.start, gap.start) < min(each.end, gap.end)
+        for each in near
+    )
 
 
 def without(ranges: Iterable[OffsetRange], taken: Iterable[OffsetRange]) -> list[OffsetRange]:
@@ -89,6 +118,22 @@ def without(ranges: Iterable[OffsetRange], taken: Iterable[OffsetRange]) -> list
     for hole in taken:
         left = [part for each in left for part in _outside(each, hole)]
     return left
+
+
+def within(ranges: Iterable[OffsetRange], bounds: Iterable[OffsetRange]) -> list[OffsetRange]:
+    """The offsets covered by both, as few ranges as possible."""
+    mine, theirs = merged(ranges), merged(bounds)
+    found: list[OffsetRange] = []
+    while mine and theirs:
+        one, other = mine[0], theirs[0]
+        if one.partition == other.partition:
+            start, end = max(one.start, other.start), min(one.end, other.end)
+            if start < end:
+                found.append(OffsetRange(one.partition, start, end))
+        # The one that ends first meets nothing more.
+        behind = mine if (one.partition, one.end) <= (other.partition, other.end) else theirs
+        behind.pop(0)
+    return found
 
 
 def _outside(whole: OffsetRange, hole: OffsetRange) -> Iterator[OffsetRange]:

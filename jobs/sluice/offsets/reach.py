@@ -42,7 +42,12 @@ class Reach:
         for partition, planned in last.items():
             place = (planned.topic_id, partition)
             ends[place] = max(ends.get(place, 0), committed.get(partition) or 0)
-        return Reach(ends, by_number.get(closing.closed_at["forward"], self.newest))
+        counted = by_number.get(closing.closed_at["forward"])
+        for partition, planned in (counted.by_partition if counted else {}).items():
+            # Above where a reset closed it, where the table turned out to hold more.
+            place = (planned.topic_id, partition)
+            ends[place] = max(ends.get(place, 0), planned.offsets.end)
+        return Reach(ends, counted or self.newest)
 
 
 def _last(by_number: Mapping[int, Batch], opening: Reset | None, closing: Reset) -> Cursor:

@@ -8,13 +8,20 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 
-from sluice.errors import OffsetsDamaged, PreviewOutdated
+from sluice.errors import PreviewOutdated
 from sluice.moves import Advice, Move, advice, options
 from sluice.offsets.batches import Batch, BatchSequence, Lane, PlannedRange
+from sluice.offsets.damage import rows_removed
 from sluice.offsets.origin import Origin
 from sluice.offsets.ranges import TopicPartition
 
 LANES: tuple[Lane, Lane] = ("forward", "backfill")
+
+
+def sequences_up_to(pipeline: str, generation: int) -> list[BatchSequence]:
+    """Both lanes of each generation up to this one, in order."""
+    numbers = range(1, generation + 1)
+    return [BatchSequence(pipeline, lane, number) for number in numbers for lane in LANES]
 
 
 @dataclass(frozen=True)
@@ -150,6 +157,10 @@ class Resets:
         """The latest one, if it was intended and is not done."""
         return self.newest if self.newest and not self.newest.done else None
 
+    def up_to(self, generation: int) -> list[Reset]:
+        """Those that open a generation up to this one."""
+        return [each for number, each in self.by_generation.items() if number <= generation]
+
     def closed_at(self, sequence: BatchSequence) -> int:
         """The last batch of a closed sequence that counts.
 
@@ -157,13 +168,21 @@ class Resets:
         """
         closing = self.by_generation.get(sequence.generation + 1)
         if closing is None:
-            raise OffsetsDamaged(
-                f"offsets table: {sequence.app_id} is closed in the data table; expected the reset"
-                " that closed it, found none. Rows were removed: restore the offsets table, or ",
-                Move("recover", (sequence.pipeline,)),
-                " builds it anew.",
+            raise rows_removed(
+                sequence.pipeline,
+                f"{sequence.app_id} is closed in the data table; expected the reset that closed it,"
+                " found none",
             )
         return closing.closed_at[sequence.lane]
+
+    def closed_elsewhere(self, last: Mapping[BatchSequence, int]) -> Iterator[Reset]:
+        """The resets that closed a sequence at another batch than its last one in the table."""
+        for _, each in sorted(self.by_generation.items()):
+            ends = {
+                closed.lane: last.get(closed, each.closed_at[closed.lane]) for closed in each.closes
+            }
+            if ends != each.closed_at:
+                yield replace(each, closed_at=ends)
 
     def lowered(self, last: Mapping[BatchSequence, int]) -> Iterator[Reset]:
         """The resets behind which the table was put back, closed where its rows end."""
@@ -189,7 +208,7 @@ def closed_unread(unfinished: Iterable[Batch]) -> Iterator[str]:
 def undone_backfills(pipeline: str, batches: Iterable[Batch]) -> Iterator[Advice]:
     """What leads back to backfills that a RESTORE has undone, one sentence for each."""
     for each in batches:
-        ranges = (planned.offsets for planned in each.ranges if planned.offsets.span)
+        ranges = each.only or [e.offsets for e in each.ranges if e.offsets.span]
         yield advice(
             f"{each}: undone, and no cursor leads back to it. If it is still wanted: ",
             Move("reprocess", (pipeline, *options("--range", ranges))),

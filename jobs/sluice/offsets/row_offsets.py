@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
+from sluice.offsets.ranges import OffsetRange
 
 Offsets = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -32,3 +35,23 @@ class Rows:
 
 
 NO_ROWS = Rows(np.array([], dtype=np.int64), np.array([], dtype=np.int64))
+
+
+def latest(offsets: Offsets, ranges: Iterable[tuple[OffsetRange, int]]) -> Offsets:
+    """For each offset the number of the last range that contains it, -1 where none does."""
+    order = np.argsort(offsets, kind="stable")
+    ascending, found = offsets[order], np.full(len(offsets), -1, dtype=np.int64)
+    for each, number in ranges:
+        low, high = np.searchsorted(ascending, (each.start, each.end))
+        found[order[low:high]] = number
+    return found
+
+
+def once(several: Iterable[Rows]) -> Rows:
+    """All the rows, without duplicates."""
+    everything = NO_ROWS
+    for rows in several:
+        everything = everything.and_(rows)
+    pairs = np.stack([everything.offsets, everything.reads], axis=1)
+    once = np.unique(pairs, axis=0).reshape(-1, 2)
+    return Rows(once[:, 0], once[:, 1])

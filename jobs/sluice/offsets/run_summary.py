@@ -22,20 +22,24 @@ _LONGEST_LINE = 500
 
 
 def plan_summary(
-    work: BatchReference, batches: Sequence[Batch], cursor: Mapping[TopicPartition, int]
+    work: BatchReference,
+    batches: Sequence[Batch],
+    cursor: Mapping[TopicPartition, int],
+    told: Sequence[str] = (),
 ) -> Summary:
     """What a run is to read, or that there is nothing and where the cursor stands.
 
-    `batches` are the first ones of the work, or all.
+    `batches` are the first ones of the work, or all; `told` is what else there is to say.
     """
+    beside = "".join(f"; {each}" for each in told[:MOST_NAMED])[:_LONGEST_LINE]
     if not work:
-        return {"said": f"nothing new: {cursor_text(cursor)}", "batches": 0}
+        return {"said": f"nothing new: {cursor_text(cursor)}{beside}", "batches": 0}
     ranges = joined(each.offsets for batch in batches for each in batch.ranges)
     offsets = span_of(ranges)
     more = len(work.batches) - len(batches)
     rest = f", and {format_count(more, 'more batch', 'more batches')}" if more else ""
     said = f"{work}: {_named([str(each) for each in ranges])}: {format_count(offsets, 'offset')}"
-    return {"said": said + rest, "batches": len(work.batches), "offsets": offsets}
+    return {"said": said + rest + beside, "batches": len(work.batches), "offsets": offsets}
 
 
 def unread_plan_summary(work: BatchReference) -> Summary:

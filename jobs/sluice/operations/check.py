@@ -8,8 +8,8 @@ from pathlib import Path
 
 from sluice.errors import SluiceError
 from sluice.offsets.batches import BatchSequence
-from sluice.protocol.plan.declared_types import require_declared_types
 from sluice.protocol.plan.table_changes import changed_reading, changes_of_table
+from sluice.protocol.plan.table_fit import require_fitting_table, told_of_table
 from sluice.registry.answers import no_registry
 from sluice.registry.kept_schemas import KeptSchemas
 from sluice.registry.schema_book import SchemaBook
@@ -58,17 +58,18 @@ def _beside_its_table(
     path: Path, spec: PipelineSpec, lines: tuple[str, ...], tables: Warehouse
 ) -> CheckedFile:
     """The file of a valid spec that has these findings so far."""
-    kept = KeptSchemas(tables.offsets(spec.table))
+    kept = KeptSchemas(tables.offsets(spec.table), spec.pipeline)
     try:
         # What a registry would say now, only `sluice plan` asks.
         read = SchemaBook(kept, no_registry).as_kept(spec)
         data = DeltaLog(tables.data(spec.table)).snapshot()
         # Only of an own table it says how far the pipeline is.
         data.committed(BatchSequence(spec.pipeline, "forward", 1))
-        require_declared_types(read, data)
+        require_fitting_table(read, data)
     except SluiceError as problem:
         return CheckedFile(path, spec.pipeline, (*lines, f"{path}: {problem}"))
     changes = (
+        *told_of_table(read, data),
         *changes_of_table(read, data.columns, data.settings),
         *changed_reading(read, data.newest_edition()),
     )

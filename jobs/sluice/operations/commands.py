@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     from sluice.operations.history import KnownBatch, PipelineHistory
     from sluice.operations.maintain import MaintenanceResult
     from sluice.operations.quarantine.listing import ChosenRecords, QuarantineListing
-    from sluice.operations.recover.recover import Recovery
+    from sluice.operations.quarantine.recover_rows import QuarantineRecovery
+    from sluice.operations.recover.recovery import Recovery
     from sluice.operations.reset.preview import Preview
     from sluice.operations.reset.skip_rules import Skip
     from sluice.operations.reset.targets import Target
     from sluice.operations.status import PipelineStatus, UnknownStatus
-    from sluice.operations.verify.proof import Progress
+    from sluice.operations.verify.kafka_logs import Progress
     from sluice.operations.verify.verify import Verdict
     from sluice.progress.resources import PipelineResources
     from sluice.protocol.settle.write_receipts import Settlement
@@ -106,12 +107,21 @@ class OperatorCommands:
         origin = self._origin(run_id, actor)
         return reset(self.resources, target, reason, origin, as_previewed, bring_back_erased)
 
-    def recover(self, reason: str, run_id: str, actor: str, execute: bool) -> Recovery:
+    def recover(
+        self,
+        reason: str,
+        run_id: str,
+        actor: str,
+        execute: bool,
+        bring_back_erased: bool = False,
+    ) -> Recovery:
         """Build the offsets table from the data table, or show what would be written."""
         from sluice.operations.recover.recover import preview_recovery, recover
 
-        decided = recover if execute else preview_recovery
-        return decided(self.resources, reason, self._origin(run_id, actor))
+        origin = self._origin(run_id, actor)
+        if not execute:
+            return preview_recovery(self.resources, reason, origin)
+        return recover(self.resources, reason, origin, bring_back_erased)
 
     def preview_skip(self, positions: Positions, reason: str, actor: str) -> Skip:
         """How single offsets would be skipped; nothing is written."""
@@ -155,6 +165,25 @@ class OperatorCommands:
         from sluice.operations.quarantine.drop import drop
 
         return drop(self.resources, choice, reason, self._origin(run_id, actor), self._open_upkeep)
+
+    def recover_quarantine(
+        self,
+        reason: str,
+        run_id: str,
+        actor: str,
+        execute: bool,
+        bring_back_erased: bool = False,
+    ) -> QuarantineRecovery:
+        """Read again what is gone from the quarantine, or show what would be done."""
+        from sluice.operations.quarantine.recover_rows import (
+            preview_quarantine_recovery,
+            recover_quarantine,
+        )
+
+        if not execute:
+            return preview_quarantine_recovery(self.resources)
+        origin = self._origin(run_id, actor)
+        return recover_quarantine(self.resources, reason, origin, bring_back_erased)
 
     def maintain(self, run_id: str, actor: str) -> MaintenanceResult:
         """Remove dead rows and small files with Spark; no row that counts is touched."""

@@ -10,10 +10,10 @@ from itertools import groupby
 from sluice.errors import SettingsError
 from sluice.moves import Move
 from sluice.offsets.batches import Batch, BatchSequence
+from sluice.offsets.loss_spans import offsets_lost
 from sluice.offsets.losses import Loss
 from sluice.offsets.notation import parse_batch
 from sluice.offsets.origin import Origin
-from sluice.offsets.ranges import span_of
 from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import Reset, Resets
 from sluice.offsets.spec_edition import SpecEdition
@@ -77,7 +77,7 @@ class LossEvent:
     @property
     def offsets(self) -> int:
         """How many offsets are lost."""
-        return span_of(each.offsets for each in self.losses)
+        return offsets_lost(self.losses)
 
 
 @dataclass(frozen=True)

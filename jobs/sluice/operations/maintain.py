@@ -14,6 +14,7 @@ from datetime import datetime
 from sluice.errors import CommitConflict
 from sluice.failpoints import reach
 from sluice.lake.port import Compacted, Upkeep
+from sluice.offsets.notation import parse_batch
 from sluice.offsets.origin import Origin
 from sluice.offsets.quarantined import QuarantinedRecord, RecordState, batch_offsets
 from sluice.progress.lanes import read_lane
@@ -92,16 +93,31 @@ def removable_rows(
 ) -> list[QuarantinedRecord]:
     """The rows that do not count and never will again.
 
-    A RESTORE can bring superseded rows back while the data table still keeps the files.
+    A RESTORE can bring superseded rows back, and batches that one has undone, while the data table
+    still keeps the files.
     """
-    data = resources.tables.data(resources.spec.table)
-    stale = [each for each in rows if each.state in (RecordState.DROPPED, RecordState.UNDONE)]
-    superseded = [each for each in rows if each.superseded_in is not None]
-    if not superseded:
+    data = resources.data.snapshot()
+    commits = data.commits()
+    landed = {e for each in commits for e in zip(each.writers, each.numbers, strict=True)}
+    restored = max((each.version for each in commits if each.restored is not None), default=0)
+    ended: list[tuple[QuarantinedRecord, int]] = []
+    stale: list[QuarantinedRecord] = []
+    for each in rows:
+        if each.superseded_in is not None:
+            ended.append((each, each.superseded_in))
+        elif each.state is RecordState.UNDONE and _number(resources, each.batch) in landed:
+            ended.append((each, restored))
+        elif each.state in (RecordState.DROPPED, RecordState.ERASED, RecordState.UNDONE):
+            stale.append(each)
+    if not ended:
         return stale
-    versions = (each.superseded_in for each in superseded if each.superseded_in is not None)
-    for_good = older_than(data, versions, now - retention_of(data))
-    return stale + [each for each in superseded if each.superseded_in in for_good]
+    old = older_than(data.uri, (at for _, at in ended), now - retention_of(data.uri))
+    return stale + [each for each, at in ended if at in old]
+
+
+def _number(resources: PipelineResources, batch: str) -> tuple[str, int]:
+    sequence, number = parse_batch(resources.spec.pipeline, batch)
+    return sequence.app_id, number
 
 
 def _tables(resources: PipelineResources) -> list[str]:

@@ -17,6 +17,7 @@ from sluice.offsets.run_summary import (
 )
 from sluice.progress.lane_state import read_unchecked
 from sluice.progress.resources import PipelineResources
+from sluice.protocol.plan.table_fit import told_of_table
 from sluice.protocol.settle.write_receipts import Settlement
 from sluice.telling import deciding_nothing
 
@@ -32,7 +33,8 @@ def summarize_plan(resources: PipelineResources, work: BatchReference) -> Summar
         read = work.first(_MOST_READ).batches
         lane = read_unchecked(resources, work.sequence.lane)
         batches = lane.snapshot.batches(work.sequence, read[0], last=read[-1]) if read else ()
-        return plan_summary(work, batches, lane.positions)
+        told = told_of_table(resources.kept_spec, lane.data)
+        return plan_summary(work, batches, lane.positions, told)
     return unread_plan_summary(work)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sluice.errors import (
+    BatchInDoubt,
     BrokerUnavailable,
     DataLost,
     NewerFormat,
@@ -16,19 +17,23 @@ from sluice.errors import (
     TableRefused,
     TooManyQuarantined,
 )
+from sluice.offsets.batches import Cursor
 from sluice.offsets.group_lag import GroupLag, group_lag
 from sluice.offsets.lag import Lag
+from sluice.offsets.loss_spans import offsets_lost
 from sluice.offsets.losses import Loss
 from sluice.offsets.partition_log import KafkaState, PartitionLog
 from sluice.offsets.ranges import TopicPartition
-from sluice.progress.committed import losses_that_count
 from sluice.progress.lane_state import LaneState, read_unchecked
+from sluice.progress.lost_offsets import still_lost
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import check_data_table
 from sluice.progress.undecodable import require_decodable
 from sluice.protocol.plan.dry_run import next_work
 from sluice.protocol.plan.lags import read_lags, unknown_times
 from sluice.protocol.plan.start import next_positions, start_without_effect
+
+_REFUSALS = (BatchInDoubt, DataLost, ResetNeeded, SettingsError, SpecError, TableRefused)
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,11 @@ class PipelineStatus:
     losses: tuple[Loss, ...]
     group: GroupLag | None
     notes: tuple[str, ...]
+
+    @property
+    def lost(self) -> int:
+        """How many offsets are lost."""
+        return offsets_lost(self.losses)
 
 
 @dataclass(frozen=True)
@@ -70,8 +80,8 @@ def read_status(resources: PipelineResources) -> PipelineStatus | UnknownStatus:
         forward,
         backfill,
         tuple(lags),
-        tuple(losses_that_count(forward)),
-        _group_lag(resources, forward.positions, state.logs),
+        tuple(still_lost(resources, forward)),
+        _group_lag(resources, forward.cursor, state.logs),
         (
             *_refusals(resources, forward, state),
             *unknown_times(lags),
@@ -90,7 +100,7 @@ def _refusals(resources: PipelineResources, forward: LaneState, state: KafkaStat
     except TooManyQuarantined as problem:
         # It is tried, and ends so again, unless the spec is another one by then.
         yield str(problem)
-    except (DataLost, ResetNeeded, SettingsError, SpecError, TableRefused) as problem:
+    except _REFUSALS as problem:
         yield _refused(problem)
 
 
@@ -100,14 +110,18 @@ def _refused(problem: SluiceError) -> str:
 
 def _group_lag(
     resources: PipelineResources,
-    cursor: Mapping[TopicPartition, int],
+    cursor: Cursor,
     logs: Mapping[TopicPartition, PartitionLog],
 ) -> GroupLag | None:
     """How far the mirror is behind; unknown where the group cannot be read."""
     group = resources.spec.consumer_group
     if group is None:
         return None
-    there = {each: end for each, end in cursor.items() if each in logs}
+    there = {
+        each: at.offsets.end
+        for each, at in cursor.items()
+        if each in logs and logs[each].topic_id == at.topic_id
+    }
     if not there:
         return GroupLag(group, unknown="there is no cursor yet")
     try:

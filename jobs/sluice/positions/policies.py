@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sluice.errors import ResetNeeded, SettingsError, as_lines
-from sluice.moves import ANY_PIPELINE, Move, advice
+from sluice.moves import Move, advice, options
+from sluice.offsets.batches import of_topics_there
 from sluice.offsets.partition_log import Logs
 from sluice.offsets.ranges import TopicPartition
 from sluice.positions.position import (
@@ -187,18 +188,17 @@ class Shifted:
 
         Raises ResetNeeded where the topic was recreated: its offsets start again.
         """
-        there = {each: at for each, at in now.cursor.items() if each in now.logs}
-        anew = [
-            f"{each}: expected topic id {at.topic_id}, found {now.logs[each].topic_id}: the"
-            " topic was created anew, and its offsets have nothing to do with the old ones."
-            for each, at in there.items()
-            if at.topic_id != now.logs[each].topic_id
-        ]
+        cursor = of_topics_there(now.cursor, now.logs)
+        there = {each: at for each, at in cursor.items() if each in now.logs}
+        anew = {e: at for e, at in there.items() if at.topic_id != now.logs[e].topic_id}
         if anew:
-            say_where = advice(
-                "Say where to go: ",
-                Move("reset", (ANY_PIPELINE,)),
-                " with --to-earliest or --to-offsets.",
-            )
-            raise ResetNeeded(as_lines([*anew, say_where]))
+            topics = sorted({each.topic for each in anew})
+            to_new = Move("reset", (now.pipeline, "--to-earliest", *options("--topic", topics)))
+            told = [
+                f"{each}: expected topic id {at.topic_id}, found {now.logs[each].topic_id}: the"
+                " topic was created anew, and its offsets have nothing to do with the old ones."
+                for each, at in anew.items()
+            ]
+            say_where = advice("Say where to go: ", to_new, ", or --to-offsets.")
+            raise ResetNeeded(as_lines([*told, say_where]))
         return {each: at.offsets.end + self.by for each, at in there.items()}

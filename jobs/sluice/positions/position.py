@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Protocol
 
 from sluice.errors import ResetNeeded, SettingsError, as_lines
-from sluice.moves import ANY_PIPELINE, Move, advice
+from sluice.moves import Move, advice
 from sluice.offsets.batches import Cursor, PlannedRange
 from sluice.offsets.partition_log import Logs
 from sluice.offsets.ranges import OffsetRange, TopicPartition
@@ -44,10 +44,11 @@ class Questions(Protocol):
 
 @dataclass(frozen=True)
 class Situation:
-    """What is already known: the logs, and the cursor of a pipeline that has one."""
+    """What is already known: the logs, and the name and the cursor of a pipeline that has one."""
 
     logs: Logs
     cursor: Cursor = field(default_factory=dict)
+    pipeline: str = ""
 
 
 class Position(Protocol):
@@ -158,7 +159,7 @@ def require_partitions(partitions: Iterable[TopicPartition], logs: Logs) -> None
         )
 
 
-def require_rows_below(after: Moves, cursor: Cursor, held: Cursor) -> None:
+def require_rows_below(pipeline: str, after: Moves, cursor: Cursor, held: Cursor) -> None:
     """Raises ResetNeeded where a reset would skip rows that a RESTORE took away."""
     passed = [
         f"{partition}: the rows of [{end}, {cursor[partition].offsets.end}) were taken away by a"
@@ -170,5 +171,5 @@ def require_rows_below(after: Moves, cursor: Cursor, held: Cursor) -> None:
         and each.after.offsets.start > end
     ]
     if passed:
-        to_table = Move("reset", (ANY_PIPELINE, "--to-table"))
+        to_table = Move("reset", (pipeline, "--to-table"))
         raise ResetNeeded(as_lines([*passed, advice(to_table, " first; then this one.")]))

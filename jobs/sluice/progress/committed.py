@@ -8,25 +8,23 @@ from datetime import datetime
 import numpy as np
 
 from sluice.offsets.batches import BatchSequence
+from sluice.offsets.loss_causes import LossKind
 from sluice.offsets.losses import Loss
 from sluice.offsets.notation import parse_batch
 from sluice.offsets.range_columns import NumberedBatch, OffsetScope, RangeColumns
 from sluice.offsets.ranges import TopicIdPartition
 from sluice.offsets.receipts import Receipt
-from sluice.offsets.resets import LANES
+from sluice.offsets.resets import LANES, sequences_up_to
 from sluice.progress.committed_ranges import CommittedRanges
 from sluice.progress.lane_state import LaneState
 from sluice.progress.sequence_end import SequenceEnd
-from sluice.tables.foreign_commits import LandedBatch
 
 
 def sequence_ends(state: LaneState) -> list[SequenceEnd]:
     """How far each sequence is committed, the generations in order up to the newest."""
     return [
-        SequenceEnd(sequence, state.committed_of(sequence), closed=generation < state.generation)
-        for generation in range(1, state.generation + 1)
-        for lane in LANES
-        for sequence in [BatchSequence(state.pipeline, lane, generation)]
+        SequenceEnd(each, state.committed_of(each), closed=each.generation < state.generation)
+        for each in sequences_up_to(state.pipeline, state.generation)
     ]
 
 
@@ -49,7 +47,24 @@ def committed_ranges(
     planned = state.snapshot.columns.ranges("planned", everything if by_plan else waiting, scope)
     counted = state.snapshot.columns.ranges("committed", everything, scope)
     versions = _versions(state, planned, counted)
-    return CommittedRanges(planned, counted, settled, versions, first or {}, by_plan)
+    elsewhere = set(_elsewhere(state, settled))
+    return CommittedRanges(planned, counted, settled, versions, first or {}, by_plan, elsewhere)
+
+
+def _elsewhere(state: LaneState, settled: Mapping[BatchSequence, int]) -> Iterator[BatchSequence]:
+    """The sequences whose receipts name another table: a copy has taken its place since."""
+    current = state.data.table_id
+    first = BatchSequence(state.pipeline, "forward", 1)
+    ids = {each.data_table_id for each in state.resets.by_generation.values()}
+    if not state.resets.by_generation or ids | _table_of(state, first) <= {None, current}:
+        return
+    for each in settled:
+        if _table_of(state, each) - {None, current}:
+            yield each
+
+
+def _table_of(state: LaneState, sequence: BatchSequence) -> set[str | None]:
+    return {each.batch.data_table_id for each in state.snapshot.receipts(sequence, newest=1)}
 
 
 def committed_since(state: LaneState, moment: datetime) -> Mapping[BatchSequence, int]:
@@ -60,27 +75,16 @@ def committed_since(state: LaneState, moment: datetime) -> Mapping[BatchSequence
     return _first_where(state, sequence_ends(state), ("recorded_at", ">=", moment))
 
 
-def landed_batches(
-    state: LaneState, ends: Sequence[SequenceEnd] | None = None, above: int = -1
-) -> list[LandedBatch]:
-    """The batches of every lane and generation that count, in the order they landed.
+def first_batches(
+    state: LaneState, ends: Sequence[SequenceEnd], above: int
+) -> Mapping[BatchSequence, int]:
+    """By sequence, the batch before the first one that may have landed above a version.
 
-    Given a version of the data table, only those that landed above it, and the one before of each
-    sequence. Every generation: a RESTORE can go back to before a reset. A generation ends before
-    the next one begins, but a table that was put back counts its versions anew.
+    A generation ends before the next one begins, but a table that was put back counts its versions
+    anew.
     """
-    ends = sequence_ends(state) if ends is None else ends
     first = _first_where(state, ends, ("data_version", ">", above)) if above >= 0 else {}
-    found: list[LandedBatch] = []
-    for end in ends:
-        begin = max(1, first.get(end.sequence, 1) - 1)
-        counted = state.snapshot.columns.ranges("committed", {end.sequence: (begin, end.last)})
-        known = {number: int(counted.version[at]) for (_, number), at in counted.batches()}
-        for each in state.snapshot.batches(end.sequence, begin, last=end.last):
-            version = known.get(each.number)
-            landed = state.data.landed_in(each) if version is None else version
-            found.append(LandedBatch(each, landed))
-    return sorted(found, key=lambda each: (each.batch.sequence.generation, each.version))
+    return {each.sequence: max(1, first.get(each.sequence, 1) - 1) for each in ends}
 
 
 def unlisted(state: LaneState, names: Iterable[str]) -> set[str]:
@@ -98,8 +102,9 @@ def unlisted(state: LaneState, names: Iterable[str]) -> set[str]:
 def losses_that_count(state: LaneState) -> list[Loss]:
     """The recorded losses, without those of plans that a reset undid.
 
-    A loss has no batch. It counts when a batch that counts begins after it or contains it. A record
-    dropped from quarantine has a batch, of any sequence, and counts if that batch does.
+    A loss has no batch. It counts when a batch that counts begins after it or contains it; or if no
+    plan of its generation has told it, but the recovery that opened that. A record dropped from
+    quarantine has a batch, of any sequence, and counts if that batch does.
     """
     ends = {each.sequence: each for each in sequence_ends(state)}
     found: list[Loss] = []
@@ -126,14 +131,23 @@ def newest_receipts(state: LaneState, count: int) -> list[tuple[Receipt, bool]]:
 def _versions(
     state: LaneState, planned: RangeColumns, counted: RangeColumns
 ) -> Mapping[NumberedBatch, int]:
-    """The version that each batch landed in, by its receipt, else by the data table's log."""
-    found = {batch: int(counted.version[at]) for batch, at in counted.batches()}
-    for sequence, number in (batch for batch, _ in planned.batches() if batch not in found):
+    """The version that each batch landed in, by its receipt, else by the data table's log.
+
+    No earlier than those before it in its sequence: a table that others have copied counts its
+    versions anew.
+    """
+    told = {batch: int(counted.version[at]) for batch, at in counted.batches()}
+    for sequence, number in (each for each, _ in planned.batches() if each not in told):
         receipts = state.snapshot.receipts_of(sequence, number, number)
         (batch,) = state.snapshot.batches(sequence, number, last=number)
-        found[sequence, number] = (
+        told[sequence, number] = (
             receipts[0].data_version if receipts else state.data.landed_in(batch)
         )
+    latest: dict[BatchSequence, int] = {}
+    found: dict[NumberedBatch, int] = {}
+    for sequence, number in sorted(told, key=lambda each: each[1]):
+        version = max(told[sequence, number], latest.get(sequence, -1))
+        found[sequence, number] = latest[sequence] = version
     return found
 
 
@@ -160,13 +174,24 @@ def _counting(
     if end.closed and any(each.dropped_from is None for each in losses):
         reached = _reached(state, end)
     for loss in losses:
-        place = TopicIdPartition(loss.topic_id, loss.offsets.partition.partition)
         if loss.dropped_from is not None:
             counts = _is_committed(loss.dropped_from, ends)
         else:
-            counts = not end.closed or loss.offsets.start < reached.get(place, 0)
+            counts = not end.closed or loss.offsets.start < reached.get(loss.place, 0)
+            counts = counts or _told_by_opening(state, end, loss)
         if counts:
             yield loss
+
+
+def _told_by_opening(state: LaneState, end: SequenceEnd, loss: Loss) -> bool:
+    """Whether a loss is below where its generation begins, or of a topic that is gone.
+
+    No reset reads such offsets again.
+    """
+    opening = state.resets.by_generation.get(end.sequence.generation)
+    begins = opening.by_partition.values() if opening else ()
+    below = any(e.place == loss.place and loss.offsets.start < e.offsets.start for e in begins)
+    return below or loss.cause.kind is LossKind.GONE
 
 
 def _reached(state: LaneState, end: SequenceEnd) -> Mapping[TopicIdPartition, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sluice.offsets.batches import BatchSequence
@@ -17,7 +17,8 @@ class CommittedRanges:
 
     `planned` are all of them, or only those of batches without a receipt; then the receipts' own
     ranges count for the others. `versions` are those that the batches landed in. Batches below
-    `first` are there only because others have read their offsets again.
+    `first` are there only because others have read their offsets again. Those of `elsewhere`
+    landed in another table, which a copy has replaced.
     """
 
     planned: RangeColumns
@@ -26,6 +27,7 @@ class CommittedRanges:
     versions: Mapping[NumberedBatch, int]
     first: Mapping[BatchSequence, int] = field(default_factory=dict)
     by_plan: bool = False
+    elsewhere: Collection[BatchSequence] = ()
 
     def at(self, place: TopicIdPartition) -> list[CommittedRange]:
         """A partition's ranges in the order they landed."""
@@ -44,7 +46,8 @@ class CommittedRanges:
         found: dict[NumberedBatch, list[CountedRange]] = {}
         for index in range(len(mine)):
             records, quarantined = int(mine.records[index]), int(mine.quarantined[index])
-            line = CountedRange(mine.range(index), records, quarantined)
+            never = int(mine.control[index] + mine.aborted[index])
+            line = CountedRange(mine.range(index), records, quarantined, never)
             found.setdefault(mine.batch(index), []).append(line)
         return found
 
@@ -69,4 +72,5 @@ class CommittedRanges:
             due=number <= self.settled[sequence],
             receipts=lines,
             checked=number >= self.first.get(sequence, 1),
+            here=sequence not in self.elsewhere,
         )

@@ -1,16 +1,17 @@
-"""Erased rows: rows that others deleted, and that reading their offsets again brings back. Pure.
+"""Erased rows: what others deleted or changed, and reading the offsets again brings back. Pure.
 
-Others delete rows for good reasons, privacy above all. So nothing brings them back by the way.
+Others do it for good reasons, privacy above all. So nothing undoes it by the way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from sluice.errors import RowsErased, as_lines
+from sluice.moves import Move, advice
 from sluice.offsets.quantities import format_count
 from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition
 from sluice.offsets.row_offsets import NO_ROWS, Offsets
@@ -35,7 +36,7 @@ class RangeToReread:
 
 @dataclass(frozen=True)
 class ErasedRows:
-    """Erased rows of one partition: how many, the first and the last."""
+    """Rows of one partition that others deleted: how many, the first and the last."""
 
     partition: TopicPartition
     rows: int
@@ -43,39 +44,56 @@ class ErasedRows:
     last: int
 
     def __str__(self) -> str:
-        return (
-            f"{self.partition} [{self.first}, {self.last + 1}): {format_count(self.rows, 'row')}"
-            " that others deleted would come back"
-        )
+        return f"{self._place} that others deleted would come back"
+
+    @property
+    def _place(self) -> str:
+        where = f"{self.partition} [{self.first}, {self.last + 1})"
+        return f"{where}: {format_count(self.rows, 'row')}"
+
+
+@dataclass(frozen=True)
+class ChangedRows(ErasedRows):
+    """Rows of one partition that others gave other values: how many, the first and the last."""
+
+    def __str__(self) -> str:
+        return f"{self._place} that others changed would be again as they were read"
 
 
 @dataclass(frozen=True)
 class Erased:
-    """The erased rows among offsets to be read again; falsy where there are none.
+    """What others did to rows among offsets to be read again; falsy where that is nothing.
 
-    `unknown` are deletions that may have touched these offsets, although it can no longer be
-    told which rows they removed.
+    `known` are deleted rows, `changed` those with other values. `unknown` are commits that may
+    have touched these offsets, although it can no longer be told which rows they removed.
     """
 
     known: tuple[ErasedRows, ...] = ()
     unknown: tuple[TableCommit, ...] = ()
+    changed: tuple[ChangedRows, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.known or self.unknown)
+        return bool(self.known or self.unknown or self.changed)
 
     @property
     def rows(self) -> int:
-        """How many are known."""
+        """How many deleted rows are known."""
         return sum(each.rows for each in self.known)
 
     @property
+    def changed_rows(self) -> int:
+        """How many changed rows are known."""
+        return sum(each.rows for each in self.changed)
+
+    @property
     def lines(self) -> Iterator[str]:
-        """What would come back, one line for each partition and each unknown deletion."""
-        yield from map(str, self.known)
+        """What would be undone, one line for each partition and each unknown commit."""
+        yield from map(str, (*self.known, *self.changed))
         for each in self.unknown:
             yield (
                 f"version {each.version} of the data table is a {each.operation} by others: rows"
-                " that it deleted may come back; which ones is no longer known"
+                " that it deleted or changed may come back as they were; which ones is no longer"
+                " known"
             )
 
     def require_allowed(self, pipeline: str, bring_back: bool) -> None:
@@ -85,7 +103,7 @@ class Erased:
         raise RowsErased(
             as_lines(
                 [
-                    f"{pipeline}: expected offsets of which nobody deleted rows, found:",
+                    f"{pipeline}: expected offsets of which nobody deleted or changed rows, found:",
                     *self.lines,
                     "Nothing was changed. If they are to come back, say so: --bring-back-erased,"
                     " or `bring_back_erased` in the form of a run; otherwise leave these offsets"
@@ -93,6 +111,27 @@ class Erased:
                 ]
             )
         )
+
+
+def require_consent(
+    pipeline: str, lines: Sequence[str], bring_back: bool, allowed: Move, otherwise: str
+) -> None:
+    """Raises RowsErased, unless what is deleted, or may be, is to come back."""
+    if not lines or bring_back:
+        return
+    raise RowsErased(
+        as_lines(
+            [
+                f"{pipeline}: expected offsets of which nobody deleted rows, found:",
+                *lines,
+                advice(
+                    "Nothing was changed. If nobody did, or they may come back: ",
+                    allowed,
+                    f"; {otherwise}",
+                ),
+            ]
+        )
+    )
 
 
 def rows_among(again: Iterable[RangeToReread], rows: Iterable[RowsByPlace]) -> RowsByPlace:
@@ -111,8 +150,24 @@ def erased_rows(
     again: Iterable[RangeToReread], removed: RowsByPlace, present: RowsByPlace
 ) -> Iterator[ErasedRows]:
     """The removed rows that are not in the table now, by partition."""
-    for place, partition in sorted({each.place: each.offsets.partition for each in again}.items()):
+    for place, partition in _partitions(again):
         gone = removed.get(place, NO_ROWS.offsets)
         found = np.setdiff1d(gone, present.get(place, NO_ROWS.offsets))
         if len(found):
             yield ErasedRows(partition, len(found), int(found[0]), int(found[-1]))
+
+
+def changed_rows_among(
+    again: Iterable[RangeToReread], changed: RowsByPlace
+) -> Iterator[ChangedRows]:
+    """The changed rows, by partition."""
+    for place, partition in _partitions(again):
+        found = changed.get(place, NO_ROWS.offsets)
+        if len(found):
+            yield ChangedRows(partition, len(found), int(found[0]), int(found[-1]))
+
+
+def _partitions(
+    again: Iterable[RangeToReread],
+) -> list[tuple[TopicIdPartition, TopicPartition]]:
+    return sorted({each.place: each.offsets.partition for each in again}.items())

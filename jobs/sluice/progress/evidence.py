@@ -9,16 +9,25 @@ from functools import cached_property
 import numpy as np
 
 from sluice.offsets.ranges import OffsetRange, TopicPartition
-from sluice.offsets.row_offsets import NO_ROWS, Mask, Offsets, Rows
+from sluice.offsets.row_offsets import NO_ROWS, Mask, Offsets, Rows, latest, once
 
 
 @dataclass(frozen=True)
 class CountedRange:
-    """A line of a receipt: a range, and how many of its offsets became rows."""
+    """A line of a receipt: a range, and how many of its offsets became rows.
+
+    `never` counts its offsets that no reader ever sees a record of: markers and aborted records.
+    """
 
     offsets: OffsetRange
     records: int
     quarantined: int
+    never: int = 0
+
+    @property
+    def gaps(self) -> int:
+        """How many of its offsets became no row."""
+        return self.offsets.span - self.records - self.quarantined
 
 
 @dataclass(frozen=True)
@@ -26,7 +35,8 @@ class CommittedRange:
     """The range of one committed batch, and the version of the data table it landed in.
 
     `due` says whether it must have a receipt by now; `receipts` are those it has. One that is not
-    `checked` itself is there because its rows may be among those of others.
+    `checked` itself is there because its rows may be among those of others; the version of one
+    that is not from `here` is another table's.
     """
 
     batch: str
@@ -37,11 +47,17 @@ class CommittedRange:
     due: bool
     receipts: Sequence[CountedRange]
     checked: bool = True
+    here: bool = True
+
+    def overlaps(self, other: CommittedRange) -> bool:
+        """Whether some offset is in both."""
+        one, two = self.offsets, other.offsets
+        return max(one.start, two.start) < min(one.end, two.end)
 
 
 @dataclass(frozen=True)
-class DroppedRecords:
-    """Quarantined records of a batch that the operator dropped."""
+class RecordsOfBatch:
+    """Some records of a batch: quarantined ones that were dropped, or rows that are gone."""
 
     batch: str
     offsets: OffsetRange
@@ -51,23 +67,27 @@ class DroppedRecords:
 class Evidence:
     """The facts about one partition.
 
-    `reads` are in the order they landed; `openings` say where a reset starts a generation; `lost`
-    are recorded losses, and `given_up` those of them that a person decided on although Kafka or the
-    table may hold them. `readable` is what Kafka still holds of the reads, and `visible` the
-    offsets there that a read_committed client sees. `quarantined` are all rows, live or not, and
-    `deleted` the rows that others removed from the data table, by the version that did so.
-    `dropped` records no longer count, unless a batch has read them again since.
+    `reads` are in the order they landed; `openings` say where a generation starts, None where that
+    is known no more; `lost` are recorded losses, and `given_up` those of them that a person decided
+    on although Kafka or the table may hold them. `readable` is what Kafka still holds of the reads,
+    and `visible` the offsets there that a read_committed client sees; `never` are those of rows
+    where the log has a marker or an aborted record instead. `quarantined` are all rows, live or
+    not, and `deleted` the rows that others removed from the data table, by the version that did so.
+    `dropped` records no longer count, unless a batch has read them again since; nor do rows
+    `left_behind` in another table, as a recovery went on with a copy that lacks them.
     """
 
     partition: TopicPartition
     reads: Sequence[CommittedRange]
     quarantined: Rows
-    dropped: Sequence[DroppedRecords] = ()
-    openings: Mapping[int, int] = field(default_factory=dict)
+    dropped: Sequence[RecordsOfBatch] = ()
+    left_behind: Sequence[RecordsOfBatch] = ()
+    openings: Mapping[int, int | None] = field(default_factory=dict)
     lost: Sequence[OffsetRange] = ()
     given_up: Sequence[OffsetRange] = ()
     readable: Sequence[OffsetRange] = ()
     visible: Offsets = field(default_factory=lambda: NO_ROWS.offsets)
+    never: Offsets = field(default_factory=lambda: NO_ROWS.offsets)
     data: Rows = NO_ROWS
     deleted: Mapping[int, Rows] = field(default_factory=dict)
     compacts: bool = False
@@ -87,12 +107,19 @@ class Evidence:
     def superseded(self) -> Mask:
         """Which quarantine rows a later batch has read again.
 
-        A later batch over the same range did not read records that Kafka no longer held.
+        One over the same range did not read records that Kafka no longer held. That it did, Kafka
+        shows, a row, or a receipt without gaps; or a marker in the log, that there is none.
         """
         rows = self.quarantined
-        read_again = np.isin(rows.offsets, self.visible)
+        read_again = np.isin(rows.offsets, self.visible) | np.isin(rows.offsets, self.never)
         read_again |= self.newest_row(rows.offsets) > rows.reads
+        read_again |= self.newest_whole_read(rows.offsets) > rows.reads
         return (rows.reads >= 0) & (self.newest_read(rows.offsets) > rows.reads) & read_again
+
+    @cached_property
+    def erased(self) -> Mask:
+        """Which superseded quarantine rows are of records that others deleted from the table."""
+        return self.superseded & np.isin(self.quarantined.offsets, self.gone.offsets)
 
     @cached_property
     def forgotten(self) -> Mask:
@@ -106,10 +133,18 @@ class Evidence:
     @cached_property
     def dropped_rows(self) -> Rows:
         """The quarantine rows recorded as dropped, whether or not they are still in the table."""
+        return self._rows_of(self.dropped)
+
+    @cached_property
+    def rows_left_behind(self) -> Rows:
+        """The rows that a recovery found in another table's receipts only."""
+        return self._rows_of(self.left_behind)
+
+    def _rows_of(self, records: Iterable[RecordsOfBatch]) -> Rows:
         places = {read.batch: place for place, read in enumerate(self.reads)}
-        return _once(
+        return once(
             Rows(offsets, np.full(len(offsets), places[each.batch], dtype=np.int64))
-            for each in self.dropped
+            for each in records
             if each.batch in places
             for offsets in [np.arange(each.offsets.start, each.offsets.end, dtype=np.int64)]
         )
@@ -117,7 +152,7 @@ class Evidence:
     @cached_property
     def ever_quarantined(self) -> Rows:
         """The rows in the quarantine table and those dropped from it, each once."""
-        return _once([self.quarantined, self.dropped_rows])
+        return once([self.quarantined, self.dropped_rows])
 
     @cached_property
     def stored(self) -> Rows:
@@ -125,60 +160,90 @@ class Evidence:
         return self.data.and_(self.live)
 
     @cached_property
+    def unseen(self) -> Offsets:
+        """The offsets with a row, among those that Kafka still holds, of which it shows no record.
+
+        A topic that compacts may have removed the records after they were read.
+        """
+        stored = np.unique(self.stored.offsets)
+        held = stored[latest(stored, ((each, 0) for each in self.readable)) >= 0]
+        return NO_ROWS.offsets if self.compacts else np.setdiff1d(held, self.visible)
+
+    @cached_property
     def excused(self) -> Offsets:
         """The offsets whose rows were deleted or dropped and that no batch has read since."""
-        versions = np.array([read.version for read in self.reads] + [-1], dtype=np.int64)
+        landed = [read.version if read.here else -1 for read in self.reads]
+        versions = np.array([*landed, -1], dtype=np.int64)
         found = [
             rows.offsets[versions[self.newest_read(rows.offsets)] < version]
             for version, rows in self.deleted.items()
         ]
-        dropped = self.dropped_rows
-        latest = self.newest_read(dropped.offsets) == dropped.reads
-        return np.unique(np.concatenate([*found, dropped.offsets[latest]]))
+        told = self.dropped_rows.and_(self.rows_left_behind)
+        latest = self.newest_read(told.offsets) == told.reads
+        return np.unique(np.concatenate([*found, told.offsets[latest]]))
 
     @cached_property
     def gone(self) -> Rows:
         """The rows that others deleted and no batch has written again, each once."""
-        rows = _once(self.deleted.values())
+        rows = once([*self.deleted.values(), self.rows_left_behind])
         return rows.only(~np.isin(rows.offsets, self.data.offsets))
 
     def newest_read(self, offsets: Offsets) -> Offsets:
         """For each offset the index of the last read that covers it, -1 where none does."""
-        return _latest(offsets, ((read.offsets, place) for place, read in enumerate(self.reads)))
+        return latest(offsets, ((read.offsets, place) for place, read in enumerate(self.reads)))
 
-    def read_again(self, place: int) -> bool:
-        """Whether a later batch has read part of this read's range again."""
-        mine = self.reads[place].offsets
-        return any(
-            max(each.offsets.start, mine.start) < min(each.offsets.end, mine.end)
-            for each in self.reads[place + 1 :]
+    def newest_whole_read(self, offsets: Offsets) -> Offsets:
+        """The same, of those reads of which each offset became a row."""
+        whole = (
+            (read.offsets, place)
+            for place, read in enumerate(self.reads)
+            if [line.offsets for line in read.receipts if not line.gaps] == [read.offsets]
         )
+        return latest(offsets, whole)
+
+    def replaced(self, place: int) -> int:
+        """How many rows of this read later ones have replaced, at most: with rows, or markers."""
+        mine, newest = self.reads[place].offsets, self._newest_rows
+        low, high = np.searchsorted(newest.offsets, (mine.start, mine.end))
+        later = newest.offsets[low:high][newest.reads[low:high] > place]
+        # What it still has a row of replaces none.
+        own = np.union1d(self.own_gaps(place), self.rows_ever_of(place))
+        return len(np.setdiff1d(later, own)) + self.more_markers(place)
+
+    def own_gaps(self, place: int) -> Offsets:
+        """The offsets of which this read itself had no row, by its losses: no row replaces one."""
+        mine = self.reads[place].offsets
+        if all(line.gaps <= line.never for line in self.reads[place].receipts):
+            return NO_ROWS.offsets
+        inside = [np.arange(max(e.start, mine.start), min(e.end, mine.end)) for e in self.lost]
+        return np.setdiff1d(np.concatenate([NO_ROWS.offsets, *inside]), self.rows_ever_of(place))
+
+    def rows_ever_of(self, place: int) -> Offsets:
+        """The offsets of which this read has, or had, a row, in whichever table."""
+        return np.unique(self._ever_stored.only(self._ever_stored.reads == place).offsets)
+
+    @cached_property
+    def _ever_stored(self) -> Rows:
+        """The rows that are, or were, in either table."""
+        return self.data.and_(self.ever_quarantined).and_(self.gone)
+
+    def more_markers(self, place: int) -> int:
+        """How many markers later reads met where this one met none: another copy of the log."""
+        mine, later = self.reads[place], self.reads[place + 1 :]
+        never = sum(e.never for each in later if each.overlaps(mine) for e in each.receipts)
+        return max(0, never - sum(line.gaps for line in mine.receipts))
+
+    @cached_property
+    def _newest_rows(self) -> Rows:
+        """Each offset that has, or had, a row, ascending, with the last read that it is of."""
+        offsets, at = np.unique(self._ever_stored.offsets, return_inverse=True)
+        newest = np.full(len(offsets), -1, dtype=np.int64)
+        np.maximum.at(newest, at, self._ever_stored.reads)
+        return Rows(offsets, newest)
 
     def newest_row(self, offsets: Offsets) -> Offsets:
         """For each offset the index of the last read that has, or had, a row of it; else -1."""
-        rows = self.data.and_(self.ever_quarantined).and_(self.gone)
-        wanted = np.unique(offsets)
-        mine = rows.only(np.isin(rows.offsets, wanted))
-        newest = np.full(len(wanted), -1, dtype=np.int64)
-        np.maximum.at(newest, np.searchsorted(wanted, mine.offsets), mine.reads)
-        return newest[np.searchsorted(wanted, offsets)]
-
-
-def _latest(offsets: Offsets, ranges: Iterable[tuple[OffsetRange, int]]) -> Offsets:
-    """For each offset the number of the last range that contains it, -1 where none does."""
-    order = np.argsort(offsets, kind="stable")
-    ascending, found = offsets[order], np.full(len(offsets), -1, dtype=np.int64)
-    for each, number in ranges:
-        low, high = np.searchsorted(ascending, (each.start, each.end))
-        found[order[low:high]] = number
-    return found
-
-
-def _once(several: Iterable[Rows]) -> Rows:
-    """All the rows, without duplicates."""
-    everything = NO_ROWS
-    for rows in several:
-        everything = everything.and_(rows)
-    pairs = np.stack([everything.offsets, everything.reads], axis=1)
-    once = np.unique(pairs, axis=0).reshape(-1, 2)
-    return Rows(once[:, 0], once[:, 1])
+        known = self._newest_rows
+        at = np.searchsorted(known.offsets, offsets)
+        there = np.append(known.offsets, -1)[at] == offsets
+        return np.where(there, np.append(known.reads, -1)[at], -1)

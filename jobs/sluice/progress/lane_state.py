@@ -13,13 +13,17 @@ from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.reach import NO_REACH, Reach
 from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import LANES, Reset, Resets
+from sluice.progress.judged import marked
+from sluice.progress.quarantine_trust import known_quarantine
 from sluice.progress.resources import PipelineResources
 from sluice.progress.sequence_end import SequenceEnd
 from sluice.progress.trust import KnownTable, LaneEnds, known_table
+from sluice.progress.unsettled import unsettled_before
 from sluice.tables.delta_log import DeltaSnapshot
 from sluice.tables.fence import FENCE
 from sluice.tables.foreign_commits import TableCommit, judged_up_to
 from sluice.tables.offsets_snapshot import OffsetsSnapshot
+from sluice.tables.quarantine_table import NO_QUARANTINE, QuarantineSnapshot
 
 # Each repetition means that another process planned and committed between the two reads.
 _READINGS = 5
@@ -40,6 +44,7 @@ class LaneState:
     committed: int
     receipts: tuple[Receipt, ...]
     known: KnownTable
+    quarantine: QuarantineSnapshot
 
     @property
     def pipeline(self) -> str:
@@ -99,8 +104,8 @@ class LaneState:
 
     def with_resets(self, resets: Iterable[Reset]) -> LaneState:
         """The lane, as these resets close earlier generations."""
-        by_generation = {each.generation: each for each in resets}
-        return replace(self, resets=Resets({**self.resets.by_generation, **by_generation}))
+        known = {**self.resets.by_generation, **{each.generation: each for each in resets}}
+        return replace(self, resets=Resets(known))
 
     def closed_by(self, reset: Reset) -> LaneState:
         """The lane as the reset will open it, with nothing planned yet."""
@@ -114,8 +119,9 @@ class LaneState:
     @property
     def due(self) -> tuple[Batch, ...]:
         """The committed batches that have no receipt yet, in order."""
+        before = unsettled_before(self.snapshot, self.resets, self.sequence)
         waiting = self.history.after(self.history.settled)
-        return tuple(batch for batch in waiting if batch.number <= self.committed)
+        return (*before, *(batch for batch in waiting if batch.number <= self.committed))
 
     @property
     def cursor(self) -> Cursor:
@@ -131,10 +137,10 @@ class LaneState:
     def checked(self) -> int:
         """The data table's version up to which commits of others were judged; -1 for none.
 
-        Receipts and resets record it. Nothing is known of a table that was put back behind them.
+        Receipts and resets record it, and marks. Nothing is known of a table put back behind them.
         """
         found = self.known.version if self.receipts or self.history.opening else -1
-        return found if found <= (self.data.version or 0) else -1
+        return max(found if found <= (self.data.version or 0) else -1, marked(self, self.data))
 
     def commits(self, above: int = -1) -> list[TableCommit]:
         """Every commit of the data table above a version that its log still holds."""
@@ -169,6 +175,7 @@ def read_unchecked(resources: PipelineResources, lane: Lane = "forward") -> Lane
         # A foreign commit explains more, if the table's log still holds it.
         state.data.require_no_foreign_commits(resources.spec.pipeline)
         raise
+    known_quarantine(state).require(state.quarantine)
     return state
 
 
@@ -189,51 +196,45 @@ def read_untrusted(resources: PipelineResources, lane: Lane = "forward") -> Lane
     If another process plans, commits or resets between the two reads, both are repeated. Raises
     NewerFormat where a newer Sluice has written to either.
     """
-    offsets = resources.offsets
     for _ in range(_READINGS):
         # Keep this order: a fence lands after the row that says where it closes.
-        snapshot = offsets.snapshot()
+        snapshot = resources.offsets.snapshot()
         data = resources.data.snapshot()
-        resets = snapshot.resets()
-        newest = replace(_newest(resources.spec.pipeline, resets, data), lane=lane)
+        newest = replace(_newest(resources.spec.pipeline, snapshot.resets(), data), lane=lane)
         if all(data.committed(each) <= snapshot.planned(each) for each in _both_lanes(newest)):
             break
-    state = lane_state(resources.spec.pipeline, snapshot, data, lane)
+    quarantine = resources.quarantine.snapshot()
+    state = lane_state(resources.spec.pipeline, snapshot, data, lane, quarantine)
     data.require_known_format(state.checked)
     return state
 
 
 def lane_state(
-    pipeline: str, snapshot: OffsetsSnapshot, data: DeltaSnapshot, lane: Lane = "forward"
+    pipeline: str,
+    snapshot: OffsetsSnapshot,
+    data: DeltaSnapshot,
+    lane: Lane = "forward",
+    quarantine: QuarantineSnapshot = NO_QUARANTINE,
 ) -> LaneState:
     """The state of a lane at one version of each table. Raises OffsetsDamaged."""
     resets = snapshot.resets()
     newest = replace(_newest(pipeline, resets, data), lane=lane)
     history = snapshot.history(newest, resets)
     receipts = [
-        receipt for each in _both_lanes(newest) for receipt in snapshot.receipts(each, newest=1)
+        receipt for each in _both_lanes(newest) for receipt in snapshot.newest_receipt(each)
     ]
     known = known_table(
-        [
-            LaneEnds(each, snapshot.settled(each), snapshot.planned(each))
-            for each in _both_lanes(newest)
-        ],
+        [LaneEnds(e, snapshot.settled(e), snapshot.planned(e)) for e in _both_lanes(newest)],
         history,
         receipts,
-        [each for reset in _opened(resets, newest) for each in reset.closes],
+        [each for reset in resets.up_to(newest.generation) for each in reset.closes],
     )
-    return LaneState(
-        snapshot, data, resets, history, data.committed(newest), tuple(receipts), known
-    )
+    last = data.committed(newest)
+    return LaneState(snapshot, data, resets, history, last, tuple(receipts), known, quarantine)
 
 
 def _both_lanes(sequence: BatchSequence) -> list[BatchSequence]:
     return [replace(sequence, lane=lane) for lane in LANES]
-
-
-def _opened(resets: Resets, newest: BatchSequence) -> list[Reset]:
-    """The resets up to the newest generation."""
-    return [each for number, each in resets.by_generation.items() if number <= newest.generation]
 
 
 def _newest(pipeline: str, resets: Resets, data: DeltaSnapshot) -> BatchSequence:

@@ -1,7 +1,7 @@
 """Quarantined records: the rows of the quarantine table, and which count. Does not ask Kafka.
 
-A row counts until a later batch has a row of the same offset, or had one that was dropped. So a
-batch over offsets that Kafka no longer held supersedes nothing.
+A row counts until a later batch has a row of the same offset, or had one that was dropped or that
+others deleted. So a batch over offsets that Kafka no longer held supersedes nothing.
 """
 
 from __future__ import annotations
@@ -11,19 +11,25 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+import numpy as np
+
 from sluice.offsets.notation import parse_batch
 from sluice.offsets.quarantined import QuarantinedRecord, RecordState
 from sluice.offsets.range_columns import OffsetScope
-from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition
+from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition, merged
 from sluice.offsets.row_offsets import Offsets
 from sluice.progress.committed import committed_ranges, losses_that_count, sequence_ends
+from sluice.progress.erased import RangeToReread
 from sluice.progress.evidence import Evidence
 from sluice.progress.lane_state import LaneState, read_unchecked
+from sluice.progress.others_deletions import removed_by_others
 from sluice.progress.reads import evidence_of
 from sluice.progress.resources import PipelineResources
 from sluice.progress.sequence_end import SequenceEnd
+from sluice.progress.set_aside import others_in
 from sluice.tables.coordinates import group_coordinates
-from sluice.tables.delta_log import COORDINATES, DeltaSnapshot
+from sluice.tables.delta_log import COORDINATES
+from sluice.tables.stamped_rows import moments
 
 _COLUMNS = [*COORDINATES.names, "_topic", "error", "quarantined_at"]
 _ORDER = [(name, "ascending") for name in COORDINATES.names]
@@ -50,12 +56,12 @@ def read_quarantined(
     quarantine = resources.quarantine.snapshot()
     if quarantine.version is None:
         return Quarantined(lane, ())
-    lines = quarantine.rows(_COLUMNS, scope).sort_by(_ORDER)
+    lines = quarantine.rows_without(others_in(lane), _COLUMNS, scope).sort_by(_ORDER)
     stored = group_coordinates(lines)
     asked = OffsetScope.of_offsets({at: found for at, (found, _) in stored.places.items()})
     committed, losses = committed_ranges(lane, asked), losses_that_count(lane)
     found = {place: evidence_of(committed, losses, place, stored) for place in stored.places}
-    evidence = _with_newer_rows(lane.data, found)
+    evidence = _with_newer_rows(lane, found)
     # The rows are sorted by place, so the places come in the order of the rows.
     marks = [mark for each in evidence.values() for mark in _marks(each)]
     ends = sequence_ends(lane)
@@ -66,21 +72,46 @@ def read_quarantined(
 
 
 def _with_newer_rows(
-    data: DeltaSnapshot, known: Mapping[TopicIdPartition, Evidence]
+    lane: LaneState, known: Mapping[TopicIdPartition, Evidence]
 ) -> Mapping[TopicIdPartition, Evidence]:
-    """The same evidence, plus the data table's rows that later batches have at these offsets."""
+    """The same evidence, plus what later batches have, or had, in the data table at these offsets.
+
+    Only what others deleted is looked for in the table's log.
+    """
+    again = _read_again_since(known)
+    if not again:
+        return known
+    newer = lane.data.coordinates_in(OffsetScope.of_offsets(again))
+    found = {
+        place: replace(each, data=newer.rows(place, each.batches)) for place, each in known.items()
+    }
+    lacking = [
+        RangeToReread(each, place.topic_id)
+        for place, offsets in again.items()
+        for each in _ranges(np.setdiff1d(offsets, newer.offsets(place)), found[place].partition)
+    ]
+    removed = removed_by_others(lane, lacking)
+    return {
+        place: replace(each, deleted={a: r.rows(place, each.batches) for a, r in removed.items()})
+        for place, each in found.items()
+    }
+
+
+def _read_again_since(
+    known: Mapping[TopicIdPartition, Evidence],
+) -> Mapping[TopicIdPartition, Offsets]:
+    """The offsets of committed rows over which a later batch went."""
     again: dict[TopicIdPartition, Offsets] = {}
     for place, each in known.items():
         rows = each.quarantined
         later = (rows.reads >= 0) & (each.newest_read(rows.offsets) > rows.reads)
         if later.any():
             again[place] = rows.offsets[later]
-    if not again:
-        return known
-    newer = data.coordinates_in(OffsetScope.of_offsets(again))
-    return {
-        place: replace(each, data=newer.rows(place, each.batches)) for place, each in known.items()
-    }
+    return again
+
+
+def _ranges(offsets: Offsets, partition: TopicPartition) -> list[OffsetRange]:
+    return merged(OffsetRange(partition, each, each + 1) for each in offsets.tolist())
 
 
 Mark = tuple[RecordState, int | None]
@@ -89,13 +120,15 @@ Mark = tuple[RecordState, int | None]
 def _marks(evidence: Evidence) -> Iterator[Mark]:
     """The state of each row, and the version of the data table that superseded it."""
     rows = evidence.quarantined
-    newest = evidence.newest_row(rows.offsets)
-    masks = (rows.reads >= 0, evidence.forgotten, evidence.superseded)
-    for committed, forgotten, superseded, by in zip(*masks, newest, strict=True):
+    newest = np.maximum(evidence.newest_row(rows.offsets), evidence.newest_whole_read(rows.offsets))
+    masks = (rows.reads >= 0, evidence.forgotten, evidence.erased, evidence.superseded)
+    for committed, forgotten, erased, superseded, by in zip(*masks, newest, strict=True):
         if not committed:
             yield RecordState.WAITING, None
         elif forgotten:
             yield RecordState.DROPPED, None
+        elif erased:
+            yield RecordState.ERASED, None
         elif superseded:
             yield RecordState.SUPERSEDED, evidence.reads[by].version
         else:
@@ -133,10 +166,10 @@ def _undone(batch: str, ends: Sequence[SequenceEnd]) -> bool:
 
 @dataclass(frozen=True)
 class Record:
-    """A quarantined record as Kafka delivered it."""
+    """A quarantined record as Kafka delivered it; `timestamp` is None beyond year 9999."""
 
     row: QuarantinedRecord
-    timestamp: datetime
+    timestamp: datetime | None
     key: bytes | None
     headers: tuple[tuple[str, bytes | None], ...]
     value: bytes | None
@@ -146,22 +179,38 @@ def read_records(resources: PipelineResources, rows: Sequence[QuarantinedRecord]
     """The records of some rows, in the same order, without those since deleted."""
     if not rows:
         return []
-    columns = [*COORDINATES.names, "_timestamp", "_key", "_headers", "value"]
+    keys = [*COORDINATES.names, "quarantined_at"]
+    columns = [*keys, "_timestamp", "_key", "_headers", "value"]
     places: dict[TopicIdPartition, list[OffsetRange]] = {}
     for row in rows:
-        place = TopicIdPartition(row.topic_id, row.partition.partition)
         alone = OffsetRange(row.partition, row.offset, row.offset + 1)
-        places.setdefault(place, []).append(alone)
-    lines = resources.quarantine.snapshot().rows(columns, OffsetScope.of_ranges(places))
-    found = {tuple(line[name] for name in COORDINATES.names): line for line in lines.to_pylist()}
+        places.setdefault(row.place, []).append(alone)
+    table = resources.quarantine.snapshot().rows(columns, OffsetScope.of_ranges(places))
+    stamps, lines = moments(table["_timestamp"]), table.drop_columns("_timestamp").to_pylist()
+    found = {
+        tuple(line[name] for name in keys): (line, stamp)
+        for line, stamp in zip(lines, stamps, strict=True)
+    }
     return [
         Record(
             row,
-            line["_timestamp"],
+            stamp,
             line["_key"],
             tuple((each["key"], each["value"]) for each in line["_headers"] or ()),
             line["value"],
         )
         for row in rows
-        if (line := found.get((row.topic_id, row.partition.partition, row.offset, row.batch)))
+        for line, stamp in _same(found, row)
     ]
+
+
+Line = tuple[Mapping[str, Any], datetime | None]
+
+
+def _same(found: Mapping[tuple[Any, ...], Line], row: QuarantinedRecord) -> Iterator[Line]:
+    if line := found.get((*_place(row), row.batch, row.quarantined_at)):
+        yield line
+
+
+def _place(row: QuarantinedRecord) -> tuple[str, int, int]:
+    return row.topic_id, row.partition.partition, row.offset

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
+from sluice.offsets.loss_causes import BY_PERSON, LossKind
 from sluice.offsets.losses import Loss
-from sluice.offsets.ranges import TopicIdPartition, TopicPartition
+from sluice.offsets.range_columns import OffsetScope
+from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition
 from sluice.progress.committed_ranges import CommittedRanges
-from sluice.progress.evidence import DroppedRecords, Evidence
+from sluice.progress.erased import RangeToReread
+from sluice.progress.evidence import Evidence, RecordsOfBatch
+from sluice.progress.lane_state import LaneState
+from sluice.progress.others_deletions import removed_by_others
 from sluice.tables.coordinates import StoredCoordinates
 
 
@@ -19,15 +25,32 @@ def evidence_of(
 ) -> Evidence:
     """What batches and the quarantine table say about a partition; the caller adds the rest."""
     reads = committed.at(place)
+    at_place = [
+        each for each in losses if (each.topic_id, each.offsets.partition.partition) == place
+    ]
+    mine = [each for each in at_place if each.dropped_from is not None]
+    lost = [each for each in at_place if each.dropped_from is None]
     return Evidence(
         # The ranges name the topic; without reads it is never used.
         partition=reads[0].offsets.partition if reads else TopicPartition("", place.partition),
         reads=reads,
         quarantined=quarantine.rows(place, [each.batch for each in reads]),
-        dropped=[
-            DroppedRecords(loss.dropped_from, loss.offsets)
-            for loss in losses
-            if loss.dropped_from is not None
-            and (loss.topic_id, loss.offsets.partition.partition) == place
-        ],
+        dropped=[_of(each) for each in mine if each.cause.kind is not LossKind.LEFT_BEHIND],
+        lost=[each.offsets for each in lost],
+        given_up=[each.offsets for each in lost if each.cause.kind in BY_PERSON],
+        left_behind=[_of(each) for each in mine if each.cause.kind is LossKind.LEFT_BEHIND],
     )
+
+
+def with_data(
+    lane: LaneState, place: TopicIdPartition, evidence: Evidence, asked: Sequence[OffsetRange]
+) -> Evidence:
+    """With what the data table says of these offsets."""
+    rows = lane.data.coordinates_in(OffsetScope.of_ranges({place: asked}))
+    removed = removed_by_others(lane, [RangeToReread(e, place.topic_id) for e in asked])
+    deleted = {at: each.rows(place, evidence.batches) for at, each in removed.items()}
+    return replace(evidence, data=rows.rows(place, evidence.batches), deleted=deleted)
+
+
+def _of(loss: Loss) -> RecordsOfBatch:
+    return RecordsOfBatch(loss.dropped_from or "", loss.offsets)

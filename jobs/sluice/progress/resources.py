@@ -14,6 +14,7 @@ from sluice.registry.schema_book import SchemaBook
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.tables.delta_log import DeltaLog
 from sluice.tables.offsets_table import OffsetsTable
+from sluice.tables.quarantine_table import QuarantineTable
 from sluice.tables.warehouse import Warehouse
 
 
@@ -27,7 +28,7 @@ class PipelineResources:
     kafka: Cluster
     offsets: OffsetsTable
     data: DeltaLog
-    quarantine: DeltaLog
+    quarantine: QuarantineTable
     schemas: SchemaBook
     clock: Clock
     chance: Chance
@@ -53,8 +54,10 @@ class PipelineResources:
                 tables.offsets(spec.table), spec.pipeline, tables.offsets_version_1, clock
             ),
             data=DeltaLog(tables.data(spec.table)),
-            quarantine=DeltaLog(tables.quarantine(spec.table)),
-            schemas=SchemaBook(KeptSchemas(tables.offsets(spec.table)), find_registry),
+            quarantine=QuarantineTable(tables.quarantine(spec.table)),
+            schemas=SchemaBook(
+                KeptSchemas(tables.offsets(spec.table), spec.pipeline), find_registry
+            ),
             clock=clock,
             chance=chance,
         )

@@ -1,7 +1,8 @@
 """Trust: whether the data table is the one that plans, receipts and resets speak of.
 
-One value for every look: the table's Delta id, its version, the fences of closed generations, and
-the batches committed in each lane. Whoever reads a lane's state has it checked.
+One value for every look: the table's Delta id, its version, the fences of closed generations, the
+batches committed in each lane, and rows where none is known. Whoever reads a lane's state has it
+checked.
 """
 
 from __future__ import annotations
@@ -76,6 +77,45 @@ class KnownTable:
             if committed < lane.settled:
                 yield advice(f"{_wanted(lane, committed)}. {_PUT_BACK}; or ", to_table, ".")
         yield from self._unknown_batches(found)
+        yield from self._unknown_rows(found)
+
+    def _unknown_rows(self, found: DeltaSnapshot) -> Iterator[Advice]:
+        """Rows in a table that no batch has landed in: it is nobody's beginning.
+
+        A table is new if it has no rows and no transaction ids, whatever is remembered of it.
+        """
+        if self.table_ids or self.closed:
+            return
+        if any(found.committed(each.sequence) for each in self.lanes):
+            yield from self._missing_batches(found)
+        elif not found.is_empty:
+            yield advice(
+                "expected no rows, as no batch is known to have landed, found some: a copy of the"
+                " table is in its place, and the offsets table is an older one, or lost. Bring both"
+                " back as they were; or ",
+                _recover(self.lanes[0].sequence.pipeline),
+                ".",
+            )
+
+    def _missing_batches(self, found: DeltaSnapshot) -> Iterator[Advice]:
+        """Batches that landed elsewhere, where others of their sequence landed here.
+
+        Only before the first receipt: from then on every look knows the table by its Delta id.
+        """
+        if found.last_lost >= 0:
+            return
+        there = {each.name for each in found.logged_batches()}
+        for lane in self.lanes:
+            last = min(found.committed(lane.sequence), lane.planned)
+            names = [lane.sequence.batch(number) for number in range(1, last + 1)]
+            if missing := [name for name in names if name not in there]:
+                yield advice(
+                    f"expected the commits of batches 1 to {last} of {lane.sequence}, found none of"
+                    f" {missing[0]}: another table was in its place when that landed. Bring it"
+                    " back; or ",
+                    _recover(lane.sequence.pipeline),
+                    ", and what follows is read again.",
+                )
 
     def _unknown_batches(self, found: DeltaSnapshot) -> Iterator[Advice]:
         for lane in self.lanes:

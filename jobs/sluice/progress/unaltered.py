@@ -1,24 +1,93 @@
-"""The check that the data table is unaltered: what others did to it since the last receipt."""
+"""The check that the tables are unaltered: what others did to them since the last receipt."""
 
 from __future__ import annotations
 
-from sluice.progress.committed import landed_batches
+from collections.abc import Iterator, Sequence
+
+from sluice.errors import TableRefused
+from sluice.moves import Advice, Move, advice
+from sluice.progress.judged import marked
+from sluice.progress.lacking_rows import lacking_rows
 from sluice.progress.lane_state import LaneState
-from sluice.tables.foreign_commits import TableCommit, require_all_there, undone_by_restore
+from sluice.progress.quarantine_trust import quarantine_way_back
+from sluice.progress.set_aside import names_of_others, uncommitted_attempts
+from sluice.progress.standing import recorded_batches
+from sluice.tables.foreign_commits import TableCommit, require_all_there, restores_of
+
+_SHOWN = 10
 
 
 def check_data_table(state: LaneState) -> None:
-    """Raises TableRefused or ResetNeeded unless the table holds what was committed to it."""
+    """Raises TableRefused or ResetNeeded unless the tables hold what was committed to them."""
+    check_rows_of_data(state)
+    check_quarantine(state)
+
+
+def check_rows_of_data(state: LaneState) -> None:
+    """The same of the data table alone, and that it holds nothing else.
+
+    A RESTORE also brings back what a reset has given up.
+    """
     commits = require_no_foreign_commits(state)
-    restored = [each.restored for each in commits if each.restored is not None]
-    if restored:
-        undone = undone_by_restore(landed_batches(state, above=min(restored)), commits)
-        require_all_there(state.data.uri, state.pipeline, undone, commits)
+    if not restores_of(commits):
+        return
+    found = recorded_batches(state)
+    undone = [each.batch for each in found if each.counts and not each.stands]
+    back = [each.batch for each in found if each.stands and not each.counts and each.batch.span]
+    require_all_there(state.data.uri, state.pipeline, undone, back, commits)
+
+
+def check_quarantine(state: LaneState) -> None:
+    """Raises TableRefused where others have taken rows that receipts count, or brought back more.
+
+    The rows are compared only after a commit that may have done so; and after a reset of a table
+    that was restored, which may count batches again whose rows nobody has missed so far.
+    """
+    commits = state.quarantine.unjudged(state.pipeline, marked(state, state.quarantine))
+    if not commits and not _may_count_again(state):
+        return
+    done = [f"version {each.version} a {each.operation}" for each in commits]
+    expected = (
+        f"{state.quarantine.uri}: {', '.join(done) or 'behind a reset'}: expected the quarantined"
+        " records that receipts count"
+    )
+    back = f"RESTORE the table to version {commits[0].version - 1}; or " if commits else ""
+    lacking, found = lacking_rows(state), list(_added(state))
+    if lacking:
+        found.insert(0, f"some gone: {'; '.join(map(str, lacking))}")
+    if found:
+        way = quarantine_way_back(state.pipeline) if lacking else _removes(state.pipeline)
+        raise TableRefused(f"{expected}, found {'; and '.join(found)}. {back}", way)
+
+
+def _added(state: LaneState) -> Iterator[str]:
+    """What is there more than was committed."""
+    if more := uncommitted_attempts(state):
+        names = _shortly(sorted(more))
+        yield f"more of {names}: those of attempts that did not commit it, or of others"
+    if others := names_of_others(state):
+        names = _shortly([each or "null" for each in others])
+        yield f"rows of no batch that was planned: {names}"
+
+
+def _shortly(names: Sequence[str]) -> str:
+    rest = len(names) - _SHOWN
+    return ", ".join([*names[:_SHOWN], *([f"and {rest} more"] if rest > 0 else [])])
+
+
+def _removes(pipeline: str) -> Advice:
+    return advice(Move("quarantine recover", (pipeline,)), " removes them.")
+
+
+def _may_count_again(state: LaneState) -> bool:
+    """Whether a reset that has no receipt behind it may count batches that counted no more."""
+    just_reset = state.generation > 1 and not state.receipts
+    return just_reset and bool(restores_of(state.data.commits(marked(state, state.data))))
 
 
 def require_no_foreign_commits(state: LaneState) -> list[TableCommit]:
     """The commits since the last check. Raises TableRefused for those that stop the line.
 
-    Every commit is checked once.
+    Every commit is checked once, and again where a RESTORE has brought it back.
     """
     return state.data.require_no_foreign_commits(state.pipeline, state.checked)

@@ -66,7 +66,6 @@ def _in_quarantine(
     """How many of the batch's rows are in this state."""
     asked: dict[TopicIdPartition, list[OffsetRange]] = {}
     for each in batch.ranges:
-        place = TopicIdPartition(each.topic_id, each.offsets.partition.partition)
-        asked.setdefault(place, []).append(each.offsets)
+        asked.setdefault(each.place, []).append(each.offsets)
     found = read_quarantined(resources, lane, OffsetScope.of_ranges(asked)).of(state)
     return sum(each.batch == str(batch) for each in found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sluice.errors import RegistryUnavailable, SettingsError, UnknownSchema
@@ -28,7 +28,7 @@ def no_registry(connection: str) -> Registry:
 
 
 class Answers:
-    """Questions to the registries of a pipeline; a schema by its key is asked for once."""
+    """Questions to the registries of a pipeline; what a key stands for is kept for good."""
 
     def __init__(self, kept: KeptSchemas, find_registry: FindRegistry) -> None:
         self._kept = kept
@@ -54,6 +54,18 @@ class Answers:
         self._kept.keep(registry, found)
         log.info("connection %s: schema %s is kept from now on", registry, key)
         return found
+
+    def schemas(
+        self, registry: str, keys: Sequence[str], told: list[str]
+    ) -> Mapping[str, RegisteredSchema]:
+        """What keys stand for; what the registry does not have is left out.
+
+        Whether those that were kept before still do is asked. Raises SchemaChanged.
+        """
+        before = {each: kept for each in keys if (kept := self._kept.get(registry, each))}
+        self.require_same(registry, [*before.values()], told)
+        found = {each: before.get(each) or self.schema(registry, each) for each in keys}
+        return {key: each for key, each in found.items() if each is not None}
 
     def _tell_absent(self, registry: str, problem: UnknownSchema) -> None:
         """Bytes that only look like a frame may name a thousand numbers: not a line for each."""
@@ -94,29 +106,63 @@ class Answers:
                 # Each question has its time; that of all is limited, too.
                 break
         else:
-            if reader is not None and reader.key not in {each.key for each in found.values()}:
-                self.require_same(registry, reader, told)
+            self.require_known(registry, reader, told, [each.key for each in found.values()])
         if missing and reader is None and not found:
             raise missing[0]
         told += [f"{before}{each}" for each in missing]
         return dict(sorted(found.items(), key=lambda each: each[1].age))
 
-    def require_same(self, registry: str, kept: RegisteredSchema, told: list[str]) -> None:
-        """Ask whether a key still stands for what was kept of it: a registry may be another one.
+    def require_same(
+        self,
+        registry: str,
+        kept: Sequence[RegisteredSchema],
+        told: list[str],
+        known_by: RegisteredSchema | None = None,
+    ) -> None:
+        """Ask whether keys still stand for what was kept of them: a registry may be another one.
 
-        That it gives no answer is told. Raises SchemaChanged.
+        One that has lost the number it is known by is another one: what is deleted softly still
+        answers by its number. Others may have been deleted for good, and then no new record has
+        them. That it gives no answer is told. Raises SchemaChanged.
         """
+        if not kept:
+            return
+        keys = [each.key for each in kept]
         try:
-            self._kept.require_same(registry, self._find(registry).schema(kept.key))
-        except UnknownSchema as problem:
-            told.append(
-                f"what was kept of schema {kept.key} is used, but the registry has it no more: it"
-                f" was deleted for good, or the registry is another one: {problem}"
-            )
+            found = self._find(registry).several(keys)
         except (RegistryUnavailable, SettingsError) as problem:
-            told.append(f"what was kept of schema {kept.key} is used, as before: {problem}")
+            told.append(f"what was kept of {_named(keys)} is used, as before: {problem}")
+            return
+        for each in kept:
+            now = found[each.key]
+            if isinstance(now, RegisteredSchema):
+                self._kept.require_same(registry, now)
+            elif now.gone and each == known_by and each.key.isdecimal():
+                raise self._kept.changed(registry, each, "the registry has no such number any more")
+            else:
+                log.info("what was kept of schema %s is used, as before: %s", each.key, now.why)
+
+    def require_known(
+        self, registry: str, reader: RegisteredSchema | None, told: list[str], seen: Sequence[str]
+    ) -> None:
+        """Ask whether the registry is the one of before, by three numbers that were kept of it.
+
+        That of the reader, or without one the highest, the lowest and the highest; not those that
+        were `seen` just now. Raises SchemaChanged.
+        """
+        numbers = self._kept.numbers(registry)
+        known_by = reader or (self._kept.get(registry, numbers[-1]) if numbers else None)
+        wanted = [each for each in dict.fromkeys([*numbers[:1], *numbers[-1:]]) if each not in seen]
+        others = [self._kept.get(registry, each) for each in wanted]
+        first = [] if known_by is None or known_by.key in seen else [known_by]
+        asked = {each.key: each for each in (*first, *others) if each is not None}
+        self.require_same(registry, [*asked.values()], told, known_by)
 
     def _latest(self, registry: str, subject: str) -> RegisteredSchema:
         found = self._find(registry).latest(subject)
         self._kept.require_same(registry, found)
         return found
+
+
+def _named(keys: Sequence[str]) -> str:
+    return f"schema{'s' if len(keys) > 1 else ''} {', '.join(keys)}"

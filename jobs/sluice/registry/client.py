@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -15,9 +18,19 @@ from sluice.spec.registered import KINDS, Reference, RegisteredSchema
 LIMIT_SECONDS = 30.0
 _LARGEST_ID = 2**31 - 1
 _DEEPEST = 50
+# Of several schemas; a registry serves others too.
+_AT_ONCE = 8
 _GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 # A registry has answered it for as long as there is more than Avro.
 _ANY_REGISTRY = "schemas/types"
+
+
+@dataclass(frozen=True)
+class NotGiven:
+    """Why a registry gives no schema for a key; `gone` where it says that it has none."""
+
+    why: str
+    gone: bool
 
 
 class Registry:
@@ -50,6 +63,29 @@ class Registry:
             return await self._registered(asking, answer, key, what)
 
         return as_descriptors(in_time(self._settings, self._limit, what, ask))
+
+    def several(self, keys: Sequence[str]) -> Mapping[str, RegisteredSchema | NotGiven]:
+        """What each key stands for, asked within the time of one question."""
+
+        async def ask(asking: Asking) -> list[RegisteredSchema | NotGiven]:
+            turns = asyncio.Semaphore(_AT_ONCE)
+            return await asyncio.gather(*(self._given(asking, turns, each) for each in keys))
+
+        found = in_time(self._settings, self._limit, f"schemas {', '.join(keys)}", ask)
+        as_read = (each if isinstance(each, NotGiven) else as_descriptors(each) for each in found)
+        return dict(zip(keys, as_read, strict=True))
+
+    async def _given(
+        self, asking: Asking, turns: asyncio.Semaphore, key: str
+    ) -> RegisteredSchema | NotGiven:
+        what, path = f"schema {key}", _path_of(key)
+        assert path is not None
+        async with turns:
+            answer = await asking.get(path, what)
+            try:
+                return await self._registered(asking, answer, key, what)
+            except UnknownSchema as problem:
+                return NotGiven(str(problem), gone=bool(answer.missing))
 
     def latest(self, subject: str) -> RegisteredSchema:
         """The latest version of a subject. Raises UnknownSchema where there is none."""

@@ -14,11 +14,11 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from sluice.errors import NewerFormat, OffsetsDamaged, SchemaChanged
+from sluice.errors import OffsetsDamaged, SchemaChanged
 from sluice.moves import Move
 from sluice.spec.registered import RegisteredSchema
 from sluice.tables.storage import KEPT
-from sluice.tables.write_once import WriteOnceFiles
+from sluice.tables.write_once import WriteOnceFiles, versioned_json
 
 FORMAT_VERSION = 1
 # A file system has no names of more than 255 bytes.
@@ -32,7 +32,8 @@ class KeptSchemas:
     the files cannot be asked, OffsetsDamaged for a file that is none of these, NewerFormat.
     """
 
-    def __init__(self, offsets_uri: str) -> None:
+    def __init__(self, offsets_uri: str, pipeline: str) -> None:
+        self._pipeline = pipeline
         self._uri = f"{offsets_uri}/{KEPT}"
         self._files = WriteOnceFiles(offsets_uri, KEPT)
 
@@ -48,6 +49,19 @@ class KeptSchemas:
         found = (self._schema(f"{folder}/{n}", t) for n, t in self._files.texts(folder).items())
         return {each.key: each for each in found}
 
+    def others(self, registry: str) -> bool:
+        """Whether anything is kept of another connection."""
+        return any(each != _name_of(registry) for each in self._files.folders())
+
+    def knows(self, registry: str) -> bool:
+        """Whether any schema is kept of a connection."""
+        return bool(self._files.names(f"{_name_of(registry)}/ids"))
+
+    def numbers(self, registry: str) -> list[str]:
+        """The numbers that were met, lowest first; GUIDs are none."""
+        stems = (n.partition(".")[0] for n in self._files.names(f"{_name_of(registry)}/ids"))
+        return sorted((each for each in stems if each.isdecimal()), key=int)
+
     def keep(self, registry: str, schema: RegisteredSchema) -> None:
         """Keep a schema that the registry has given.
 
@@ -60,19 +74,25 @@ class KeptSchemas:
 
     def require_same(self, registry: str, schema: RegisteredSchema) -> None:
         """Raises SchemaChanged where the key of a schema already stands for another."""
-        path, kept = _path_of(registry, schema.key), self.get(registry, schema.key)
+        kept = self.get(registry, schema.key)
         if kept is not None and _meaning(kept) != _meaning(schema):
-            raise SchemaChanged(
-                f"connection {registry}: schema {schema.key}: expected the {kept.kind} schema that"
-                f" {self._uri}/{path} holds, found that the registry now gives another"
-                f" ({schema.kind}): it was rebuilt, or is another one. Bring its old content back."
-                " Or, if the records that are still to be read were written with the new one,"
-                " give the registry a connection with another id, and name that in the spec."
-            )
+            raise self.changed(registry, kept, f"the registry now gives another ({schema.kind})")
+
+    def changed(self, registry: str, kept: RegisteredSchema, found: str) -> SchemaChanged:
+        """The refusal of a registry that is not the one of which a schema was kept."""
+        return SchemaChanged(
+            f"connection {registry}: schema {kept.key}: expected the {kept.kind} schema that"
+            f" {self._uri}/{_path_of(registry, kept.key)} holds, found that {found}: it was"
+            " rebuilt, or is another one. Bring its old content back, each schema under its old"
+            " number. Or, if the records that are still to be read were written with the new one,"
+            " give the registry a connection with another id, and name that in the spec; ",
+            Move("plan", (self._pipeline,)),
+            " shows what it gives.",
+        )
 
     def reader(self, registry: str, subject: str) -> RegisteredSchema | None:
         """The newest reader schema of a subject; None where there was none yet."""
-        numbers = self._numbers(registry, subject)
+        numbers = self._in_order(registry, subject)
         return self._reader(registry, subject, numbers[-1]) if numbers else None
 
     def advance(self, registry: str, subject: str, schema: RegisteredSchema) -> RegisteredSchema:
@@ -81,7 +101,7 @@ class KeptSchemas:
         Of two at once, the second finds that of the first, which it did not know: it is returned.
         """
         self.keep(registry, schema)
-        before = self._numbers(registry, subject)
+        before = self._in_order(registry, subject)
         if before and (newest := self._reader(registry, subject, before[-1])).key == schema.key:
             return newest
         path = f"{_readers_of(registry, subject)}/{(before or [0])[-1] + 1}.json"
@@ -92,7 +112,7 @@ class KeptSchemas:
         assert newest_now is not None
         return newest_now
 
-    def _numbers(self, registry: str, subject: str) -> list[int]:
+    def _in_order(self, registry: str, subject: str) -> list[int]:
         stems = (n.partition(".")[0] for n in self._files.names(_readers_of(registry, subject)))
         return sorted(int(each) for each in stems if each.isdecimal())
 
@@ -109,7 +129,7 @@ class KeptSchemas:
                 " the reader, found no file. Bring the file back from a backup. Or move"
                 f" {self._uri}/{path} away as well: the newest schema of the registry is the reader"
                 " then, whatever `evolution` says; ",
-                Move("plan"),
+                Move("plan", (self._pipeline,)),
                 " shows what that does to the table.",
             )
         return schema
@@ -121,17 +141,8 @@ class KeptSchemas:
             raise self._damaged(path, "a registered schema", str(problem)) from None
 
     def _document(self, path: str, text: str) -> dict[str, Any]:
-        try:
-            found = json.loads(text)
-        except ValueError:
-            found = None
-        version = found.get("format_version") if isinstance(found, dict) else None
-        if isinstance(version, int) and version > FORMAT_VERSION:
-            raise NewerFormat(
-                f"{self._uri}/{path}: expected format_version {FORMAT_VERSION}, found {version}: a"
-                " newer Sluice wrote it. Use that one."
-            )
-        if not isinstance(found, dict) or version != FORMAT_VERSION:
+        found = versioned_json(f"{self._uri}/{path}", text, FORMAT_VERSION)
+        if found is None:
             raise self._damaged(path, f"JSON of format_version {FORMAT_VERSION}", "another form")
         return found
 

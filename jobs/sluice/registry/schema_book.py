@@ -56,9 +56,8 @@ class SchemaBook:
             if form.follows_registry:
                 subjects = sorted({form.subject(topic, source) for topic in topics})
                 readers[source] = self._choose(spec, source, subjects, stored, told)
-            elif kept := self._kept.all(str(form.registry)):
-                newest = max(kept.values(), key=lambda each: each.age)
-                self._answers.require_same(str(form.registry), newest, told)
+            else:
+                self._answers.require_known(str(form.registry), None, told, ())
         read = _with_readers(spec, readers)
         for source in readers:
             if self._reader(source, spec.formats.registered[source]) is None:
@@ -101,6 +100,7 @@ class SchemaBook:
                     if grown(spec, source, reader, newer(reader, [each]), stored, []) == reader
                 ]
             writers[source] = {each.key: each for each in newest}
+            self._require_same(str(form.registry), [*writers[source].values()], reader)
         return spec, writers
 
     def learn(
@@ -114,16 +114,35 @@ class SchemaBook:
         learnt: dict[Source, Mapping[str, RegisteredSchema]] = {}
         readers: dict[Source, RegisteredSchema] = {}
         for source, form in spec.formats.registered.items():
+            told: list[str] = []
             keys = met.get(source, ())
-            found = {key: self._answers.schema(str(form.registry), key) for key in keys}
-            learnt[source] = {key: each for key, each in found.items() if each is not None}
+            learnt[source] = self._answers.schemas(str(form.registry), keys, told)
             if form.follows_registry and form.reader is not None:
                 further = newer(form.reader, learnt[source].values())
-                told: list[str] = []
                 readers[source] = grown(spec, source, form.reader, further, stored, told)
-                for line in told:
-                    log.warning("%s", line)
+            for line in told:
+                log.warning("%s", line)
         return self.keep(_with_readers(spec, readers)), learnt
+
+    def knows_other(self, form: Form, registry: str | None = None) -> bool:
+        """Whether schemas are kept of this connection, or any, that the form does not name now."""
+        if registry is None:
+            return self._kept.others(str(form.registry))
+        return registry != form.registry and self._kept.knows(registry)
+
+    def kept_of(self, registry: str, keys: Iterable[str]) -> Mapping[str, RegisteredSchema]:
+        """What was kept of keys; nothing is asked."""
+        found = {each: self._kept.get(registry, each) for each in keys}
+        return {key: each for key, each in found.items() if each is not None}
+
+    def _require_same(
+        self, registry: str, kept: Sequence[RegisteredSchema], reader: RegisteredSchema | None
+    ) -> None:
+        """Asked when the batch's end stands: no record of it can name what comes later."""
+        told: list[str] = []
+        self._answers.require_same(registry, kept, told, reader)
+        for line in told:
+            log.warning("%s", line)
 
     def absent(self, form: Form) -> frozenset[str]:
         """The keys that the form's registry has said, to this process, that it does not have."""

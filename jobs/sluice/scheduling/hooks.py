@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import uuid
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from airflow.sdk.exceptions import AirflowException
 from airflow.sdk.log import mask_secret, redact  # type: ignore[attr-defined]
 
 from sluice.errors import SparkFailed
-from sluice.lake.job_errors import REFUSED, LineLevels, ReportedError
+from sluice.lake.job_errors import REFUSED, WORD, LineLevels, ReportedError
 from sluice.lake.spark_place import cluster_mode_refused, kubernetes_missing
 from sluice.scheduling.deployment import PROJECT, project_settings
 from sluice.scheduling.process_family import die_with_parent, end_family, watching_parent
@@ -47,8 +48,9 @@ class DriverHook(SparkSubmitHook):
             if missing.name != "kube_client":
                 raise
             raise kubernetes_missing(str(kwargs["conn_id"])) from None
-        self._environment = dict(environment)
-        self._reported = ReportedError()
+        word = uuid.uuid4().hex
+        self._environment = {**environment, WORD: word}
+        self._reported = ReportedError(word)
         self._last_lines = deque[str](maxlen=_LAST_LINES)
         self._ended = False
         self._refuse_cluster_mode()

@@ -72,10 +72,10 @@ def run_params(topic: str) -> dict[str, Param]:
         "reprocess_from": _again(
             MOMENT,
             "From (UTC)",
-            "Read a time window again: from the first record at or after this moment.",
+            "Read a time window again: the records whose time is at or after this moment.",
         ),
         "reprocess_to": _again(
-            MOMENT, "To (UTC)", "The window ends before the first record at or after this moment."
+            MOMENT, "To (UTC)", "Of the window are the records whose time is before this moment."
         ),
         "reprocess_ranges": _again(
             LINES,
@@ -97,13 +97,14 @@ def _again(schema: Mapping[str, Any], title: str, description: str) -> Param:
 
 
 def bring_back_erased(section: str) -> Param:
-    """The field that lets rows come back which others deleted."""
+    """The field that lets rows come back which others deleted or changed."""
     return Param(
         False,
         **SWITCH,
         section=section,
         title="Bring back erased rows",
-        description="Also where this brings back rows that others deleted from the table.",
+        description="Also where this brings back rows that others deleted, or undoes what they"
+        " changed.",
     )
 
 

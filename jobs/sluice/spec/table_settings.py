@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sluice.spec.table_properties import WIDENS_TYPES
 
 
 @dataclass(frozen=True)
 class TableSettings:
-    """A table's properties, and each column's comment: empty where it has none."""
+    """A table's properties, and each column's comment: empty where it has none.
+
+    `not_null` are the columns that must have a value, `computed` those whose values Delta makes or
+    checks, each with how: a generated column, an identity.
+    """
 
     properties: Mapping[str, str]
     comments: Mapping[str, str]
+    not_null: tuple[str, ...] = ()
+    computed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def widens_types(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
@@ -13,8 +14,10 @@ from deltalake.exceptions import DeltaError
 
 from sluice.offsets.batch_sizes import BatchSizes
 from sluice.offsets.batches import Batch, PlannedRange
+from sluice.offsets.quarantine_tickets import SetAside
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.spec_edition import SpecEdition
+from sluice.tables.deciding_keys import only_as_dict, only_of
 from sluice.tables.refusals import newer_format
 
 _VERSION = 2
@@ -29,6 +32,7 @@ NamedRange = tuple[OffsetRange, str]
 class BatchCommit:
     """The commit that a batch landed in: its version, how many rows it wrote, its attempt, and
     the ranges that it names, each with its topic id. `spec` is what decided its rows, if known.
+    `aside` is what it has in quarantine; None where it does not say, as before that was recorded.
     """
 
     version: int
@@ -36,6 +40,7 @@ class BatchCommit:
     attempt: str | None
     ranges: frozenset[NamedRange]
     spec: SpecEdition | None = None
+    aside: SetAside | None = None
 
     def is_of(self, batch: Batch) -> bool:
         """Whether it names the very ranges that were planned, and not just the same number."""
@@ -47,8 +52,11 @@ def batch_metadata(
     attempt: str,
     fingerprints: Mapping[TopicPartition, str | None] | None = None,
     spec: SpecEdition | None = None,
+    aside: SetAside | None = None,
 ) -> str:
-    """The `userMetadata` of a batch's commit: batch, offset ranges, attempt, edition of the spec.
+    """The `userMetadata` of a batch's commit: batch, offset ranges, attempt, edition of the spec,
+    in the data table what of the batch is in quarantine, and the offsets that it may change if not
+    all.
 
     Neighbouring partitions of a topic share one entry, so that 10,000 fit into a commit. Range
     `[start, start + span)` of the first partition comes first, then the next one's; `fingerprints`
@@ -57,8 +65,25 @@ def batch_metadata(
     ranges = [_entry(run, fingerprints or {}) for run in _neighbours(batch.ranges)]
     app = {"app_id": batch.sequence.app_id, "number": batch.number, "batch": str(batch)}
     read_by = {"read_by": spec.as_dict()} if spec else {}
-    metadata = {"version": _VERSION, **app, "attempt": attempt, **read_by, "ranges": ranges}
+    put = {"quarantine": _set_aside(aside)} if aside else {}
+    only = {} if batch.only is None else {"only": only_as_dict(batch.only)}
+    told = {"version": _VERSION, **app, "attempt": attempt, **read_by, **put, **only}
+    metadata = {**told, "ranges": ranges}
     return json.dumps({"sluice": metadata}, separators=(",", ":"))
+
+
+def _set_aside(aside: SetAside) -> dict[str, Any]:
+    at = {"at": aside.at.astimezone(UTC).isoformat()} if aside.at else {}
+    return {"records": aside.records, **at}
+
+
+def aside_of(commit: Mapping[str, Any]) -> SetAside | None:
+    """What of its batch a commit (its commitInfo) has in quarantine; None if not recorded."""
+    found = _sluice(commit).get("quarantine")
+    if found is None:
+        return None
+    at = found.get("at")
+    return SetAside(found["records"], at and datetime.fromisoformat(at))
 
 
 def _neighbours(ranges: Iterable[PlannedRange]) -> Iterator[list[PlannedRange]]:
@@ -113,6 +138,12 @@ def fingerprints_of(commit: Mapping[str, Any]) -> Mapping[TopicPartition, str]:
     return {offsets.partition: word for offsets, word in _fingerprinted(commit) if word != _UNKNOWN}
 
 
+def fingerprinted_ends(commit: Mapping[str, Any]) -> Iterator[tuple[NamedRange, str]]:
+    """The ranges in a commit (its commitInfo), each with the fingerprint at its end, if known."""
+    both = zip(named_ranges(commit), _fingerprinted(commit), strict=True)
+    return ((named, word) for named, (_, word) in both if word != _UNKNOWN)
+
+
 def ranges_of(commit: Mapping[str, Any]) -> list[OffsetRange]:
     """The offset ranges of the batch that a commit (its commitInfo) carried."""
     return [offsets for offsets, _ in _fingerprinted(commit)]
@@ -148,6 +179,8 @@ class LoggedBatch:
     rows: int
     replaces: bool
     ranges: tuple[NamedRange, ...]
+    only: tuple[OffsetRange, ...] | None = None
+    aside: SetAside | None = None
 
 
 def logged_batch(version: int, commit: Mapping[str, Any]) -> LoggedBatch | None:
@@ -161,6 +194,8 @@ def logged_batch(version: int, commit: Mapping[str, Any]) -> LoggedBatch | None:
         rows=int((commit.get("operationMetrics") or {}).get("numOutputRows", 0)),
         replaces=written.get("mode") != "Append",
         ranges=tuple(named_ranges(commit)),
+        only=only_of(_sluice(commit)),
+        aside=aside_of(commit),
     )
 
 

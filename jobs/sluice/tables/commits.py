@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
@@ -16,56 +15,80 @@ from pyarrow.fs import FileSelector, PyFileSystem
 
 from sluice.errors import SettingsError
 from sluice.tables.foreign_commits import RESTORE, TRANSACTION_RETENTION, UNKNOWN, TableCommit
-from sluice.tables.table_files import answered, files_in, open_table
+from sluice.tables.logged_files import LoggedFile, logged_file
+from sluice.tables.table_files import answered, files_of_table, open_table
 
 # Most lines of a commit; not needed here.
 _ADD = b'{"add":'
 _ROWS = (_ADD, b'{"remove":')
+# In the user metadata of our own commits, of which few are read again, and each may be large.
+_OURS = '"sluice"'
+_KEPT, _TOLD = {"commitInfo", "txn"}, {"operation", "operationParameters", "timestamp"}
 
 
-def commits_after(table: DeltaTable, version: int) -> list[TableCommit]:
+Actions = list[dict[str, Any]]
+OthersCommits = dict[int, Actions]
+"""What was read of commits that are not ours, by version: there may be very many of them.
+
+Who keeps it drops it when the table's log is another one.
+"""
+
+
+def commits_after(
+    table: DeltaTable, version: int, known: OthersCommits | None = None
+) -> list[TableCommit]:
     """The commits above a version, oldest first, without those that log cleanup removed."""
     if version >= table.version():
         return []
-    files, found = files_in(table.table_uri), []
+    read, found = _reader(table, known), []
     for number in range(table.version(), version, -1):
         # Log cleanup removes the oldest: below a missing one there are no others.
-        if (actions := _read(files, number)) is None:
+        if (actions := read(number)) is None:
             break
         found.append(_commit(table, number, actions))
     return found[::-1]
 
 
-def commit_infos(table: DeltaTable) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def commits_back(table: DeltaTable) -> Iterator[tuple[TableCommit, Mapping[str, int]]]:
+    """Each commit with the versions of its transaction ids, newest first, as `commit_infos`."""
+    files = files_of_table(table.table_uri)
+    for version in range(table.version(), -1, -1):
+        if (actions := _read(files, version)) is None:
+            return
+        ids = {each["txn"]["appId"]: each["txn"]["version"] for each in actions if "txn" in each}
+        yield _commit(table, version, actions), ids
+
+
+def commit_infos(
+    table: DeltaTable, known: OthersCommits | None = None
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Each commit's version and commitInfo, newest first, back to where log cleanup has been.
 
     Not from DeltaTable.history(): that lists the commits that storage holds by now, and counts
     their versions down from the version of the handle (delta-rs 1.6).
     """
-    files = files_in(table.table_uri)
+    read = _reader(table, known)
     for version in range(table.version(), -1, -1):
-        actions = _read(files, version)
+        actions = read(version)
         if actions is None:
             return
         yield version, _info(actions)
 
 
-@dataclass(frozen=True)
-class WrittenFile:
-    """A data file that a commit wrote: its path as the log has it, URL-encoded, and its bytes."""
-
-    path: str
-    size: int
+def commit_info(table: DeltaTable, version: int) -> Mapping[str, Any] | None:
+    """The commitInfo of one version; None where the log has lost that."""
+    actions = _read(files_of_table(table.table_uri), version)
+    return None if actions is None else _info(actions)
 
 
-def written_files(table: DeltaTable, version: int) -> list[WrittenFile]:
+def written_files(table: DeltaTable, version: int) -> list[LoggedFile]:
     """The data files that a commit wrote.
 
     A file that it adds with a deletion vector was there before, and only lost rows.
     """
-    lines = _lines(files_in(table.table_uri), version) or []
+    lines = _lines(files_of_table(table.table_uri), version) or []
     added = (json.loads(line)["add"] for line in lines if line.startswith(_ADD))
-    return [WrittenFile(x["path"], x["size"]) for x in added if not x.get("deletionVector")]
+    return [logged_file(x) for x in added if not x.get("deletionVector")]
 
 
 def newest_file(uri: str) -> str:
@@ -78,7 +101,28 @@ def newest_file(uri: str) -> str:
     return f"{uri}/{unquote(written[0].path)}" if written else uri
 
 
-def _read(files: PyFileSystem, version: int) -> list[dict[str, Any]] | None:
+def _reader(table: DeltaTable, known: OthersCommits | None) -> Callable[[int], Actions | None]:
+    """Reads a commit of a table, unless it is known."""
+    files, known = files_of_table(table.table_uri), {} if known is None else known
+
+    def read(version: int) -> Actions | None:
+        if version in known:
+            return known[version]
+        actions = _read(files, version)
+        if actions is not None and _OURS not in (_info(actions).get("userMetadata") or ""):
+            known[version] = [_briefly(each) for each in actions if each.keys() & _KEPT]
+        return actions
+
+    return read
+
+
+def _briefly(action: dict[str, Any]) -> dict[str, Any]:
+    """An action without what others' commits say of themselves, and nobody asks for."""
+    info = action.get("commitInfo")
+    return action if info is None else {"commitInfo": {k: info[k] for k in _TOLD & info.keys()}}
+
+
+def _read(files: PyFileSystem, version: int) -> Actions | None:
     lines = _lines(files, version)
     if lines is None:
         return None
@@ -95,17 +139,19 @@ def _lines(files: PyFileSystem, version: int) -> list[bytes] | None:
     return lines
 
 
-def _commit(table: DeltaTable, version: int, actions: list[dict[str, Any]]) -> TableCommit:
+def _commit(table: DeltaTable, version: int, actions: Actions) -> TableCommit:
     info = _info(actions)
     operation = info.get("operation", "commit without a name")
     restored = None
     if operation == RESTORE:
         restored = _restored(table, version, info.get("operationParameters") or {})
-    writers = tuple(each["txn"]["appId"] for each in actions if "txn" in each)
-    return TableCommit(version, operation, restored, writers)
+    named = [each["txn"] for each in actions if "txn" in each]
+    writers = tuple(each["appId"] for each in named)
+    numbers = tuple(each["version"] for each in named)
+    return TableCommit(version, operation, restored, writers, numbers)
 
 
-def _info(actions: list[dict[str, Any]]) -> dict[str, Any]:
+def _info(actions: Actions) -> dict[str, Any]:
     return next((each["commitInfo"] for each in actions if "commitInfo" in each), {})
 
 
@@ -176,7 +222,7 @@ def _names(table: DeltaTable) -> set[str]:
 
 def _checkpoint(table: DeltaTable) -> tuple[int, set[str]]:
     """The version of the newest complete checkpoint, and its ids; -1 where there is none."""
-    files = files_in(table.table_uri)
+    files = files_of_table(table.table_uri)
     there: dict[int, dict[str, int]] = {}
     for each in files.get_file_info(FileSelector("_delta_log")):
         if (found := _CHECKPOINT.fullmatch(each.base_name)) and int(found[1]) <= table.version():

@@ -7,25 +7,36 @@ table maps its columns it reads every one of them as null (delta-rs 1.6).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import and_
 from typing import Any
 from urllib.parse import unquote, urlparse
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from deltalake import DeltaTable
 from pyarrow.fs import FileType, PyFileSystem
 
 from sluice.errors import TableRefused
 from sluice.tables.arrow_datasets import dataset as pads
-from sluice.tables.table_files import answered, files_in
+from sluice.tables.conditions import met
+from sluice.tables.deletion_vectors import kept_rows
+from sluice.tables.logged_files import LoggedFile
+from sluice.tables.logged_vectors import logged_vectors
+from sluice.tables.partition_values import Values, guarantee, values_by_file, values_of
+from sluice.tables.physical_columns import (
+    fields_of,
+    physical_field,
+    physical_name,
+    renamed,
+)
+from sluice.tables.table_files import answered, files_in, files_of_table
 
 Condition = tuple[str, str, Any]
 """Column, operator, value: delta-rs and pyarrow share this form."""
 
 _MAPPING = "delta.columnMapping.mode"
-_PHYSICAL_NAME = "delta.columnMapping.physicalName"
 _NEWEST_READER = 3
 # Reader features (PROTOCOL.md, Valid Feature Names) with which our columns are read as below.
 _READABLE = frozenset(
@@ -41,6 +52,8 @@ _READABLE = frozenset(
         "variantType-preview",
     }
 )
+# With these delta-rs tells no deletion vectors (1.6).
+_NO_VECTORS = frozenset({"typeWidening", "typeWidening-preview"})
 
 
 @dataclass(frozen=True)
@@ -48,11 +61,12 @@ class DataFile:
     """A data file by its path: below the table's folder, or absolute.
 
     `kept` says for each row, a byte each, whether a deletion vector has left it in; None where it
-    has none.
+    has none. `partition` are the values of its partition columns.
     """
 
     path: str
     kept: bytes | None = None
+    partition: Values = ()
 
 
 def files_of(table: DeltaTable, wanted: Sequence[Condition] = ()) -> list[DataFile]:
@@ -64,17 +78,19 @@ def files_of(table: DeltaTable, wanted: Sequence[Condition] = ()) -> list[DataFi
     with answered(table.table_uri):
         uris = table.file_uris(file_pruning_predicate=list(wanted) or None)
         kept = _kept_rows(table, {_name(uri) for uri in uris})
-    return [DataFile(_below(table, uri), kept.get(_name(uri))) for uri in uris]
+        values = values_by_file(table)
+    names = {uri: _name(uri) for uri in uris}
+    return [DataFile(_below(table, e), kept.get(n), values.get(n, ())) for e, n in names.items()]
 
 
-def files_named(paths: Iterable[str]) -> list[DataFile]:
-    """Files by their paths in the log, which are URL-encoded."""
-    return [DataFile(unquote(path)) for path in paths]
+def files_named(table: DeltaTable, files: Iterable[LoggedFile]) -> list[DataFile]:
+    """Files as commits name them, of the table by now or not. Raises as `values_of`."""
+    return [DataFile(unquote(each.path), None, values_of(table, each)) for each in files]
 
 
 def require_files(table: DeltaTable) -> None:
     """Raises FileNotFoundError for a file that the log names and the storage does not have."""
-    folder = files_in(table.table_uri)
+    folder = files_of_table(table.table_uri)
     named = [unquote(each) for each in pa.table(table.get_add_actions())["path"].to_pylist()]
     for each in folder.get_file_info(named):
         if each.type is FileType.NotFound:
@@ -94,8 +110,8 @@ def read_files(
     reader = _FileReader(table, columns, wanted)
     listed = list(files)
     parts = [each.to_table() for each in reader.scans(_without_vector(listed))]
-    parts += [reader.masked(each.path, each.kept) for each in listed if each.kept is not None]
-    return pa.concat_tables(parts)
+    parts += [reader.masked(each, each.kept) for each in listed if each.kept is not None]
+    return pa.concat_tables([reader.named(each) for each in parts])
 
 
 def read_chunks(
@@ -104,14 +120,14 @@ def read_chunks(
     """As `read_files`, of all files that may have such rows, a chunk at a time."""
     reader, listed = _FileReader(table, columns, wanted), files_of(table, wanted)
     for each in reader.scans(_without_vector(listed)):
-        yield from each.to_batches()
+        yield from map(reader.named_chunk, each.to_batches())
     for each in listed:
         if each.kept is not None:
-            yield from reader.masked(each.path, each.kept).to_batches()
+            yield from reader.named(reader.masked(each, each.kept)).to_batches()
 
 
-def _without_vector(files: Iterable[DataFile]) -> list[str]:
-    return [each.path for each in files if each.kept is None]
+def _without_vector(files: Iterable[DataFile]) -> list[DataFile]:
+    return [each for each in files if each.kept is None]
 
 
 class _FileReader:
@@ -120,33 +136,52 @@ class _FileReader:
     def __init__(
         self, table: DeltaTable, columns: Sequence[str], wanted: Sequence[Condition]
     ) -> None:
-        self._folder = files_in(table.table_uri)
-        fields = _fields(table, {*columns, *(name for name, _, _ in wanted)})
-        physical = {name: _physical_name(each) for name, each in fields.items()}
+        self._folder = files_of_table(table.table_uri)
+        fields = fields_of(table, [*columns, *(name for name, _, _ in wanted)])
+        physical = {name: physical_name(each) for name, each in fields.items()}
         self._columns = {name: pads.field(physical[name]) for name in columns}
-        self._schema = pa.schema([each.with_name(physical[n]) for n, each in fields.items()])
-        conditions = [(physical[name], operator, value) for name, operator, value in wanted]
-        self._wanted = pq.filters_to_expression(conditions) if conditions else None
+        self._names = pa.schema([fields[name].remove_metadata() for name in columns])
+        self._schema = pa.schema([physical_field(each) for each in fields.values()])
+        conditions = [met(self._schema.field(physical[n]), *e) for n, *e in wanted]
+        self._wanted = reduce(and_, conditions) if conditions else None
 
-    def scans(self, paths: Sequence[str]) -> list[pads.Scanner]:
+    def named(self, rows: pa.Table) -> pa.Table:
+        """The rows under the names of the table, not of its files."""
+        chunks = [renamed(each, self._names) for each in rows.to_batches()]
+        return pa.Table.from_batches(chunks, self._names)
+
+    def named_chunk(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """A chunk under the names of the table."""
+        return renamed(rows, self._names)
+
+    def scans(self, files: Sequence[DataFile]) -> list[pads.Scanner]:
         """The wanted rows of files without a deletion vector: of this folder, and elsewhere."""
-        inside = [path for path in paths if not _is_absolute(path)]
-        found = [self._dataset(self._folder, inside)]
-        found += [self._dataset(*_elsewhere(path)) for path in paths if _is_absolute(path)]
+        inside = [each for each in files if not _is_absolute(each.path)]
+        outside = [each for each in files if _is_absolute(each.path)]
+        found = [self._dataset(self._folder, inside), *map(self._alone, outside)]
         return [each.scanner(columns=self._columns, filter=self._wanted) for each in found]
 
-    def masked(self, path: str, kept: bytes) -> pa.Table:
+    def masked(self, file: DataFile, kept: bytes) -> pa.Table:
         """The wanted rows of one file that its deletion vector keeps."""
-        where = _elsewhere(path) if _is_absolute(path) else (self._folder, [path])
-        rows = self._dataset(*where).to_table()
+        rows = self._alone(file).to_table()
         mask = np.ones(rows.num_rows, dtype=bool)
         mask[: len(kept)] = np.frombuffer(kept, dtype=bool)
         left = pads.dataset(rows.filter(pa.array(mask)))
         return left.to_table(columns=self._columns, filter=self._wanted)
 
-    def _dataset(self, files: PyFileSystem, paths: Sequence[str]) -> pads.Dataset:
+    def _alone(self, file: DataFile) -> pads.Dataset:
+        if not _is_absolute(file.path):
+            return self._dataset(self._folder, [file])
+        folder, _, name = file.path.rpartition("/")
+        return self._dataset(files_in(folder), [replace(file, path=name)])
+
+    def _dataset(self, place: PyFileSystem, files: Sequence[DataFile]) -> pads.Dataset:
         return pads.FileSystemDataset.from_paths(
-            list(paths), schema=self._schema, format=pads.ParquetFileFormat(), filesystem=files
+            [each.path for each in files],
+            schema=self._schema,
+            format=pads.ParquetFileFormat(),
+            filesystem=place,
+            partitions=[guarantee(each.partition, self._schema) for each in files],
         )
 
 
@@ -169,40 +204,19 @@ def _require_readable(table: DeltaTable) -> None:
         )
 
 
-def _fields(table: DeltaTable, columns: Iterable[str]) -> Mapping[str, pa.Field]:
-    schema = pa.schema(table.schema().to_arrow())
-    lacking = sorted({*columns} - {*schema.names})
-    if lacking:
-        raise TableRefused(
-            f"{table.table_uri}: expected the columns {', '.join(lacking)}, found none of that"
-            " name. RESTORE the table to a version before they were renamed or dropped."
-        )
-    fields = {name: schema.field(name) for name in columns}
-    for name, each in fields.items():
-        if pa.types.is_nested(each.type) and _physical_name(each) != name:
-            raise TableRefused(
-                f"{table.table_uri}: {name}: expected property {_MAPPING} = 'none' for a nested"
-                " column, found names that are mapped. ALTER TABLE … SET TBLPROPERTIES"
-                f" ('{_MAPPING}' = 'none'), and run again."
-            )
-    return fields
-
-
-def _physical_name(field: pa.Field) -> str:
-    metadata: Mapping[bytes, bytes] = field.metadata or {}
-    name: bytes = metadata.get(_PHYSICAL_NAME.encode(), field.name.encode())
-    return name.decode()
-
-
-def _kept_rows(table: DeltaTable, names: Collection[str]) -> dict[str, bytes]:
+def _kept_rows(table: DeltaTable, names: Collection[str]) -> Mapping[str, bytes]:
     """Which rows each deletion vector keeps, by the name of the file, which no other file has."""
-    if "deletionVectors" not in (table.protocol().reader_features or []):
+    features = {*(table.protocol().reader_features or [])}
+    if "deletionVectors" not in features:
         return {}
-    vectors = pa.table(table.deletion_vectors())
-    files = (_name(unquote(each.as_py())) for each in vectors["filepath"])
+    if features & _NO_VECTORS:
+        uri, vectors = table.table_uri, logged_vectors(table, names)
+        return {name: kept_rows(uri, vector) for name, vector in vectors.items()}
+    told = pa.table(table.deletion_vectors())
+    files = (_name(unquote(each.as_py())) for each in told["filepath"])
     return {
         name: vector.values.to_numpy(zero_copy_only=False).tobytes()
-        for name, vector in zip(files, vectors["selection_vector"], strict=True)
+        for name, vector in zip(files, told["selection_vector"], strict=True)
         if name in names
     }
 
@@ -225,8 +239,3 @@ def _below(table: DeltaTable, uri: str) -> str:
 
 def _is_absolute(path: str) -> bool:
     return path.startswith("/") or "://" in path
-
-
-def _elsewhere(path: str) -> tuple[PyFileSystem, list[str]]:
-    folder, _, name = path.rpartition("/")
-    return files_in(folder), [name]

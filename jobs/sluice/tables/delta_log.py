@@ -12,33 +12,30 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
-from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from sluice.errors import TableRefused
 from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.ranges import TopicIdPartition
-from sluice.offsets.row_offsets import Offsets
 from sluice.spec.columns import Column
 from sluice.spec.table_settings import TableSettings
 from sluice.tables.batch_commits import BatchCommit
-from sluice.tables.commits import written_files
+from sluice.tables.commits import OthersCommits, written_files
 from sluice.tables.coordinates import Landing, StoredCoordinates, group_coordinates
 from sluice.tables.data_files import Condition, files_named, read_files
-from sluice.tables.error_text import first_line
 from sluice.tables.features import unfenceable_features
 from sluice.tables.fence import FENCE, Fencing
-from sluice.tables.log_end import LogEnd
-from sluice.tables.log_snapshot import LogSnapshot
+from sluice.tables.log_end import LogEnd, Since
 from sluice.tables.ownership import owner_of, require_owner
-from sluice.tables.refusals import UNREADABLE, reading, unreadable_log
+from sluice.tables.refusals import UNREADABLE, reading, reading_log
 from sluice.tables.rows import removed_rows, rows_where
-from sluice.tables.scoped_rows import count_by_place, has_rows, rows_in
+from sluice.tables.scoped_rows import count_by_place, ends_by_place, has_rows, rows_in
+from sluice.tables.stamped_rows import TimedSnapshot
 from sluice.tables.stored_columns import stored_columns
 from sluice.tables.stored_rows import StoredRows, stored_rows
 from sluice.tables.stored_settings import stored_settings
-from sluice.tables.table_files import answered, files_in, open_table
-from sluice.tables.warehouse import is_on_s3
+from sluice.tables.table_files import files_of_table
+from sluice.tables.table_there import table_there
 
 log = logging.getLogger(__name__)
 
@@ -63,28 +60,38 @@ class DeltaLog:
     def __init__(self, uri: str) -> None:
         self.uri = uri
         self._read: tuple[LogEnd, DeltaSnapshot] | None = None
+        self._others: OthersCommits = {}
 
     def snapshot(self) -> DeltaSnapshot:
         """The table as it is now. Raises CommitUnknown where its log is unreadable."""
         if self._read is not None and self._read[0].stands():
             return self._read[1]
-        table = _table_at(self.uri)
-        found = DeltaSnapshot(self.uri, table)
-        self._read = None if table is None else (LogEnd.of(table), found)
+        with reading_log():
+            table = table_there(self.uri)
+            end = None if table is None else LogEnd.of(table)
+        # Looked at once more: it may have been exchanged before it was opened.
+        if self._read is None or self._read[0].look() is Since.UNKNOWN:
+            self._others = {}
+        found = self._as_snapshot(table, self._others)
+        self._read = None if end is None else (end, found)
         return found
+
+    def _as_snapshot(self, table: DeltaTable | None, others: OthersCommits) -> DeltaSnapshot:
+        return DeltaSnapshot(self.uri, table, others)
+
+    def continues(self, read: DeltaSnapshot) -> bool:
+        """Whether the log, as it is now, still has what was read last as its beginning."""
+        if self._read is None or self._read[1] is not read:
+            return False
+        return self._read[0].look() is not Since.UNKNOWN
 
     def exists(self) -> bool:
         """Whether there is a table now."""
         return self.snapshot().version is not None
 
 
-class DeltaSnapshot(LogSnapshot):
+class DeltaSnapshot(TimedSnapshot):
     """A table at one version; everything is empty where there is no table yet."""
-
-    def __init__(self, uri: str, table: DeltaTable | None) -> None:
-        super().__init__(uri, table)
-        # By app id: asked again and again, and the same at one version.
-        self._committed: dict[str, int] = {}
 
     def committed(self, sequence: BatchSequence) -> int:
         """The number of the last committed batch of a sequence, 0 when there is none.
@@ -96,7 +103,7 @@ class DeltaSnapshot(LogSnapshot):
             return 0
         self._require_owner(sequence.pipeline)
         if sequence.app_id not in self._committed:
-            with answered(self.uri):
+            with reading(self.uri):
                 found = self._table.transaction_version(sequence.app_id) or 0
             self._committed[sequence.app_id] = found
         return self._committed[sequence.app_id]
@@ -152,7 +159,7 @@ class DeltaSnapshot(LogSnapshot):
         commit = self.commit_of(batch)
         if commit is None:
             lost = "its commit is no longer in the data table's log"
-            return Landing(self.last_lost, self.rows_of(batch), lost)
+            return Landing(self.landed_in(batch), self.rows_of(batch), lost)
         if not commit.is_of(batch):
             return Landing(commit.version, self.rows_of(batch), _OTHER_RANGES)
         try:
@@ -167,7 +174,7 @@ class DeltaSnapshot(LogSnapshot):
         """Whether each data file that a commit wrote is there, and whole."""
         assert self._table is not None, "a commit without a table"
         written = written_files(self._table, commit.version)
-        there = files_in(self.uri).get_file_info([unquote(each.path) for each in written])
+        there = files_of_table(self.uri).get_file_info([unquote(each.path) for each in written])
         return [each.size for each in there] == [each.size for each in written]
 
     def coordinates(self, batch: Batch | None = None) -> StoredCoordinates:
@@ -183,15 +190,10 @@ class DeltaSnapshot(LogSnapshot):
             log.warning("%s: its rows cannot be read: %s", batch, problem)
             return None
 
-    def offsets_in(self, place: TopicIdPartition, start: int, end: int) -> Offsets:
-        """The offsets of a partition's rows in `[start, end)`; statistics skip most files."""
-        wanted = [*_at(place), ("_offset", ">=", start), ("_offset", "<", end)]
-        return group_coordinates(self._where(COORDINATES.names, wanted)).offsets(place)
-
     def rows(self, columns: Sequence[str], scope: OffsetScope | None = None) -> pa.Table:
         """Columns, the coordinates among them, of the rows at some offsets, or of all."""
         if self._table is None:
-            return COORDINATES.empty_table()
+            return _no_rows(columns)
         return rows_in(self._table, columns, scope)
 
     def coordinates_in(self, scope: OffsetScope) -> StoredCoordinates:
@@ -202,23 +204,30 @@ class DeltaSnapshot(LogSnapshot):
         """How many rows each partition has, at some offsets or in all."""
         return {} if self._table is None else count_by_place(self._table, scope)
 
+    def ends_in(self, scope: OffsetScope) -> Mapping[TopicIdPartition, int]:
+        """Where the rows of each partition end, at some offsets; statistics skip most files."""
+        return {} if self._table is None else ends_by_place(self._table, scope)
+
     def removed(self, version: int) -> StoredCoordinates | None:
         """The coordinates that a version removed; None where this is no longer known."""
-        rows = removed_rows(self.uri, version, COORDINATES.names, KEYS)
+        if self._table is None:
+            return None
+        rows = removed_rows(self._table, version, COORDINATES.names, KEYS)
         return None if rows is None else group_coordinates(rows)
 
     def _where(self, columns: Sequence[str], wanted: Sequence[Condition]) -> pa.Table:
         if self._table is None:
-            return COORDINATES.empty_table().select(columns)
+            return _no_rows(columns)
         return rows_where(self._table, columns, wanted)
 
     def _written_by(self, batch: Batch, version: int) -> StoredCoordinates:
         """The batch's rows in the files of its commit, which may also hold rows it only moved."""
         assert self._table is not None, "a commit without a table"
-        files = files_named([each.path for each in written_files(self._table, version)])
+        files = files_named(self._table, written_files(self._table, version))
         rows = read_files(self._table, files, COORDINATES.names)
         mine = rows.filter(pc.equal(rows["_batch"], str(batch)))
-        if len(rows) and (rows["_batch"].null_count == len(rows) or _has_null(mine)):
+        nulls = any(column.null_count for column in mine.columns)
+        if len(rows) and (rows["_batch"].null_count == len(rows) or nulls):
             raise TableRefused(
                 f"{self.uri}: version {version}: expected the coordinates of batch {batch} in its"
                 " files, found nulls."
@@ -233,18 +242,6 @@ class DeltaSnapshot(LogSnapshot):
         require_owner(self.uri, self._table, pipeline)
 
 
-def _at(place: TopicIdPartition) -> list[Condition]:
-    return [("_topic_id", "=", place.topic_id), ("_partition", "=", place.partition)]
-
-
-def _has_null(rows: pa.Table) -> bool:
-    return any(column.null_count for column in rows.columns)
-
-
-def _table_at(uri: str) -> DeltaTable | None:
-    try:
-        return open_table(uri) if is_on_s3(uri) else DeltaTable(uri)
-    except TableNotFoundError:
-        return None
-    except (DeltaError, OSError) as problem:
-        raise unreadable_log(uri, first_line(problem)) from problem
+def _no_rows(columns: Sequence[str]) -> pa.Table:
+    known = COORDINATES.empty_table()
+    return pa.table({e: known[e] if e in known.column_names else pa.nulls(0) for e in columns})

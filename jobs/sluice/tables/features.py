@@ -21,11 +21,13 @@ _WRITTEN = frozenset(
         "variantType-preview",
     }
 )
-# What these ask of a writer concerns files that it adds, or metadata that it changes (Delta's
-# PROTOCOL.md). In-commit timestamps, for example, are not among them: each commit must have one.
+# What these ask of a writer concerns files that it adds, metadata that it changes, or checkpoints
+# and log cleanup (Delta's PROTOCOL.md). In-commit timestamps, for example, are not among them: each
+# commit must have one.
 FREE_OF_FILES = frozenset(
     {
         "allowColumnDefaults",
+        "checkpointProtection",
         "clustering",
         "domainMetadata",
         "rowTracking",

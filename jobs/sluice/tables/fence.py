@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from deltalake import CommitProperties, DeltaTable, Transaction
+from deltalake import DeltaTable, Transaction
 
 from sluice.offsets.batches import BatchSequence
-from sluice.tables.empty_commit import commit_transactions
-from sluice.tables.features import unwritable_features
-from sluice.tables.refusals import committing
+from sluice.tables.empty_commit import commit_only_ids
 from sluice.tables.table_files import answered
 
 # The highest version of a transaction id (PROTOCOL.md, Transaction Identifiers). Delta's Spark
@@ -45,15 +43,5 @@ class Fencing:
         # While transaction ids expire, Spark drops those without a time at once (Delta's
         # InMemoryLogReplay).
         at = int(now.timestamp() * 1000)
-        app_ids = [each.app_id for each in sequences]
-        fences = [Transaction(each, FENCE, at) for each in app_ids]
-        if unwritable_features(self._table):
-            commit_transactions(self._table, fences, now)
-            return
-        with committing(self._table, app_ids):
-            self._table.create_write_transaction(
-                [],
-                "append",
-                self._table.schema(),
-                commit_properties=CommitProperties(app_transactions=fences),
-            )
+        fences = [Transaction(each.app_id, FENCE, at) for each in sequences]
+        commit_only_ids(self._table, fences, now)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sluice.errors import ResetNeeded, TableRefused, as_lines
+from sluice.errors import ResetNeeded, TableRefused
 from sluice.moves import Advice, Move, advice
 from sluice.offsets.batches import Batch
 from sluice.offsets.ranges import merged
-from sluice.offsets.resets import undone_backfills
 
 RESTORE = "RESTORE"
 # What a RESTORE went back to where the log has lost that version: it may have undone everything.
@@ -28,21 +27,14 @@ class TableCommit:
     """One commit of the data table's log.
 
     `restored` is the version that a RESTORE went back to, or UNKNOWN; `writers` are the commit's
-    transaction ids.
+    transaction ids, and `numbers` their versions.
     """
 
     version: int
     operation: str
     restored: int | None = None
     writers: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class LandedBatch:
-    """A committed batch and the version of the data table it landed in."""
-
-    batch: Batch
-    version: int
+    numbers: tuple[int, ...] = ()
 
 
 def require_no_foreign_commits(
@@ -66,6 +58,18 @@ def require_no_foreign_commits(
             " committed."
             f" ALTER TABLE … UNSET TBLPROPERTIES ('{TRANSACTION_RETENTION}'), and run again."
         )
+
+
+def brought_back(commits: Sequence[TableCommit], judged: int) -> list[TableCommit]:
+    """The commits up to a version that others had undone by then, and have in effect again."""
+    now, restores = _newest(commits), restores_of(commits)
+    return [
+        each
+        for each in commits
+        if each.version <= judged
+        and not in_effect(each.version, judged, restores)
+        and in_effect(each.version, now, restores)
+    ]
 
 
 def judged_up_to(commits: Iterable[TableCommit], version: int) -> list[TableCommit]:
@@ -121,6 +125,16 @@ def _way_back(pipeline: str, commit: TableCommit) -> Advice:
     )
 
 
+def takes_no_rows(commit: TableCommit) -> bool:
+    """Whether a commit has taken no row away, by its operation alone."""
+    return commit.operation.startswith("CREATE TABLE") or changes_no_rows(commit)
+
+
+def changes_no_rows(commit: TableCommit) -> bool:
+    """Whether the table has the same rows as before, by the operation alone."""
+    return commit.operation.startswith(_KEEPS_ROWS) and not commit.operation.startswith(RESTORE)
+
+
 def may_have_deleted(pipeline: str, commits: Sequence[TableCommit]) -> list[TableCommit]:
     """Other writers' commits, still in effect, that may have deleted rows from the table."""
     now, restores = _newest(commits), restores_of(commits)
@@ -134,43 +148,36 @@ def may_have_deleted(pipeline: str, commits: Sequence[TableCommit]) -> list[Tabl
     ]
 
 
-def undone_by_restore(
-    landed: Iterable[LandedBatch], commits: Sequence[TableCommit]
-) -> list[LandedBatch]:
-    """The batches whose rows a RESTORE removed from the table, in order.
-
-    Their transaction ids stay committed (delta-io/delta issue 1813).
-    """
-    now, restores = _newest(commits), restores_of(commits)
-    return [e for e in landed if not in_effect(e.version, max(now, e.version), restores)]
-
-
 def require_all_there(
-    table: str, pipeline: str, undone: Sequence[LandedBatch], commits: Sequence[TableCommit]
+    table: str,
+    pipeline: str,
+    undone: Sequence[Batch],
+    back: Sequence[Batch],
+    commits: Sequence[TableCommit],
 ) -> None:
-    """Raises ResetNeeded with the batches that a RESTORE has undone, and the way forward."""
-    if not undone:
+    """Raises ResetNeeded with the batches that a RESTORE has undone or brought back, and the way
+    forward.
+
+    Transaction ids stay as they were (delta-io/delta issue 1813).
+    """
+    if not undone and not back:
         return
     restore = [each for each in commits if each.restored is not None][-1]
-    names = ", ".join(str(each.batch) for each in undone)
-    read = merged(planned.offsets for each in undone for planned in each.batch.ranges)
-    ranges = ", ".join(map(str, read))
-    backfills = [each.batch for each in undone if each.batch.sequence.lane == "backfill"]
+    found = [_named(undone, "undone")] if undone else []
+    found += [_named(back, "there again, which a reset has given up")] if back else []
+    # Until then a backfill is refused as well: the reset names the command that reads it again.
     raise ResetNeeded(
-        as_lines(
-            [
-                advice(
-                    f"{table}: version {restore.version} is a RESTORE to version"
-                    f" {restore.restored}: expected the rows of every committed batch, found"
-                    f" {names} undone: {ranges}. ",
-                    Move("reset", (pipeline, "--to-table")),
-                    " shows how they are read again, and does it with --execute; or RESTORE the"
-                    f" table to version {restore.version - 1}.",
-                ),
-                *undone_backfills(pipeline, backfills),
-            ]
-        )
+        f"{table}: version {restore.version} is a RESTORE to version {restore.restored}: expected"
+        f" the rows of every committed batch, and of no other, found {'; and '.join(found)}. ",
+        Move("reset", (pipeline, "--to-table")),
+        " goes on from the rows that are there, and shows with what; it does it with --execute."
+        f" Or RESTORE the table to version {restore.version - 1}.",
     )
+
+
+def _named(batches: Sequence[Batch], what: str) -> str:
+    read = merged(planned.offsets for each in batches for planned in each.ranges)
+    return f"{', '.join(map(str, batches))} {what}: {', '.join(map(str, read))}"
 
 
 Restores = Sequence[tuple[int, int]]
@@ -184,7 +191,10 @@ def restores_of(commits: Iterable[TableCommit]) -> Restores:
 
 
 def in_effect(version: int, at: int, restores: Restores) -> bool:
-    """Whether one version's changes are still present at another, given every RESTORE between."""
+    """Whether one version's changes are still present at another, given every RESTORE up to it.
+
+    Also those before a version that a RESTORE went back to: it may have been a RESTORE itself.
+    """
     for restore, restored in restores:
         if version < restore <= at:
             return in_effect(version, restored, restores)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 from deltalake import DeltaTable
@@ -10,7 +11,15 @@ from pyarrow.fs import FileInfo, FileType, PyFileSystem
 
 from sluice.errors import CommitUnknown, StoreUnavailable
 from sluice.tables.refusals import unreadable_log
-from sluice.tables.table_files import files_in
+from sluice.tables.table_files import files_of_table
+
+
+class Since(Enum):
+    """What has become of a log since it was read: a commit, once written, is never changed."""
+
+    UNCHANGED = "as it was"
+    GROWN = "it has further commits"
+    UNKNOWN = "it may be another one"
 
 
 @dataclass(frozen=True)
@@ -32,7 +41,7 @@ class LogEnd:
         Raises CommitUnknown where the newest commit is an empty file, as a disk may leave it that
         was full or lost power: a checksum file beside it would still say what it had committed.
         """
-        files = files_in(table.table_uri)
+        files = files_of_table(table.table_uri)
         (newest,) = files.get_file_info([_commit(table.version())])
         if newest.size == 0:
             raise unreadable_log(table.table_uri, f"{newest.path} is empty")
@@ -40,14 +49,19 @@ class LogEnd:
 
     def stands(self) -> bool:
         """Whether the log is still as it was."""
+        return self.look() is Since.UNCHANGED
+
+    def look(self) -> Since:
+        """What has become of the log."""
         try:
             newest, following = self.files.get_file_info(
                 [_commit(self.version), _commit(self.version + 1)]
             )
         except (CommitUnknown, StoreUnavailable):
-            return False
-        there = newest.type == FileType.File and _identity(newest) == self.identity
-        return there and bool(following.type == FileType.NotFound)
+            return Since.UNKNOWN
+        if newest.type != FileType.File or _identity(newest) != self.identity:
+            return Since.UNKNOWN
+        return Since.UNCHANGED if following.type == FileType.NotFound else Since.GROWN
 
 
 def _commit(version: int) -> str:

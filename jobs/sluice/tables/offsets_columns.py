@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from sluice.offsets.batches import BatchSequence
-from sluice.offsets.range_columns import OffsetScope, RangeColumns
-from sluice.offsets.ranges import TopicIdPartition, TopicPartition
+from sluice.offsets.range_columns import NumberedBatch, OffsetScope, RangeColumns
+from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition
 from sluice.offsets.row_offsets import Offsets
 from sluice.tables.chunks import encoded, numbers, touched
 from sluice.tables.data_files import Condition
+from sluice.tables.deciding_keys import BEGINS, read_only
 from sluice.tables.offsets_files import OffsetsFiles
 
 Numbers = Mapping[BatchSequence, tuple[int, int]]
@@ -22,7 +23,13 @@ Numbers = Mapping[BatchSequence, tuple[int, int]]
 _NAMES = ("lane", "topic", "topic_id")
 # Our names for columns of every event, and of receipts.
 _RANGE = {"number": "batch_id", "start": "start_offset", "end": "end_offset"}
-_COUNTS = {"version": "data_version", "records": "records", "quarantined": "quarantined"}
+_COUNTS = {
+    "version": "data_version",
+    "records": "records",
+    "quarantined": "quarantined",
+    "control": "gap_control",
+    "aborted": "gap_aborted",
+}
 
 
 class OffsetsColumns:
@@ -55,6 +62,22 @@ class OffsetsColumns:
         for chunk in self._chunks(columns, wanted) if batches else ():
             found.add(chunk)
         return found.columns()
+
+    def only(
+        self, backfills: Iterable[BatchSequence]
+    ) -> Mapping[NumberedBatch, Sequence[OffsetRange]]:
+        """The offsets that a batch may change, of those batches that may not change all."""
+        by_generation = {each.generation: each for each in backfills}
+        if self._files is None:
+            return {}
+        wanted = [("event", "=", "planned"), ("lane", "=", "backfill"), ("spec", ">=", BEGINS)]
+        found: dict[NumberedBatch, Sequence[OffsetRange]] = {}
+        for chunk in self._files.chunks(["generation", "batch_id", "spec"], wanted):
+            for generation, number, text in zip(*chunk.to_pydict().values(), strict=True):
+                only = read_only([text])
+                if only is not None and generation in by_generation:
+                    found[by_generation[generation], number] = only
+        return found
 
     def places(self, event: str) -> Mapping[TopicIdPartition, TopicPartition]:
         """The partitions that the rows of an event name, with their names."""

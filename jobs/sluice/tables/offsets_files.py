@@ -105,7 +105,7 @@ class OffsetsFiles:
         ]
 
     def chunks(
-        self, columns: Sequence[str], wanted: Sequence[Condition], as_codes: Sequence[str]
+        self, columns: Sequence[str], wanted: Sequence[Condition], as_codes: Sequence[str] = ()
     ) -> Iterator[pa.RecordBatch]:
         """Columns of such rows, a chunk at a time; some columns as codes of a dictionary."""
         codes = {name: self._schema.field(name).with_type(_CODES) for name in as_codes}

@@ -8,6 +8,8 @@ from typing import Any
 from deltalake import DeltaTable
 
 from sluice.offsets.batches import Batch, BatchSequence
+from sluice.offsets.damage import rows_removed
+from sluice.offsets.doubts import Doubt
 from sluice.offsets.history import LaneHistory
 from sluice.offsets.losses import Loss
 from sluice.offsets.origin import Origin
@@ -17,7 +19,13 @@ from sluice.offsets.spec_edition import SpecEdition
 from sluice.tables.data_files import Condition, require_files
 from sluice.tables.offsets_columns import OffsetsColumns
 from sluice.tables.offsets_files import OffsetsFiles, RowsByPath
-from sluice.tables.offsets_rows import read_batches, read_edition, read_losses, read_receipts
+from sluice.tables.offsets_rows import (
+    read_batches,
+    read_doubt,
+    read_edition,
+    read_losses,
+    read_receipts,
+)
 from sluice.tables.offsets_schema import BEGUN_ANEW, FORMAT_VERSION
 from sluice.tables.refusals import newer_format, reading_offsets
 from sluice.tables.reset_rows import DONE, INTENDED, read_resets
@@ -99,11 +107,25 @@ class OffsetsReading:
         """The number of a sequence's last batch with a receipt, 0 when there is none."""
         return self._newest(sequence.receipts_app_id)
 
+    def settled_before(self, found: Batch) -> int:
+        """The last batch that no receipt will be asked for, if this is the next one known of.
+
+        Behind a hole in what is planned, of which only rows are left, its receipt comes first.
+        """
+        settled, planned = self.settled(found.sequence), self.planned(found.sequence)
+        return max(settled, found.number - 1) if settled == planned else settled
+
     def resets(self) -> Resets:
-        """Every reset of the pipeline."""
-        if self._newest(self._resets_app_id) == 0:
+        """Every reset of the pipeline. Raises OffsetsDamaged where rows of one are gone."""
+        known = self._newest(self._resets_app_id)
+        if known == 0:
             return Resets({})
-        return read_resets(self._pipeline, self._reset_rows())
+        rows = self._reset_rows()
+        # What is written together has one time, and no two of them have the same.
+        if (written := len({row["recorded_at"] for row in rows})) < known:
+            expected = f"{self._resets_app_id}: expected the rows of {known} commits"
+            raise rows_removed(self._pipeline, f"{expected}, found those of {written}")
+        return read_resets(self._pipeline, rows)
 
     def batches(self, sequence: BatchSequence, first: int = 1, *, last: int) -> tuple[Batch, ...]:
         """The planned batches of a sequence, from one number to another."""
@@ -118,10 +140,28 @@ class OffsetsReading:
         """The spec's edition that a batch was planned with; None where it is not recorded."""
         return read_edition(self.rows(sequence, ["planned"], number, number))
 
+    def read_with(self, sequence: BatchSequence, number: int) -> SpecEdition | None:
+        """The spec's edition that a batch was read with, by its receipt; None as above."""
+        return read_edition(self.rows(sequence, ["committed"], number, number))
+
     def receipts(self, sequence: BatchSequence, newest: int) -> list[Receipt]:
         """The newest receipts of a sequence, oldest first."""
         settled = self.settled(sequence)
         return self.receipts_of(sequence, max(1, settled - newest + 1), settled)
+
+    def newest_receipt(self, sequence: BatchSequence) -> list[Receipt]:
+        """A sequence's newest receipt, if there is one. Raises OffsetsDamaged where it is gone.
+
+        Of batches before the first plan that is known, a recovery has found no more than rows.
+        """
+        settled = self.settled(sequence)
+        found = self.receipts(sequence, newest=1)
+        if settled and not found and self.batches(sequence, settled, last=settled):
+            expected = f"{sequence.receipts_app_id}: expected the receipt of"
+            raise rows_removed(
+                sequence.pipeline, f"{expected} {sequence.batch(settled)}, found none"
+            )
+        return found
 
     def receipts_of(self, sequence: BatchSequence, first: int, last: int) -> list[Receipt]:
         """The receipts of a sequence, from one batch number to another."""
@@ -145,6 +185,13 @@ class OffsetsReading:
             wanted += [("batch_id", ">=", first), ("batch_id", "<=", last)]
         return self._read(wanted)
 
+    def doubt_about(self, batch: Batch) -> Doubt | None:
+        """The recorded doubt about a batch; None where there is none."""
+        if not self._newest(self._doubts_app_id):
+            return None
+        rows = self.rows(batch.sequence, ["doubt"], batch.number, batch.number)
+        return read_doubt(batch, rows)
+
     def forget(self) -> None:
         """Read again what is asked for from now on: a commit moves the table on."""
         self._found = None
@@ -167,6 +214,10 @@ class OffsetsReading:
     @property
     def _resets_app_id(self) -> str:
         return f"sluice:{self._pipeline}:resets"
+
+    @property
+    def _doubts_app_id(self) -> str:
+        return f"sluice:{self._pipeline}:doubts"
 
     def _reset_rows(self) -> list[dict[str, Any]]:
         return self._read([("event", "in", [INTENDED, DONE])])

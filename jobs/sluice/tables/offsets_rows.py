@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
+from sluice.offsets.doubts import Doubt, DoubtfulRange
 from sluice.offsets.loss_causes import format_cause, parse_cause
 from sluice.offsets.losses import Loss
 from sluice.offsets.origin import Origin
@@ -14,6 +15,7 @@ from sluice.offsets.quarantined import Drop
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.receipts import GapCount, PartitionCount, Receipt
 from sluice.offsets.spec_edition import SpecEdition
+from sluice.tables.deciding_keys import deciding_keys, read_only
 from sluice.tables.offsets_schema import FORMAT_VERSION
 from sluice.tables.refusals import newer_format
 
@@ -24,12 +26,12 @@ Line = TypeVar("Line")
 def plan_rows(plan: Plan, origin: Origin) -> Iterator[Row]:
     """Event `planned` for every partition of every batch, and `loss` for every loss found."""
     for batch in plan.batches:
-        for planned, spec in _with_spec(batch.ranges, plan.spec):
+        for planned, spec in _with_spec(batch, batch.ranges, plan.spec):
             row = _batch_row("planned", batch, planned) | origin.columns() | spec
             yield row | ({"reason": plan.reason} if plan.reason else {})
     sequence, cluster = plan.batches[0].sequence, plan.batches[0].cluster_id
     for loss in plan.losses:
-        yield _loss_row(sequence, cluster, loss) | origin.columns()
+        yield loss_row(sequence, cluster, loss) | origin.columns()
 
 
 def receipt_rows(receipt: Receipt, origin: Origin) -> Iterator[Row]:
@@ -38,25 +40,41 @@ def receipt_rows(receipt: Receipt, origin: Origin) -> Iterator[Row]:
     Also event `loss` for offsets that Kafka no longer held when the batch was read.
     """
     batch = receipt.batch
-    for line, spec in _with_spec(receipt.counted, receipt.spec):
+    for line, spec in _with_spec(batch, receipt.counted, receipt.spec):
         row = _batch_row("committed", batch, line.planned) | origin.columns() | spec
         reason = {"reason": receipt.reason} if receipt.reason else {}
         yield row | _counts(line) | {"data_version": receipt.data_version} | reason
     for loss in receipt.losses:
-        yield _loss_row(batch.sequence, batch.cluster_id, loss) | origin.columns()
+        yield loss_row(batch.sequence, batch.cluster_id, loss) | origin.columns()
 
 
-def _with_spec(lines: Iterable[Line], spec: SpecEdition | None) -> Iterator[tuple[Line, Row]]:
-    """The lines of a batch; the first has the spec's edition: once is enough for 10,000."""
+def _with_spec(
+    batch: Batch, lines: Iterable[Line], spec: SpecEdition | None
+) -> Iterator[tuple[Line, Row]]:
+    """The lines of a batch; the first has what decides its rows: once is enough for 10,000."""
+    deciding = deciding_keys(batch, spec)
     for at, line in enumerate(lines):
-        yield line, {"spec": str(spec)} if spec and at == 0 else {}
+        yield line, {"spec": deciding} if deciding and at == 0 else {}
 
 
 def drop_rows(drop: Drop, origin: Origin) -> Iterator[Row]:
     """Event `loss` for records dropped from quarantine, with the batch they came from."""
     for loss in drop.losses:
-        row = _loss_row(drop.sequence, drop.cluster_id, loss) | origin.columns()
-        yield row | {"batch": loss.dropped_from}
+        yield loss_row(drop.sequence, drop.cluster_id, loss) | origin.columns()
+
+
+def doubt_rows(doubt: Doubt, origin: Origin) -> Iterator[Row]:
+    """Event `doubt` for each range that is in doubt, with its batch."""
+    for each in doubt.ranges:
+        row = _batch_row("doubt", doubt.batch, each.planned) | origin.columns()
+        yield row | {"reason": each.reason}
+
+
+def read_doubt(batch: Batch, rows: Iterable[Mapping[str, Any]]) -> Doubt | None:
+    """Rebuild the doubt about a batch from its `doubt` rows; None where there are none."""
+    found = _in_order(list(rows))
+    ranges = tuple(DoubtfulRange(_read_planned(row), row["reason"]) for row in found)
+    return Doubt(batch, ranges) if ranges else None
 
 
 def read_batches(sequence: BatchSequence, rows: Iterable[Mapping[str, Any]]) -> tuple[Batch, ...]:
@@ -111,6 +129,7 @@ def _batch_row(event: str, batch: Batch, planned: PlannedRange) -> Row:
         **log_columns(planned),
         "cluster_id": batch.cluster_id,
         "data_table_id": batch.data_table_id,
+        "quarantine_table_id": batch.quarantine_table_id,
     }
 
 
@@ -124,7 +143,8 @@ def log_columns(planned: PlannedRange) -> Row:
     }
 
 
-def _loss_row(sequence: BatchSequence, cluster_id: str, loss: Loss) -> Row:
+def loss_row(sequence: BatchSequence, cluster_id: str, loss: Loss) -> Row:
+    """Event `loss`, without its origin."""
     return {
         **sequence_columns(sequence, "loss"),
         **_range(loss.offsets),
@@ -133,6 +153,7 @@ def _loss_row(sequence: BatchSequence, cluster_id: str, loss: Loss) -> Row:
         "gap_lost": loss.offsets.span,
         "cluster_id": cluster_id,
         "reason": format_cause(loss.cause),
+        "batch": loss.dropped_from,
     }
 
 
@@ -177,6 +198,8 @@ def _read_batch(sequence: BatchSequence, number: int, rows: list[Mapping[str, An
         cluster_id=first["cluster_id"],
         ranges=tuple(map(_read_planned, _in_order(rows))),
         data_table_id=first["data_table_id"],
+        quarantine_table_id=first.get("quarantine_table_id"),
+        only=read_only(row.get("spec") for row in rows),
     )
 
 

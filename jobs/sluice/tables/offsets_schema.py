@@ -38,7 +38,9 @@ SCHEMA = pa.schema(
         ("actor", pa.string()),
         ("reason", pa.string()),
         pa.field("recorded_at", pa.timestamp("us", "UTC"), nullable=False),
-        # Tables from before this column have none until their next row is written.
+        # Tables from before one of these columns have none until their next row is written.
         ("spec", pa.string()),
+        ("complete_until", pa.timestamp("us", "UTC")),
+        ("quarantine_table_id", pa.string()),
     ]
 )

@@ -44,7 +44,7 @@ def compact(uri: str, at_least: int = 2) -> None:
     with reading(uri):
         table = DeltaTable(uri)
         sizes = pa.table(table.get_add_actions())["size_bytes"]
-    if pc.sum(pc.less(sizes, _COMPACTED_BYTES)).as_py() < at_least:
+    if (pc.sum(pc.less(sizes, _COMPACTED_BYTES)).as_py() or 0) < at_least:
         return
     try:
         with committing(table):

@@ -17,9 +17,10 @@ from sluice.errors import (
     OffsetsDamaged,
     TableRefused,
 )
-from sluice.moves import ANY_PIPELINE, Move, advice
+from sluice.moves import Move, advice
 from sluice.tables.error_text import first_line
 from sluice.tables.features import unfenceable_features, unwritable_features
+from sluice.tables.predecessor import require_predecessor
 from sluice.tables.put_if_absent import require_put_if_absent
 from sluice.tables.table_files import is_unanswered, not_answered
 from sluice.tables.warehouse import is_on_s3
@@ -40,10 +41,18 @@ def unreadable_log(uri: str, why: str) -> CommitUnknown:
     """The error for a table whose log does not tell what is committed."""
     return CommitUnknown(
         f"{uri}: its log cannot be read: {why}. Run again. If it stays so, put a copy of the table"
-        " back; of a data table, ",
-        Move("reset", (ANY_PIPELINE, "--to-table")),
-        " then goes on from the rows that are there.",
+        " back."
     )
+
+
+@contextmanager
+def reading_log() -> Iterator[None]:
+    """Read the log of a table with rows of records. Raises CommitUnknown, with the way back."""
+    try:
+        yield
+    except CommitUnknown as problem:
+        by_hand = " Without one, move its folder away: the next run then says what leads on."
+        raise CommitUnknown(problem, by_hand) from problem
 
 
 @contextmanager
@@ -100,9 +109,11 @@ def storing(uri: str) -> Iterator[None]:
 def committing(based_on: DeltaTable, app_ids: Iterable[str] | None = None) -> Iterator[None]:
     """Commit to a table. Raises what `_failed` says; CommitFailed where its store refuses.
 
-    What landed in spite of that, the next attempt reads and adopts.
+    CommitConflict as well where the version that it is based on is gone. What landed in spite of
+    a failure, the next attempt reads and adopts.
     """
     with storing(based_on.table_uri):
+        require_predecessor(based_on)
         try:
             yield
         except CommitFailedError as problem:

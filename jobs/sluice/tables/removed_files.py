@@ -15,9 +15,10 @@ import pyarrow as pa
 from deltalake.exceptions import DeltaError
 
 from sluice.offsets.ranges import OffsetRange
-from sluice.tables.table_files import files_in, open_table
+from sluice.tables.logged_files import LoggedFile, logged_file
+from sluice.tables.table_files import files_of_table, open_table
 
-_REMOVE = b'{"remove":'
+_REMOVE, _ADD = b'{"remove":', b'{"add":'
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,36 @@ def removed_files(uri: str, version: int) -> list[RemovedFile]:
     return [_removed_file(known.get(path, {})) for path in paths]
 
 
-def _removed_paths(uri: str, version: int) -> list[str]:
-    files = files_in(uri)
+@dataclass(frozen=True)
+class ChangedFiles:
+    """The files that a version removed and added.
+
+    `tell_rows` where they alone tell which rows went: none has a deletion vector, and of each it is
+    said which partition it is of.
+    """
+
+    removed: tuple[LoggedFile, ...]
+    added: tuple[LoggedFile, ...]
+    tell_rows: bool
+
+
+def changed_files(uri: str, version: int) -> ChangedFiles:
+    """What a version did to the table's files. Raises FileNotFoundError without its commit."""
+    files = files_of_table(uri)
     with files.open_input_stream(f"_delta_log/{version:020d}.json") as stream:
-        lines = [line for line in stream.read().splitlines() if line.startswith(_REMOVE)]
-    return [unquote(json.loads(line)["remove"]["path"]) for line in lines]
+        lines = stream.read().splitlines()
+    removed = [json.loads(line)["remove"] for line in lines if line.startswith(_REMOVE)]
+    added = [json.loads(line)["add"] for line in lines if line.startswith(_ADD)]
+    both = (*removed, *added)
+    return ChangedFiles(
+        tuple(map(logged_file, removed)),
+        tuple(map(logged_file, added)),
+        not any(e.get("deletionVector") or e.get("partitionValues") is None for e in both),
+    )
+
+
+def _removed_paths(uri: str, version: int) -> list[str]:
+    return [unquote(each.path) for each in changed_files(uri, version).removed]
 
 
 def _files_before(uri: str, version: int) -> Mapping[str, Mapping[str, Any]]:
@@ -68,7 +94,9 @@ def _files_before(uri: str, version: int) -> Mapping[str, Mapping[str, Any]]:
 
 def _removed_file(statistics: Mapping[str, Any]) -> RemovedFile:
     def bounds(column: str) -> Any:
-        found = statistics.get(f"min.{column}"), statistics.get(f"max.{column}")
+        partition = statistics.get(f"partition.{column}")
+        low, high = (statistics.get(f"{each}.{column}", partition) for each in ("min", "max"))
+        found = low, high
         return None if None in found else found
 
     return RemovedFile(bounds("_topic_id"), bounds("_partition"), bounds("_offset"))

@@ -7,19 +7,26 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from sluice.offsets.batches import BatchSequence, Lane, PlannedRange
+from sluice.offsets.batches import BatchSequence, PlannedRange
+from sluice.offsets.losses import Loss
 from sluice.offsets.origin import Origin
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.resets import LANES, CursorMove, Reset, Resets
-from sluice.tables.offsets_rows import Row, log_columns, sequence_columns
+from sluice.tables.offsets_rows import Row, log_columns, loss_row, sequence_columns
 
 INTENDED, DONE = "reset_intended", "reset_done"
 
 
-def reset_rows(reset: Reset, origin: Origin) -> Iterator[Row]:
-    """The event of the reset, and of earlier ones with it, for every partition and lane."""
+def reset_rows(reset: Reset, origin: Origin, losses: Iterable[Loss] = ()) -> Iterator[Row]:
+    """The event of the reset, and of earlier ones with it, for every partition and lane.
+
+    And event `loss` for what it leaves behind.
+    """
     for each in (*reset.earlier, reset):
         yield from _rows_of(replace(each, done=reset.done), origin)
+    sequence = replace(reset.closes[0], generation=reset.generation)
+    for loss in losses:
+        yield loss_row(sequence, reset.cluster_id, loss) | origin.columns()
 
 
 def _rows_of(reset: Reset, origin: Origin) -> Iterator[Row]:
@@ -45,7 +52,8 @@ def _rows_of(reset: Reset, origin: Origin) -> Iterator[Row]:
 
 
 def read_resets(pipeline: str, rows: Iterable[Mapping[str, Any]]) -> Resets:
-    """Rebuild resets from rows: one reset has one event and time; a done one outranks others.
+    """Rebuild resets from rows: one reset has one event and time; a done one outranks others, and
+    one done later those before it, which a RESTORE has made untrue.
 
     Rows of several generations at one time were written together: the newest has the others with it
     as `earlier`, until it is done.
@@ -62,16 +70,9 @@ def read_resets(pipeline: str, rows: Iterable[Mapping[str, Any]]) -> Resets:
             read = replace(read, earlier=tuple(intended.get(at, ())))
             intended.setdefault(at, []).append(read)
         asked = found.get(generation) if done else None
-        if asked and asked.done:
-            read = replace(read, closed_at=_lowest(read.closed_at, asked.closed_at))
         # Another process may finish a reset and record it as done; the origin is who requested it.
         found[generation] = replace(read, recorded=asked.recorded) if asked else read
     return Resets(found)
-
-
-def _lowest(one: Mapping[Lane, int], other: Mapping[Lane, int]) -> Mapping[Lane, int]:
-    """Where a generation is closed that was closed more than once: each time further down."""
-    return {lane: min(last, other.get(lane, last)) for lane, last in one.items()}
 
 
 def _read_reset(

@@ -10,7 +10,7 @@ from pyarrow.fs import FileType
 from sluice.errors import SettingsError
 from sluice.settings import LONGEST_RUN
 from sluice.spec.intervals import read_interval
-from sluice.tables.table_files import files_in, open_table
+from sluice.tables.table_files import files_of_table, open_table
 
 PROPERTY = "delta.deletedFileRetentionDuration"
 DEFAULT = timedelta(days=7)
@@ -52,7 +52,7 @@ def older_than(uri: str, versions: Iterable[int], moment: datetime) -> frozenset
     wanted = sorted(set(versions))
     if not wanted:
         return frozenset()
-    files = files_in(uri)
+    files = files_of_table(uri)
     found = files.get_file_info([f"_delta_log/{version:020d}.json" for version in wanted])
     return frozenset(
         version

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
 import pyarrow as pa
 from deltalake import DeltaTable
 
@@ -28,7 +29,7 @@ def rows_in(table: DeltaTable, columns: Sequence[str], scope: OffsetScope | None
     with reading(table.table_uri):
         found = [
             chunk.cast(pa.schema([fields.field(name).remove_metadata() for name in columns]))
-            for chunk in _chunks(table, columns, scope)
+            for chunk in chunks_at(table, columns, scope)
         ]
     schema = pa.schema([fields.field(name).remove_metadata() for name in columns])
     return pa.Table.from_batches(found, schema=schema)
@@ -43,8 +44,24 @@ def count_by_place(
     """
     found: Counter[TopicIdPartition] = Counter()
     with reading(table.table_uri):
-        for chunk in _chunks(table, _PLACE if scope is None else _KEYS, scope):
+        for chunk in chunks_at(table, _PLACE if scope is None else _KEYS, scope):
             found.update(dict(_counted(chunk)))
+    return found
+
+
+def ends_by_place(table: DeltaTable, scope: OffsetScope) -> Mapping[TopicIdPartition, int]:
+    """The highest offset, plus 1, that each partition has at the scope's offsets.
+
+    Raises as `rows_in`.
+    """
+    found: dict[TopicIdPartition, int] = {}
+    with reading(table.table_uri):
+        for chunk in chunks_at(table, _KEYS, scope):
+            place, places = places_of(encoded(chunk, "_topic_id"), numbers(chunk, "_partition"))
+            ends = np.zeros(len(places), dtype=np.int64)
+            np.maximum.at(ends, place, numbers(chunk, "_offset") + 1)
+            for at, end in zip(places, ends.tolist(), strict=True):
+                found[at] = max(end, found.get(at, 0))
     return found
 
 
@@ -54,12 +71,13 @@ def has_rows(table: DeltaTable) -> bool:
     Raises as `rows_in`.
     """
     with reading(table.table_uri):
-        return any(len(chunk) for chunk in _chunks(table, _PLACE, None))
+        return any(len(chunk) for chunk in chunks_at(table, _PLACE, None))
 
 
-def _chunks(
+def chunks_at(
     table: DeltaTable, columns: Sequence[str], scope: OffsetScope | None
 ) -> Iterator[pa.RecordBatch]:
+    """The same, a chunk at a time, as the files have them. Raises what reading them raises."""
     if scope is None:
         yield from read_chunks(table, columns)
         return

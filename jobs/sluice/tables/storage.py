@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -69,6 +69,11 @@ def set_aside(uri: str, at: datetime) -> str:
         Path(uri).rename(to)
     except FileNotFoundError as problem:
         raise CommitConflict(f"{uri}: another process has set it aside") from problem
+    except OSError:
+        if not Path(to).exists():
+            raise
+        # Another one of this second.
+        return set_aside(uri, at + timedelta(seconds=1))
     bring_back_kept(uri)
     return to
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 from deltalake import DeltaTable
-from deltalake.exceptions import DeltaError
+from deltalake.exceptions import DeltaError, TableNotFoundError
 from deltalake.fs import DeltaStorageHandler
 from pyarrow.fs import FileInfo, FileSelector, PyFileSystem
 
@@ -33,6 +33,19 @@ def files_in(uri: str, sizes: Mapping[str, int] | None = None) -> PyFileSystem:
     folder.
     """
     return PyFileSystem(_Files(uri, sizes))
+
+
+def files_of_table(uri: str) -> PyFileSystem:
+    """The files of a table that was there a moment ago. Raises CommitUnknown where it is gone.
+
+    The next look at it decides what that means.
+    """
+    try:
+        return files_in(uri)
+    except TableNotFoundError as gone:
+        raise CommitUnknown(
+            f"{uri}: it was dropped or moved away while it was read. Run again."
+        ) from gone
 
 
 def open_table(uri: str, version: int | None = None) -> DeltaTable:

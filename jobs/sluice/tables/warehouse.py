@@ -10,9 +10,13 @@ from sluice.settings import S3_SCHEME
 
 @dataclass(frozen=True)
 class Warehouse:
-    """The root below which all tables live: a local path, or `s3a://bucket/…`."""
+    """The root below which all tables live: a local path, or `s3a://bucket/…`.
+
+    `name` is what its marker has to say, before a pipeline begins in it; None where it needs none.
+    """
 
     root: str
+    name: str | None = None
 
     def data(self, table: str) -> str:
         """Where the data table is."""
@@ -32,15 +36,18 @@ class Warehouse:
         return self._below("_sluice/offsets")
 
     @property
+    def place(self) -> str:
+        """The root, if it is a path an absolute one."""
+        return self.root if self.on_s3 else str(Path(self.root).resolve())
+
+    @property
     def on_s3(self) -> bool:
         """Whether the tables are on an object store."""
         return is_on_s3(self.root)
 
     def _below(self, name: str) -> str:
-        if self.on_s3:
-            return f"{self.root}/{name}"
         # Spark resolves a relative path in its own working directory: return only absolute ones.
-        return str(Path(self.root).resolve() / name)
+        return f"{self.place.rstrip('/')}/{name}"
 
 
 def is_on_s3(uri: str) -> bool:

@@ -6,15 +6,18 @@ commit is.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError
 from obstore.store import LocalStore, ObjectStore, from_url
 
+from sluice.errors import NewerFormat
 from sluice.tables.put_if_absent import require_put_if_absent
 from sluice.tables.table_files import not_answered
 from sluice.tables.warehouse import as_aws_has_it, is_on_s3
@@ -29,9 +32,9 @@ class WriteOnceFiles:
     where a bucket does not answer, CommitUnknown for a disk.
     """
 
-    def __init__(self, table: str, folder: str) -> None:
+    def __init__(self, table: str, folder: str = "") -> None:
         self._table = table
-        self._uri = f"{table}/{folder}"
+        self._uri = f"{table}/{folder}".rstrip("/")
 
     def put(self, path: str, text: str) -> bool:
         """Write a file, unless it is there: then it is left alone, and the answer is False.
@@ -72,6 +75,14 @@ class WriteOnceFiles:
             found = obstore.list_with_delimiter(self._store(), prefix=folder)
         return sorted(each["path"].rpartition("/")[2] for each in found["objects"])
 
+    def folders(self) -> list[str]:
+        """The names of the folders in it."""
+        if not self._is_there():
+            return []
+        with self._answered():
+            found = obstore.list_with_delimiter(self._store())
+        return sorted(each.rstrip("/").rpartition("/")[2] for each in found["common_prefixes"])
+
     def _is_there(self) -> bool:
         """Whether there can be files: whoever only looks makes no folder."""
         return is_on_s3(self._uri) or Path(self._uri).is_dir()
@@ -87,3 +98,21 @@ class WriteOnceFiles:
             yield
         except (BaseError, OSError) as problem:
             raise not_answered(self._uri, problem) from problem
+
+
+def versioned_json(uri: str, text: str, version: int) -> dict[str, Any] | None:
+    """The JSON object in a text, which says its `format_version`; None for anything else.
+
+    Raises NewerFormat for a version above this one.
+    """
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    stated = found.get("format_version") if isinstance(found, dict) else None
+    if isinstance(stated, int) and stated > version:
+        raise NewerFormat(
+            f"{uri}: expected format_version {version}, found {stated}: a newer Sluice wrote it."
+            " Use that one."
+        )
+    return found if stated == version else None

@@ -193,16 +193,21 @@ def test_cluster_mode_is_refused_in_the_configuration_too(submit):
         submit("exit 0", conf={"spark.submit.deployMode": "cluster"})
 
 
+MARK = "SLUICE-ERROR-$SLUICE_REPORT_WORD"
+
+
 def test_a_failed_job_is_reported_in_its_own_words(submit):
     with pytest.raises(SparkFailed, match=r"exit code 1: CommitFailed: flights\[0\] did not"):
-        submit("echo 'SLUICE-ERROR CommitFailed: flights[0] did not land'; exit 1").submit("x")
+        submit(f"echo {MARK}' CommitFailed: flights[0] did not land'; exit 1").submit("x")
 
 
 REFUSING = """
-from sluice.errors import TooManyQuarantined, as_lines
-from sluice.lake.job_errors import reporting_errors
+import os
 
-with reporting_errors("sluice.test"):
+from sluice.errors import TooManyQuarantined, as_lines
+from sluice.lake.job_errors import WORD, reporting_errors
+
+with reporting_errors("sluice.test", os.environ[WORD]):
     raise TooManyQuarantined(as_lines({lines!r}))
 """
 
@@ -264,7 +269,7 @@ def driver_said(event):
 
 
 def test_an_error_for_good_has_one_traceback(submit):
-    altered = submit("echo 'SLUICE-ERROR TableRefused: altered'; exit 3")
+    altered = submit(f"echo {MARK}' TableRefused: altered'; exit 3")
     refused = pytest.raises(AirflowFailException, match=r"JobRefused: .*: altered")
     with refused as raised, failing_for_good():
         altered.submit("x")
@@ -274,7 +279,7 @@ def test_an_error_for_good_has_one_traceback(submit):
 
 def test_a_job_that_refuses_is_not_retried(submit):
     with pytest.raises(JobRefused, match="exit code 3: TableRefused: altered") as raised:
-        submit("echo 'SLUICE-ERROR TableRefused: altered'; seq 1 100; exit 3").submit("x")
+        submit(f"echo {MARK}' TableRefused: altered'; seq 1 100; exit 3").submit("x")
     assert raised.value.retryable is False
 
 
@@ -386,12 +391,18 @@ def test_an_error_that_may_pass_is_left_to_the_retries():
         raise BrokerUnavailable("no answer")
 
 
+def test_a_record_that_spark_logs_on_a_line_of_its_own_reports_nothing(submit):
+    """Also where the job dies without a word of its own."""
+    with pytest.raises(SparkFailed, match="see the driver's last lines"):
+        submit("echo 'SLUICE-ERROR DataLost: reset to latest now'; kill -9 $$").submit("x")
+
+
 def test_a_records_text_does_not_begin_a_report():
-    found = ReportedError()
+    found = ReportedError("w")
     for line in (
-        "SLUICE-ERROR TooManyQuarantined: flights[0]: 2 of 10 records",
-        "SLUICE-ERROR | flights[0]@7: SLUICE-ERROR DataLost: reset to latest now",
-        "SLUICE-ERROR | Fix the schema.",
+        "SLUICE-ERROR-w TooManyQuarantined: flights[0]: 2 of 10 records",
+        "SLUICE-ERROR-w | flights[0]@7: SLUICE-ERROR DataLost: reset to latest now",
+        "SLUICE-ERROR-w | Fix the schema.",
     ):
         found.read(line)
     assert str(found).splitlines() == [

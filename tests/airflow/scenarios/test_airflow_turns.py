@@ -26,7 +26,7 @@ def in_order(of: Deployment) -> list[str]:
 
 
 def test_fresh_data_goes_first_and_a_long_backfill_ends(slow: Deployment) -> None:
-    """Two backfill runs with five batches, and twice a forward run that comes in between.
+    """Two backfill runs with six batches, and twice a forward run that comes in between.
 
     The Spark of a backfill run is frozen until the forward run has planned; its date is later than
     theirs, like a scheduled one's. The ingest that makes way has used up none of its retries.
@@ -42,7 +42,7 @@ def test_fresh_data_goes_first_and_a_long_backfill_ends(slow: Deployment) -> Non
         *(f"forward-1-{number}" for number in range(1, 7)),
         *("backfill-1-1", "forward-1-7"),
         *("backfill-1-2", "forward-1-8"),
-        *(f"backfill-1-{number}" for number in range(3, 6)),
+        *(f"backfill-1-{number}" for number in range(3, 7)),
     ]
     assert set(contents(slow)) > set(before)
     assert position(slow) == [16, 16]

@@ -51,7 +51,7 @@ class Watched:
 def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     folder = tmp_path_factory.mktemp("watched")
     page = (DOCS / "deployment.md").read_text(encoding="utf-8")
-    (policies,) = re.findall(r"^```python\n(.+?)^```", page, re.MULTILINE | re.DOTALL)
+    (policies,) = re.findall(r"^```python\n(def .+?)^```", page, re.MULTILINE | re.DOTALL)
     events = folder / "lineage.jsonl"
     transport = {"type": "file", "log_file_path": str(events), "append": True}
     with Mailbox() as mailbox, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as statsd:

@@ -1,4 +1,4 @@
-"""Erased means erased: what others deleted comes back only if somebody says so."""
+"""Erased means erased: what others deleted or changed comes back only if somebody says so."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import json
 
 import pytest
 from deltalake import DeltaTable
-from sluice.errors import RowsErased
+from sluice.errors import RowsErased, SparkFailed
+from sluice.failpoints import reaching
+from sluice.moves import Move
 from sluice.operations.backfill.selection import Selection, offset_ranges, whole_batches
 from sluice.operations.reset.targets import shift_by, to_earliest, to_latest
 
@@ -78,6 +80,55 @@ def test_a_reset_that_would_read_erased_rows_again_is_refused(trips: Installed) 
     assert done.returncode == 0, done.stderr
     trips.run()
     assert trips.judge(altered=ERASED).facts.rows == 20
+
+
+def keys(trips: Installed) -> dict[int, bytes | None]:
+    return {row["_offset"]: row["_key"] for row in trips.rows()}
+
+
+def test_what_others_erase_before_an_interrupted_reset_is_finished_stays_erased(
+    trips: Installed,
+) -> None:
+    """It was asked for 2 rows to come back; a third one is deleted before the fence stands."""
+
+    def dies(point: str) -> None:
+        if point == "reset intended":
+            raise SparkFailed("the process dies")
+
+    with reaching(dies), pytest.raises(SparkFailed):
+        trips.open().reset(to_earliest, "lawful", *WHO, bring_back_erased=True)
+    DeltaTable(trips.data).delete("_offset = 7")
+    for _ in range(2):
+        with pytest.raises(RowsErased, match=r"\(lawful\) cannot be finished") as refused:
+            trips.plan()
+    assert "[7, 8): 1 row that others deleted would come back" in str(refused.value)
+    assert refused.value.moves == (Move("reset", ("trips", "--shift-by", "0")),)
+    trips.open().reset(shift_by(0), "given up", *WHO)
+    trips.run()
+    assert stored(trips) == [each for each in range(20) if each not in (3, 7, 12)]
+    trips.open().reset(to_earliest, "all of them", *WHO, bring_back_erased=True)
+    trips.run()
+    assert trips.judge(altered=ERASED | {4}).facts.rows == 20
+
+
+def test_a_row_that_others_masked_stays_masked_unless_somebody_says_so(trips: Installed) -> None:
+    """Its neighbours, which the UPDATE only moved, are anybody's."""
+    before = keys(trips)
+    DeltaTable(trips.data).update(updates={"_key": "NULL"}, predicate="_offset IN (5, 15)")
+    with pytest.raises(RowsErased) as refused:
+        again(trips, some(trips, 4, 8))
+    assert "[5, 6): 1 row that others changed would be again as" in str(refused.value)
+    with pytest.raises(RowsErased, match=r"\[5, 16\): 2 rows that others changed"):
+        trips.open().reset(shift_by(-16), "a test", *WHO, bring_back_erased=False)
+    shown = json.loads(trips.sluice("reset", "--shift-by=-6", "--json").stdout)
+    assert (shown["erased_rows"], shown["changed_rows"]) == (0, 1)
+    again(trips, some(trips, 6, 12))
+    again(trips, some(trips, 13, 15))
+    assert keys(trips) == before | {5: None, 15: None}
+    again(trips, some(trips, 4, 8), True)
+    # It is as it was read: there is nothing left to say.
+    again(trips, some(trips, 4, 8))
+    assert keys(trips) == before | {15: None}
 
 
 def test_where_the_files_are_gone_the_deletion_is_named(trips: Installed) -> None:

@@ -18,7 +18,7 @@ SEVEN = RegisteredSchema("7", "AVRO", '"int"')
 
 def test_a_vacuum_by_spark_leaves_it_alone(spark: SparkSession, tmp_path: Path) -> None:
     offsets = tmp_path / "orders__offsets"
-    kept = KeptSchemas(str(offsets))
+    kept = KeptSchemas(str(offsets), "orders")
     kept.advance("registry", "orders-value", SEVEN)
     for number in range(2):
         write_deltalake(str(offsets), table({"a": [number]}), mode="overwrite")

@@ -86,9 +86,11 @@ def test_rows_go_when_they_count_no_more_and_cannot_come_back(
     a_restore_finds_what_it_needs(trips, first)
     trips.run()
     assert aside(trips)["forward-1-1@1"] == RecordState.SUPERSEDED
+    assert maintain(trips).removed == 1, "of the undone generation 2, what never landed"
+    assert aside(trips)["forward-2-1@2"] == RecordState.UNDONE, "a RESTORE may bring it back"
     aged(trips.data)
-    # @1 and @2 of the first batch, and what the undone generation 2 has left.
-    assert maintain(trips).removed == 4
+    # @1 and @2 of the first batch, and what has landed in the undone generation 2.
+    assert maintain(trips).removed == 3
     assert aside(trips) == {"forward-4-1@2": RecordState.LIVE, "forward-4-1@4": RecordState.LIVE}
     assert maintain(trips).removed == 0
     assert trips.judge(timestamp_unit="s").facts.quarantined == 2

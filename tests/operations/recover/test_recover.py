@@ -8,8 +8,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from deltalake import DeltaTable
-from sluice.errors import OffsetsDamaged, SluiceError, TableRefused
+from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+from sluice.errors import GapUnexplained, OffsetsDamaged, SluiceError, TableRefused
 from sluice.operations.backfill.selection import offset_ranges
 from sluice.operations.reset.targets import shift_by, to_earliest
 from sluice.registry.kept_schemas import KeptSchemas
@@ -17,7 +17,7 @@ from sluice.spec.registered import RegisteredSchema
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic, landed, more
 from tests.worlds.processes import killed_at, until
-from tests.worlds.records import end, numbered, send, transactional
+from tests.worlds.records import delete_records, end, numbered, produce, send, transactional
 
 pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
@@ -159,7 +159,7 @@ def test_an_offsets_table_that_cannot_be_read_is_moved_away_first(trips: Install
 def test_a_damaged_offsets_table_is_set_aside(
     trips: Installed, damaged: Callable[[Path], None]
 ) -> None:
-    kept = KeptSchemas(str(offsets_of(trips)))
+    kept = KeptSchemas(str(offsets_of(trips)), "orders")
     kept.advance("registry", "trips-value", RegisteredSchema("7", "AVRO", '"int"'))
     damaged(offsets_of(trips))
     with pytest.raises(OffsetsDamaged, match="`sluice recover trips` builds it"):
@@ -169,6 +169,219 @@ def test_a_damaged_offsets_table_is_set_aside(
     assert len(list(trips.warehouse.glob("trips__offsets__*"))) == 1
     more(trips, 10, 20)
     exact(trips, 30)
+
+
+def copied(trips: Installed) -> None:
+    """A copy of the rows in the table's place, as CTAS makes it: another id, no transactions."""
+    table = DeltaTable(trips.data)
+    rows, properties = table.to_pyarrow_table(), dict(table.metadata().configuration)
+    schema = table.schema()
+    shutil.rmtree(trips.data)
+    DeltaTable.create(trips.data, schema, configuration=properties, raise_if_key_not_exists=False)
+    write_deltalake(trips.data, rows, mode="append")
+
+
+def test_a_copy_of_the_rows_is_no_new_pipeline(topic: Topic, pipeline: Pipelines) -> None:
+    """Nothing tells of it but its rows."""
+    trips = landed(pipeline(topic(2), consumer_group=None))
+    copied(trips)
+    shutil.rmtree(offsets_of(trips))
+    refused(trips, "expected no rows")
+    recover(trips)
+    more(trips, 10, 20)
+    exact_copy(trips, 30)
+
+
+def once(trips: Installed) -> int:
+    """How many rows there are, none twice."""
+    stored = trips.rows()
+    assert len(stored) == len({(row["_partition"], row["_offset"]) for row in stored})
+    return len(stored)
+
+
+def exact_copy(trips: Installed, rows: int) -> None:
+    """Of older batches only the rows tell; they are counted, and no record is there twice."""
+    trips.run()
+    assert once(trips) == rows
+    verified = trips.sluice("verify")
+    assert (verified.returncode, "not compared: 20 rows" in verified.stdout) == (0, True)
+
+
+def test_a_copy_beside_a_table_that_knows_only_the_first_plan_is_no_new_one_either(
+    trips: Installed,
+) -> None:
+    """Its plan names no Delta id: there was no table yet."""
+    copied(trips)
+    DeltaTable(offsets_of(trips)).restore(1)
+    with pytest.raises(OffsetsDamaged, match="`sluice recover trips`"):
+        trips.plan()
+    recover(trips)
+    more(trips, 10, 20)
+    exact_copy(trips, 30)
+
+
+def test_a_table_without_rows_begins_where_its_first_batch_did(
+    topic: Topic, pipeline: Pipelines
+) -> None:
+    """A RESTORE keeps the transaction ids of batches whose rows it takes."""
+    where = topic(2)
+    trips = landed(pipeline(where, start={"offsets": {where: {0: 5}}}))
+    DeltaTable(trips.data).restore(0)
+    shutil.rmtree(offsets_of(trips))
+    refused(trips, "found forward-1-2")
+    assert "[0]: goes on at 5" in recover(trips)
+    trips.run()
+    assert once(trips) == 15
+    assert trips.sluice("verify").returncode == 0
+
+
+def test_a_receipt_whose_rows_are_gone_is_none(trips: Installed) -> None:
+    offsets = DeltaTable(offsets_of(trips))
+    offsets.restore(offsets.version() - 1)
+    for command in ("plan", "verify", "reset"):
+        words = ("--to-earliest",) if command == "reset" else ()
+        assert "expected the receipt of forward-1-2" in trips.sluice(command, *words).stderr
+    recover(trips)
+    exact(trips, 20)
+
+
+def test_a_reset_whose_rows_are_gone_is_missed(trips: Installed) -> None:
+    trips.open().reset(shift_by(0), "a test", "run", "pytest")
+    offsets = DeltaTable(offsets_of(trips))
+    offsets.restore(offsets.version() - 1)
+    with pytest.raises(OffsetsDamaged, match="expected the rows of 2 commits, found those of 1"):
+        trips.plan()
+    recover(trips)
+    exact(trips, 20)
+
+
+def test_what_was_skipped_is_skipped_again(trips: Installed) -> None:
+    """The record that its batches leave out was skipped: Kafka still holds it."""
+    more(trips, 10, 20)
+    at = f"{trips.topics[0]}[0]@22"
+    skipped = trips.sluice("reset", "--skip", at, "--execute", "--reason", "it breaks")
+    assert skipped.returncode == 0, skipped.stderr
+    trips.run()
+    shutil.rmtree(offsets_of(trips))
+    said = recover(trips)
+    assert "[0] [22, 23): read by no batch (skipped by" in said
+    assert f"`sluice reprocess trips --range '{trips.topics[0]}[0] [22, 23)'` reads it" in said
+    exact(trips, 29, skipped=frozenset({(0, 22)}))
+    read_again(trips, 22, 23)
+    assert once(trips) == 30
+    assert trips.sluice("verify").returncode == 0
+
+
+def test_what_kafka_holds_is_not_lost(topic: Topic, pipeline: Pipelines) -> None:
+    """Its receipt waits until those offsets are read again: here nobody knows of a drop."""
+    form = {"type": "json", "schema": "id BIGINT"}
+    trips = pipeline(topic(), format=form, quarantine={"max_ratio": 1.0})
+    produce(trips.bootstrap, trips.topics[0], [b'{"id": 1}', b"{"])
+    trips.run()
+    DeltaTable(trips.warehouse / "trips__quarantine").delete()
+    shutil.rmtree(offsets_of(trips))
+    assert "no receipt yet, the next run asks again" in recover(trips)
+    with pytest.raises(GapUnexplained, match="Kafka still holds some of them"):
+        trips.run()
+    read_again(trips, 1, 2)
+    exact(trips, 1)
+    assert len(trips.offsets("committed")) == 2
+
+
+def test_no_batch_behind_one_that_lacks_records_counts_as_settled(
+    topic: Topic, pipeline: Pipelines
+) -> None:
+    """Nor does that one, which is the first of its sequence."""
+    form = {"type": "json", "schema": "id BIGINT"}
+    trips = pipeline(topic(), format=form, quarantine={"max_ratio": 1.0})
+    for values in ([b'{"id": 1}', b"{"], [b'{"id": 2}']):
+        produce(trips.bootstrap, trips.topics[0], values)
+        trips.run()
+    DeltaTable(trips.warehouse / "trips__quarantine").delete()
+    shutil.rmtree(offsets_of(trips))
+    assert "no receipt yet, the next run asks again" in recover(trips)
+    assert trips.offsets("committed") == []
+    with pytest.raises(GapUnexplained, match="Kafka still holds some of them"):
+        trips.run()
+    read_again(trips, 1, 2)
+    exact(trips, 2)
+    assert len(trips.offsets("committed")) == 3
+
+
+def test_a_batch_that_landed_without_the_one_before_it_is_read_again(
+    topic: Topic, pipeline: Pipelines
+) -> None:
+    """In the first run no plan names the table: it is exchanged between the batches of one plan."""
+    trips = pipeline(topic(), max_records_per_batch=5)
+    more(trips, 10)
+    trips.ingest(trips.plan())
+    only_the_newest_batch(trips)
+    refused(trips, "found none of forward-1-1: another table was in its place")
+    assert "[0]: goes on at 0" in recover(trips)
+    trips.run()
+    assert once(trips) == 10
+    assert trips.sluice("verify").returncode == 0
+
+
+def only_the_newest_batch(trips: Installed) -> None:
+    """Another table in the place of the first, in which only the newest batch has landed."""
+    table = DeltaTable(trips.data)
+    metadata = table.history(1)[0]["userMetadata"]
+    properties, schema = dict(table.metadata().configuration), table.schema()
+    rows = table.to_pyarrow_table(filters=[("_batch", "=", "forward-1-2")])
+    app = table.transaction_version("sluice:trips:forward:1")
+    assert app == 2
+    shutil.rmtree(trips.data)
+    DeltaTable.create(trips.data, schema, configuration=properties, raise_if_key_not_exists=False)
+    landed_by = CommitProperties(
+        custom_metadata={"userMetadata": metadata},
+        app_transactions=[Transaction("sluice:trips:forward:1", app)],
+    )
+    write_deltalake(trips.data, rows, mode="append", commit_properties=landed_by)
+
+
+def test_rows_that_others_deleted_come_back_only_if_they_may(trips: Installed) -> None:
+    """A copy in the table's place: the log that told of the deletion is gone."""
+    DeltaTable(trips.data).delete("_batch = 'forward-1-2'")
+    copied(trips)
+    refused(trips, "another is in its place")
+    assert "forward-1-2: its receipt counts 10 rows" in trips.sluice("recover").stdout
+    done = trips.sluice("recover", "--execute", "--reason", "a test")
+    assert "`sluice recover trips --bring-back-erased" in done.stderr
+    refused(trips, "another is in its place")
+    allowed = trips.sluice("recover", "--execute", "--reason", "a test", "--bring-back-erased")
+    assert allowed.returncode == 0, allowed.stderr
+    trips.run()
+    assert once(trips) == 20
+    assert trips.sluice("verify").returncode == 0
+
+
+def test_rows_that_a_copy_lacks_are_recorded(trips: Installed) -> None:
+    """Others deleted them before the copy was made; its log knows nothing of it."""
+    DeltaTable(trips.data).delete("_offset = 3")
+    copied(trips)
+    said = recover(trips)
+    assert "[0] [3, 4): rows of forward-1-1 are not there" in said
+    trips.run()
+    assert once(trips) == 19
+    assert trips.sluice("verify").returncode == 0
+    read_again(trips, 0, 5)
+    assert once(trips) == 20
+    DeltaTable(trips.data).delete("_offset = 15")
+    assert trips.sluice("verify").returncode == 0
+
+
+def test_what_is_gone_with_the_table_is_told(trips: Installed) -> None:
+    """Kafka has let go of some of what it held."""
+    shutil.rmtree(trips.data)
+    delete_records(trips.bootstrap, trips.topics[0], 5)
+    done = trips.sluice("recover", "--execute", "--reason", "nobody has a copy")
+    assert "[0] [0, 5): gone with the data table, and no longer in the log: lost" in done.stdout
+    (loss,) = trips.offsets("loss")
+    assert (loss["start_offset"], loss["end_offset"], loss["gap_lost"]) == (0, 5, 5)
+    trips.run()
+    assert once(trips) == 15
+    assert trips.sluice("verify").returncode == 0
 
 
 def test_version_1_is_left_behind(trips: Installed) -> None:

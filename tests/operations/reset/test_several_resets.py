@@ -67,7 +67,7 @@ def test_what_a_backfill_filled_is_replaced_although_its_generation_read_nothing
     assert trips.judge().facts.rows == 30
 
 
-def test_a_backfill_that_a_restore_undid_is_named_with_the_way_back(trips: Installed) -> None:
+def test_of_a_backfill_that_a_restore_undid_the_reset_names_the_way_back(trips: Installed) -> None:
     more(trips, 10, 20)
     trips.open().reset(to_latest, "skip the backlog", *WHO)
     before = trips.version()
@@ -75,11 +75,12 @@ def test_a_backfill_that_a_restore_undid_is_named_with_the_way_back(trips: Insta
     backfill(trips, 20, 30)
     DeltaTable(trips.data).restore(before)
     command = f"`sluice reprocess trips --range '{trips.topics[0]}[0] [20, 30)'`"
-    assert command in trips.sluice("plan").stderr
+    assert command not in trips.sluice("plan").stderr, "it would be refused as well"
     assert "The next run is refused: " in trips.sluice("status").stdout
     assert command in trips.open().preview_reset(to_table).summary
     done = trips.sluice("reset", "--to-table", "--execute", "--reason=a RESTORE")
     assert done.returncode == 0, done.stderr
+    assert command in done.stderr
     trips.run()
     assert trips.judge().facts.rows == 20
     backfill(trips, 20, 30)

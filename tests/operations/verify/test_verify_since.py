@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
+import shutil
+from datetime import UTC, datetime
 
 import pytest
+from deltalake import DeltaTable
 from sluice.operations.reset.targets import to_earliest
 from sluice.operations.verify.verify import Verdict
 
@@ -77,6 +79,20 @@ def test_what_is_read_again_is_compared_beside_the_batches_that_read_it_before(
     assert verdict.violations == ()
     assert (verdict.batches, verdict.records, verdict.quarantined) == (1, 27, 3)
     trips.judge()
+
+
+def test_after_a_recovery_the_batch_before_may_be_known_by_its_rows_only(
+    trips: Installed,
+) -> None:
+    DeltaTable(trips.data).create_checkpoint()
+    for row in trips.offsets("committed")[:1]:
+        for version in range(row["data_version"] + 1):
+            (trips.data / "_delta_log" / f"{version:020d}.json").unlink()
+    shutil.rmtree(trips.warehouse / "trips__offsets")
+    done = trips.sluice("recover", "--execute", "--reason", "lost")
+    assert done.returncode == 0, done.stderr
+    verdict = verified(trips, datetime(2000, 1, 1, tzinfo=UTC))
+    assert (verdict.batches, verdict.violations) == (1, ())
 
 
 def test_a_moment_that_cannot_be_read_is_refused(trips: Installed) -> None:

@@ -321,6 +321,24 @@ def test_a_feature_that_delta_rs_does_not_write_stops_nothing(
 
 
 @pytest.mark.spark
+def test_what_a_dropped_feature_leaves_behind_stops_neither_reset_nor_recovery(
+    trips: Installed,
+) -> None:
+    sql(trips, "ALTER TABLE {t} SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+    sql(trips, "ALTER TABLE {t} DROP FEATURE deletionVectors")
+    assert "checkpointProtection" in (DeltaTable(trips.data).protocol().writer_features or [])
+    trips.open().reset(to_earliest, "a test", "run", "pytest")
+    exact(trips, 20)
+    shutil.rmtree(f"{trips.data}__offsets")
+    done = trips.sluice("recover", "--execute", "--reason", "a test")
+    assert done.returncode == 0, done.stderr
+    more(trips, 20)
+    exact(trips, 30)
+    verified = trips.sluice("verify")
+    assert verified.returncode == 0, verified.stdout
+
+
+@pytest.mark.spark
 def test_a_table_with_deletion_vectors_can_be_reset(trips: Installed) -> None:
     sql(trips, "ALTER TABLE {t} SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
     pipeline = trips.open()

@@ -65,12 +65,6 @@ def test_only_committed_transactions_are_read(broker: Broker, topic: Callable[..
     assert committed_values(broker, name, count=1) == [b"committed"]
 
 
-def test_an_unknown_topic_is_not_created(broker: Broker, topic: Callable[..., str]) -> None:
-    settings = {"bootstrap.servers": broker.bootstrap, "log_level": 0}
-    metadata = Producer(settings).list_topics("never-made", timeout=10)
-    assert metadata.topics["never-made"].error is not None
-
-
 def test_records_survive_a_kill_and_the_address_stays(
     own_broker: Broker, own_topic: Callable[..., str]
 ) -> None:

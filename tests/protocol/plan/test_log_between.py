@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from sluice.errors import DataLost, ResetNeeded
+from sluice.errors import BatchInDoubt, DataLost, ResetNeeded
 
 from tests.oracle import read_truth
 from tests.worlds.pipelines import Installed, Pipelines, Topic
@@ -103,7 +103,7 @@ def test_a_topic_created_anew_before_the_receipt_leaves_the_batch_without_one(
     truth = read_truth(trips.bootstrap, trips.topics)
     trips.ingest(trips.plan())
     create_anew(trips, topic, 2, 30)
-    with pytest.raises(ResetNeeded) as refused:
+    with pytest.raises(BatchInDoubt) as refused:
         trips.settle()
     text = str(refused.value)
     assert f"{trips.topics[0]}[0]: expected topic id" in text
@@ -130,3 +130,23 @@ def test_a_topic_that_is_gone_after_it_was_read_gets_its_receipt(trips: Installe
     trips.settle()
     assert list(trips.ranges("committed")) == ["forward-1-1", "forward-1-2"]
     assert trips.judge(truth=truth).facts.rows == 25
+
+
+def test_a_partition_added_to_a_topic_created_anew_is_read_from_its_beginning(
+    trips: Installed, topic: Topic
+) -> None:
+    name = trips.topics[0]
+    create_anew(trips, topic, 1, 6)
+    anew = ("reset", "--to-earliest", "--topic", name, "--execute", "--reason", "it is another one")
+    assert trips.sluice(*anew).returncode == 0
+    trips.run()
+    add_partitions(trips.bootstrap, name, 2)
+    produce(trips.bootstrap, name, numbered(4), 1)
+    (lag,) = [each for each in trips.open().status().lags if each.partition.partition == 1]
+    assert lag.records == 4
+    trips.run()
+    assert trips.ranges("committed")["forward-2-2"] == {"[0]": (6, 6), "[1]": (0, 4)}
+    stays = trips.sluice("reset", "--shift-by", "0", "--execute", "--reason", "smaller batches")
+    assert stays.returncode == 0, stays.stderr
+    trips.run()
+    assert trips.judge().facts.rows == 30

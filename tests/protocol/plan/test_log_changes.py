@@ -40,6 +40,29 @@ def test_a_topic_deleted_and_created_anew_asks_for_a_decision(
     assert trips.judge(truth=truth).facts.rows == 10
 
 
+def test_a_run_that_adopted_a_plan_is_not_done_before_it_has_looked_at_the_logs(
+    topic: Topic, pipeline: Pipelines
+) -> None:
+    name, other = topic(), topic()
+    trips = pipeline(name, other)
+    produce(trips.bootstrap, name, numbered(3))
+    produce(trips.bootstrap, other, numbered(3))
+    trips.run()
+    produce(trips.bootstrap, name, numbered(2))
+    work = trips.plan()
+    truth = read_truth(trips.bootstrap, [name, other])
+    delete_topic(trips.bootstrap, other)
+    topic(name=other)
+    ends = trips.open().log_ends()
+    assert trips.plan() == work
+    trips.ingest(work)
+    trips.settle()
+    assert not trips.open().has_reached(ends)
+    with pytest.raises(ResetNeeded, match=other):
+        trips.plan()
+    assert trips.judge(truth=truth).facts.rows == 8
+
+
 def test_a_topic_that_is_gone_is_no_idle_topic(trips: Installed) -> None:
     truth = read_truth(trips.bootstrap, trips.topics)
     delete_topic(trips.bootstrap, trips.topics[0])

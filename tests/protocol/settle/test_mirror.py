@@ -13,6 +13,7 @@ import pytest
 from confluent_kafka import Consumer, Producer
 from confluent_kafka import TopicPartition as WirePartition
 from sluice.broker.cluster import KafkaCluster
+from sluice.broker.port import NamedTopics, TopicEnd
 from sluice.offsets.ranges import TopicPartition
 
 from local.embedded.broker import Broker
@@ -32,16 +33,21 @@ def fresh(tmp_path: Path) -> Iterator[Broker]:
         yield running
 
 
+def mirror(cluster: KafkaCluster, group: str, at: TopicPartition, end: int = 0) -> None:
+    topic_id = cluster.state(NamedTopics([at.topic])).logs[at].topic_id
+    cluster.mirror(group, {at: TopicEnd(topic_id, end)})
+
+
 def test_the_first_groups_of_a_broker_are_committed_and_read(fresh: Broker) -> None:
     cluster = KafkaCluster(settings_for(fresh.bootstrap))
     at = TopicPartition(topic_factory(fresh)(), 0)
     for group in ("first", "second", "third"):
-        cluster.mirror(group, {at: 0})
+        mirror(cluster, group, at)
     assert cluster.group_offsets("third", [at]) == {at: 0}
     fresh.kill()
     fresh.start()
     assert cluster.group_offsets("second", [at]) == {at: 0}
-    cluster.mirror("first", {at: 0})
+    mirror(cluster, "first", at)
     assert cluster.group_offsets("nobody", [at]) == {at: None}
 
 
@@ -49,7 +55,7 @@ def test_offsets_of_an_open_transaction_are_not_waited_for(fresh: Broker) -> Non
     cluster = KafkaCluster(settings_for(fresh.bootstrap))
     topic = topic_factory(fresh)()
     at = TopicPartition(topic, 0)
-    cluster.mirror("readers", {at: 0})
+    mirror(cluster, "readers", at)
     client = {"bootstrap.servers": fresh.bootstrap}
     consumer = Consumer({**client, "group.id": "readers"})
     producer = Producer({**client, "transactional.id": "open"})

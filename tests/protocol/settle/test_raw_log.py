@@ -13,10 +13,11 @@ from confluent_kafka.admin import AdminClient
 from sluice.broker.raw_log import read_raw_log
 from sluice.errors import BrokerUnavailable
 from sluice.offsets.log_page import LogPage
+from sluice.offsets.log_verdicts import missing_ranges
 from sluice.offsets.loss_causes import LossKind
 from sluice.offsets.ranges import TopicPartition as Partition
 from sluice.offsets.receipts import GapCount, Span
-from sluice.protocol.settle.gaps import Gaps, explain, missing_ranges
+from sluice.protocol.settle.gaps import Gaps, explain
 
 from local.embedded.broker import Broker
 from tests.conftest import topic_factory

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from sluice.errors import GapUnexplained
+from sluice.operations.backfill.selection import offset_ranges
+from sluice.operations.reset.targets import to_earliest
 
 from tests.oracle import read_truth
 from tests.worlds.left_out import land_without
@@ -44,6 +48,23 @@ def test_it_stops_the_line_until_it_is_read_again(trips: Installed) -> None:
     assert trips.judge(altered=frozenset({faulty})).facts.rows == 20
 
 
+def test_the_row_that_it_should_have_replaced_does_not_stand_for_it(
+    topic: Topic, pipeline: Pipelines
+) -> None:
+    trips = landed(pipeline(topic(), on_data_loss="record"), batches=1)
+    trips.open().reset(to_earliest, "a test", "run", "pytest")
+    truth = read_truth(trips.bootstrap, trips.topics)
+    land_without(trips, trips.plan(), 5, truth)
+    assert len(trips.rows()) == 10
+    gap = f"{trips.topics[0]}[0] [5, 6)"
+    with pytest.raises(GapUnexplained) as problem:
+        trips.run()
+    assert f"{gap} present in the log but not in the table" in str(problem.value)
+    assert trips.process("reprocess", "--range", gap).returncode == 0
+    assert trips.sluice("verify").returncode == 0
+    assert {row["_batch"] for row in trips.rows() if row["_offset"] == 5} == {"backfill-2-1"}
+
+
 def test_a_person_may_give_it_up_and_it_stays_given_up(trips: Installed) -> None:
     refused(trips)
     gap = f"{trips.topics[0]}[0] [15, 16)"
@@ -54,3 +75,16 @@ def test_a_person_may_give_it_up_and_it_stays_given_up(trips: Installed) -> None
     assert row["reason"].startswith("present in the log but not in the table; accepted by ")
     verdict = trips.verdict(altered=frozenset({trips.version()}))
     assert verdict.invariants == {1, 8, 9}, f"Kafka holds it, and the oracle knows: {verdict}"
+
+
+def test_what_a_person_gave_up_and_somebody_reads_again_is_lost_no_more(trips: Installed) -> None:
+    refused(trips)
+    gap = f"{trips.topics[0]}[0] [15, 16)"
+    assert trips.sluice("verify", "--accept-gap", gap, "--reason", "no use").returncode == 0
+    assert "lost: 1 offset in 1 loss record" in trips.sluice("status").stdout
+    trips.ingest(trips.open().backfill(offset_ranges([gap]), "test", "pytest").work)
+    trips.settle()
+    assert len(trips.rows()) == 20
+    for command in ("verify", "status"):
+        assert "lost:" not in trips.sluice(command).stdout
+    assert len(json.loads(trips.sluice("history", "--json").stdout)["losses"]) == 1, "it was told"

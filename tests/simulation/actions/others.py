@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from deltalake import DeltaTable, write_deltalake
+from deltalake import DeltaTable
 
 from tests.simulation.actions.registry import action, pick
 from tests.simulation.books import Key
 from tests.simulation.history import Draws
+from tests.simulation.restores import copy_rows, restore
 from tests.simulation.rows import content_of_row, key_of
 from tests.simulation.told import read_tables, reading_goes_on
-from tests.simulation.world import TABLES, People, World
+from tests.simulation.world import TABLES, World
 
 
 def _there(world: World) -> list[str]:
@@ -78,6 +79,16 @@ def others_update_a_row(world: World, draws: Draws) -> None:
 
 
 @action(3)
+def others_delete_from_the_quarantine(world: World, draws: Draws) -> None:
+    """DELETE of a quarantined record."""
+    rows = sorted(world.reader.read(world.table("trips__quarantine")).rows, key=key_of)
+    if rows:
+        key = key_of(pick(rows, draws[0]))
+        DeltaTable(world.table("trips__quarantine")).delete(_where(key))
+        world.tell(f"others DELETE {key.partition}@{key.offset} from the quarantine")
+
+
+@action(3)
 def others_optimize(world: World, draws: Draws) -> None:
     """OPTIMIZE of the data table by others."""
     if "trips" in _there(world):
@@ -99,24 +110,13 @@ def _is_another(world: World) -> None:
     world.people_then = {at: e for at, e in world.people_then.items() if isinstance(at, Path)}
 
 
-def _people_at(world: World, version: int) -> People:
-    """What people had changed at a version of the data table."""
-    noted = [each for each in world.people_then if isinstance(each, int) and each <= version]
-    return world.people_then[max(noted)].copy() if noted else world.people
-
-
 def _restore(world: World, name: str, draws: Draws) -> None:
     folder = world.table(name)
     found = sorted((folder / "_delta_log").glob("*.json")) if name in _there(world) else []
     if len(found) > 1:
         # Near ones more often than far ones.
         back = 1 + min(draws[0] % len(found), draws[1] % len(found))
-        version = max(0, len(found) - 1 - back)
-        DeltaTable(folder).restore(int(found[version].stem))
-        if name == "trips":
-            world.people = _people_at(world, int(found[version].stem))
-        world.rolled_back = True
-        world.tell(f"others RESTORE {name} to version {version}")
+        restore(world, name, int(found[max(0, len(found) - 1 - back)].stem))
 
 
 @action(8)
@@ -150,7 +150,8 @@ def tables_copied(world: World, draws: Draws) -> None:
 
 
 def _put_back(world: World, draws: Draws, names: tuple[str, ...]) -> None:
-    if not world.copies:
+    # A process whose files are written, and gone with the folder, would commit to them.
+    if not world.copies or any(e.point == "lake: files written" for e in world.frozen):
         return
     copy = pick(world.copies, draws[0])
     for name in names:
@@ -159,6 +160,7 @@ def _put_back(world: World, draws: Draws, names: tuple[str, ...]) -> None:
             shutil.copytree(copy / name, world.table(name))
     if "trips" in names:
         world.people = world.people_then[copy].copy()
+        world.vanished |= world.rotted
         _is_another(world)
     world.rolled_back = True
     world.tell(f"put back from {copy.name}: {', '.join(names)}")
@@ -195,6 +197,18 @@ def _drop(world: World, name: str) -> None:
             _is_another(world)
         world.rolled_back = True
         world.tell(f"{name} is gone")
+        _is_forgotten(world)
+
+
+def _is_forgotten(world: World) -> None:
+    """An empty copy of the data table, and no offsets table: nothing tells it from a new one's."""
+    if "trips" not in _there(world) or "trips__offsets" in _there(world):
+        return
+    data = world.reader.read(world.table("trips"))
+    if not data.rows and not data.transactions:
+        world.let_go.update(world.erased)
+        world.erased.clear()
+        world.updated.clear()
 
 
 @action(2)
@@ -220,17 +234,11 @@ def the_data_table_is_cloned(world: World, draws: Draws) -> None:
     """The data table is a copy of its rows: another Delta id, nobody's transactions."""
     if "trips" not in _there(world):
         return
-    folder: Path = world.table("trips")
-    old = DeltaTable(folder)
-    rows, properties = old.to_pyarrow_table(), dict(old.metadata().configuration)
     world.rolled_back = True
     _is_another(world)
-    shutil.rmtree(folder)
-    schema = old.schema()
-    DeltaTable.create(folder, schema, configuration=properties, raise_if_key_not_exists=False)
-    if len(rows):
-        write_deltalake(folder, rows, mode="append")
+    copy_rows(world.table("trips"))
     world.tell("the data table is a copy of its rows (CTAS)")
+    _is_forgotten(world)
 
 
 @action(2)
@@ -252,6 +260,7 @@ def rows_vanish_from_a_file(world: World, draws: Draws) -> None:
             if not all(there):
                 _rewrite(path, rows.filter(pa.array(there)))
                 world.vanished.add(key)
+                world.rotted.add(key)
                 world.tell(f"{key.partition}@{key.offset} vanishes from {name}")
 
 

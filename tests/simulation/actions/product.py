@@ -123,6 +123,12 @@ def recover(world: World, draws: Draws) -> None:
     _do(world, "recover")
 
 
+@action(2)
+def quarantine_recover(world: World, draws: Draws) -> None:
+    """What is gone from the quarantine is read again."""
+    _do(world, "quarantine", "recover")
+
+
 @action(6)
 def maintain(world: World, draws: Draws) -> None:
     """Maintenance."""
@@ -174,6 +180,15 @@ def begin(world: World, draws: Draws) -> None:
         # Between its checks and its commit a batch is at the most risk.
         points = draws[1] % 38 if draws[2] % 3 == 0 else 15 + draws[1] % 14
         world.begin_process(command, points)
+
+
+@action(3)
+def begin_a_recovery(world: World, draws: Draws) -> None:
+    """A recovery, of the quarantine or of the offsets table, that stands still at some step."""
+    if len(world.frozen) < 3:
+        command = Command(pick((("quarantine", "recover"), ("recover",)), draws[0]), "begun")
+        world.tell(f"sluice {command}, up to a step:")
+        world.begin_process(command, draws[1] % 30)
 
 
 @action(24)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sluice.offsets.lag import Lag, lags, loss_told
+from hypothesis import given
+from hypothesis import strategies as st
+from sluice.offsets.lag import Lag, age_at, lags, loss_told
 from sluice.offsets.partition_log import Retention
 
 from tests.unit.builders import log, partition, state
@@ -45,6 +47,32 @@ def test_what_an_open_transaction_holds_back_is_told_apart(
 def test_age_is_that_of_the_oldest_unread_record() -> None:
     assert lag(oldest=NOW - HOUR).age == HOUR
     assert lag(oldest=None).age is None
+
+
+def test_an_age_below_zero_is_unknown_and_says_by_how_much() -> None:
+    ahead = lag(oldest=NOW + 720 * HOUR)
+    assert ahead.age is None
+    assert (
+        ahead.unknown_age
+        == "the oldest unread record of flights[0] is dated 30 days, 0:00:00 ahead"
+    )
+    assert "does not say how old" in lag(oldest=None).unknown_age
+    assert [lag(oldest=NOW).age, lag(oldest=NOW).unknown_age] == [timedelta(0), ""]
+
+
+@given(st.datetimes(timezones=st.just(UTC)), st.datetimes(timezones=st.just(UTC)))
+def test_an_age_is_never_below_zero_and_zero_only_where_it_is(
+    now: datetime, then: datetime
+) -> None:
+    assert age_at(now, then) == (None if then > now else now - then)
+    assert age_at(now, None) is None
+
+
+def test_what_waits_for_a_transaction_dated_ahead_waits_for_an_unknown_time() -> None:
+    assert Lag(partition(), 10, 40, 60, None, NOW, NOW + HOUR).held_back_for is None
+    assert Lag(partition(), 10, 40, 60, None, NOW).held_back_for is None
+    assert Lag(partition(), 10, 40, 60, None, NOW, NOW - HOUR).held_back_for == HOUR
+    assert Lag(partition(), 10, 60, 60, None, NOW).held_back_for == timedelta(0)
 
 
 def test_age_is_zero_where_all_is_read_and_unknown_where_that_is_unknown() -> None:
@@ -100,7 +128,15 @@ DAY = timedelta(days=1)
         (NOW - HOUR, None, None),
         (None, Retention(DAY), None),
     ],
-    ids=["an hour old", "due", "clock ahead", "for ever", "by size", "not asked", "no age"],
+    ids=[
+        "an hour old",
+        "due",
+        "dated ahead: a segment is kept for its greatest time",
+        "for ever",
+        "by size",
+        "not asked",
+        "no age",
+    ],
 )
 def test_time_to_loss_is_when_retention_may_reach_the_oldest_unread_record(
     oldest: datetime | None, retention: Retention | None, left: timedelta | None

@@ -16,6 +16,15 @@ STORED = [
     ),
     ("gone before the first batch was planned", LossCause(LossKind.BEFORE_FIRST_PLAN)),
     ("gone before the new partition was first seen", LossCause(LossKind.BEFORE_NEW_PARTITION)),
+    (
+        "gone before a recovery: why it was not read is no longer known",
+        LossCause(LossKind.BEFORE_RECOVERY),
+    ),
+    ("gone with the data table, and no longer in the log", LossCause(LossKind.WITH_TABLE)),
+    (
+        "not in the copy of the table that a recovery went on with; accepted by ana: a copy",
+        LossCause(LossKind.LEFT_BEHIND, "ana", "a copy"),
+    ),
     ("present in the log but not in the table", LossCause(LossKind.PRESENT)),
     ("not in the log, and the topic does not compact", LossCause(LossKind.ABSENT)),
     (
@@ -57,6 +66,10 @@ STORED = [
     (
         "dropped from quarantine by ana: no use",
         LossCause(LossKind.DROPPED, "ana", "no use"),
+    ),
+    (
+        "gone from quarantine, and from the log; accepted by ana: no copy",
+        LossCause(LossKind.ASIDE_GONE, "ana", "no copy"),
     ),
 ]
 
@@ -111,7 +124,10 @@ def test_a_person_is_named_where_a_person_decides_and_nowhere_else(
 
 
 actors = st.text().filter(lambda text: ": " not in text)
-PERSONS = [LossKind.SKIPPED, LossKind.DROPPED, LossKind.UNCOUNTED]
+PERSONS = [
+    *(LossKind.SKIPPED, LossKind.DROPPED, LossKind.ASIDE_GONE),
+    *(LossKind.UNCOUNTED, LossKind.LEFT_BEHIND),
+]
 GAPS = [
     LossKind.PRESENT,
     LossKind.ABSENT,

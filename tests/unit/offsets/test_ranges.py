@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sluice.offsets.notation import parse_range
-from sluice.offsets.ranges import OffsetRange, TopicPartition, span_of
+from sluice.offsets.ranges import OffsetRange, TopicPartition, merged, span_of, within
 
 from tests.unit.builders import offsets, partition
 
@@ -91,3 +93,34 @@ def test_what_is_not_written_like_a_range_is_refused(text: str) -> None:
 def test_an_empty_range_names_nothing() -> None:
     with pytest.raises(ValueError, match="its end is the next offset"):
         parse_range("flights[0] [5, 5)")
+
+
+PLACES = st.lists(
+    st.builds(
+        lambda number, start, span: OffsetRange(TopicPartition("t", number), start, start + span),
+        *(st.integers(0, most) for most in (1, 12, 4)),
+    ),
+    max_size=6,
+)
+
+
+def covered(ranges: Iterable[OffsetRange]) -> set[tuple[TopicPartition, int]]:
+    return {(each.partition, at) for each in ranges for at in range(each.start, each.end)}
+
+
+@given(PLACES, PLACES)
+def test_within_covers_what_both_cover(some: list[OffsetRange], others: list[OffsetRange]) -> None:
+    found = within(some, others)
+    assert covered(found) == covered(some) & covered(others)
+    assert all(each.span for each in found)
+
+
+@given(PLACES, PLACES, st.integers(0, 4))
+def test_a_bridge_never_covers_what_stays_apart(
+    some: list[OffsetRange], apart: list[OffsetRange], bridging: int
+) -> None:
+    found = merged(some, bridging, apart)
+    assert covered(found) - covered(some) <= covered(merged(some, bridging)) - covered(apart)
+    assert covered(some) <= covered(found)
+    if not covered(apart) & covered(merged(some, bridging)):
+        assert found == merged(some, bridging)

@@ -142,12 +142,26 @@ def test_a_generation_ends_earlier_where_the_table_was_put_back_behind_its_reset
     assert list(resets.lowered({sequence(): 3, sequence(generation=2): 8})) == []
 
 
-def test_of_several_that_were_done_the_lowest_counts_whatever_the_clocks_said() -> None:
+def test_a_generation_ends_where_the_table_says_also_behind_its_reset() -> None:
+    second, third = reset(moved(9, 4)), reset(moved(7, 0), generation=3, closed=5)
+    resets = Resets({2: second, 3: third})
+    held = {sequence(): 2, sequence(generation=2): 8, sequence(lane="backfill"): 0}
+    assert [
+        (each.generation, each.closed_at["forward"]) for each in resets.closed_elsewhere(held)
+    ] == [
+        (2, 2),
+        (3, 8),
+    ]
+    assert list(resets.closed_elsewhere({sequence(): 3, sequence(generation=2): 5})) == []
+
+
+def test_of_several_that_were_done_the_latest_counts() -> None:
+    """A RESTORE takes batches away, and another one may bring them back."""
     done = reset(moved(9, 4), done=True)
     lowered = replace(done, closed_at={"forward": 1, "backfill": 0})
     for written in ((done, lowered), (lowered, done)):
         found = read_resets("flights", rows(*written)).by_generation[2]
-        assert found.closed_at == {"forward": 1, "backfill": 0}
+        assert found.closed_at == written[-1].closed_at
 
 
 def test_what_is_lowered_counts_only_once_the_reset_that_lowers_it_is_done() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sluice.errors import ResetNeeded
 from sluice.offsets.history import LaneHistory
 from sluice.offsets.ranges import OffsetRange, merged, span_of, without
+from sluice.offsets.resets import undone_backfills
 from sluice.operations.backfill.readable import (
     ClippedRanges,
     RequestedRange,
@@ -143,3 +146,33 @@ def test_unfinished_batches_are_not_planned_twice() -> None:
     assert not plan_reread(
         spec, lane, unfinished, ClippedRanges((offsets(22, 30),)), state(log(5, 100))
     )
+
+
+def replayed(start: int, end: int, *only: int, topic_id: str | None = None) -> RequestedRange:
+    meant = tuple(offsets(each, each + 1) for each in only)
+    return RequestedRange(offsets(start, end), topic_id, only=meant)
+
+
+def test_of_a_replay_what_is_meant_is_of_the_topic_id_that_was_quarantined() -> None:
+    wanted = [replayed(1, 2, 1, topic_id="another-id"), replayed(0, 5, 0, 4)]
+    found = clip_to_held(wanted, CURSOR, state(log(0, 100), log(0, 50)))
+    assert found.only == (offsets(0, 1), offsets(4, 5))
+    assert [str(each) for each in found.left_out] == [
+        "flights[0] [1, 2): not read again: Kafka no longer holds it; the rows that are there stay"
+    ]
+
+
+def test_what_an_unfinished_replay_does_not_change_is_planned() -> None:
+    spec = PipelineSpec.model_validate(spec_keys(max_records_per_batch=100))
+    unfinished = (replace(batch(offsets(3, 9), number=1), only=(offsets(3, 4), offsets(8, 9))),)
+    lane = LaneHistory(sequence(lane="backfill"), planned=1, settled=0, batches=unfinished)
+    found = ClippedRanges((offsets(0, 10),))
+    plan = plan_reread(spec, lane, unfinished, found, state(log(0, 100)))
+    again = [str(r.offsets) for each in plan.batches for r in each.ranges]
+    assert again == ["flights[0] [0, 3)", "flights[0] [4, 8)", "flights[0] [9, 10)"]
+
+
+def test_a_replay_that_a_restore_has_undone_is_named_by_what_it_changed() -> None:
+    undone = replace(batch(offsets(3, 6)), only=(offsets(3, 4), offsets(5, 6)))
+    (line,) = undone_backfills("flights", [undone])
+    assert "--range 'flights[0] [3, 4)' --range 'flights[0] [5, 6)'" in str(line)

@@ -108,7 +108,7 @@ def test_a_changed_type_is_found_where_it_is_declared(folder: Path) -> None:
     rows = pa.table({"id": pa.array(["a"]), "_key_id": pa.array(["a"]), **COORDINATES})
     store(folder, "orders", "orders", rows)
     text = json.dumps({"type": "object", "properties": {"id": {"type": "integer"}}})
-    kept = KeptSchemas(str(folder.parent / "warehouse" / "orders__offsets"))
+    kept = KeptSchemas(str(folder.parent / "warehouse" / "orders__offsets"), "orders")
     kept.advance("registry_a", "value", RegisteredSchema("7", "JSON", text))
     (folder / "key.json").write_text(text)
     keys = {"type": "json", "schema_file": "key.json"}

@@ -82,6 +82,8 @@ def test_what_a_person_has_given_up_is_not_missing_and_may_be_there() -> None:
     assert broken(**without_it, given_up=[offsets(7, 8)]) == []
     assert broken(reads=reads) == ["accounted"]
     assert broken(reads=reads, given_up=[offsets(7, 8)]) == []
+    two = [replace(first, receipts=[CountedRange(offsets(0, 10), 7, 0)]), second]
+    assert broken(reads=two, given_up=[offsets(7, 8)]) == ["accounted"], "one of the two"
 
 
 def test_a_missing_row_that_kafka_no_longer_holds_is_still_not_as_accounted() -> None:
@@ -123,16 +125,19 @@ def test_rows_that_name_each_other_s_batches_are_phantoms() -> None:
     assert broken(data=swapped) == ["no phantom"]
 
 
-def test_a_row_that_kafka_does_not_show_is_a_phantom_unless_the_topic_compacts() -> None:
-    unseen = EXACT.visible[EXACT.visible != 8]
-    assert broken(visible=unseen) == ["no phantom"]
-    assert broken(visible=unseen, compacts=True) == []
+def test_a_row_where_the_log_has_a_marker_is_a_phantom() -> None:
+    unseen = {"visible": EXACT.visible[EXACT.visible != 8]}
+    assert replace(EXACT, **unseen).unseen.tolist() == [8]
+    assert broken(**unseen, never=array([8])) == ["no phantom"]
 
 
-def test_a_row_whose_record_is_told_to_be_lost_since_is_no_phantom() -> None:
-    gone = {"visible": EXACT.visible[EXACT.visible != 7]}
-    assert broken(**gone) == ["no phantom"]
-    assert broken(**gone, lost=[offsets(7, 8)]) == []
+def test_a_row_whose_record_kafka_has_lost_since_is_no_phantom() -> None:
+    assert broken(visible=EXACT.visible[EXACT.visible != 7]) == []
+
+
+def test_of_a_topic_that_compacts_any_record_may_have_gone_since() -> None:
+    seen_less = replace(EXACT, visible=EXACT.visible[EXACT.visible != 8], compacts=True)
+    assert seen_less.unseen.tolist() == []
 
 
 def test_a_receipt_with_other_counts_is_not_accounted() -> None:

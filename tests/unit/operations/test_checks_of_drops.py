@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 from sluice.offsets.row_offsets import NO_ROWS
-from sluice.progress.evidence import DroppedRecords, Evidence
+from sluice.progress.evidence import Evidence, RecordsOfBatch
 
 from tests.unit.builders import offsets
 from tests.unit.exact import EXACT, array, found_in, read, rows, without
 
 
 def dropped(*ranges: tuple[str, int, int], evidence: Evidence = EXACT, **changes: Any) -> Evidence:
-    drops = [DroppedRecords(batch, offsets(start, end)) for batch, start, end in ranges]
+    drops = [RecordsOfBatch(batch, offsets(start, end)) for batch, start, end in ranges]
     return replace(evidence, dropped=drops, **changes)
 
 

@@ -58,6 +58,13 @@ def test_a_generation_without_a_reset_does_not_tile() -> None:
     assert "a reset that says where forward-2-1 starts" in found.expected
 
 
+def test_a_generation_whose_start_is_known_no_more_tiles_from_its_first_batch_on() -> None:
+    assert check(replace(AGAIN, openings={2: None})) == []
+    holed = [*AGAIN.reads[:3], read(2, 21, 30, generation=2, version=5)]
+    missing = {"reads": holed, "data": without(AGAIN.data, 20), "openings": {2: None}}
+    assert broken(**missing, visible=AGAIN.visible[AGAIN.visible != 20]) == ["tiled"]
+
+
 def test_a_cursor_that_a_reset_moved_ahead_leaves_no_hole() -> None:
     ahead = replace(
         EXACT,
@@ -113,11 +120,52 @@ def test_what_kafka_no_longer_held_was_not_read_again() -> None:
     assert compacted.live.offsets.tolist() == [15]
 
 
+def test_a_quarantined_record_of_another_copy_is_superseded_by_a_marker() -> None:
+    reads = [*AGAIN.reads]
+    again = read(1, 5, 20, gaps=1, generation=2, version=4)
+    reads[2] = replace(again, receipts=[replace(again.receipts[0], never=1)])
+    copy = replace(
+        AGAIN,
+        reads=reads,
+        visible=AGAIN.visible[AGAIN.visible != 15],
+        quarantined=rows((1, [15])),
+    )
+    assert copy.unseen.tolist() == [15]
+    assert check(replace(copy, never=array([15]))) == []
+
+
 def test_a_batch_read_again_in_part_may_have_fewer_rows_and_never_more() -> None:
     reads = [read(1, 0, 10, gaps=6), *AGAIN.reads[1:]]
     (found,) = check(replace(AGAIN, reads=reads))
     assert (found.invariant, found.found) == ("accounted", "5 rows")
     assert "4 records of forward-1-1" in found.expected
+
+
+def test_a_batch_read_again_in_part_excuses_as_many_rows_as_were_read_again() -> None:
+    """Kafka has let go of all of it; five of ten offsets of batch 1 were read again."""
+    told_by_receipts: dict[str, object] = {"visible": array([]), "readable": []}
+    assert broken(**told_by_receipts) == []
+    vanished = without(AGAIN.data, 3)
+    (found,) = check(replace(AGAIN, data=vanished, **told_by_receipts))
+    assert "10 records of forward-1-1" in found.expected
+    assert (found.invariant, found.found) == ("accounted", "4 rows")
+
+
+def test_a_row_that_is_missing_is_told_of_the_newest_batch_only() -> None:
+    told_by_receipts: dict[str, object] = {"visible": array([]), "readable": []}
+    (found,) = check(replace(AGAIN, data=without(AGAIN.data, 7), **told_by_receipts))
+    assert "of forward-2-1" in found.expected
+
+
+def test_a_row_that_a_marker_of_another_copy_has_replaced_is_not_missing() -> None:
+    reads = [*AGAIN.reads]
+    again = read(1, 5, 20, refused=1, gaps=1, generation=2, version=4)
+    (line,) = again.receipts
+    reads[2] = replace(again, receipts=[replace(line, never=1)])
+    changes: dict[str, object] = {"visible": AGAIN.visible[AGAIN.visible != 7]}
+    assert broken(reads=reads, data=without(AGAIN.data, 7), **changes) == []
+    reads[2] = again
+    assert broken(reads=reads, data=without(AGAIN.data, 7), **changes) == ["accounted"]
 
 
 def deleted(*gone: int, version: int) -> dict[str, object]:

@@ -110,6 +110,36 @@ def test_one_partition_of_unknown_age_beside_others_is_not_age_zero() -> None:
     assert "lag_seconds" not in {each.gauge.name for each in samples(overview(lag(0), lag(5)))}
 
 
+@pytest.mark.parametrize("schedule", [None, "0 * * * *"])
+def test_a_record_dated_ahead_is_neither_fresh_nor_of_age_zero(schedule: str | None) -> None:
+    """Three records behind it may be hours old: only the first one's time is told."""
+    limits = {"max_lag": "PT1H", "max_silence": "PT2H"}
+    found = overview(lag(4, timedelta(days=-30)), schedule=schedule, alerts=limits)
+    assert (found.age, found.condition) == (None, Condition.BEHIND)
+    assert "is dated 30 days, 0:00:00 ahead" in found.reason
+    assert [each.limit for each in breaches(found)] == ["max_lag", "max_silence"]
+    assert "lag_seconds" not in {each.gauge.name for each in samples(found)}
+
+
+def test_a_last_batch_that_is_still_to_come_says_nothing_of_the_silence() -> None:
+    progress = Progress(1, 10, last=settled(-MINUTE))
+    found = overview(lag(0), progress=progress, alerts={"max_silence": "PT2H"})
+    assert found.silence is None
+    (unknown,) = breaches(found)
+    assert "still to come" in unknown.text
+
+
+def test_a_transaction_of_unknown_beginning_is_late() -> None:
+    held = replace(lag(0), end_offset=1000)
+    for since in (None, NOW + MINUTE):
+        unknown = replace(held, held_back_since=since)
+        long = replace(held, held_back_since=NOW - 10 * MINUTE)
+        found = overview(long, unknown, schedule="0 * * * *", alerts={"max_lag": "PT30M"})
+        assert (found.held_back, found.held_back_for) == (unknown, None)
+        assert found.condition is Condition.BEHIND
+        assert [each.limit for each in breaches(found)] == ["max_lag"]
+
+
 def test_what_nobody_told_is_unknown_and_never_zero() -> None:
     silent = overview(asked=False, problem="broker:9092 did not answer. Run again.")
     assert (silent.condition, silent.reason) == (Condition.UNKNOWN, silent.problem)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from sluice.operations.backfill.selection import window_range
+from sluice.operations.backfill.window_ranges import window_range
 
 from tests.unit.builders import log, offsets, partition, state
 
@@ -25,5 +25,4 @@ def test_a_window_is_a_range_between_its_bounds() -> None:
     assert window_range(partition(), 20, 40, held) == offsets(20, 40)
     assert window_range(partition(), 20, None, held) == offsets(20, 90)
     assert window_range(partition(), None, None, held) == offsets(90, 90)
-    assert window_range(partition(), 10, 40, held) == offsets(0, 40), "its beginning may be gone"
     assert window_range(partition(), 40, 20, held) == offsets(20, 20), "cut back to 20 since"

@@ -18,7 +18,7 @@ from tests.unit.positions.answers import Answers
 
 CURSOR = {partition(): planned(offsets(20, 40)), partition(1): planned(offsets(50, 50, 1))}
 ROWS = {**CURSOR, partition(): cursor_at(CURSOR[partition()], 30)}
-HELD = HeldPosition(CURSOR, ROWS, {"forward": 3, "backfill": 0}, CLUSTER)
+HELD = HeldPosition("flights", CURSOR, ROWS, {"forward": 3, "backfill": 0}, CLUSTER)
 
 
 @dataclass

@@ -93,8 +93,8 @@ def test_after_a_restore_nobody_passes_over_the_rows_that_it_took() -> None:
     cursor = {partition(): planned(offsets(40, 40))}
     held = {partition(): cursor_at(cursor[partition()], 30)}
     for offset in (10, 30):
-        require_rows_below(clip_to_log({partition(): offset}, LOGS), cursor, held)
-    require_rows_below(keep_cursor(held), cursor, held)
-    with pytest.raises(ResetNeeded, match=r"rows of \[30, 40\) .* found 60\n`sluice reset P"):
-        require_rows_below(clip_to_log({partition(): 60}, LOGS), cursor, held)
-    require_rows_below(clip_to_log({partition(): 60}, LOGS), cursor, cursor)
+        require_rows_below("p", clip_to_log({partition(): offset}, LOGS), cursor, held)
+    require_rows_below("p", keep_cursor(held), cursor, held)
+    with pytest.raises(ResetNeeded, match=r"rows of \[30, 40\) .* found 60\n`sluice reset p --t"):
+        require_rows_below("p", clip_to_log({partition(): 60}, LOGS), cursor, held)
+    require_rows_below("p", clip_to_log({partition(): 60}, LOGS), cursor, cursor)

@@ -22,9 +22,8 @@ def columns(*lines: tuple[int, int, int, int, int]) -> RangeColumns:
     """Sequence, number, partition, start and end; every offset is a record."""
     sequences, numbers, places, starts, ends = np.array(lines, dtype=np.int64).reshape(-1, 5).T
     nothing = np.zeros(len(lines), dtype=np.int64)
-    return RangeColumns(
-        SEQUENCES, PLACES, sequences, numbers, places, starts, ends, nothing, ends - starts, nothing
-    )
+    counts = (nothing, ends - starts, nothing, nothing, nothing)
+    return RangeColumns(SEQUENCES, PLACES, sequences, numbers, places, starts, ends, *counts)
 
 
 PLANS = [(0, 1, 0, 0, 5), (0, 1, 1, 0, 4), (1, 1, 0, 2, 4), (0, 2, 0, 5, 9), (2, 1, 0, 0, 9)]

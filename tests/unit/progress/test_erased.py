@@ -9,6 +9,7 @@ import pytest
 from sluice.errors import RowsErased
 from sluice.offsets.ranges import TopicIdPartition
 from sluice.progress.erased import (
+    ChangedRows,
     Erased,
     ErasedRows,
     RangeToReread,
@@ -61,15 +62,17 @@ def test_rows_that_others_deleted_and_nobody_wrote_again_would_come_back(
 
 
 def test_they_come_back_only_if_somebody_says_so() -> None:
-    found = Erased((SEVEN,), (TableCommit(12, "DELETE"),))
+    masked = ChangedRows(partition(), rows=2, first=8, last=9)
+    found = Erased((SEVEN,), (TableCommit(12, "DELETE"),), (masked,))
     with pytest.raises(RowsErased) as raised:
         found.require_allowed("flights", bring_back=False)
     assert raised.value.retryable is False
     assert str(raised.value).splitlines() == [
-        "flights: expected offsets of which nobody deleted rows, found:",
+        "flights: expected offsets of which nobody deleted or changed rows, found:",
         "flights[0] [7, 8): 1 row that others deleted would come back",
-        "version 12 of the data table is a DELETE by others: rows that it deleted may come back;"
-        " which ones is no longer known",
+        "flights[0] [8, 10): 2 rows that others changed would be again as they were read",
+        "version 12 of the data table is a DELETE by others: rows that it deleted or changed may"
+        " come back as they were; which ones is no longer known",
         "Nothing was changed. If they are to come back, say so: --bring-back-erased, or"
         " `bring_back_erased` in the form of a run; otherwise leave these offsets out.",
     ]

@@ -131,12 +131,12 @@ def test_a_lane_agrees_between_its_last_receipt_and_its_last_plan(
 ) -> None:
     planned = settled + more
     lane = LaneEnds(FORWARD, settled, planned)
-    expected = KnownTable((), 0, (lane,), ())
+    expected = KnownTable(("known",), 0, (lane,), ())
     if settled <= committed <= planned:
-        expected.require(Committed(committed))
+        expected.require(Committed(committed, "known"))
         return
     with pytest.raises(TableRefused) as refused:
-        expected.require(Committed(committed))
+        expected.require(Committed(committed, "known"))
     text = str(refused.value)
     assert f"found {f'forward-1-{committed}' if committed else 'no batch'}" in text
     assert f"between {settled} (last receipt) and {planned} (last plan)" in text
@@ -146,9 +146,13 @@ def test_a_lane_agrees_between_its_last_receipt_and_its_last_plan(
 class Committed(DeltaSnapshot):
     """A table of which only the last committed batch is known."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, table_id: str | None = None) -> None:
         super().__init__("/w/flights", None)
-        self._number = number
+        self._number, self._id = number, table_id
+
+    @property
+    def table_id(self) -> str | None:
+        return self._id
 
     def committed(self, sequence: BatchSequence) -> int:
         return self._number

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sluice.offsets.log_page import AbortedTransaction, LogPage, RecordBatch
+from sluice.offsets.log_verdicts import GapKind, missing_ranges
 from sluice.offsets.loss_causes import LossCause, LossKind
 from sluice.offsets.losses import Loss
 from sluice.offsets.receipts import GapCount, Span
-from sluice.protocol.settle.gaps import GapKind, Gaps, UnexplainedGap, explain, missing_ranges
+from sluice.protocol.settle.gaps import Gaps, UnexplainedGap, explain
 
 from tests.unit.builders import offsets
 

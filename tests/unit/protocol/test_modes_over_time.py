@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sluice.errors import ResetNeeded, SettingsError
 from sluice.offsets.batches import Batch, PlannedRange
@@ -140,8 +140,16 @@ events = ["write", "write", "create", "delete", "add", "bring back", "reset", "r
 steps = st.lists(st.tuples(st.sampled_from(events), topics, small, small), max_size=20)
 
 
+# The former topic, brought back, still has the place of a partition that the newer one lacked.
+BROUGHT_BACK = [
+    *(("write", "flights", 0, 1), ("create", "flights", 0, 0), ("write", "flights", 0, 1)),
+    *(("bring back", "flights", 0, 1), ("bring back", "flights", 1, 1)),
+]
+
+
 @settings(max_examples=300)
 @given(steps, st.integers(1, 7))
+@example(BROUGHT_BACK, 1)
 def test_no_order_of_events_appends_an_offset_twice(
     steps: list[tuple[str, str, int, int]], most: int
 ) -> None:

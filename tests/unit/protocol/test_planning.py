@@ -177,3 +177,15 @@ def test_partitions_that_a_topic_created_anew_lacks_are_given_up_once_a_reset_ha
     plan = plan_next(spec(), history(moved), anew)
     ends = {str(each.offsets): each.topic_id for each in plan.batches[0].ranges}
     assert ends == {"flights[0] [0, 9)": "new", "flights[1] [7, 7)": TOPIC_ID}
+
+
+def test_a_partition_that_the_topic_created_anew_gets_later_is_a_new_one() -> None:
+    """Its place in the cursor is of the old topic; the new one has been read in the others."""
+    moved = batch(planned(offsets(0, 9), topic_id="new"), offsets(7, 7, 1))
+    grown = state(log(0, 9, topic_id="new"), log(0, 4, topic_id="new"))
+    (planned_next,) = plan_next(spec(), history(moved), grown).batches
+    ends = {str(each.offsets): each.topic_id for each in planned_next.ranges}
+    assert ends == {"flights[0] [9, 9)": "new", "flights[1] [0, 4)": "new"}
+    gone = state(log(0, 9, topic_id="new"), log(2, 4, topic_id="new"))
+    with pytest.raises(DataLost, match="gone before the new partition"):
+        plan_next(spec(), history(moved), gone)

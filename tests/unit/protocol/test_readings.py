@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 from deltalake import CommitProperties, DeltaTable, Transaction
 from sluice.broker.client_settings import ClientSettings
@@ -17,6 +16,7 @@ from sluice.progress.resources import PipelineResources
 from sluice.protocol.ingest.reading import prepare_reading
 from sluice.protocol.plan.next_batches import plan_first, plan_next
 from sluice.tables.batch_commits import batch_metadata
+from sluice.tables.delta_log import COORDINATES
 from sluice.tables.ownership import OWNER
 from sluice.tables.warehouse import Warehouse
 
@@ -43,7 +43,7 @@ def resources(kafka: MemoryKafka, tmp_path: Path) -> PipelineResources:
     found = PipelineResources.of(spec(), Warehouse(str(tmp_path)), client, MemoryCluster(kafka))
     DeltaTable.create(
         found.data.uri,
-        pa.schema([("id", pa.int64())]),
+        COORDINATES,
         configuration={OWNER: "flights"},
         raise_if_key_not_exists=False,
     )

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from sluice.errors import ResetNeeded
 from sluice.protocol.plan.fingerprints import compare_fingerprints, ends_held, unmoved
-from sluice.protocol.plan.log_changes import require_same_topics
 
-from tests.unit.builders import TOPIC_ID, batch, log, offsets, partition, planned, state
+from tests.unit.builders import batch, log, offsets, partition, planned, state
 
 AT = partition()
 
@@ -58,19 +56,3 @@ def test_the_same_or_unknown_contradicts_nothing(
     expected: dict[object, str | None], found: dict[object, str | None]
 ) -> None:
     assert list(compare_fingerprints({AT: 40}, expected, found)) == []
-
-
-def test_a_topic_created_anew_after_reading_is_named() -> None:
-    whole = batch(offsets(10, 40, 0), offsets(5, 5, 1), number=7)
-    with pytest.raises(ResetNeeded) as refused:
-        require_same_topics(whole, state(log(topic_id="new"), log(topic_id="new")))
-    text = str(refused.value)
-    assert f"flights[0]: expected topic id {TOPIC_ID}, found new" in text
-    assert "flights[1]" not in text
-    assert "forward-1-7: committed, but" in text
-
-
-def test_the_same_topic_or_none_at_all_is_no_new_topic() -> None:
-    whole = batch(offsets(10, 40))
-    require_same_topics(whole, state(log()))
-    require_same_topics(whole, state())

@@ -29,7 +29,7 @@ def uri(tmp_path: Path) -> str:
 
 @pytest.fixture
 def kept(uri: str) -> KeptSchemas:
-    return KeptSchemas(uri)
+    return KeptSchemas(uri, "orders")
 
 
 def test_nothing_is_kept_at_first_and_a_look_makes_no_folder(kept: KeptSchemas, uri: str) -> None:
@@ -116,7 +116,7 @@ def test_of_many_at_once_one_wins_and_the_others_are_told_which(uri: str) -> Non
     def advance(number: int) -> RegisteredSchema:
         made = RegisteredSchema(str(number), "AVRO", json.dumps({"type": "int", "n": number}))
         started.wait()
-        return KeptSchemas(uri).advance(REGISTRY, "orders-value", made)
+        return KeptSchemas(uri, "orders").advance(REGISTRY, "orders-value", made)
 
     with ThreadPoolExecutor(several) as pool:
         found = list(pool.map(advance, range(several)))
@@ -125,7 +125,7 @@ def test_of_many_at_once_one_wins_and_the_others_are_told_which(uri: str) -> Non
     assert numbers == list(range(1, len(numbers) + 1))
     keys = {json.loads((readers / f"{n}.json").read_text())["key"] for n in numbers}
     assert {each.key for each in found} <= keys
-    assert KeptSchemas(uri).reader(REGISTRY, "orders-value") is not None
+    assert KeptSchemas(uri, "orders").reader(REGISTRY, "orders-value") is not None
 
 
 def test_of_many_that_keep_one_key_one_text_stays_and_the_others_are_refused(uri: str) -> None:
@@ -135,14 +135,14 @@ def test_of_many_that_keep_one_key_one_text_stays_and_the_others_are_refused(uri
         made = RegisteredSchema("7", "AVRO", json.dumps({"type": "int", "n": number}))
         started.wait()
         try:
-            KeptSchemas(uri).keep(REGISTRY, made)
+            KeptSchemas(uri, "orders").keep(REGISTRY, made)
         except SchemaChanged:
             return False
         return True
 
     with ThreadPoolExecutor(several) as pool:
         won = [n for n, kept in enumerate(pool.map(keep, range(several))) if kept]
-    found = KeptSchemas(uri).get(REGISTRY, "7")
+    found = KeptSchemas(uri, "orders").get(REGISTRY, "7")
     assert found is not None
     assert won == [json.loads(found.text)["n"]]
     ids = Path(uri, "_schemas", REGISTRY, "ids")
@@ -162,7 +162,7 @@ def test_a_draft_that_a_killed_process_left_is_no_schema(kept: KeptSchemas, uri:
 def test_any_subject_has_a_place_of_its_own(
     tmp_path_factory: pytest.TempPathFactory, subject: str
 ) -> None:
-    kept = KeptSchemas(str(tmp_path_factory.mktemp("any")))
+    kept = KeptSchemas(str(tmp_path_factory.mktemp("any")), "orders")
     kept.advance(REGISTRY, subject, SEVEN)
     kept.advance(REGISTRY, f"{subject}x", GUID)
     assert kept.reader(REGISTRY, subject) == SEVEN
@@ -212,7 +212,7 @@ def test_a_file_of_a_newer_sluice_is_left_to_it(kept: KeptSchemas, uri: str) -> 
 def test_a_disk_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "orders__offsets").write_text("a file where the folder should be")
     with pytest.raises(CommitUnknown, match="orders__offsets/_schemas: its files cannot be read"):
-        KeptSchemas(str(tmp_path / "orders__offsets")).keep(REGISTRY, SEVEN)
+        KeptSchemas(str(tmp_path / "orders__offsets"), "orders").keep(REGISTRY, SEVEN)
 
 
 def test_a_table_is_made_beside_them_and_vacuum_leaves_them_alone(

@@ -6,7 +6,14 @@ import re
 
 import pytest
 from sluice.lake.session import spark_conf
-from sluice.spec.spark_keys import ALLOWED, EXACT_CONF, SECRET, looks_secret, refusal_of
+from sluice.spec.spark_keys import (
+    ALLOWED,
+    EXACT_CONF,
+    SECRET,
+    looks_secret,
+    refusal_of,
+    strange_keys,
+)
 
 from tests.unit.builders import spec
 
@@ -25,6 +32,12 @@ NEVER_LISTED = (
     "spark.authenticate.secret",
     "spark.redaction.regex",
     "spark.sql.redaction.options.regex",
+    "spark.sql.legacy.parquet.nanosAsLong",
+    "spark.sql.catalog.lake.warehouse",
+    "spark.sql.hive.convertMetastoreParquet",
+    "spark.databricks.delta.properties.defaults.appendOnly",
+    "spark.databricks.delta.stats.skipping",
+    "spark.databricks.delta.retentionDurationCheck.enabled",
     "spark.databricks.delta.write.txnAppId",
     "spark.databricks.delta.write.txnVersion",
     "spark.submit.deployMode",
@@ -36,10 +49,7 @@ NEVER_LISTED = (
     "",
 )
 LISTED_BUT_SECRET = (
-    "spark.sql.catalog.lake.jdbc.password",
-    "spark.sql.catalog.lake.token",
-    "spark.sql.catalog.lake.s3.access-key-id",
-    "spark.sql.catalog.lake.account.key.x",
+    "spark.sql.codegen.password",
     "spark.driver.myKey",
     "spark.executor.private",
 )
@@ -47,13 +57,14 @@ SECRET_VALUES = (
     ("spark.driver.extraJavaOptions", "-Djavax.net.ssl.trustStorePassword=hunter2"),
     ("spark.executor.extraJavaOptions", "-Dfs.azure.account.key=hunter2"),
     ("spark.jars", "https://me:hunter2@repo.example/a.jar"),
-    ("spark.sql.x", "-----BEGIN PRIVATE KEY-----hunter2"),
-    ("spark.sql.catalog.lake.options", '{"password": "hunter2"}'),
+    ("spark.driver.x", "-----BEGIN PRIVATE KEY-----hunter2"),
+    ("spark.executor.x", '{"password": "hunter2"}'),
 )
 GOOD = {
     "spark.master": "spark://master:7077",
     "spark.sql.shuffle.partitions": "64",
-    "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
+    "spark.sql.adaptive.enabled": "true",
+    "spark.sql.parquet.compression.codec": "snappy",
     "spark.databricks.delta.optimizeWrite.enabled": "true",
     "spark.executor.memory": "8g",
     "spark.executor.memoryOverhead": "1g",
@@ -107,3 +118,24 @@ def test_spark_reads_the_same_words_as_python() -> None:
 def test_what_decides_how_records_land_is_refused_by_name(key: str) -> None:
     with pytest.raises(ValueError, match=rf"found {re.escape(key)}: .* always {EXACT_CONF[key]}"):
         spec(spark={key: "LEGACY"})
+
+
+DEFAULTS = "spark.databricks.delta.properties.defaults."
+FROM_ELSEWHERE = {
+    "spark.sql.legacy.parquet.nanosAsLong": "true",
+    "spark.sql.variable.substitute": "false",
+    "spark.databricks.delta.write.txnAppId": "sluice:p:forward:1",
+    f"{DEFAULTS}appendOnly": "true",
+    f"{DEFAULTS}setTransactionRetentionDuration": "interval 1 day",
+    f"{DEFAULTS}logRetentionDuration": "interval 1 day",
+}
+
+
+def test_what_a_server_adds_is_measured_by_the_list_for_specs() -> None:
+    """Defaults of table properties by the list for properties."""
+    good = {key: value for key, value in GOOD.items() if key.startswith("spark.sql.")}
+    allowed = {f"{DEFAULTS}logRetentionDuration": "interval 60 days"}
+    of_spark = {"spark.sql.catalog.spark_catalog": "x", "spark.sql.extensions": "x"}
+    found = {**FROM_ELSEWHERE, **good, "spark.executor.cores": "1", **of_spark}
+    assert strange_keys(found, []) == sorted(FROM_ELSEWHERE)
+    assert strange_keys(allowed | spark_conf(spec()), spark_conf(spec())) == []

@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 from sluice.errors import ResetNeeded, TableRefused
 from sluice.tables.foreign_commits import (
     UNKNOWN,
-    LandedBatch,
     TableCommit,
+    brought_back,
+    in_effect,
     judged_up_to,
     require_all_there,
     require_no_foreign_commits,
-    undone_by_restore,
+    restores_of,
 )
 
 from tests.unit.builders import batch, offsets
@@ -39,37 +40,56 @@ def logs(draw: st.DrawFn) -> list[TableCommit]:
     return commits
 
 
-@given(logs())
-def test_a_batch_is_undone_when_its_version_is_not_among_those_that_made_the_table(
-    commits: list[TableCommit],
-) -> None:
-    # The model: the table at a version is the set of the writes that made it.
+def tables_of(commits: list[TableCommit]) -> list[frozenset[int]]:
+    """The model: the table at a version is the set of the writes that made it."""
     tables: list[frozenset[int]] = []
     for each in commits:
         before = tables[-1] if tables else frozenset()
         tables.append(before | {each.version} if each.restored is None else tables[each.restored])
-    landed = [LandedBatch(batch(), each.version) for each in commits if each.restored is None]
-    undone = {each.version for each in undone_by_restore(landed, commits)}
-    assert undone == {each.version for each in landed} - tables[-1]
+    return tables
 
 
-def test_nothing_is_undone_where_nothing_was_done_by_others() -> None:
-    assert undone_by_restore([LandedBatch(batch(), 3)], []) == []
+@given(logs())
+def test_a_write_is_in_effect_when_it_is_among_those_that_made_the_table(
+    commits: list[TableCommit],
+) -> None:
+    for at, table in enumerate(tables_of(commits)):
+        written = {each.version for each in commits if each.restored is None}
+        there = {each for each in written if in_effect(each, at, restores_of(commits))}
+        assert there == table
+
+
+@given(logs(), st.data())
+def test_what_was_undone_by_a_moment_and_is_there_again_has_been_brought_back(
+    commits: list[TableCommit], data: st.DataObject
+) -> None:
+    judged = data.draw(st.integers(0, len(commits) - 1))
+    back = {each.version for each in brought_back(commits, judged) if each.restored is None}
+    tables = tables_of(commits)
+    assert back == {each for each in tables[-1] - tables[judged] if each <= judged}
 
 
 def test_what_was_undone_is_named_with_its_ranges_and_the_way_on() -> None:
-    landed = [
-        LandedBatch(batch(offsets(0, 10), offsets(3, 3, 1), number=4), 4),
-        LandedBatch(batch(offsets(10, 15), offsets(3, 9, 1), number=5), 5),
+    undone = [
+        batch(offsets(0, 10), offsets(3, 3, 1), number=4),
+        batch(offsets(10, 15), offsets(3, 9, 1), number=5),
     ]
     with pytest.raises(ResetNeeded) as refused:
-        require_all_there("/t", "flights", landed, [restore(7, 3)])
+        require_all_there("/t", "flights", undone, [], [restore(7, 3)])
     text = str(refused.value)
     assert text.startswith("/t: version 7 is a RESTORE to version 3: expected the rows of every")
     assert "found forward-1-4, forward-1-5 undone: flights[0] [0, 15), flights[1] [3, 9)." in text
     assert "`sluice reset flights --to-table`" in text
     assert "RESTORE the table to version 6" in text
-    require_all_there("/t", "flights", [], [restore(7, 3)])
+    require_all_there("/t", "flights", [], [], [restore(7, 3)])
+
+
+def test_what_a_restore_has_brought_back_is_named_as_well() -> None:
+    back = [batch(offsets(0, 10), number=4)]
+    with pytest.raises(
+        ResetNeeded, match=r"found forward-1-4 there again, .*: flights\[0\] \[0, 10"
+    ):
+        require_all_there("/t", "flights", [], back, [restore(7, 3)])
 
 
 @pytest.mark.parametrize(
@@ -105,9 +125,9 @@ def test_a_restore_to_a_version_that_is_gone_stops_the_line_until_it_is_undone_o
     with pytest.raises(TableRefused, match=r"unknown what it undid. RESTORE .* to version 4,"):
         require_no_foreign_commits("/t", "flights", [unknown], {})
     require_no_foreign_commits("/t", "flights", [unknown, restore(6, 4)], {})
-    landed = [LandedBatch(batch(number=4), 4), LandedBatch(batch(number=5), 7)]
-    assert undone_by_restore(landed, [unknown, write(7)]) == landed[:1]
-    assert undone_by_restore(landed, judged_up_to([unknown, write(7)], 5)) == []
+    assert not in_effect(4, 7, restores_of([unknown, write(7)]))
+    assert in_effect(7, 7, restores_of([unknown, write(7)]))
+    assert in_effect(4, 7, restores_of(judged_up_to([unknown, write(7)], 5)))
     assert judged_up_to([unknown], 4) == [unknown]
 
 

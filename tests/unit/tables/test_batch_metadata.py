@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sluice.offsets.quarantine_tickets import NOTHING_ASIDE, SetAside
 from sluice.tables.batch_commits import (
+    aside_of,
     attempt_of,
     batch_metadata,
     batch_of,
@@ -102,3 +105,10 @@ def test_what_others_wrote_tells_nothing(text: str) -> None:
     assert batch_of(commit(text)) is None
     assert attempt_of(commit(text)) is None
     assert fingerprints_of(commit(text)) == {}
+
+
+def test_a_commit_tells_what_of_its_batch_is_in_quarantine() -> None:
+    at = datetime(2026, 1, 2, 3, 4, 5, 678901, UTC)
+    for aside in (NOTHING_ASIDE, SetAside(3, at)):
+        assert aside_of(commit(batch_metadata(BATCH, "one", aside=aside))) == aside
+    assert aside_of(commit(batch_metadata(BATCH, "one"))) is None, "as before it was recorded"

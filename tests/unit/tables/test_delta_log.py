@@ -55,6 +55,27 @@ def test_a_commit_that_the_log_has_lost_is_at_most_the_last_one_lost(tmp_path: P
     assert (snapshot.last_lost, snapshot.landed_in(landed)) == (1, 1)
 
 
+def test_the_fingerprints_of_a_batch_are_found_where_its_receipt_says_or_anywhere(
+    tmp_path: Path,
+) -> None:
+    table, landed = tmp_path / "t", batch(offsets(0, 3))
+    write_deltalake(table, NOTHING)
+    told = batch_metadata(landed, "attempt", {offsets(0, 3).partition: "c0ffee"})
+    write_deltalake(
+        table,
+        NOTHING,
+        mode="append",
+        commit_properties=CommitProperties(custom_metadata={"userMetadata": told}),
+    )
+    write_deltalake(table, NOTHING, mode="append")
+    snapshot = DeltaLog(str(table)).snapshot()
+    # None: not known; 1: right; others: it landed in another table, or a copy has grown anew.
+    for version in (None, 0, 1, 2, 9):
+        assert snapshot.fingerprints(landed, version) == {offsets(0, 3).partition: "c0ffee"}
+    (table / "_delta_log" / f"{1:020d}.json").unlink()
+    assert snapshot.fingerprints(landed, 1) == {}
+
+
 def placed(rows: int) -> pa.Table:
     zeros = pa.array([0] * rows, pa.int32())
     return pa.table({"_topic_id": pa.array(["t"] * rows, pa.string()), "_partition": zeros})

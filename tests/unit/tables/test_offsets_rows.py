@@ -27,15 +27,17 @@ format_version pipeline lane generation batch_id batch event mode topic topic_id
 start_offset end_offset log_start_offset last_stable_offset leader_epoch records quarantined gaps
 gap_control gap_aborted gap_compacted gap_lost data_version cursor_before cursor_after closed_at
 cluster_id data_table_id run_id actor reason recorded_at spec
+complete_until quarantine_table_id
 """
 PROMISED = set(PROMISED_TEXT.split())
 TABLE_ID = "6f1c1a1e-2b7e-4d2c-9d60-1f0f8f0f7a11"
+ASIDE_ID = "0a9c1a1e-2b7e-4d2c-9d60-1f0f8f0f7a12"
 LOSS = Loss(offsets(5, 20, 1), TOPIC_ID, parse_cause("retention or deleted records"))
 
 
 def test_a_planned_row_says_everything_about_its_range() -> None:
     written = planned(offsets(5, 9, 2), log_start=1, stable=30, epoch=4)
-    plan = Plan((batch(written, number=42),)).for_table(TABLE_ID)
+    plan = Plan((batch(written, number=42),)).for_tables(TABLE_ID, ASIDE_ID)
     (row,) = plan_rows(plan, ORIGIN)
     assert row == {
         "format_version": 2,
@@ -56,6 +58,7 @@ def test_a_planned_row_says_everything_about_its_range() -> None:
         "leader_epoch": 4,
         "cluster_id": CLUSTER,
         "data_table_id": TABLE_ID,
+        "quarantine_table_id": ASIDE_ID,
         "run_id": "scheduled__2013-01-01",
         "actor": "airflow",
         "recorded_at": datetime(2013, 1, 2, 3, 4, tzinfo=UTC),
@@ -66,7 +69,7 @@ def test_a_loss_row_says_what_was_lost_and_belongs_to_no_batch() -> None:
     plan = Plan((batch(offsets(0, 1), offsets(20, 25, 1)),), (LOSS,))
     (row,) = (row for row in plan_rows(plan, ORIGIN) if row["event"] == "loss")
     assert "batch_id" not in row
-    assert "batch" not in row
+    assert row["batch"] is None
     assert (row["topic"], row["partition"], row["topic_id"]) == ("flights", 1, TOPIC_ID)
     assert (row["start_offset"], row["end_offset"]) == (5, 20)
     assert (row["gaps"], row["gap_lost"]) == (15, 15)

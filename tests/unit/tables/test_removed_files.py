@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 from sluice.tables.removed_files import RemovedFile, removed_files
+from sluice.tables.rows import removed_rows
 
 from tests.unit.builders import offsets
 
@@ -43,6 +44,27 @@ def test_without_the_log_before_it_they_may_have_held_anything(table: Path) -> N
     for version in (0, 1):
         (table / "_delta_log" / f"{version:020d}.json").unlink()
     assert removed_files(str(table), 2) == [RemovedFile()]
+
+
+def test_what_a_commit_removed_is_read_without_opening_another_version(table: Path) -> None:
+    opened = DeltaTable(table)
+    for version in (0, 1):
+        (table / "_delta_log" / f"{version:020d}.json").unlink()
+    columns, keys = ["_topic_id", "_partition", "_offset"], ["_partition", "_offset"]
+    found = removed_rows(opened, 2, columns, keys)
+    assert found is not None
+    assert found["_offset"].to_pylist() == [3]
+    assert removed_rows(opened, 1, columns, keys) is None, "its commit is gone"
+
+
+def test_of_a_commit_that_only_adds_no_file_is_read(table: Path) -> None:
+    opened = DeltaTable(table)
+    for each in table.glob("*.parquet"):
+        each.unlink()
+    found = removed_rows(opened, 1, ["_partition", "_offset"], ["_partition", "_offset"])
+    assert found is not None
+    assert found.num_rows == 0
+    assert removed_rows(opened, 2, ["_offset"], ["_offset"]) is None, "its files are gone"
 
 
 @pytest.mark.parametrize(

@@ -76,3 +76,12 @@ def test_in_a_bucket_the_command_leaves_the_schemas(tmp_path: Path) -> None:
         "aws s3 mv --recursive --exclude '_schemas/*' s3://lake/orders__offsets/"
         " s3://lake/orders__offsets__20260701T123000Z/"
     ) in str(refused.value)
+
+
+def test_two_tables_that_are_set_aside_in_one_second_have_two_names(table: Path) -> None:
+    first = Path(set_aside(str(table), AT))
+    table.mkdir(exist_ok=True)
+    (table / "new").touch()
+    second = Path(set_aside(str(table), AT))
+    assert second.name > first.name
+    assert (second / "new").exists()

@@ -6,6 +6,7 @@ import base64
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import NamedTuple
 
 from sluice.clock import Chance, Clock
 from sluice.offsets.partition_log import Retention
@@ -32,12 +33,19 @@ class Appended:
     batch: Batch
 
 
+class GroupOffset(NamedTuple):
+    """What a group has committed, and what it has said about it."""
+
+    offset: int
+    words: str
+
+
 @dataclass(frozen=True)
 class State:
     """A copy of the brokers' data: topics, ids and groups."""
 
     topics: Mapping[str, Topic]
-    groups: Mapping[str, Mapping[TopicPartition, int]]
+    groups: Mapping[str, Mapping[TopicPartition, GroupOffset]]
 
 
 class MemoryKafka:
@@ -53,7 +61,7 @@ class MemoryKafka:
         self.listeners: list[Callable[[Appended], None]] = []
         self._clock, self._chance = clock, chance
         self._topics: dict[str, Topic] = {}
-        self._groups: dict[str, dict[TopicPartition, int]] = {}
+        self._groups: dict[str, dict[TopicPartition, GroupOffset]] = {}
         self._producers = 0
 
     # What there is
@@ -64,7 +72,7 @@ class MemoryKafka:
         return self._topics
 
     @property
-    def groups(self) -> Mapping[str, Mapping[TopicPartition, int]]:
+    def groups(self) -> Mapping[str, Mapping[TopicPartition, GroupOffset]]:
         """The offsets that groups have committed."""
         return self._groups
 
@@ -189,9 +197,11 @@ class MemoryKafka:
 
     # Groups
 
-    def commit_group(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
-        """Commit offsets of topics that are there."""
-        there = {at: offset for at, offset in offsets.items() if self.has(at)}
+    def commit_group(
+        self, group: str, offsets: Mapping[TopicPartition, int], words: str = ""
+    ) -> None:
+        """Commit offsets of topics that are there, with words that Kafka keeps."""
+        there = {at: GroupOffset(each, words) for at, each in offsets.items() if self.has(at)}
         self._groups[group] = {**self._groups.get(group, {}), **there}
 
     def forget(self, group: str) -> None:

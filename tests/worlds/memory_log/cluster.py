@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 
-from sluice.broker.port import ReadOffsets, Sample, TopicSelection
+from sluice.broker.port import ReadOffsets, Sample, TopicEnd, TopicSelection
 from sluice.broker.reader import moment_of
 from sluice.offsets.log_page import LogPage
 from sluice.offsets.notation import Positions
@@ -60,12 +60,12 @@ class MemoryCluster:
         self._questions.ask("last stable offsets")
         stable = {each: self._questions.log(each).last_stable_offset for each in ids}
         states = {
-            each: PartitionLog(
+            each: PartitionLog.told(
                 topic_id=ids[each],
-                log_start_offset=log.log_start,
-                last_stable_offset=stable[each],
-                end_offset=max(log.end, stable[each]),
-                leader_epoch=log.leader_epoch,
+                start=log.log_start,
+                stable=stable[each],
+                end=log.end,
+                epoch=log.leader_epoch,
             )
             for each, log in logs.items()
         }
@@ -76,7 +76,7 @@ class MemoryCluster:
     ) -> Mapping[TopicPartition, int | None]:
         """The first offset whose record is at or after the moment; None where none is."""
         self._questions.ask("offsets for time")
-        at = max(0, int(moment.timestamp() * 1000))
+        at = max(0, (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1))
         return {each: first_at(self._questions.log(each), at) for each in partitions}
 
     def topic_names(self) -> list[str]:
@@ -100,18 +100,30 @@ class MemoryCluster:
     ) -> Mapping[TopicPartition, int | None]:
         """The committed offsets of a consumer group; None where there is none."""
         committed = self._questions.ask("group offsets").groups.get(group, {})
-        return {each: committed.get(each) for each in partitions}
+        found: dict[TopicPartition, int | None] = dict.fromkeys(partitions)
+        if any(at.words for at in committed.values()):
+            self._questions.ask("topics")
+        for each in partitions:
+            at = committed.get(each)
+            if at is not None and at.words in ("", self._topic_id(each)):
+                found[each] = at.offset
+        return found
 
-    def mirror(self, group: str, cursor: Positions) -> None:
-        """Commit the cursor as a consumer group's offsets, except where a log is gone."""
-        kafka = self._questions.ask("topics")
-        there = {each: end for each, end in cursor.items() if kafka.has(each)}
+    def _topic_id(self, partition: TopicPartition) -> str | None:
+        topic = self._kafka.topics.get(partition.topic)
+        return topic.topic_id if topic and self._kafka.has(partition) else None
+
+    def mirror(self, group: str, cursor: Mapping[TopicPartition, TopicEnd]) -> None:
+        """Commit the cursor as a consumer group's offsets, where its topic is still there."""
+        self._questions.ask("topics")
+        there = {each: at for each, at in cursor.items() if self._topic_id(each) == at.topic_id}
         if not there:
             return
-        self._questions.ask("mirror")
+        kafka = self._questions.ask("mirror")
         if group in kafka.in_use:
             raise unavailable("Broker: Unknown member")
-        kafka.commit_group(group, there)
+        for each, at in there.items():
+            kafka.commit_group(group, {each: at.end}, at.topic_id)
 
     # What the logs hold
 

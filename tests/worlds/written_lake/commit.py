@@ -13,6 +13,7 @@ from typing import Any
 from deltalake import DeltaTable
 from sluice.clock import Chance, Clock
 from sluice.errors import CommitConflict
+from sluice.lake.write_failures import predecessor_missing
 
 from tests.worlds.written_lake.conflicts import NO_BASIS, Basis, conflict
 from tests.worlds.written_lake.data_files import dashed
@@ -57,6 +58,7 @@ class Committer:
 
     def _put(self, draft: Draft, version: int) -> bool:
         log = Path(draft.uri, "_delta_log")
+        _require_predecessor(log, version)
         log.mkdir(parents=True, exist_ok=True)
         now = self._clock.now()
         lines = [{"commitInfo": self._info(draft, milliseconds(now))}, *draft.actions]
@@ -99,6 +101,13 @@ class Committer:
             every = int(table.metadata().configuration.get(_INTERVAL, "10"))
             if version % every == 0:
                 table.create_checkpoint()
+
+
+def _require_predecessor(log: Path, version: int) -> None:
+    """As the product's log stores do in Spark's JVM."""
+    before = f"{version - 1:020d}"
+    if version and not (log / f"{before}.json").exists() and not any(log.glob(f"{before}.check*")):
+        raise predecessor_missing(f"{log}/{version:020d}.json")
 
 
 def newest_version(uri: str) -> int:

@@ -10,9 +10,11 @@ from typing import Any
 import pyarrow as pa
 from sluice.clock import Chance, Clock
 from sluice.failpoints import reach
+from sluice.lake.kept_rows import rows_of_nothing
 from sluice.lake.port import BatchAttempt, QuarantineResult, Undecodable
 from sluice.offsets.batches import Batch
-from sluice.offsets.ranges import span_of
+from sluice.offsets.ranges import OffsetRange, TopicPartition, span_of
+from sluice.offsets.receipts import Span
 from sluice.progress.resources import PipelineResources
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.tables.batch_commits import batch_metadata
@@ -21,10 +23,10 @@ from tests.worlds.written_lake.creation import QUARANTINE, Tables
 from tests.worlds.written_lake.decoded import Decoded, decoded
 from tests.worlds.written_lake.moments import microseconds
 from tests.worlds.written_lake.records import ReadRecords, Record
-from tests.worlds.written_lake.replaced import RowsInRanges, RowsOfBatch
+from tests.worlds.written_lake.replaced import RowsInRanges
 from tests.worlds.written_lake.state import TableState
 from tests.worlds.written_lake.types import arrow_schema, field_of
-from tests.worlds.written_lake.writing import Writing
+from tests.worlds.written_lake.writing import Writing, besides, places_of
 
 _SAMPLES = 5
 
@@ -61,14 +63,19 @@ class WrittenLake:
         self._commit(reading, _decodable)
 
     def quarantine(self, reading: BatchAttempt) -> QuarantineResult:
-        """Make the batch's undecodable records durable, replacing an earlier attempt's."""
+        """Make the batch's undecodable records durable, with the ticket of the attempt."""
+        ticket = reading.ticket
+        assert ticket is not None, "the protocol gives it"
         reach("reading")
         writing = self._writing(self.resources.quarantine.uri)
         records = self._read(reading)
         found = self._decoded(records)
         wrong = [each for each in found if each.error is not None]
         told = batch_metadata(reading.batch, reading.attempt)
-        writing.replace(self._set_aside(wrong, reading), RowsOfBatch(str(reading)), told)
+        if not writing.has_used(ticket.app_id, ticket.number):
+            rows = self._set_aside(wrong, reading, microseconds(ticket.at))
+            writing.append(rows, (ticket.app_id, ticket.number), told)
+        self.resources.quarantine.snapshot().require_added(ticket, reading.attempt)
         in_order = sorted(wrong, key=lambda each: (each.record.partition, each.record.offset))
         samples = tuple(f"{each.record}: {each.error}" for each in in_order[:_SAMPLES])
         return QuarantineResult(len(records), len(wrong), samples)
@@ -83,24 +90,45 @@ class WrittenLake:
             again = self._read(reading)
             reach("kept rows known")
         writing = self._writing(self.resources.data.uri)
-        if writing.has_landed(reading.batch):
+        recorded = (reading.batch.sequence.app_id, reading.batch.number)
+        if writing.has_used(*recorded):
             return
         records = again if again is not None and reading.compacts else self._read(reading)
         rows = self._rows(chosen(self._decoded(records)), reading)
         named = replace(reading, spec=self.spec.edition)
-        told = batch_metadata(named.batch, named.attempt, named.fingerprints, named.spec)
+        told = batch_metadata(
+            named.batch, named.attempt, named.fingerprints, named.spec, named.aside
+        )
         columns = (*self.spec.shape.columns, *self.spec.formats.our_columns)
         if again is None:
-            writing.append(rows, reading.batch, told, columns)
+            writing.append(rows, recorded, told, columns)
             return
         where = RowsInRanges(reading)
         if len(again) < span_of(reading.ranges):
             read = {(each.partition, each.offset) for each in again}
-            rows = [*rows, writing.rows_besides(where, read)]
-        writing.replace(rows, where, told, reading.batch, columns)
+            kept = writing.rows_besides(where, read)
+            rows += self._that_stay(kept, reading)
+        writing.replace(rows, where, told, recorded, columns)
+
+    def _that_stay(self, parts: Sequence[pa.Table], reading: BatchAttempt) -> list[pa.Table]:
+        """Of rows whose records were not delivered, those whose records are proved gone.
+
+        A batch that may not change them takes them over as they are.
+        """
+        if reading.batch.only is not None:
+            return [_taken_over(each, str(reading)) for each in parts]
+        undelivered: dict[TopicPartition, list[Span]] = {}
+        for partition, at in sorted({place for each in parts for place in places_of(each)}):
+            undelivered.setdefault(partition, []).append((at, at + 1))
+        gone = rows_of_nothing(self.resources.kafka, undelivered)
+        offsets = ((each.partition, range(each.start, each.end)) for each in gone)
+        left_out = {(partition, at) for partition, some in offsets for at in some}
+        return [besides(each, left_out) for each in parts]
 
     def _read(self, reading: BatchAttempt) -> list[Record]:
-        return [each for some in reading.ranges if some.span for each in self.read_records(some)]
+        found = [each for some in reading.ranges if some.span for each in self.read_records(some)]
+        only = reading.batch.only
+        return found if only is None else [each for each in found if _is_in(each, only)]
 
     def _decoded(self, records: Iterable[Record]) -> list[Decoded]:
         return [decoded(each, self.spec) for each in records]
@@ -122,15 +150,27 @@ class WrittenLake:
 
         return _tables(found, row, arrow_schema(map(field_of, columns)))
 
-    def _set_aside(self, found: Iterable[Decoded], reading: BatchAttempt) -> list[pa.Table]:
-        now = microseconds(self.clock.now())
-
+    def _set_aside(
+        self, found: Iterable[Decoded], reading: BatchAttempt, at: int
+    ) -> list[pa.Table]:
         def row(each: Decoded) -> dict[str, Any]:
             envelope = _envelope(each.record, reading.batch)
             told = {"value": each.record.value, "error": each.error, "_batch": str(reading)}
-            return {**envelope, **told, "quarantined_at": now}
+            return {**envelope, **told, "quarantined_at": at}
 
         return _tables(found, row, arrow_schema(map(field_of, QUARANTINE)))
+
+
+def _taken_over(rows: pa.Table, batch: str) -> pa.Table:
+    names = pa.array([batch] * len(rows), pa.string())
+    return rows.set_column(rows.schema.names.index("_batch"), "_batch", names)
+
+
+def _is_in(record: Record, ranges: Iterable[OffsetRange]) -> bool:
+    return any(
+        each.partition == record.partition and each.start <= record.offset < each.end
+        for each in ranges
+    )
 
 
 def _all(found: Sequence[Decoded]) -> list[Decoded]:

@@ -35,30 +35,6 @@ class Rows(Protocol):
 
 
 @dataclass(frozen=True)
-class RowsOfBatch:
-    """The rows of the quarantine table that name a batch."""
-
-    batch: str
-
-    @property
-    def predicate(self) -> str:
-        """Its text."""
-        return f"_batch = '{self.batch}'"
-
-    def may_be_in(self, partition: Mapping[str, str | None]) -> bool:
-        """The table has no partitions."""
-        return True
-
-    def may_be_of(self, file: StoredFile) -> bool:
-        """By its statistics."""
-        return _within(self.batch, self.batch, "_batch", file)
-
-    def mask(self, rows: pa.Table) -> pa.Array:
-        """Which rows are such."""
-        return pc.fill_null(pc.equal(rows["_batch"], self.batch), False)
-
-
-@dataclass(frozen=True)
 class RowsInRanges:
     """The rows of the data table at the offsets of a batch, by topic and topic id."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -14,6 +14,10 @@ import pyarrow.compute as pc
 
 # Delta cuts text at so many of Java's characters; a cut maximum gets a character behind all others.
 _LONGEST = 32
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST = (datetime(9999, 12, 31, tzinfo=UTC) - _EPOCH) // timedelta(milliseconds=1)
+# The Gregorian calendar repeats itself after 400 years.
+_CYCLE = 146_097 * 24 * 3600 * 1000
 _BEHIND_ASCII, _BEHIND_ALL = "\x7f", "\U0010ffff"
 
 
@@ -28,6 +32,10 @@ def statistics(rows: pa.Table, columns: Iterable[str]) -> str:
         nulls[name] = values.null_count
         if values.null_count == len(values) or not _is_compared(values.type):
             continue
+        if pa.types.is_timestamp(values.type):
+            bounds = pc.min_max(values.cast(pa.int64())).as_py()
+            least[name], greatest[name] = (_moment(bounds[each]) for each in ("min", "max"))
+            continue
         found = pc.min_max(values).as_py()
         if pa.types.is_float32(values.type):
             found = {key: float(str(np.float32(each))) for key, each in found.items()}
@@ -41,10 +49,17 @@ def _is_compared(kind: pa.DataType) -> bool:
     return not (pa.types.is_boolean(kind) or pa.types.is_binary(kind) or pa.types.is_nested(kind))
 
 
+def _moment(microseconds: int) -> str:
+    """Java writes a year beyond 9999 with a sign, and Python has no such moment."""
+    milliseconds = microseconds // 1000
+    cycles = max(0, milliseconds - _LAST) // _CYCLE + (milliseconds > _LAST)
+    moment = _EPOCH + timedelta(milliseconds=milliseconds - cycles * _CYCLE)
+    year = moment.year + 400 * cycles
+    return f"{'+' * (year > 9999)}{year:04d}-{moment:%m-%dT%H:%M:%S}.{milliseconds % 1000:03d}Z"
+
+
 def _shown(value: Any, *, cut_behind: bool) -> Any:
     match value:
-        case datetime():
-            return f"{value:%Y-%m-%dT%H:%M:%S}.{value.microsecond // 1000:03d}Z"
         case date():
             return value.isoformat()
         case Decimal():

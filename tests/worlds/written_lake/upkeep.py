@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from deltalake.exceptions import DeltaError
 from sluice.clock import Chance, Clock
+from sluice.errors import SparkFailed
 from sluice.lake.port import Compacted
 from sluice.offsets.quarantined import BatchOffsets
 
@@ -21,6 +24,15 @@ from tests.worlds.written_lake.vacuum import vacuum
 _LARGE = 2**30
 
 
+@contextmanager
+def _naming_failures() -> Iterator[None]:
+    """As Spark's: whatever stops it is named."""
+    try:
+        yield
+    except (DeltaError, OSError) as problem:
+        raise SparkFailed(f"Spark stopped: {problem}") from problem
+
+
 @dataclass(frozen=True)
 class WrittenUpkeep:
     """Implements the port `Upkeep`."""
@@ -30,6 +42,7 @@ class WrittenUpkeep:
     chance: Chance
     switch: Callable[[str], None]
 
+    @_naming_failures()
     def remove_quarantined(self, rows: Sequence[BatchOffsets]) -> None:
         """Delete rows from the quarantine table, in one commit."""
         state = self._state(self.quarantine)
@@ -74,6 +87,7 @@ class WrittenUpkeep:
             )
         )
 
+    @_naming_failures()
     def compact(self, uri: str) -> Compacted:
         """Rewrite a table's small files as one for each partition; no row changes."""
         state = self._state(uri)
@@ -111,6 +125,7 @@ class WrittenUpkeep:
         )
         return Compacted(len(old), len(added))
 
+    @_naming_failures()
     def vacuum(self, uri: str) -> None:
         """Delete files that the table has not referenced for its retention."""
         vacuum(self._state(uri), self.clock, Committer(self.clock, self.chance))

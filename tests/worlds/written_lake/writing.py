@@ -8,7 +8,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 from sluice.clock import Chance, Clock
-from sluice.offsets.batches import Batch
 from sluice.offsets.ranges import TopicPartition
 from sluice.spec.columns import Column
 
@@ -20,6 +19,10 @@ from tests.worlds.written_lake.replaced import Rows
 from tests.worlds.written_lake.state import StoredFile, TableState
 from tests.worlds.written_lake.types import Field, arrow_schema, field_of
 
+Place = tuple[TopicPartition, int]
+Recorded = tuple[str, int]
+"""A transaction id and its version."""
+
 
 class Writing:
     """A write that is based on a table's state."""
@@ -30,18 +33,23 @@ class Writing:
         self._state = state
         self._clock, self._chance, self._switch = clock, chance, switch
 
-    def has_landed(self, batch: Batch) -> bool:
-        """Whether the batch's transaction version is recorded: Delta then skips the write."""
-        return (self._state.transaction(batch.sequence.app_id) or 0) >= batch.number
+    def has_used(self, app_id: str, version: int) -> bool:
+        """Whether the transaction version is recorded: Delta then skips the write."""
+        return (self._state.transaction(app_id) or 0) >= version
 
     def append(
-        self, parts: Sequence[pa.Table], batch: Batch, told: str, columns: Sequence[Column]
+        self,
+        parts: Sequence[pa.Table],
+        recorded: Recorded,
+        told: str,
+        columns: Sequence[Column] | None = None,
     ) -> None:
         """Add rows, in a blind append."""
-        fields = self._fields(columns)
+        fields = self._fields(columns or ())
         added = self._files(fields).write(_whole(parts, arrow_schema(fields)))
-        parameters = {"mode": "Append", "partitionBy": "[]", "canMergeSchema": True}
-        actions = [*self._transaction(batch), *self._metadata(fields), *_adds(added)]
+        merging = {} if columns is None else {"canMergeSchema": True}
+        parameters = {"mode": "Append", "partitionBy": "[]", **merging}
+        actions = [*self._transaction(recorded), *self._metadata(fields), *_adds(added)]
         self._commit(
             Draft(
                 self._state.uri,
@@ -51,7 +59,7 @@ class Writing:
                 actions,
                 _metrics(added, parts),
                 told,
-                basis=Basis(batch.sequence.app_id),
+                basis=Basis(recorded[0]),
             )
         )
 
@@ -60,8 +68,8 @@ class Writing:
         parts: Sequence[pa.Table],
         where: Rows,
         told: str,
-        batch: Batch | None = None,
-        columns: Sequence[Column] = (),
+        recorded: Recorded,
+        columns: Sequence[Column],
     ) -> None:
         """Remove the rows that `where` names, and add these, in one commit."""
         fields = self._fields(columns)
@@ -80,9 +88,6 @@ class Writing:
         moved = files.write(_whole(copies, schema))
         now = milliseconds(self._clock.now())
         removed = [{"remove": removal(each, now)} for each in touched]
-        if batch is None and not (added or removed):
-            # Delta records no empty commit.
-            return
         mode = {"mode": "Overwrite", "partitionBy": "[]", "predicate": where.predicate}
         metrics = {
             "numFiles": len(added) + len(moved),
@@ -94,19 +99,19 @@ class Writing:
             "numOutputRows": sum(map(len, parts)) + copied,
             "numOutputBytes": sum(each["size"] for each in (*added, *moved)),
         }
-        ids = self._transaction(batch) if batch else []
+        ids = self._transaction(recorded)
         self._commit(
             Draft(
                 self._state.uri,
                 self._state.version,
                 "WRITE",
-                {**mode, "canMergeSchema": True} if batch else mode,
+                {**mode, "canMergeSchema": True},
                 [*ids, *self._metadata(fields), *_adds(added), *removed, *_adds(moved)],
                 metrics,
                 told,
                 blind=False,
                 basis=Basis(
-                    batch.sequence.app_id if batch else None,
+                    recorded[0],
                     where.may_be_in,
                     frozenset(each.path for each in candidates),
                     frozenset(each.path for each in touched),
@@ -114,24 +119,16 @@ class Writing:
             )
         )
 
-    def rows_besides(self, where: Rows, known: Collection[tuple[TopicPartition, int]]) -> pa.Table:
-        """Of the rows that `where` names, those at other places than the known ones."""
-        schema = self._state.schema
-        parts = [schema.empty_table()]
+    def rows_besides(self, where: Rows, known: Collection[Place]) -> list[pa.Table]:
+        """Of the rows that `where` names, those at other places than the known ones.
+
+        By the files that hold them: Spark reads each in a task, which writes a file.
+        """
+        found = []
         for each in self._candidates(where):
-            rows = read_rows(self._state.uri, each, schema)
-            mine = rows.filter(where.mask(rows))
-            places = zip(
-                mine["_topic"].to_pylist(),
-                mine["_partition"].to_pylist(),
-                mine["_offset"].to_pylist(),
-                strict=True,
-            )
-            left = [
-                (TopicPartition(topic, number), at) not in known for topic, number, at in places
-            ]
-            parts.append(mine.filter(pa.array(left, pa.bool_())))
-        return pa.concat_tables(parts)
+            rows = read_rows(self._state.uri, each, self._state.schema)
+            found.append(besides(rows.filter(where.mask(rows)), known))
+        return [each for each in found if len(each)]
 
     def _candidates(self, where: Rows) -> list[StoredFile]:
         return [
@@ -158,15 +155,27 @@ class Writing:
             return []
         return [{"metaData": self._state.metadata(fields)}]
 
-    def _transaction(self, batch: Batch) -> list[dict[str, Any]]:
+    def _transaction(self, recorded: Recorded) -> list[dict[str, Any]]:
         now = milliseconds(self._clock.now())
-        recorded = {"appId": batch.sequence.app_id, "version": batch.number, "lastUpdated": now}
-        return [{"txn": recorded}]
+        app_id, version = recorded
+        return [{"txn": {"appId": app_id, "version": version, "lastUpdated": now}}]
 
     def _commit(self, draft: Draft) -> None:
         self._switch("lake: files written")
         Committer(self._clock, self._chance).commit(draft)
         self._switch("lake: committed")
+
+
+def places_of(rows: pa.Table) -> list[Place]:
+    """Where each row is."""
+    columns = (rows[name].to_pylist() for name in ("_topic", "_partition", "_offset"))
+    return [(TopicPartition(topic, number), at) for topic, number, at in zip(*columns, strict=True)]
+
+
+def besides(rows: pa.Table, known: Collection[Place]) -> pa.Table:
+    """The rows at other places than the known ones."""
+    left = [place not in known for place in places_of(rows)]
+    return rows.filter(pa.array(left, pa.bool_()))
 
 
 def _whole(parts: Sequence[pa.Table], schema: pa.Schema) -> list[pa.Table]:

@@ -15,8 +15,13 @@ from sluice.offsets.quantities import format_count
 
 @click.command(short_help="Find what is wrong with specs, before they are deployed.")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option(
+    "--mark-warehouse",
+    is_flag=True,
+    help="Write SLUICE_WAREHOUSE_NAME into the warehouse's root, once, before it has tables.",
+)
 @json_option
-def check(files: Sequence[Path], as_json: bool) -> None:
+def check(files: Sequence[Path], mark_warehouse: bool, as_json: bool) -> None:
     """Check spec FILES, or all of SLUICE_PIPELINES; exits with 1 if anything is wrong.
 
     All files are looked at: keys, values, names and tables that two files claim, and where the
@@ -25,13 +30,17 @@ def check(files: Sequence[Path], as_json: bool) -> None:
     again. Connections are not looked up. Contacts neither Kafka, nor Spark, nor a schema registry.
     """
     from sluice.operations.check import check_files
+    from sluice.protocol.plan.known_warehouse import mark_warehouse as mark
     from sluice.settings import Settings
     from sluice.tables.s3_access import reach_warehouse
     from sluice.tables.warehouse import Warehouse
 
     reach_warehouse(os.environ)
     settings = Settings.from_environment(os.environ)
-    found = check_files(settings.pipelines, files, Warehouse(settings.warehouse))
+    tables = Warehouse(settings.warehouse, settings.warehouse_name)
+    if mark_warehouse:
+        click.echo(mark(tables), err=as_json)
+    found = check_files(settings.pipelines, files, tables)
     wrong = [each for each in found if each.findings]
     if as_json:
         files_found = [

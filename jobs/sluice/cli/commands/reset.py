@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sluice.cli.caller import current_user, open_named
-from sluice.cli.options import bring_back_option
+from sluice.cli.options import bring_back_option, executing, require_reason
 from sluice.cli.output import arguments
 from sluice.cli.views.resets import print_preview, print_reset, print_skip
 from sluice.offsets.notation import Positions, parse_positions, parse_positions_file, parse_scope
@@ -54,8 +54,7 @@ def _targets(command: click.decorators.FC) -> click.decorators.FC:
     is_flag=True,
     help="Go on with the cluster that the connection now leads to, in all partitions.",
 )
-@click.option("--reason", default="", help="Why, for the record. Needed with --execute.")
-@click.option("--execute", is_flag=True, help="Do it. Otherwise nothing is changed.")
+@executing
 @click.option("--as-previewed", metavar="ID", help="Do only what this preview showed, or refuse.")
 @bring_back_option
 @arguments
@@ -76,8 +75,7 @@ def reset(
     Offsets that are read again replace their rows; nothing is ever stored twice. Skipped offsets
     are recorded, with who and why.
     """
-    if execute and not reason.strip():
-        raise click.UsageError("--execute needs --reason: it is recorded with the reset.")
+    require_reason(execute, reason, "reset")
     if as_previewed and not execute:
         raise click.UsageError("--as-previewed goes with --execute.")
     name = _chosen(asked)

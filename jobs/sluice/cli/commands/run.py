@@ -24,10 +24,11 @@ def run(pipeline: str, as_json: bool) -> None:
         while work := opened.plan(origin.run_id, origin.actor):
             lands.finish(work)
             if opened.has_reached(ends):
-                lands.say("has all that could be read when the run began")
                 break
         else:
             lands.finish(work)
+        if lands.events:
+            lands.say("has all that could be read when the run began")
     if as_json:
         print_json({"pipeline": pipeline, "settled": lands.events})
     elif not lands.events:

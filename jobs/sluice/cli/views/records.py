@@ -32,7 +32,7 @@ def document_of(record: Record) -> dict[str, object]:
         "offset": row.offset,
         "batch": row.batch,
         "state": row.state.value,
-        "timestamp": record.timestamp.isoformat(),
+        "timestamp": record.timestamp.isoformat() if record.timestamp else None,
         "quarantined_at": row.quarantined_at.isoformat(),
         "error": row.error,
         "key_base64": _base64(record.key),

@@ -84,6 +84,7 @@ def reset_document(found: Reset, preview: Preview | None = None) -> dict[str, ob
     if preview is not None:
         document["unfinished"] = [str(batch) for batch in preview.unfinished]
         document["erased_rows"] = preview.erased.rows
+        document["changed_rows"] = preview.erased.changed_rows
         document["erased"] = list(preview.erased.lines)
     return document
 

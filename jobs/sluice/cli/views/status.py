@@ -12,7 +12,6 @@ from sluice.cli.views.resets import reset_document, reset_told
 from sluice.offsets.group_lag import GroupLag
 from sluice.offsets.lag import Lag, loss_told
 from sluice.offsets.quantities import format_count
-from sluice.offsets.ranges import span_of
 
 if TYPE_CHECKING:
     from sluice.operations.status import PipelineStatus, UnknownStatus
@@ -51,7 +50,7 @@ def _document(found: PipelineStatus) -> dict[str, object]:
         "generation": forward.generation,
         **_lane_document(forward),
         "backfill": _lane_document(found.backfill),
-        "lost": span_of(each.offsets for each in found.losses),
+        "lost": found.lost,
         "reset": reset_document(opening) if opening else None,
         "consumer_group": _group_document(found.group) if found.group else None,
         "partitions": [partition_document(each) for each in found.lags],
@@ -91,9 +90,8 @@ def _print(found: PipelineStatus) -> None:
     if forward.history.opening:
         click.echo(f"opened by a reset: {reset_told(forward.history.opening)}")
     if found.losses:
-        lost = span_of(each.offsets for each in found.losses)
         records = format_count(len(found.losses), "loss record")
-        click.echo(f"lost: {format_count(lost, 'offset')} in {records}")
+        click.echo(f"lost: {format_count(found.lost, 'offset')} in {records}")
     if forward.unfinished:
         unfinished = ", ".join(map(str, forward.unfinished))
         click.echo(f"planned, not committed yet: {unfinished}. The next run tries them again.")

@@ -20,17 +20,17 @@ from typing import cast
 
 import grpc
 import pyspark
-from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 from pyspark.sql.connect.client.retries import DefaultPolicy
 from pyspark.sql.connect.session import SparkSession as ServerSession
 
 from sluice.errors import SettingsError, SluiceError, SparkFailed
 from sluice.lake.log_store import check_log_store
+from sluice.lake.reported_causes import causes_of
 from sluice.lake.server.channel import ServerChannel
+from sluice.lake.server.kept_causes import keep_causes
 from sluice.lake.server.requirements import (
     SOURCES,
-    fixed_at_start,
     missing_source,
     require_delta,
     require_session_settings,
@@ -38,6 +38,7 @@ from sluice.lake.server.requirements import (
     require_version,
 )
 from sluice.lake.server.statements import Statements
+from sluice.lake.session_settings import hold_to
 from sluice.lake.spark_place import SparkServer
 
 _ANSWER_SECONDS = 15.0
@@ -46,6 +47,7 @@ _ANSWER_SECONDS = 15.0
 # 20 s, gRPC's own limit. The client's default is about ten minutes (pyspark's DefaultPolicy).
 _AT_START = DefaultPolicy(max_retries=4)
 _AT_WORK = DefaultPolicy(max_retries=6, max_backoff=10_000)
+_CLOSED = "INVALID_HANDLE.SESSION_CLOSED"
 # Set in a session once its server was found to have what is needed.
 _CHECKED = "spark.sluice.checked"
 _NAMES = uuid.UUID("8f0a5c3e-7f0e-4c7b-9a53-1d2c50a7f6d1")
@@ -63,6 +65,7 @@ class LastingSession(ServerSession):
     def __init__(self, server: SparkServer, name: str) -> None:
         super().__init__(ServerChannel(server, name))
         self.release_session_on_close = False
+        keep_causes(self.client)
 
     def __del__(self) -> None:
         pass
@@ -113,7 +116,7 @@ def _opened(server: SparkServer, owner: str, conf: Mapping[str, str], seen: str)
             return session
         except Exception as problem:
             session.stop()
-            if "SESSION_CLOSED" not in str(problem):
+            if not any(each.condition == _CLOSED for each in causes_of(problem)):
                 raise _meaning(server, problem) from None
     raise AssertionError("unreachable")
 
@@ -160,19 +163,8 @@ def _configure(session: ServerSession, address: str, conf: Mapping[str, str], se
     _require_same_disk(session, address, seen)
     # The server takes no log store from a spec's settings.
     check_log_store(found.get, address, seen)
-    for key, value in conf.items():
-        if found.get(key) != value:
-            _set(session, address, key, value)
+    hold_to(session.conf, conf, address)
     session.conf.set(_CHECKED, pyspark.__version__)
-
-
-def _set(session: ServerSession, address: str, key: str, value: str) -> None:
-    try:
-        session.conf.set(key, value)
-    except AnalysisException as problem:
-        if "CANNOT_MODIFY" not in str(problem.getCondition()):
-            raise
-        raise fixed_at_start(address, key) from None
 
 
 def _require_source(session: ServerSession, address: str, source: str) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from sluice.offsets.batches import Batch
 from sluice.offsets.origin import Origin
 from sluice.offsets.plan import Plan
+from sluice.offsets.ranges import within
 from sluice.offsets.resets import Resets
 from sluice.operations.backfill.readable import clip_to_held, plan_reread, require_read_logs
 from sluice.operations.backfill.selection import Selection
@@ -19,8 +20,10 @@ from sluice.progress.erased import Erased, RangeToReread
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lanes import read_lane
 from sluice.progress.resources import PipelineResources
-from sluice.protocol.plan.declared_types import require_declared_types
+from sluice.protocol.plan.doubts import require_due_decided
+from sluice.protocol.plan.foreign_settings import require_replaceable
 from sluice.protocol.plan.log_identity import find_changes
+from sluice.protocol.plan.table_fit import require_fitting_table
 from sluice.protocol.plan.write_plan import PlannedWork, write_plan
 
 log = logging.getLogger(__name__)
@@ -58,7 +61,7 @@ def plan_backfill(
         return found
 
     written = write_plan(resources, origin, "backfill", decide)
-    for each in written.plan.left_out:
+    for each in written.plan.told:
         log.warning("%s", each)
     return written
 
@@ -66,8 +69,10 @@ def plan_backfill(
 def preview_backfill(resources: PipelineResources, selection: Selection) -> RereadPreview:
     """What would be reread; nothing is written. Raises what `plan_backfill` raises."""
     lane = read_lane(resources, "backfill")
-    require_declared_types(resources.kept_spec, lane.data)
+    require_due_decided(resources, lane, record=False)
+    require_fitting_table(resources.kept_spec, lane.data)
     found = _decide_plan(resources, selection, lane)
+    require_replaceable(lane.data, (*lane.unfinished, *found.batches))
     return RereadPreview(lane.unfinished, found, _erased_by(lane, found), lane.resets)
 
 
@@ -76,9 +81,10 @@ def _erased_by(lane: LaneState, plan: Plan) -> Erased:
     return read_erased(
         lane,
         [
-            RangeToReread(planned.offsets, planned.topic_id)
+            RangeToReread(offsets, planned.topic_id)
             for batch in plan.batches
             for planned in batch.ranges
+            for offsets in within(batch.only or [planned.offsets], [planned.offsets])
         ],
     )
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sluice.offsets.batches import Batch, Cursor, PlannedRange
+from sluice.offsets.batches import Batch, Cursor, PlannedRange, of_topics_there
 from sluice.offsets.history import LaneHistory
+from sluice.offsets.offset_runs import NO_RUNS, OffsetRuns
 from sluice.offsets.partition_log import KafkaState
-from sluice.offsets.plan import LeftOut, Plan
-from sluice.offsets.ranges import OffsetRange, TopicPartition, merged, without
+from sluice.offsets.plan import LeftOut, Plan, ReadBeside
+from sluice.offsets.ranges import OffsetRange, TopicPartition, merged, within, without
 from sluice.protocol.plan.cutting import cut_apart
 from sluice.protocol.plan.log_changes import (
     Finding,
@@ -27,20 +28,29 @@ _AHEAD = "it is above the cursor: the forward lane brings it"
 class RequestedRange:
     """Offsets that a backfill is to reread; with the topic id, if they were read before.
 
-    With `excluded_because`, offsets among them that are not to be read.
+    With `excluded_because`, offsets among them that are not to be read. `beside` are records among
+    them that nobody asked about: they lie between those. With `only`, the offsets among them that
+    are meant; the others stay as they are.
     """
 
     offsets: OffsetRange
     topic_id: str | None = None
     excluded_because: str = ""
+    beside: OffsetRuns = NO_RUNS
+    only: tuple[OffsetRange, ...] | None = None
 
 
 @dataclass(frozen=True)
 class ClippedRanges:
-    """The requested offsets that can be reread, and those that cannot."""
+    """The requested offsets that can be reread, and those that cannot.
+
+    `only` are those of the ranges that may change; None for all.
+    """
 
     ranges: tuple[OffsetRange, ...]
     left_out: tuple[LeftOut, ...] = ()
+    beside: tuple[ReadBeside, ...] = ()
+    only: tuple[OffsetRange, ...] | None = None
 
 
 def require_read_logs(
@@ -51,16 +61,24 @@ def require_read_logs(
     Records that Kafka has deleted are no error: they are left out.
     """
     require_same_cluster(forward.sequence.pipeline, forward.cluster_id, state)
-    require_no_contradiction(forward.sequence.pipeline, [*compare_held(cursor, state), *changes])
+    held = compare_held(of_topics_there(cursor, state.logs), state)
+    require_no_contradiction(forward.sequence.pipeline, [*held, *changes])
 
 
 def clip_to_held(
     requested: Iterable[RequestedRange], cursor: Cursor, state: KafkaState
 ) -> ClippedRanges:
-    """Clip the requested ranges to what lies between log start and cursor."""
+    """Clip the requested ranges to what lies between log start and cursor.
+
+    Of what is left out, only offsets that were meant are named.
+    """
+    asked = list(requested)
+    only: list[OffsetRange] = []
     ranges: list[OffsetRange] = []
     left_out: list[LeftOut] = []
-    for each in requested:
+    beside: list[ReadBeside] = []
+    cursor = of_topics_there(cursor, state.logs)
+    for each in asked:
         if each.excluded_because:
             left_out.append(LeftOut(each.offsets, each.excluded_because))
             continue
@@ -69,10 +87,21 @@ def clip_to_held(
         gone, rest = _split(offsets, start)
         again, ahead = _split(rest, end)
         ranges.append(again)
-        left_out += [LeftOut(gone, _GONE), LeftOut(ahead, _AHEAD)]
+        only += _meant(each, again)
+        beside.append(ReadBeside(again, (each.beside & OffsetRuns.of_range(again)).span))
+        left_out += [LeftOut(meant, _GONE) for meant in _meant(each, gone)]
+        left_out += [LeftOut(meant, _AHEAD) for meant in _meant(each, ahead)]
     return ClippedRanges(
-        tuple(merged(ranges)), tuple(each for each in left_out if each.offsets.span)
+        tuple(merged(ranges)),
+        tuple(each for each in left_out if each.offsets.span),
+        tuple(each for each in beside if each.records),
+        tuple(merged(only)) if any(each.only is not None for each in asked) else None,
     )
+
+
+def _meant(requested: RequestedRange, offsets: OffsetRange) -> list[OffsetRange]:
+    """Which of these offsets are meant by a request."""
+    return [offsets] if requested.only is None else within(requested.only, [offsets])
 
 
 def _first_held_offset(requested: RequestedRange, state: KafkaState) -> int:
@@ -100,8 +129,14 @@ def plan_reread(
     state: KafkaState,
 ) -> Plan:
     """Backfill batches for the clipped ranges, without what unfinished batches already cover."""
-    ahead = [planned.offsets for batch in unfinished for planned in batch.ranges]
+    ahead = [
+        offsets
+        for batch in unfinished
+        for offsets in batch.only or [planned.offsets for planned in batch.ranges]
+    ]
     pieces = cut_apart(without(found.ranges, ahead), spec.max_records_per_batch)
+    if found.only is not None:
+        pieces = [part for part in (_trimmed(each, found.only) for each in pieces) if part]
     return Plan(
         tuple(
             Batch(
@@ -110,8 +145,30 @@ def plan_reread(
                 mode="replace",
                 cluster_id=state.cluster_id,
                 ranges=tuple(PlannedRange.of(each, state.logs[each.partition]) for each in piece),
+                only=_part_of(piece, found.only),
             )
             for number, piece in enumerate(pieces, start=lane.planned + 1)
         ),
         left_out=found.left_out,
+        beside=found.beside,
     )
+
+
+def _trimmed(piece: Iterable[OffsetRange], only: Sequence[OffsetRange]) -> tuple[OffsetRange, ...]:
+    """The ranges of a batch from the first to the last offset that may change."""
+    found = []
+    for each in piece:
+        meant = within([each], only)
+        if meant:
+            found.append(OffsetRange(each.partition, meant[0].start, meant[-1].end))
+    return tuple(found)
+
+
+def _part_of(
+    piece: Iterable[OffsetRange], only: Sequence[OffsetRange] | None
+) -> tuple[OffsetRange, ...] | None:
+    """Which of a batch's offsets may change; None for all."""
+    if only is None:
+        return None
+    meant = within(piece, only)
+    return None if meant == merged(piece) else tuple(meant)

@@ -1,4 +1,4 @@
-"""Selections: what to reread, by a time window, offset ranges, whole batches or quarantine."""
+"""Selections: what to reread, by a time window, offset ranges or whole batches."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ from sluice.moves import Move
 from sluice.offsets.losses import recorded_skips
 from sluice.offsets.notation import parse_batch, parse_moment, parse_range
 from sluice.offsets.partition_log import KafkaState
-from sluice.offsets.quarantined import RecordFilter, RecordState
-from sluice.offsets.ranges import OffsetRange, TopicPartition, merged, without
+from sluice.offsets.ranges import without
 from sluice.operations.backfill.readable import RequestedRange
+from sluice.operations.backfill.window_ranges import window_ranges
 from sluice.progress.committed import losses_that_count
 from sluice.progress.lane_state import read_unchecked
-from sluice.progress.quarantined_records import read_quarantined
 from sluice.progress.resources import PipelineResources
 from sluice.progress.sequence_end import sequence_end
+from sluice.tables.stamped_rows import TimeWindow
 
-# Rereading this many records costs less than one more batch.
-_NEARBY_OFFSETS = 100_000
 _SKIPPED = "an operator decided to skip it; `--range` reads it"
 
 Selection = Callable[[PipelineResources, KafkaState], list[RequestedRange]]
@@ -52,30 +50,20 @@ def parse_selection(
 
 
 def time_window(start: datetime, end: datetime) -> Selection:
-    """The records from the first one at or after `start` to the first one at or after `end`.
+    """The records whose time is at or after `start`, and before `end`. Skipped ones are left out.
 
-    So neighbouring windows touch, even if timestamps are out of order. Skipped offsets are left
-    out. Raises SettingsError unless the start is before the end.
+    Raises SettingsError unless the start is before the end.
     """
     if not start < end:
         raise SettingsError(f"time window: expected a start before the end, found {start}, {end}")
 
     def select(resources: PipelineResources, state: KafkaState) -> list[RequestedRange]:
-        partitions = sorted(state.logs)
-        first = resources.kafka.offsets_for_time(partitions, start)
-        behind = resources.kafka.offsets_for_time(partitions, end)
-        requested = [
-            RequestedRange(
-                window_range(each, first[each], behind[each], state), state.logs[each].topic_id
-            )
-            for each in partitions
-        ]
-        return _without_skips(resources, requested)
+        return without_skips(resources, window_ranges(TimeWindow(start, end), resources, state))
 
     return select
 
 
-def _without_skips(
+def without_skips(
     resources: PipelineResources, requested: Iterable[RequestedRange]
 ) -> list[RequestedRange]:
     """The requested ranges without skipped offsets, which are listed as excluded."""
@@ -88,21 +76,6 @@ def _without_skips(
         taken = without([each.offsets], rest)
         found += [replace(each, offsets=offsets, excluded_because=_SKIPPED) for offsets in taken]
     return found
-
-
-def window_range(
-    partition: TopicPartition, first: int | None, behind: int | None, state: KafkaState
-) -> OffsetRange:
-    """The range between two bounds; None is a moment after the last record.
-
-    If the log starts inside the window or after it, the window's first records may be gone: then
-    everything below the log start is requested too, so that it is reported as left out.
-    """
-    log = state.logs[partition]
-    end = log.end_offset if behind is None else behind
-    # Both bounds are asked for later than the log: it may have been cut back in between.
-    start = end if first is None else min(first, end)
-    return OffsetRange(partition, 0 if start == log.log_start_offset else start, end)
 
 
 def offset_ranges(ranges: Iterable[str]) -> Selection:
@@ -132,28 +105,6 @@ def whole_batches(names: Iterable[str]) -> Selection:
 
     def select(resources: PipelineResources, state: KafkaState) -> list[RequestedRange]:
         return [each for name in names for each in _ranges_of_batch(resources, name)]
-
-    return select
-
-
-def quarantined_records(choice: RecordFilter) -> Selection:
-    """Quarantined records, and the offsets between those that lie close together.
-
-    A chosen record that Kafka no longer holds stays in quarantine. Skipped offsets are left out.
-    """
-
-    def select(resources: PipelineResources, state: KafkaState) -> list[RequestedRange]:
-        found: dict[str, list[OffsetRange]] = {}
-        for row in read_quarantined(resources).of(RecordState.LIVE):
-            if row in choice:
-                alone = OffsetRange(row.partition, row.offset, row.offset + 1)
-                found.setdefault(row.topic_id, []).append(alone)
-        requested = [
-            RequestedRange(each, topic_id)
-            for topic_id, offsets in sorted(found.items())
-            for each in merged(offsets, _NEARBY_OFFSETS)
-        ]
-        return _without_skips(resources, requested)
 
     return select
 

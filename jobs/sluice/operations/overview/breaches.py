@@ -37,7 +37,7 @@ def _lag(found: Overview) -> Iterator[Breach]:
     told = None
     if found.age is None or found.age > limit:
         told = _told(found, found.age)
-    elif found.held_back and found.held_back_for > limit:
+    elif found.held_back and (found.held_back_for is None or found.held_back_for > limit):
         told = found.held_back.waiting
     if told:
         expected = f"expected unread records of at most {format_duration(limit)}"
@@ -66,15 +66,16 @@ def _unknown_time(lag: Lag) -> str:
             f"unknown: {lag.partition.topic} has retention.bytes, and Kafka deletes by size, not"
             " age. Limit `max_lag` instead"
         )
-    return f"unknown: Kafka does not say how old the unread records of {lag.partition} are"
+    why = lag.unknown_age or f"Kafka does not say how long it keeps {lag.partition.topic}"
+    return f"unknown: {why}"
 
 
 def _silence(found: Overview) -> Iterator[Breach]:
     limit = found.spec.alerts.max_silence
     if limit is None:
         return
-    if found.silence is not None:
-        silence, told = found.silence, f"the last {format_duration(found.silence)} ago"
+    if found.progress and found.progress.last:
+        silence, told = found.silence, _since_last(found)
     elif found.progress is None or found.age is None:
         silence, told = None, _told(found, None)
     else:
@@ -106,4 +107,10 @@ def _told(found: Overview, duration: timedelta | None) -> str:
     if duration is not None:
         return format_duration(duration)
     # The reason is told beside it, once.
-    return "unknown" if found.reason else "unknown: Kafka does not say how old a record is"
+    return "unknown" if found.reason else f"unknown: {found.unknown_age}"
+
+
+def _since_last(found: Overview) -> str:
+    if found.silence is None:
+        return "the last at a moment that is still to come: clocks of this deployment differ"
+    return f"the last {format_duration(found.silence)} ago"

@@ -18,21 +18,22 @@ from sluice.broker.client_settings import ClientSettings, RightMissing
 from sluice.broker.cluster import KafkaCluster
 from sluice.errors import SettingsError, SluiceError, SpecError
 from sluice.offsets.lag import Lag
+from sluice.offsets.loss_spans import offsets_lost
 from sluice.offsets.partition_log import KafkaState
-from sluice.offsets.ranges import TopicPartition, span_of
+from sluice.offsets.ranges import TopicPartition
 from sluice.operations.history import newest_batches
 from sluice.operations.overview.overview import Overview, Progress
 from sluice.operations.overview.shared_cluster import read_all_lags, read_states
-from sluice.progress.committed import losses_that_count
 from sluice.progress.lane_state import LaneState, read_unchecked
+from sluice.progress.lost_offsets import still_lost
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import check_data_table
 from sluice.progress.undecodable import last_share, require_decodable
-from sluice.protocol.plan.declared_types import require_declared_types
 from sluice.protocol.plan.log_changes import readable_ranges
 from sluice.protocol.plan.new_pipeline import require_new
 from sluice.protocol.plan.next_batches import plan_first, plan_next
 from sluice.protocol.plan.start import next_positions, start_now
+from sluice.protocol.plan.table_fit import require_fitting_table
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.tables.warehouse import Warehouse
 
@@ -132,7 +133,7 @@ def _read_tables(resources: PipelineResources) -> _Tables:
 
 def _check_tables(resources: PipelineResources, lane: LaneState) -> None:
     check_data_table(lane)
-    require_declared_types(resources.kept_spec, lane.data)
+    require_fitting_table(resources.kept_spec, lane.data)
     require_decodable(resources, lane)
 
 
@@ -144,7 +145,7 @@ def _progress(resources: PipelineResources, lane: LaneState) -> Progress:
         unfinished=lane.unfinished,
         waiting_since=_waiting_since(lane) if lane.unfinished else None,
         unsettled=len(lane.due),
-        lost=span_of(each.offsets for each in losses_that_count(lane)),
+        lost=offsets_lost(still_lost(resources, lane)),
         quarantined=last_share(resources, lane),
     )
 

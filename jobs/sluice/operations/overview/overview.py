@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Protocol, TypeVar
 
 from sluice.offsets.batches import Batch
-from sluice.offsets.lag import Lag
+from sluice.offsets.lag import Lag, age_at
 from sluice.offsets.quantities import format_count, format_duration, format_moment, known_sum
 from sluice.operations.history import SettledBatch
 from sluice.progress.undecodable import QuarantinedShare
@@ -97,21 +97,32 @@ class Overview:
 
     @property
     def held_back(self) -> Lag | None:
-        """The partition that an open transaction has held back the longest; None without one."""
-        found = [each for each in self.lags or () if each.held_back and each.held_back_since]
-        return min(found, key=lambda each: each.held_back_since or each.now, default=None)
+        """The partition that an open transaction has held back the longest; None without one.
+
+        One where that is unknown comes first.
+        """
+        found = [each for each in self.lags or () if each.held_back]
+        return max(found, key=_longest_held_back, default=None)
 
     @property
-    def held_back_for(self) -> timedelta:
-        """How long an open transaction has kept records from being read; zero without one."""
-        since = self.held_back.held_back_since if self.held_back else None
-        return self.asked - since if since else timedelta(0)
+    def held_back_for(self) -> timedelta | None:
+        """How long an open transaction has kept records from being read; zero without one.
+
+        None where that is unknown.
+        """
+        return self.held_back.held_back_for if self.held_back else timedelta(0)
 
     @property
     def silence(self) -> timedelta | None:
-        """The time since the last receipt; None before the first."""
+        """The time since the last receipt; None before the first, and where it is unknown."""
         last = self.progress.last if self.progress else None
-        return self.asked - last.settled.at if last else None
+        return age_at(self.asked, last.settled.at) if last else None
+
+    @property
+    def unknown_age(self) -> str:
+        """Why `age` is unknown, in words."""
+        found = (each.unknown_age for each in self.lags or () if each.unknown_age)
+        return next(found, "no partition is known")
 
     @property
     def quarantined(self) -> float | None:
@@ -152,8 +163,8 @@ class Overview:
             lag = "an unknown number of" if self.lag is None else f"{self.lag:,}"
             yield (
                 Condition.BEHIND,
-                f"{lag} offsets not read, of unknown age: their first records have no time, or are"
-                " none. Limit `max_silence`, or let the topic have LogAppendTime.",
+                f"{lag} offsets not read, of unknown age: {self.unknown_age}. Limit `max_silence`,"
+                " or let the topic have LogAppendTime.",
             )
         elif patience and self.age > patience:
             yield (
@@ -161,11 +172,19 @@ class Overview:
                 f"the oldest unread record is {format_duration(self.age)} old, expected at most"
                 f" {format_duration(patience)}. Is the DAG unpaused, and is its last run over?",
             )
-        elif patience and self.held_back and self.held_back_for > patience:
+        elif patience and self.held_back and _over(self.held_back_for, patience):
             yield (
                 Condition.BEHIND,
                 f"{self.held_back.waiting}. End it at the producer, or wait for its timeout.",
             )
+
+
+def _longest_held_back(lag: Lag) -> timedelta:
+    return timedelta.max if lag.held_back_for is None else lag.held_back_for
+
+
+def _over(found: timedelta | None, limit: timedelta) -> bool:
+    return found is None or found > limit
 
 
 class Judged(Protocol):

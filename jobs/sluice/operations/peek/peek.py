@@ -7,7 +7,7 @@ from functools import cached_property
 
 from sluice.broker.client_settings import ClientSettings
 from sluice.broker.cluster import KafkaCluster
-from sluice.broker.port import Cluster, Sample
+from sluice.broker.port import Cluster, NamedTopics, Sample
 from sluice.errors import SettingsError, did_you_mean
 from sluice.offsets.partition_log import Logs
 from sluice.offsets.ranges import OffsetRange, TopicPartition
@@ -34,14 +34,6 @@ class Peek:
         return propose_spec(self.topic, self.connection, values)
 
 
-@dataclass(frozen=True)
-class _OneTopic:
-    topics: list[str] | None
-
-    def selects(self, topic: str) -> bool:
-        return topic in (self.topics or ())
-
-
 def peek(client: ClientSettings, topic: str, count: int, begin: End | Position) -> Peek:
     """Read at most `count` records: at an end of all partitions, or from one position on.
 
@@ -49,7 +41,7 @@ def peek(client: ClientSettings, topic: str, count: int, begin: End | Position) 
     BrokerUnavailable.
     """
     kafka = KafkaCluster(client)
-    logs = kafka.state(_OneTopic([topic])).logs
+    logs = kafka.state(NamedTopics([topic])).logs
     if not logs:
         found = kafka.topic_names()
         raise SettingsError(

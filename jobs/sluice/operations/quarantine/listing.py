@@ -14,7 +14,10 @@ from sluice.progress.resources import PipelineResources
 from sluice.protocol.ingest.budget import QuarantineRatio
 
 _NEWEST_BATCHES = 5
-_STALE = (RecordState.SUPERSEDED, RecordState.UNDONE, RecordState.DROPPED)
+_STALE = (
+    *(RecordState.SUPERSEDED, RecordState.ERASED),
+    *(RecordState.UNDONE, RecordState.DROPPED),
+)
 
 
 @dataclass(frozen=True)

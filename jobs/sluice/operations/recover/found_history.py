@@ -6,16 +6,17 @@ ends. Nothing else is written down: older batches are summed up by the number of
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from sluice.offsets.batches import Batch, BatchSequence, Cursor, Lane, PlannedRange
+from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
 from sluice.offsets.notation import parse_batch
 from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.ranges import OffsetRange
-from sluice.offsets.resets import LANES, CursorMove, Reset
-from sluice.positions.position import cursor_at
-from sluice.progress.held_batches import Ends, known_ends, logged_in_effect, whole_ends
+from sluice.offsets.resets import LANES, sequences_up_to
+from sluice.operations.recover.copied import aside_beside_copy, held_by_copy
+from sluice.progress.held_batches import Ends, known_ends, whole_ends
 from sluice.progress.lane_state import LaneState
 from sluice.tables.batch_commits import LoggedBatch
 from sluice.tables.fence import FENCE
@@ -36,6 +37,7 @@ class FoundHistory:
     """The data table's own account, beside what the offsets table still says (`state`).
 
     `ends` are the last batches that count, by sequence, up to the generation that is `open`.
+    `first` is the very first batch, also where its rows are gone, if its commit is still there.
     """
 
     state: LaneState
@@ -43,6 +45,7 @@ class FoundHistory:
     rows: StoredRows
     ends: Ends
     open: int
+    first: FoundBatch | None = None
 
     @property
     def contradicts(self) -> bool:
@@ -58,6 +61,14 @@ class FoundHistory:
         stored = self.state.snapshot.batches(sequence, found.number, last=found.number)
         return [_places(each) for each in stored] != [_places(found)]
 
+    @property
+    def newest(self) -> set[int]:
+        """The version that the last batch of each lane landed in."""
+        landed = {
+            (e.batch.sequence.lane, e.version) for found in self.batches.values() for e in found
+        }
+        return {max(version for of, version in landed if of == lane) for lane, _ in landed}
+
     def lacking(self) -> Iterator[FoundBatch]:
         """The batches that count and have no plan or no receipt, each sequence in order."""
         snapshot = self.state.snapshot
@@ -68,6 +79,23 @@ class FoundHistory:
             }
             for each in (each for each in found if settled < each.batch.number):
                 yield replace(each, batch=plans.get(each.batch.number, each.batch))
+
+    def undone(self, kafka: KafkaState) -> list[Batch]:
+        """The batches without a plan that a RESTORE has undone, each sequence in order.
+
+        They do not count; but another RESTORE may bring their rows back.
+        """
+        standing = self.state.data.batches_in_effect()
+        found = {
+            (each.batch.sequence, each.batch.number): each.batch
+            for logged in reversed(self.state.data.logged_batches())
+            if logged not in standing and (each := _found(self.state, logged, kafka))
+        }
+        return [
+            batch
+            for (sequence, number), batch in sorted(found.items())
+            if number > max(self.ends.get(sequence, 0), self.state.snapshot.planned(sequence))
+        ]
 
     def unlisted(self, batches: Sequence[Batch]) -> int:
         """How many rows are of batches that neither the offsets table nor these tell of."""
@@ -84,127 +112,61 @@ class FoundHistory:
         planned = self.state.snapshot.planned(sequence)
         return number <= planned or first.get(sequence, number + 1) <= number
 
-    def cursor(self, kafka: KafkaState) -> Cursor:
-        """Where the table's rows end: by the last forward batch, else by the rows themselves."""
-        last = self._last_forward()
-        if last is not None:
-            batch = self._batch(*last)
-            if batch is not None:
-                return {at: cursor_at(e, e.offsets.end) for at, e in batch.by_partition.items()}
-            return self._cursor_by_rows(kafka)
-        first = self.state.snapshot.batches(
-            BatchSequence(self.state.pipeline, "forward", 1), last=1
-        )
-        return {
-            at: cursor_at(each, each.offsets.start)
-            for batch in first
-            for at, each in batch.by_partition.items()
-        }
-
-    def _last_forward(self) -> tuple[BatchSequence, int] | None:
-        for generation in range(self.open, 0, -1):
-            sequence = BatchSequence(self.state.pipeline, "forward", generation)
-            if number := self.ends.get(sequence, 0):
-                return sequence, number
-        return None
-
-    def _batch(self, sequence: BatchSequence, number: int) -> Batch | None:
-        found = [each.batch for each in self.batches.get(sequence, ())]
-        found += self.state.snapshot.batches(sequence, number, last=number)
-        return next((each for each in found if each.number == number), None)
-
-    def _cursor_by_rows(self, kafka: KafkaState) -> Cursor:
-        """Rows end at the last record, not at markers behind it: those are read once more."""
-        topics = {partition.topic for partition, _ in self.rows.ends}
-        found = {
-            at: _range(OffsetRange(at, end, end), topic_id)
-            for (at, topic_id), end in self.rows.ends.items()
-            if at not in kafka.logs or kafka.logs[at].topic_id == topic_id
-        }
-        return {
-            at: PlannedRange.of(OffsetRange(at, log.log_start_offset, log.log_start_offset), log)
-            for at, log in kafka.logs.items()
-            if at.topic in topics
-        } | found
-
-    def opening(self, kafka: KafkaState, reason: str) -> Reset:
-        """The reset that closes all this, with those of earlier generations that are lacking."""
-        state, cursor = self.state, self.cursor(kafka)
-        resets = state.resets.by_generation
-        recorded = {n: each for n, each in resets.items() if n <= self.open}
-        lowered = {
-            e.generation: e
-            for e in replace(state.resets, by_generation=recorded).lowered(self.ends)
-        }
-        missing = {
-            generation: self._reset(generation, self._began(generation) or cursor, kafka, reason)
-            for generation in range(2, self.open + 1)
-            if generation not in recorded or not recorded[generation].done
-        }
-        earlier = [each for _, each in sorted({**missing, **lowered}.items())]
-        opened = self._reset(self.open + 1, cursor, kafka, reason)
-        return replace(opened, earlier=tuple(earlier), done=True)
-
-    def _reset(self, generation: int, cursor: Cursor, kafka: KafkaState, reason: str) -> Reset:
-        data, before = self.state.data, generation - 1
-        first = [each.version for each in self._forward(generation)[:1]]
-        return Reset(
-            pipeline=self.state.pipeline,
-            generation=generation,
-            closed_at={lane: self._end(lane, before) for lane in LANES},
-            cursor=tuple(CursorMove(e, self._ended(before, e)) for _, e in sorted(cursor.items())),
-            cluster_id=kafka.cluster_id,
-            data_version=min([data.version or 0, *first]),
-            reason=reason,
-            data_table_id=data.table_id,
-        )
-
-    def _end(self, lane: Lane, generation: int) -> int:
-        return self.ends.get(BatchSequence(self.state.pipeline, lane, generation), 0)
-
-    def _forward(self, generation: int) -> Sequence[FoundBatch]:
-        return self.batches.get(BatchSequence(self.state.pipeline, "forward", generation), ())
-
-    def _began(self, generation: int) -> Cursor:
-        """Where the first batch known of a generation began."""
-        first = self._forward(generation)[:1]
-        return {
-            at: cursor_at(planned, planned.offsets.start)
-            for each in first
-            for at, planned in each.batch.by_partition.items()
-        }
-
-    def _ended(self, generation: int, moved: PlannedRange) -> int:
-        """The cursor before a reset: where the last batch known of a generation ended.
-
-        At the end it is also above all rows: what is read again there replaces them.
-        """
-        at = moved.offsets.partition
-        last = [e.batch.by_partition.get(at, moved) for e in self._forward(generation)[-1:]]
-        ended = last[0].offsets.end if last else moved.offsets.end
-        if generation < self.open:
-            return ended
-        return max(ended, self.rows.ends.get((at, moved.topic_id), 0))
-
 
 def find_history(state: LaneState, kafka: KafkaState) -> FoundHistory:
     """Read the data table's log and rows."""
-    logged, rows = logged_in_effect(state), state.data.stored_rows()
-    names, whole = known_ends(state.pipeline, logged, rows), whole_ends(state.pipeline, logged)
+    logged, rows = state.data.batches_in_effect(), state.data.stored_rows()
+    named, whole = known_ends(state.pipeline, logged, rows), whole_ends(state.pipeline, logged)
+    names = _furthest(named, aside_beside_copy(state, named, rows))
     open_generation = _open_generation(state, names)
     restored = any(each.restored is not None for each in state.data.commits())
+    elsewhere, copied = _begun_elsewhere(state, rows), held_by_copy(state, names)
     ends = {
-        sequence: min(_end(state, sequence, names, restored), whole.get(sequence, FENCE))
-        for generation in range(1, open_generation + 1)
-        for lane in LANES
-        for sequence in [BatchSequence(state.pipeline, lane, generation)]
+        sequence: 0
+        if sequence in elsewhere
+        else max(
+            min(_end(state, sequence, names, restored), whole.get(sequence, FENCE)),
+            copied.get(sequence, 0),
+        )
+        for sequence in sequences_up_to(state.pipeline, open_generation)
     }
     found: dict[BatchSequence, list[FoundBatch]] = {}
     for each in sorted(logged, key=lambda each: each.version):
         batch = _found(state, each, kafka)
         if batch.batch.number <= ends[batch.batch.sequence]:
             found.setdefault(batch.batch.sequence, []).append(batch)
-    return FoundHistory(state, found, rows, ends, open_generation)
+    first = BatchSequence(state.pipeline, "forward", 1).batch(1)
+    begun = [each for each in state.data.logged_batches() if each.name == first]
+    began = _found(state, begun[-1], kafka) if begun else None
+    return FoundHistory(state, found, rows, ends, open_generation, began)
+
+
+def _furthest(ends: Ends, others: Ends) -> Ends:
+    return {each: max(ends.get(each, 0), others.get(each, 0)) for each in {**ends, **others}}
+
+
+def _begun_elsewhere(state: LaneState, rows: StoredRows) -> set[BatchSequence]:
+    """The sequences whose first batches landed in another table that was here before.
+
+    This one's log is whole, and neither it nor a row tells of them.
+    """
+    if state.data.last_lost >= 0:
+        return set()
+    logged = [each.name for each in state.data.logged_batches()]
+    found = dict(sorted(_numbers(state.pipeline, logged), reverse=True))
+    named = set(_numbers(state.pipeline, rows.counts))
+    return {
+        sequence
+        for sequence, lowest in found.items()
+        if lowest > 1 and not any((sequence, below) in named for below in range(1, lowest))
+    }
+
+
+def _numbers(pipeline: str, names: Iterable[str]) -> Iterator[tuple[BatchSequence, int]]:
+    for each in names:
+        # What others have written names no batch.
+        with suppress(ValueError):
+            yield parse_batch(pipeline, each)
 
 
 def _open_generation(state: LaneState, names: Ends) -> int:
@@ -235,13 +197,14 @@ def _found(state: LaneState, logged: LoggedBatch, kafka: KafkaState) -> FoundBat
         number,
         "replace" if logged.replaces else "append",
         kafka.cluster_id,
-        tuple(_range(*each) for each in logged.ranges),
+        tuple(range_found(*each) for each in logged.ranges),
         state.data.table_id,
+        only=logged.only,
     )
     return FoundBatch(batch, logged.version, logged.rows)
 
 
-def _range(offsets: OffsetRange, topic_id: str) -> PlannedRange:
+def range_found(offsets: OffsetRange, topic_id: str) -> PlannedRange:
     """A range of which the commit says no more: the log held it, that is all that is known."""
     return PlannedRange(offsets, topic_id, offsets.start, offsets.end, None)
 

@@ -14,20 +14,26 @@ from dataclasses import replace
 from sluice.errors import (
     CommitConflict,
     CommitFailed,
+    OffsetsDamaged,
     PreviewOutdated,
     ResetNeeded,
+    RowsErased,
     TableRefused,
 )
 from sluice.failpoints import reach
 from sluice.moves import Move
 from sluice.offsets.batches import BatchSequence
 from sluice.offsets.origin import Origin
-from sluice.offsets.resets import Reset, require_as_previewed, undone_backfills
-from sluice.operations.reset.decision import decide, require_fencing
-from sluice.operations.reset.preview import Preview, erased_by, preview_of, undone_by
+from sluice.offsets.resets import Reset
+from sluice.operations.reset.closed_receipts import write_closed_receipts
+from sluice.operations.reset.consent import confirm, described, require_none_erased_since
+from sluice.operations.reset.decision import decide, require_decided, require_fencing
+from sluice.operations.reset.held_position import is_as_committed
+from sluice.operations.reset.left_behind import left_behind
+from sluice.operations.reset.preview import Preview, preview_of
 from sluice.operations.reset.repeats import Repetition, find_repetition
 from sluice.operations.reset.targets import Target, ToIntended
-from sluice.progress.lane_state import LaneState
+from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
 from sluice.protocol.settle.mirror import mirror
@@ -45,6 +51,7 @@ def preview_reset(resources: PipelineResources, target: Target) -> Preview:
 
     Raises SettingsError for a pipeline without a data table, and what the target raises.
     """
+    require_decided(resources, target.read, record=False)
     lane = target.read(resources)
     intended = decide(resources, lane, target, reason="")
     logs = resources.kafka.state(resources.spec).logs
@@ -77,13 +84,13 @@ def reset(
     if finished is not None and not repeats:
         raise PreviewOutdated(
             f"{finished.pipeline}: an interrupted reset ({finished.reason}) was finished just now,"
-            f" to generation {finished.generation}:\n{_described(finished)}\nNothing else was done."
+            f" to generation {finished.generation}:\n{described(finished)}\nNothing else was done."
             " Check it, and reset again if that is not what you want."
         )
     if newest is not None and finished is None and repeats is Repetition.FROM_THERE:
         raise PreviewOutdated(
             f"{newest.pipeline}: this reset was done before ({newest.recorded}: {newest.reason}):\n"
-            f"{_described(newest)}\nNothing was changed. To go on from where the cursor is now,"
+            f"{described(newest)}\nNothing was changed. To go on from where the cursor is now,"
             " give the id of a preview with --as-previewed, or another reason."
         )
     done = finished or start_generation(
@@ -106,7 +113,7 @@ def _finish_if_possible(resources: PipelineResources, origin: Origin) -> Reset |
     """As `finish_reset`; if it can no longer be done as decided, the new reset replaces it."""
     try:
         return finish_reset(resources, origin)
-    except (ResetNeeded, TableRefused) as problem:
+    except (ResetNeeded, RowsErased, TableRefused) as problem:
         log.warning("%s: an interrupted reset is abandoned: %s", resources.spec.pipeline, problem)
         return None
 
@@ -134,13 +141,17 @@ def start_generation(
 
     def close() -> Reset:
         nonlocal target
+        require_decided(resources, target.read, record=True)
         lane = target.read(resources)
         if isinstance(target, ToIntended) and target.reset.generation <= lane.generation:
             return _finished(resources, target.reset, origin)
         intended = decide(resources, lane, target, reason)
-        if not isinstance(target, ToIntended):
-            _confirm(lane, intended, as_previewed, bring_back_erased)
-        if lane.trusted:
+        if isinstance(target, ToIntended):
+            require_none_erased_since(lane, intended, target.reset, bring_back_erased)
+        else:
+            confirm(lane, intended, as_previewed, bring_back_erased)
+        # A receipt says that every commit below it was judged: not yet, where one is a RESTORE.
+        if is_as_committed(lane):
             for each, last in intended.closed_at.items():
                 write_receipts(resources, origin, each, last)
         try:
@@ -157,30 +168,7 @@ def start_generation(
             reach("fence stands")
         return _finished(resources, intended, origin)
 
-    return until_it_lands(
-        resources,
-        close,
-        _CROSSED.format(pipeline=resources.spec.pipeline),
-    )
-
-
-def _confirm(
-    lane: LaneState, intended: Reset, as_previewed: str | None, bring_back_erased: bool
-) -> None:
-    """Raises PreviewOutdated or RowsErased; says what is left to be done by hand."""
-    if as_previewed:
-        require_as_previewed(as_previewed, intended.preview, _described(intended))
-    # Where the cursors stay, nothing is read that would not be read anyway.
-    if not intended.stays:
-        erased_by(lane, intended).require_allowed(lane.pipeline, bring_back_erased)
-    for line in undone_backfills(lane.pipeline, undone_by(lane, intended)):
-        log.warning("%s", line)
-
-
-def _described(intended: Reset) -> str:
-    moves = [f"  {e.partition}: {e.before} → {e.after.offsets.start}" for e in intended.cursor]
-    last = intended.closes[0].batch(intended.closed_at["forward"])
-    return "\n".join([f"  generation {intended.generation}, after {last}", *moves])
+    return until_it_lands(resources, close, _CROSSED.format(pipeline=resources.spec.pipeline))
 
 
 def _finished(resources: PipelineResources, intended: Reset, origin: Origin) -> Reset:
@@ -193,7 +181,7 @@ def _finished(resources: PipelineResources, intended: Reset, origin: Origin) -> 
         raise CommitFailed(
             f"{done.pipeline}: another reset opened generation {done.generation} at the same time"
             f" ({done.reason or 'no reason'}). Look at ",
-            Move("history"),
+            Move("history", (done.pipeline,)),
             ", and reset again if needed.",
         )
     return done
@@ -204,11 +192,24 @@ def _write_done(resources: PipelineResources, generation: int, origin: Origin) -
 
     def write() -> Reset:
         snapshot = resources.offsets.snapshot()
-        fenced = snapshot.resets().by_generation[generation]
+        fenced = snapshot.resets().by_generation.get(generation)
+        if fenced is None:
+            raise OffsetsDamaged(
+                f"{resources.spec.pipeline}: expected the row of the reset to generation"
+                f" {generation}, found none: the offsets table was dropped or put back meanwhile."
+                " Bring the newest back; or ",
+                Move("recover", (resources.spec.pipeline,)),
+                " builds it anew.",
+            )
         if fenced.done:
             return fenced
+        write_closed_receipts(resources, fenced, origin)
+        state = read_unchecked(resources)
         done = replace(fenced, done=True)
-        snapshot.append_reset(done, origin)
+        lost = left_behind(state, fenced, origin)
+        for each in lost:
+            log.warning("%s: its rows were taken away, and the topic is gone", each.offsets)
+        state.snapshot.append_reset(done, origin, lost)
         log.info("%s: generation %d is open", done.pipeline, done.generation)
         return done
 

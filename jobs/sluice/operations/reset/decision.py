@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sluice.errors import (
-    SettingsError,
-)
-from sluice.offsets.resets import Reset
-from sluice.operations.reset.held_position import HeldPosition, held_position
-from sluice.operations.reset.targets import Target, ToIntended
-from sluice.positions.position import Moves, keep_cursor, require_rows_below
+from sluice.errors import SettingsError
+from sluice.offsets.resets import LANES, Reset
+from sluice.operations.reset.closed_receipts import can_count
+from sluice.operations.reset.held_position import held_position, is_as_committed
+from sluice.operations.reset.logs_of_kept_rows import require_logs_of_kept_rows
+from sluice.operations.reset.targets import Target
+from sluice.positions.position import keep_cursor, require_rows_below
 from sluice.progress.lane_state import LaneState
+from sluice.progress.lanes import ReadLane
 from sluice.progress.resources import PipelineResources
-from sluice.protocol.plan.fingerprints import unmoved
-from sluice.protocol.plan.log_changes import (
-    compare_held,
-    require_no_contradiction,
-    require_same_cluster,
-)
-from sluice.protocol.plan.log_identity import compare_logs, known_fingerprints
+from sluice.protocol.plan.doubts import require_due_decided
 from sluice.protocol.plan.start import PositionAnswers
 from sluice.tables.fence import Fencing
 
@@ -31,14 +26,16 @@ def decide_reset(resources: PipelineResources, target: Target, reason: str) -> R
 
 def decide(resources: PipelineResources, lane: LaneState, target: Target, reason: str) -> Reset:
     fencing = require_fencing(lane)
-    position = held_position(lane)
+    position = held_position(lane, lambda batch: can_count(resources, lane, batch))
     ask = PositionAnswers(resources)
     moves = {**keep_cursor(position.held), **target.moves(position, ask)}
-    require_rows_below(moves, position.cursor, position.held)
+    require_rows_below(lane.pipeline, moves, position.cursor, position.held)
     cluster = target.cluster_id(position, ask)
-    if not isinstance(target, ToIntended) and cluster == position.cluster_id:
-        _require_logs_of_what_stays(resources, lane, position, moves)
+    if target.asks_kafka and cluster == position.cluster_id:
+        require_logs_of_kept_rows(resources, lane, position, moves)
     old = {partition: planned.offsets.end for partition, planned in position.cursor.items()}
+    # What is read again below it is replaced, whoever has written the rows that are there.
+    old |= {at: end for at, end in position.reached.items() if end > old[at]}
     return Reset(
         pipeline=lane.pipeline,
         generation=lane.generation + 1,
@@ -50,22 +47,18 @@ def decide(resources: PipelineResources, lane: LaneState, target: Target, reason
         data_version=fencing.version,
         reason=reason,
         data_table_id=lane.data.table_id,
-        earlier=position.lowered,
+        earlier=position.moved,
         towards=target.towards,
     )
 
 
-def _require_logs_of_what_stays(
-    resources: PipelineResources, lane: LaneState, position: HeldPosition, moves: Moves
-) -> None:
-    """Raises ResetNeeded where a cursor would stay on a log that is not the one that was read."""
-    after = {each: moved.after for each, moved in moves.items()}
-    stays = unmoved(position.held, after)
-    state = resources.kafka.state(resources.spec)
-    require_same_cluster(lane.pipeline, position.cluster_id, state)
-    known = known_fingerprints(lane.data, position.newest, stays)
-    changes = compare_logs(resources, stays, known, state)
-    require_no_contradiction(lane.pipeline, [*compare_held(stays, state), *changes])
+def require_decided(resources: PipelineResources, read: ReadLane, *, record: bool) -> None:
+    """Raises BatchInDoubt before anything is said about a target: none decides about a batch."""
+    for name in LANES:
+        lane = read(resources, name)
+        # What a RESTORE has undone is read again, and needs no decision.
+        if is_as_committed(lane):
+            require_due_decided(resources, lane, record=record)
 
 
 def require_fencing(lane: LaneState) -> Fencing:

@@ -92,15 +92,15 @@ def preview_of(
         for each in intended.cursor
         if each.after.offsets.start < reached.get((each.after.topic_id, each.partition), 0)
     ]
-    scope = OffsetScope.of_ranges({_place(each): [_onwards(each)] for each in below})
+    scope = OffsetScope.of_ranges({each.after.place: [_onwards(each)] for each in below})
     rows = lane.data.row_counts(scope) if below else {}
     quarantined = _live_quarantine(resources, lane, scope) if below else {}
     return Preview(
         intended,
         {
             each.partition: AffectedRows(
-                rows.get(_place(each), 0),
-                quarantined.get(_place(each), 0),
+                rows.get(each.after.place, 0),
+                quarantined.get(each.after.place, 0),
                 logs.get(each.partition),
             )
             for each in intended.cursor
@@ -119,16 +119,16 @@ def undone_by(lane: LaneState, intended: Reset) -> Iterator[Batch]:
         yield from lane.snapshot.batches(sequence, first + 1, last=claimed[sequence])
 
 
-def erased_by(lane: LaneState, intended: Reset) -> Erased:
-    """The rows that others deleted and that the new generation would bring back."""
+def erased_by(lane: LaneState, intended: Reset, since: int = -1) -> Erased:
+    """The rows that others deleted and that the new generation would bring back.
+
+    Those that they deleted above a version of the data table.
+    """
     return read_erased(
         lane,
         [RangeToReread(_onwards(each), each.after.topic_id) for each in intended.cursor],
+        since,
     )
-
-
-def _place(moved: CursorMove) -> TopicIdPartition:
-    return TopicIdPartition(moved.after.topic_id, moved.partition.partition)
 
 
 def _onwards(moved: CursorMove) -> OffsetRange:
@@ -141,4 +141,4 @@ def _live_quarantine(
 ) -> Mapping[TopicIdPartition, int]:
     """How many live quarantine rows each partition has at these offsets."""
     live = read_quarantined(resources, lane, scope).of(RecordState.LIVE)
-    return Counter(TopicIdPartition(row.topic_id, row.partition.partition) for row in live)
+    return Counter(row.place for row in live)

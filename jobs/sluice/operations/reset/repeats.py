@@ -57,4 +57,4 @@ def _position_before(found: Reset) -> HeldPosition:
         for each in found.cursor
         if each.before is not None
     }
-    return HeldPosition(cursor, cursor, found.closed_at, found.cluster_id)
+    return HeldPosition(found.pipeline, cursor, cursor, found.closed_at, found.cluster_id)

@@ -33,6 +33,7 @@ from sluice.progress.lane_state import LaneState
 from sluice.progress.lanes import read_lane, unfinished_batches
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
+from sluice.protocol.plan.doubts import require_due_decided
 from sluice.protocol.plan.start import PositionAnswers
 from sluice.protocol.plan.write_plan import next_plan, write_plan
 from sluice.tables.offsets_rows import read_losses
@@ -56,6 +57,7 @@ def preview_skip(
     if not requested:
         known = tuple(recorded[one_offset(at, offset)] for at, offset in sorted(positions.items()))
         return Skip(lane.pipeline, Plan(()), known, done=True)
+    require_due_decided(resources, lane, record=False)
     position = held_position(lane)
     logs = PositionAnswers(resources).logs(position.cluster_id)
     new = skip_losses(requested, position.cursor, logs, actor, reason)

@@ -59,6 +59,13 @@ class Target(Protocol):
     def towards(self) -> str:
         """The target's name and value, if each new record moves it."""
 
+    @property
+    def asks_kafka(self) -> bool:
+        """Whether the cursors that stay must be of the logs that are there now.
+
+        What leads back to trust decides about the table only; the next plan compares the logs.
+        """
+
     def cluster_id(self, held: HeldPosition, ask: ResetQuestions) -> str:
         """The cluster that the new generation reads."""
 
@@ -81,6 +88,7 @@ class ToPosition:
     towards: str = ""
     new_cluster: bool = False
     read: ReadLane = read_unchecked
+    asks_kafka = True
 
     def cluster_id(self, held: HeldPosition, ask: ResetQuestions) -> str:
         """The same, unless told otherwise."""
@@ -92,7 +100,8 @@ class ToPosition:
             return self._all_moves(held, ask)
         logs = ask.logs(held.cluster_id)
         _require_scopes(self.scopes, logs)
-        found = clip_to_log(self.position.wanted(Situation(logs, held.cursor), ask), logs)
+        now = Situation(logs, held.cursor, held.pipeline)
+        found = clip_to_log(self.position.wanted(now, ask), logs)
         return {each: moved for each, moved in found.items() if self._concerns(each)}
 
     def _all_moves(self, held: HeldPosition, ask: ResetQuestions) -> Moves:
@@ -116,6 +125,7 @@ class ToTable:
 
     read: ReadLane = read_known_table
     towards = ""
+    asks_kafka = False
 
     def cluster_id(self, held: HeldPosition, ask: ResetQuestions) -> str:
         """The same."""
@@ -133,6 +143,7 @@ class ToIntended:
     reset: Reset
     read: ReadLane = read_unchecked
     towards = ""
+    asks_kafka = False
 
     def cluster_id(self, held: HeldPosition, ask: ResetQuestions) -> str:
         """The one that it decided on."""

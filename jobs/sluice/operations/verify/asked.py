@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sluice.offsets.batches import BatchSequence
+from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.range_columns import OffsetScope, RangeColumns
 from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition
 from sluice.offsets.resets import Resets
@@ -26,7 +26,7 @@ class Asked:
 
     first: Mapping[BatchSequence, int]
     batches: int
-    unsettled: tuple[str, ...]
+    unsettled: tuple[Batch, ...]
     names: Mapping[TopicIdPartition, TopicPartition]
     rows: Mapping[TopicIdPartition, int]
     ranges: OffsetScope | None = None
@@ -46,17 +46,15 @@ class Asked:
 
     def openings(
         self, resets: Resets, place: TopicIdPartition, partition: TopicPartition
-    ) -> dict[int, int]:
-        """Where the first batch in question of each generation must start, if that is known."""
-        openings: dict[int, int] = {}
+    ) -> dict[int, int | None]:
+        """Where the first batch in question of each generation must start; None: unknown."""
+        openings: dict[int, int | None] = {}
         for generation, reset in resets.by_generation.items():
             after = reset.by_partition.get(partition)
             if after is not None and after.topic_id == place.topic_id:
                 openings[generation] = after.offsets.start
         for generation, starts in (self.starts or {}).items():
-            openings.pop(generation, None)
-            if partition in starts:
-                openings[generation] = starts[partition]
+            openings[generation] = starts.get(partition)
         return openings
 
 
@@ -90,10 +88,11 @@ def asked_of(lane: LaneState, since: datetime | None) -> Asked:
     )
 
 
-def _unsettled(lane: LaneState, ends: Iterable[SequenceEnd]) -> Iterable[str]:
+def _unsettled(lane: LaneState, ends: Iterable[SequenceEnd]) -> Iterable[Batch]:
     for each in ends:
-        for number in range(lane.snapshot.settled(each.sequence) + 1, each.last + 1):
-            yield each.sequence.batch(number)
+        settled = lane.snapshot.settled(each.sequence)
+        # Of those that a recovery found no more than rows of, none will have a receipt.
+        yield from lane.snapshot.batches(each.sequence, settled + 1, last=each.last)
 
 
 def _ranges(found: RangeColumns) -> dict[TopicIdPartition, list[OffsetRange]]:
@@ -106,5 +105,6 @@ def _ranges(found: RangeColumns) -> dict[TopicIdPartition, list[OffsetRange]]:
 def _ends_before(
     lane: LaneState, sequence: BatchSequence, number: int
 ) -> Mapping[TopicPartition, int]:
-    (before,) = lane.snapshot.batches(sequence, number - 1, last=number - 1)
-    return {at: each.offsets.end for at, each in before.by_partition.items()}
+    """None are known where the batch before is from before a recovery, which found only rows."""
+    found = lane.snapshot.batches(sequence, number - 1, last=number - 1)
+    return {at: each.offsets.end for before in found for at, each in before.by_partition.items()}

@@ -2,77 +2,96 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sluice.broker.port import ReadOffsets
-from sluice.offsets.loss_causes import BY_PERSON
 from sluice.offsets.losses import Loss
-from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.range_columns import OffsetScope
-from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition, merged
-from sluice.offsets.row_offsets import NO_ROWS, Offsets
+from sluice.offsets.ranges import TopicIdPartition, TopicPartition
 from sluice.operations.verify.asked import Asked
-from sluice.operations.verify.checks import Violation, check
+from sluice.operations.verify.checks import SAME_LOG, Violation, check
+from sluice.operations.verify.identity import Comparable, Why
+from sluice.operations.verify.kafka_logs import KafkaLogs
+from sluice.operations.verify.rows_before import check_rows_before
 from sluice.operations.verify.slices import slices
 from sluice.progress.committed import committed_ranges, unlisted
-from sluice.progress.evidence import CommittedRange, Evidence
+from sluice.progress.evidence import Evidence
 from sluice.progress.lane_state import LaneState
 from sluice.progress.reads import evidence_of
+from sluice.progress.set_aside import places_set_aside
 from sluice.tables.coordinates import StoredCoordinates
-from sluice.tables.delta_log import DeltaSnapshot
+from sluice.tables.quarantine_table import QuarantineSnapshot
 
 # Rows and ranges that are held in memory at a time.
 _AT_ONCE = 5_000_000
 
-Progress = Callable[[OffsetRange, int], None]
-"""Called with the range that is being read, and the offset reached so far."""
+
+@dataclass(frozen=True)
+class Uncompared:
+    """Rows of a partition that cannot be compared with Kafka."""
+
+    partition: TopicPartition
+    topic_id: str
+    rows: int
+    why: Why
 
 
 @dataclass(frozen=True)
 class Found:
-    """What the proof has found, and how much it has compared."""
+    """What the proof has found, and how much it has compared.
+
+    `below_start` counts the rows below the log start, `only_here` those whose records Kafka has
+    lost since: a segment, or the end of the log.
+    """
 
     violations: Sequence[Violation]
     rows: int
     quarantined: int
     compared: int
+    uncompared: Sequence[Uncompared]
+    below_start: int
+    only_here: int
 
 
 @dataclass(frozen=True)
-class KafkaLogs:
-    """What Kafka holds, and how its records are read."""
+class _Examined:
+    """The evidence of a partition, and what of it can be compared with Kafka."""
 
-    state: KafkaState
-    compacting: Collection[str]
-    read: ReadOffsets
-    progress: Progress
+    place: TopicIdPartition
+    evidence: Evidence
+    known: Comparable
 
-    def readable(
-        self, reads: Iterable[CommittedRange], place: TopicIdPartition, partition: TopicPartition
-    ) -> list[OffsetRange]:
-        """What Kafka still holds of the ranges; nothing if the topic id has changed."""
-        log = self.state.logs.get(partition)
-        if log is None or log.topic_id != place.topic_id:
-            return []
-        return [
-            OffsetRange(partition, max(each.start, log.log_start_offset), each.end)
-            for each in merged([read.offsets for read in reads])
-            if each.end > log.log_start_offset
-        ]
+    @property
+    def uncompared(self) -> Iterator[Uncompared]:
+        """The rows that are not, but for those of which Kafka holds no record any more."""
+        offsets, why = self.evidence.data.offsets, self.known.why
+        rows = len(offsets) if why is not None else 0
+        if self.known.log is not None and self.known.below is not None:
+            rows, why = int(np.count_nonzero(offsets >= self.known.below)), Why.NOT_READ_AGAIN
+        if rows and why is not None:
+            yield Uncompared(self.evidence.partition, self.place.topic_id, rows, why)
 
-    def visible(self, ranges: Iterable[OffsetRange]) -> Offsets:
-        """The offsets there that a read_committed client sees."""
-        found = [NO_ROWS.offsets]
-        for each in ranges:
-            for offsets in self.read(each):
-                if offsets:
-                    found.append(np.array(offsets, dtype=np.int64))
-                    self.progress(each, offsets[-1] + 1)
-            self.progress(each, each.end)
-        return np.concatenate(found)
+    @property
+    def below_start(self) -> int:
+        """How many rows lie below the log start."""
+        log = self.known.log
+        offsets = self.evidence.data.offsets
+        return 0 if log is None else int(np.count_nonzero(offsets < log.log_start_offset))
+
+    @property
+    def only_here(self) -> int:
+        """How many rows have records that Kafka has lost since."""
+        log, evidence = self.known.log, self.evidence
+        if log is None:
+            return 0
+        lost = np.setdiff1d(evidence.unseen, evidence.never)
+        compared = evidence.data.offsets
+        if self.known.below is not None:
+            compared = compared[compared < self.known.below]
+        behind = np.count_nonzero(compared >= log.last_stable_offset)
+        return int(np.count_nonzero(np.isin(compared, lost)) + behind)
 
 
 @dataclass(frozen=True)
@@ -80,18 +99,18 @@ class Proof:
     """What is compared: the tables at one version, and what Kafka holds."""
 
     lane: LaneState
-    quarantine: DeltaSnapshot
+    quarantine: QuarantineSnapshot
     asked: Asked
     losses: Sequence[Loss]
     deleted: Mapping[int, StoredCoordinates]
     kafka: KafkaLogs
 
-    def evidence(self, places: Sequence[TopicIdPartition]) -> Iterator[Evidence]:
+    def evidence(self, places: Sequence[TopicIdPartition]) -> Iterator[_Examined]:
         """The evidence of some partitions, read together."""
         scope = self.asked.scope(places)
         committed = committed_ranges(self.lane, scope, self.asked.first, by_plan=True)
         data = self.stored(scope)
-        quarantine = self.quarantine.coordinates_in(scope)
+        quarantine = places_set_aside(self.lane, self.quarantine, scope)
         for place in places:
             known = evidence_of(committed, self.losses, place, quarantine)
             yield self._with_rows(known, place, data)
@@ -103,44 +122,49 @@ class Proof:
 
     def _with_rows(
         self, known: Evidence, place: TopicIdPartition, data: StoredCoordinates
-    ) -> Evidence:
+    ) -> _Examined:
         partition = self.asked.names[place]
         checked = [each for each in known.reads if each.checked]
-        readable = self.kafka.readable(checked, place, partition)
-        lost = [
-            loss
-            for loss in self.losses
-            if (loss.topic_id, loss.offsets.partition) == (place.topic_id, partition)
-            and loss.dropped_from is None
-        ]
-        return replace(
+        comparable = self.kafka.identity.of(place, partition)
+        readable = self.kafka.readable(checked, partition, comparable)
+        found = replace(
             known,
             partition=partition,
             openings=self.asked.openings(self.lane.resets, place, partition),
-            lost=[each.offsets for each in lost],
-            given_up=[each.offsets for each in lost if each.cause.kind in BY_PERSON],
             readable=readable,
             visible=self.kafka.visible(readable),
             data=data.rows(place, known.batches),
             deleted={at: rows.rows(place, known.batches) for at, rows in self.deleted.items()},
             compacts=bool(readable) and partition.topic in self.kafka.compacting,
         )
+        never = self.kafka.never(partition, found.unseen)
+        return _Examined(place, replace(found, never=never), comparable)
 
 
 def compare(proof: Proof) -> Found:
     """Check every partition; only a slice of them is in memory at a time."""
-    violations: list[Violation] = []
-    rows = quarantined = compared = 0
+    violations = [
+        Violation(SAME_LOG, each.partition, each.expected, each.found)
+        for each in proof.kafka.identity.changed.values()
+    ]
+    rows = quarantined = compared = below_start = only_here = 0
+    uncompared: list[Uncompared] = []
     for places in slices(proof.asked.sizes, _AT_ONCE):
         for each in proof.evidence(places):
-            violations += check(each)
-            rows += len(each.data.offsets)
-            quarantined += len(each.live.offsets)
-            compared += len(each.visible)
+            evidence = each.evidence
+            violations += check(evidence)
+            rows += len(evidence.data.offsets)
+            quarantined += len(evidence.live.offsets)
+            compared += len(evidence.visible)
+            uncompared += each.uncompared
+            below_start += each.below_start
+            only_here += each.only_here
     strays = list(_strays(proof))
     rows += sum(each.rows for each in strays)
     violations += [each.violation for each in strays]
-    return Found(violations, rows, quarantined, compared)
+    if proof.asked.ranges is None:
+        violations += check_rows_before(proof.lane, proof.asked.rows, _AT_ONCE)
+    return Found(violations, rows, quarantined, compared, uncompared, below_start, only_here)
 
 
 @dataclass(frozen=True)

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from sluice.moves import Advice, advice
+from sluice.offsets.doubts import Doubt
+from sluice.offsets.loss_spans import offsets_lost
 from sluice.offsets.partition_log import Logs
 from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition, span_of, without
 from sluice.operations.verify.asked import asked_of
-from sluice.operations.verify.checks import Violation
-from sluice.operations.verify.proof import KafkaLogs, Progress, Proof, compare
+from sluice.operations.verify.checks import BY_KAFKA, SAME_LOG, Violation
+from sluice.operations.verify.identity import read_identity
+from sluice.operations.verify.kafka_logs import KafkaLogs, Progress
+from sluice.operations.verify.proof import Found, Proof, compare
 from sluice.progress.committed import committed_ranges, losses_that_count
 from sluice.progress.lane_state import LaneState, read_unchecked
+from sluice.progress.lost_offsets import still_lost
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import require_no_foreign_commits
+from sluice.protocol.plan.doubts import find_doubt
 from sluice.protocol.plan.start import next_positions
 from sluice.tables.coordinates import StoredCoordinates
 from sluice.tables.foreign_commits import TableCommit, may_have_deleted
@@ -34,22 +41,45 @@ class ForeignDeletion:
 class Verdict:
     """What was checked, and every violation found.
 
-    `unlisted` rows are of batches from before a recovery, of which nothing else is known. `unread`
-    counts offsets that no batch has read yet.
+    `unread` counts offsets that no batch has read yet; `advice` is about logs that have changed.
     """
 
     batches: int
     records: int
-    unlisted: int
-    quarantined: int
-    compared: int
+    found: Found
     unread: int
     unsettled: tuple[str, ...]
     lost: int
     losses: int
     skipped: int
     deleted: tuple[ForeignDeletion, ...]
-    violations: tuple[Violation, ...]
+    advice: tuple[Advice, ...]
+
+    @property
+    def violations(self) -> tuple[Violation, ...]:
+        """Every violation found."""
+        return tuple(self.found.violations)
+
+    @property
+    def quarantined(self) -> int:
+        """The records in quarantine that count."""
+        return self.found.quarantined
+
+    @property
+    def compared(self) -> int:
+        """The records in Kafka that were compared."""
+        return self.found.compared
+
+    @property
+    def unlisted(self) -> int:
+        """The rows of batches from before a recovery, of which nothing else is known."""
+        return self.records - self.found.rows
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The invariants that Kafka alone can prove, where it cannot be asked about all rows."""
+        open_ = self.found.uncompared or (self.records and not self.found.compared)
+        return BY_KAFKA if open_ else ()
 
 
 def verify(
@@ -57,41 +87,55 @@ def verify(
 ) -> Verdict:
     """Compare what is committed, all of it or since a moment, with what Kafka still holds.
 
-    Raises BrokerUnavailable if Kafka does not answer, TableRefused if the tables contradict each
-    other beyond comparison.
+    Raises BrokerUnavailable if Kafka does not answer, ResetNeeded if it is another cluster,
+    TableRefused if the tables contradict each other beyond comparison.
     """
     # Batches that land from here on are left out: their version is above this one.
     lane = read_unchecked(resources)
     asked = asked_of(lane, since)
-    losses = losses_that_count(lane)
     deletions = {e: lane.data.removed(e.version) for e in _suspected_deletions(lane, asked.above)}
     state = resources.kafka.state(resources.spec)
+    identity = read_identity(resources, lane, state)
     compacting = resources.kafka.compacting({each.topic for each in state.logs})
     with resources.kafka.offsets_reader() as read:
-        found = compare(
-            Proof(
-                lane,
-                resources.quarantine.snapshot(),
-                asked,
-                losses,
-                {each.version: rows for each, rows in deletions.items() if rows is not None},
-                KafkaLogs(state, compacting, read, progress),
-            )
+        proof = Proof(
+            lane,
+            resources.quarantine.snapshot(),
+            asked,
+            losses_that_count(lane),
+            {each.version: rows for each, rows in deletions.items() if rows is not None},
+            KafkaLogs(resources.kafka, identity, compacting, read, progress),
         )
+        found = compare(proof)
+    lost = still_lost(resources, lane)
+    doubts = [each for each in (find_doubt(resources, e) for e in asked.unsettled) if each]
     return Verdict(
         batches=asked.batches,
         records=sum(asked.rows.values()),
-        unlisted=sum(asked.rows.values()) - found.rows,
-        quarantined=found.quarantined,
-        compared=found.compared,
+        found=replace(found, violations=[*found.violations, *_in_doubt(doubts)]),
         unread=_unread(next_positions(resources, lane, state), state.logs),
-        unsettled=asked.unsettled,
-        lost=span_of(each.offsets for each in losses),
-        losses=len(losses),
+        unsettled=tuple(map(str, asked.unsettled)),
+        lost=offsets_lost(lost),
+        losses=len(lost),
         skipped=_skipped(lane),
         deleted=tuple(_deleted(deletions)),
-        violations=tuple(found.violations),
+        advice=(*identity.advice(lane.pipeline), *_ways_on(lane, doubts)),
     )
+
+
+def _ways_on(lane: LaneState, doubts: Iterable[Doubt]) -> Iterator[Advice]:
+    for each in doubts:
+        yield advice(each.refusal(lane.data.landed_in(each.batch)))
+
+
+def _in_doubt(doubts: Iterable[Doubt]) -> Iterator[Violation]:
+    """Rows under a topic id of which nobody has decided whose records they are."""
+    for each in doubts:
+        for doubtful in each.ranges:
+            offsets, topic_id = doubtful.planned.offsets, doubtful.planned.topic_id
+            expected = f"the log of topic id {topic_id} as that which {each.batch} read"
+            found = f"a doubt about {offsets} that nobody has decided: {doubtful.reason}"
+            yield Violation(SAME_LOG, offsets.partition, expected, found)
 
 
 def _unread(cursor: Mapping[TopicPartition, int], logs: Logs) -> int:
@@ -105,9 +149,8 @@ def _skipped(lane: LaneState) -> int:
     for reset in lane.resets.by_generation.values():
         for moved in (each for each in reset.cursor if each.skipped):
             end = moved.after.offsets.start
-            place = TopicIdPartition(moved.after.topic_id, moved.partition.partition)
             skipped = OffsetRange(moved.partition, end - moved.skipped, end)
-            passed.setdefault(place, []).append(skipped)
+            passed.setdefault(moved.after.place, []).append(skipped)
     if not passed:
         return 0
     read = committed_ranges(lane, OffsetScope.of_ranges(passed))

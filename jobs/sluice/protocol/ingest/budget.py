@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sluice.errors import TooManyQuarantined, as_lines
 from sluice.lake.port import BatchAttempt, QuarantineResult
@@ -37,6 +37,7 @@ def require_within_budget(
     Raises TooManyQuarantined with samples and the next move.
     """
     allowed = resources.spec.quarantine.max_ratio
+    attempt = replace(attempt, undecodable=found.undecodable)
     count = _newly_quarantined(resources, attempt) if attempt.replaces else found.undecodable
     if count <= allowed * found.records:
         return
@@ -61,13 +62,13 @@ def _newly_quarantined(resources: PipelineResources, attempt: BatchAttempt) -> i
     """How many offsets the attempt quarantined that no earlier batch had quarantined."""
     ranges: dict[TopicIdPartition, list[OffsetRange]] = {}
     for each in attempt.batch.ranges:
-        place = TopicIdPartition(each.topic_id, each.offsets.partition.partition)
-        ranges.setdefault(place, []).append(each.offsets)
+        ranges.setdefault(each.place, []).append(each.offsets)
     rows = read_quarantined(resources, scope=OffsetScope.of_ranges(ranges)).rows
     known = {
         _coordinates(row) for row in rows if row.state in (RecordState.LIVE, RecordState.DROPPED)
     }
-    own = {_coordinates(row) for row in rows if row.batch == str(attempt.batch)}
+    added = resources.quarantine.snapshot().added_by(attempt.batch, attempt.aside)
+    own = {(*place, offset) for place in added.places for offset in added.offsets(place).tolist()}
     return len(own - known)
 
 

@@ -15,7 +15,7 @@ from tenacity import (
 from sluice.clock import LongerAtRandom
 from sluice.errors import CommitConflict, CommitFailed, OffsetsDamaged, SluiceError, SparkFailed
 from sluice.failpoints import reach
-from sluice.lake.port import BatchAttempt, Lake, Undecodable
+from sluice.lake.port import BatchAttempt, Lake
 from sluice.moves import Move
 from sluice.offsets.batches import Batch, BatchReference, BatchSequence
 from sluice.offsets.quantities import format_count, format_ranges
@@ -23,9 +23,9 @@ from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.progress.sequence_end import SequenceEnd, batch_end
 from sluice.progress.unaltered import check_data_table
-from sluice.protocol.ingest.budget import require_within_budget
 from sluice.protocol.ingest.reading import prepare_reading
-from sluice.protocol.plan.log_changes import require_same_topics
+from sluice.protocol.ingest.write_batch import write_batch
+from sluice.protocol.plan.doubts import require_due_decided, require_no_doubt
 from sluice.tables.batch_commits import BatchCommit
 from sluice.tables.error_text import naming_expired_keys
 
@@ -39,7 +39,7 @@ def ingest(resources: PipelineResources, work: BatchReference, lake: Lake) -> No
     """Land the batches that are not committed yet; log and pass over those that are.
 
     The backfill lane lands at least one, then yields to any unfinished forward batch.
-    Raises DataLost, ResetNeeded, TooManyQuarantined, SparkFailed, CommitFailed or CommitUnknown.
+    Raises as `plan` does, TooManyQuarantined, SparkFailed or CommitUnknown.
     """
     lane = read_unchecked(resources, work.sequence.lane)
     if lane.sequence != work.sequence:
@@ -55,6 +55,8 @@ def ingest(resources: PipelineResources, work: BatchReference, lake: Lake) -> No
             log.info("%s: already committed, nothing to do", work.sequence.batch(number))
             continue
         if not prepared:
+            # A retry of this task alone: no plan has looked at what it has landed before.
+            require_due_decided(resources, lane)
             reach("spark started")
             _prepare(resources, lake, new=not lane.known.table_ids)
             prepared = True
@@ -64,7 +66,7 @@ def ingest(resources: PipelineResources, work: BatchReference, lake: Lake) -> No
         except _Superseded as closed:
             log.warning("%s", closed)
             return
-        require_same_topics(batch, resources.kafka.state(resources.spec))
+        require_no_doubt(resources, batch)
         if number < work.batches[-1] and _must_yield(resources, work.sequence):
             return
 
@@ -100,17 +102,21 @@ class _Superseded(Exception):
 
 
 def _prepare(resources: PipelineResources, lake: Lake, new: bool) -> None:
-    """Create the data table of a new pipeline; align that of a known one."""
-    if resources.data.exists() == new:
-        return
+    """Create the tables of a new pipeline; align the data table of a known one.
+
+    The quarantine table is there before the first data commit: what is not there cannot be closed.
+    """
     try:
-        (lake.prepare if new else lake.align)()
+        if resources.data.exists() != new:
+            (lake.prepare if new else lake.align)()
+        if resources.data.exists() and not resources.quarantine.exists():
+            lake.prepare_quarantine()
     except SluiceError:
         raise
     except Exception as problem:
-        done = "created" if new else "given the properties and comments of the spec"
         raise SparkFailed(
-            f"the data table was not {done}. Spark stopped: {_short_message(problem)}"
+            "the tables were not created, or not given the properties and comments of the spec."
+            f" Spark stopped: {_short_message(problem)}"
         ) from problem
 
 
@@ -140,7 +146,7 @@ def _land_once(
     reading, began = prepare_reading(resources, forward, batch), time.monotonic()
     log.info("%s: reading %d offsets: %s", batch, batch.span, format_ranges(reading.ranges))
     try:
-        undecodable = _write_batch(resources, reading, lake, undecodable_before)
+        undecodable = write_batch(resources, reading, lake, undecodable_before)
         reach("commit landed")
     except SluiceError:
         raise
@@ -209,37 +215,6 @@ def _own_commit(resources: PipelineResources, reading: BatchAttempt) -> BatchCom
         )
         return None
     return landed
-
-
-def _write_batch(
-    resources: PipelineResources, reading: BatchAttempt, lake: Lake, undecodable_before: bool
-) -> bool:
-    # With a corrected schema, records that an earlier attempt quarantined may now be decodable.
-    quarantined_before = resources.quarantine.snapshot().coordinates(reading.batch).count
-    if not undecodable_before and not quarantined_before:
-        try:
-            lake.land(reading)
-        except Undecodable as first:
-            log.info(
-                "%s: cannot be decoded: %s. It is read once more, to put all such records into"
-                " quarantine, then the others into the table",
-                reading,
-                first,
-            )
-        else:
-            return False
-    if not resources.quarantine.exists():
-        lake.prepare_quarantine()
-    if _last_committed(resources, reading.batch) >= reading.batch.number:
-        # Another attempt committed it: the quarantine rows of that commit must not change.
-        return True
-    found = lake.quarantine(reading)
-    reach("quarantine written")
-    require_within_budget(resources, reading, found)
-    if found.undecodable:
-        log.warning("%s: %d of %d records quarantined", reading, found.undecodable, found.records)
-    lake.land_decodable(reading)
-    return bool(found.undecodable)
 
 
 def _short_message(problem: Exception) -> str:

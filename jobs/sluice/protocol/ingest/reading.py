@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+import logging
+
 from sluice.lake.port import BatchAttempt
 from sluice.offsets.batches import Batch, Cursor
 from sluice.offsets.losses import RecordLoss
 from sluice.offsets.partition_log import KafkaState
+from sluice.progress.former_registries import former_registries
 from sluice.progress.lane_state import LaneState
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.plan.fingerprints import Fingerprints, unmoved
+from sluice.protocol.plan.foreign_settings import require_replaceable
 from sluice.protocol.plan.log_changes import Contradiction, compare_held, readable_ranges
 from sluice.protocol.plan.log_identity import (
     compare_logs,
     known_fingerprints,
     take_fingerprints,
 )
+from sluice.protocol.plan.table_fit import require_fitting_table
+
+log = logging.getLogger(__name__)
 
 
 def prepare_reading(resources: PipelineResources, forward: LaneState, batch: Batch) -> BatchAttempt:
     """The attempt to read a batch now; `forward` is the forward lane, whichever the batch's is.
 
     Raises ResetNeeded if a log changed that the batch goes on with, or reads again; DataLost if
-    retention deleted part of a range.
+    retention deleted part of a range; what `require_fitting_table` raises if others changed the
+    table since it was planned.
     """
+    require_fitting_table(resources.kept_spec, forward.data)
+    require_replaceable(forward.data, [batch])
     state = resources.kafka.state(resources.spec)
-    known = known_fingerprints(forward.data, forward.newest, forward.cursor)
+    known = known_fingerprints(forward, forward.newest, forward.cursor)
     kept = {each: known[each] for each in _idle(forward, batch) if each in known}
     # In this order: if the log is replaced in between, this comparison fails, or the next batch's.
     taken = _take_fingerprints(resources, batch, kept, state)
@@ -32,12 +42,16 @@ def prepare_reading(resources: PipelineResources, forward: LaneState, batch: Bat
     # Retention may delete records before a backfill reads them; their earlier rows stay.
     policy = RecordLoss() if batch.sequence.lane == "backfill" else resources.spec.data_loss
     ranges = readable_ranges(batch, state, policy, changes)
+    former = former_registries(resources.spec, resources.schemas, forward, batch)
+    for each in former:
+        log.info("%s: %s", batch, each)
     return BatchAttempt(
         batch,
         tuple(ranges),
         resources.chance.name(),
         fingerprints={**taken, **kept},
         spec=resources.spec.edition,
+        former=former,
         # Looked up only where it matters: it costs a broker request.
         compacts=batch.mode == "replace"
         and bool(resources.kafka.compacting({each.partition.topic for each in ranges})),

@@ -6,22 +6,25 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 
 from sluice.errors import BrokerUnavailable, SettingsError
-from sluice.offsets.batches import Batch
+from sluice.offsets.batches import Batch, positions_there
 from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.plan import Plan
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.resets import Resets
+from sluice.progress.former_registries import former_lines
 from sluice.progress.lane_state import LaneState
 from sluice.progress.lanes import read_lane
 from sluice.progress.readers import spec_to_plan
 from sluice.progress.resources import PipelineResources
-from sluice.protocol.plan.declared_types import require_declared_types
+from sluice.protocol.plan.doubts import require_due_decided
+from sluice.protocol.plan.foreign_settings import require_replaceable
 from sluice.protocol.plan.lags import read_lags, unknown_times
 from sluice.protocol.plan.log_changes import readable_ranges
 from sluice.protocol.plan.log_identity import find_changes
 from sluice.protocol.plan.outlook import EstimateBasis, Outlook
 from sluice.protocol.plan.start import start_without_effect
 from sluice.protocol.plan.table_changes import changed_reading, changes_of_table
+from sluice.protocol.plan.table_fit import require_fitting_table, told_of_table
 from sluice.protocol.plan.write_plan import next_plan
 from sluice.tables.batch_commits import batch_sizes
 from sluice.tables.offsets_snapshot import OffsetsSnapshot
@@ -34,13 +37,13 @@ def dry_run(resources: PipelineResources) -> Outlook:
     lane = read_lane(resources)
     state = resources.kafka.state(resources.spec)
     spec, told = spec_to_plan(resources, lane.data.columns)
-    require_declared_types(spec, lane.data)
+    require_fitting_table(spec, lane.data)
     new = next_work(resources, lane, state)
     batches = lane.unfinished or new.batches
     ranges = non_empty_ranges(batches)
     # An empty range says where its partition begins.
     begin = first_offsets([planned.offsets for batch in batches for planned in batch.ranges])
-    found = read_lags(resources, {**begin, **lane.positions}, state)
+    found = read_lags(resources, {**begin, **positions_there(lane.cursor, state.logs)}, state)
     return Outlook(
         pipeline=resources.spec.pipeline,
         adopted=lane.unfinished,
@@ -53,8 +56,10 @@ def dry_run(resources: PipelineResources) -> Outlook:
             *interrupted_reset(lane.resets),
             *_start_note(resources, lane.snapshot),
             *told,
+            *told_of_table(spec, lane.data),
             *changes_of_table(spec, lane.data.columns, lane.data.settings),
             *changed_reading(spec, lane.data.newest_edition()),
+            *former_lines(spec, resources.schemas, lane, batches),
             *unknown_times(found),
         ),
     )
@@ -62,9 +67,13 @@ def dry_run(resources: PipelineResources) -> Outlook:
 
 def next_work(resources: PipelineResources, lane: LaneState, state: KafkaState) -> Plan:
     """What the next run adds to what is unfinished. Raises what would refuse that run."""
-    require_declared_types(resources.kept_spec, lane.data)
+    require_due_decided(resources, lane, record=False)
+    require_fitting_table(resources.kept_spec, lane.data)
     if not lane.unfinished:
-        return next_plan(resources, lane, state)
+        new = next_plan(resources, lane, state)
+        require_replaceable(lane.data, new.batches)
+        return new
+    require_replaceable(lane.data, lane.unfinished)
     changes = find_changes(resources, lane, state)
     for batch in lane.unfinished:
         readable_ranges(batch, state, resources.spec.data_loss, changes)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from sluice.errors import ResetNeeded, SettingsError, as_lines
-from sluice.moves import YOUR_WORDS, Advice, Move, advice, options
+from sluice.moves import Advice, Move, advice, options
 from sluice.offsets.batches import Batch, Cursor, PlannedRange
 from sluice.offsets.loss_causes import LossCause, LossKind
 from sluice.offsets.losses import Loss, OnDataLoss
@@ -180,10 +180,15 @@ def require_no_contradiction(pipeline: str, findings: Iterable[Finding | None]) 
     """Raises ResetNeeded with every contradiction and its next move. A loss is not one."""
     contradictions = [each for each in findings if isinstance(each, Contradiction)]
     if contradictions:
-        topics = sorted({e.partition.topic for e in contradictions if not isinstance(e, NoLog)})
-        reset = Move("reset", (pipeline, "--to-earliest", *options("--topic", topics)))
-        moves = dict.fromkeys(each.next_move(pipeline, reset) for each in contradictions)
+        moves = next_moves(pipeline, contradictions)
         raise ResetNeeded(as_lines([*dict.fromkeys(map(str, contradictions)), *moves]))
+
+
+def next_moves(pipeline: str, contradictions: Sequence[Contradiction]) -> list[Advice]:
+    """What to do about contradictions, each once."""
+    topics = sorted({e.partition.topic for e in contradictions if not isinstance(e, NoLog)})
+    reset = Move("reset", (pipeline, "--to-earliest", *options("--topic", topics)))
+    return list(dict.fromkeys(each.next_move(pipeline, reset) for each in contradictions))
 
 
 def _compare_unfinished(planned: PlannedRange, log: PartitionLog | None) -> Finding | None:
@@ -207,36 +212,3 @@ def _no_log(last: PlannedRange, cursor: int, next_move: NextMove) -> NoLog:
 
 def _went_back(before: int | None, now: int | None) -> bool:
     return before is not None and now is not None and now < before
-
-
-def require_same_topics(batch: Batch, state: KafkaState) -> None:
-    """Raises ResetNeeded if a topic was created anew since the batch was planned.
-
-    Call it after reading: Spark reads by name, so it may have read a new topic. From a deleted
-    topic it has read nothing.
-    """
-    contradictions = [
-        Contradiction(each.offsets.partition, f"topic id {each.topic_id}", log.topic_id)
-        for each in batch.ranges
-        if each.offsets.span
-        and (log := state.logs.get(each.offsets.partition)) is not None
-        and log.topic_id != each.topic_id
-    ]
-    if contradictions:
-        raise ResetNeeded(
-            as_lines([*map(str, contradictions), _of_two_topics(batch, contradictions[0])])
-        )
-
-
-def _of_two_topics(batch: Batch, anew: Contradiction) -> Advice:
-    pipeline = batch.sequence.pipeline
-    ranges = options("--accept-gap", (e.offsets for e in batch.ranges if e.offsets.span))
-    return advice(
-        f"{batch}: committed, but the topic was deleted and created anew before its receipt: the"
-        " batch may hold records of the new topic under the old topic's id, so it gets no receipt."
-        " Look at its rows (`_batch`). If they are the old topic's, ",
-        Move("verify", (pipeline, *ranges, "--reason", YOUR_WORDS)),
-        " closes it. If not, RESTORE the data table to the version before it; then ",
-        Move("reset", (pipeline, "--to-earliest", "--topic", anew.partition.topic)),
-        " goes on with the new topic.",
-    )

@@ -6,28 +6,38 @@ commit of any generation is enough. The offsets table needs no column for it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+
+from sluice.broker.port import NamedTopics
 from sluice.offsets.batches import Batch, Cursor
 from sluice.offsets.partition_log import KafkaState
 from sluice.progress.lane_state import LaneState
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.plan.fingerprints import Fingerprints, compare_fingerprints, ends_held, unmoved
 from sluice.protocol.plan.log_changes import Contradiction
-from sluice.tables.delta_log import DeltaSnapshot
 
 
-def known_fingerprints(data: DeltaSnapshot, newest: Batch | None, cursor: Cursor) -> Fingerprints:
+def known_fingerprints(lane: LaneState, newest: Batch | None, cursor: Cursor) -> Fingerprints:
     """The fingerprints before a cursor, where it stands at the end of the newest batch."""
     if newest is None:
         return {}
-    stored = data.fingerprints(newest)
+    stored = lane.data.fingerprints(newest, _landed(lane, newest))
     return {each: stored[each] for each in unmoved(newest.by_partition, cursor) if each in stored}
+
+
+def _landed(lane: LaneState, batch: Batch) -> int | None:
+    """The version in which a batch landed in this data table, if it has a receipt."""
+    receipts = lane.snapshot.receipts_of(batch.sequence, batch.number, batch.number)
+    here = lane.data.table_id
+    return next((e.data_version for e in receipts if e.batch.data_table_id == here), None)
 
 
 def find_changes(
     resources: PipelineResources, lane: LaneState, state: KafkaState
 ) -> list[Contradiction]:
     """Where the record before the forward lane's cursor is no longer the one that was read."""
-    known = known_fingerprints(lane.data, lane.newest, lane.cursor)
+    known = known_fingerprints(lane, lane.newest, lane.cursor)
     return compare_logs(resources, lane.cursor, known, state)
 
 
@@ -58,3 +68,13 @@ def take_fingerprints(
         partition: end for partition, end in held.items() if partition.topic not in compacting
     }
     return resources.kafka.fingerprints(requested)
+
+
+def with_former_topics(
+    resources: PipelineResources, state: KafkaState, topics: Iterable[str]
+) -> KafkaState:
+    """What Kafka holds, of the topics among these as well that the spec no longer names."""
+    former = sorted(each for each in topics if not resources.spec.selects(each))
+    if not former:
+        return state
+    return replace(state, logs={**state.logs, **resources.kafka.state(NamedTopics(former)).logs})

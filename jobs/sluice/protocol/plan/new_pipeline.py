@@ -26,13 +26,14 @@ def require_new(resources: PipelineResources, state: KafkaState) -> None:
     where a recovery has decided that it begins anew.
     """
     spec = resources.spec
-    if resources.offsets.snapshot().begun_anew:
+    quarantine, there = resources.quarantine.snapshot(), resources.data.exists()
+    if resources.offsets.snapshot().begun_anew and not quarantine.knows(spec.pipeline):
         return
-    if resources.quarantine.exists() and not resources.data.exists():
+    if quarantine.version is not None and (not there or quarantine.knows(spec.pipeline)):
+        found = f"{'an empty' if there else 'no'} data table {resources.data.uri}"
         raise TableRefused(
             f"{resources.quarantine.uri}: expected no quarantine table of a new pipeline, found"
-            f" one, but no data table {resources.data.uri}. Bring the data table back; or move the"
-            " quarantine table away, or ",
+            f" one, but {found}. Bring the data table back; or move the quarantine table away, or ",
             Move("recover", (spec.pipeline,)),
             " lets it begin anew.",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from sluice.offsets.batches import Batch, Mode, PlannedRange
+from sluice.offsets.batches import Batch, Cursor, Mode, PlannedRange, of_topics_there
 from sluice.offsets.history import LaneHistory
 from sluice.offsets.losses import Loss, Skipped
 from sluice.offsets.partition_log import KafkaState
@@ -66,8 +66,10 @@ def plan_next(
     findings = [*_findings(spec, history, state), *changes]
     lost = losses(spec.pipeline, findings, spec.data_loss)
     starts = {each: log.log_start_offset for each, log in state.logs.items()}
-    starts |= {each: last.offsets.end for each, last in history.cursor.items()}
-    starts |= _loss_ends(lost)
+    cursor = of_topics_there(history.cursor, state.logs)
+    starts |= {each: last.offsets.end for each, last in cursor.items()}
+    # What is lost of a topic created anew says nothing about the new one.
+    starts |= _loss_ends(each for each in lost if _is_of_log(each, state))
     target = _target_ranges(starts, state)
     if skips:
         holes = [each.offsets for each in skips]
@@ -80,7 +82,8 @@ def plan_next(
 
 
 def _findings(spec: PipelineSpec, history: LaneHistory, state: KafkaState) -> Iterable[Finding]:
-    cursor, current = history.cursor, _current_ids(history, state)
+    cursor = of_topics_there(history.cursor, state.logs)
+    current = _current_ids(cursor, state)
     known_topics = {each.topic for each in cursor}
     for partition in sorted(cursor.keys() | state.logs.keys()):
         last, log = cursor.get(partition), state.logs.get(partition)
@@ -96,14 +99,19 @@ def _findings(spec: PipelineSpec, history: LaneHistory, state: KafkaState) -> It
             yield finding
 
 
-def _current_ids(history: LaneHistory, state: KafkaState) -> Mapping[str, set[str]]:
+def _current_ids(cursor: Cursor, state: KafkaState) -> Mapping[str, set[str]]:
     """The topic ids, by topic, that both the cursor and the logs have."""
-    found = {each.topic: set[str]() for each in history.cursor}
-    for partition, last in history.cursor.items():
+    found = {each.topic: set[str]() for each in cursor}
+    for partition, last in cursor.items():
         log = state.logs.get(partition)
         if log is not None and log.topic_id == last.topic_id:
             found[partition.topic].add(log.topic_id)
     return found
+
+
+def _is_of_log(loss: Loss, state: KafkaState) -> bool:
+    log = state.logs.get(loss.offsets.partition)
+    return log is not None and log.topic_id == loss.topic_id
 
 
 def _loss_ends(lost: Iterable[Loss]) -> dict[TopicPartition, int]:
@@ -156,6 +164,6 @@ def _planned_range(offsets: OffsetRange, history: LaneHistory, state: KafkaState
     if log is None:
         return replace(history.cursor[offsets.partition], offsets=offsets)
     planned = PlannedRange.of(offsets, log)
-    if planned.leader_epoch is None and last is not None:
+    if planned.leader_epoch is None and last is not None and last.topic_id == log.topic_id:
         planned = replace(planned, leader_epoch=last.leader_epoch)
     return planned

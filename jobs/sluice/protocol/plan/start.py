@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sluice.errors import ResetNeeded, SettingsError
-from sluice.offsets.batches import BatchSequence
+from sluice.offsets.batches import BatchSequence, positions_there
 from sluice.offsets.partition_log import KafkaState, Logs
 from sluice.offsets.ranges import TopicPartition
 from sluice.positions.checkpoint import read_checkpoint
@@ -78,7 +78,7 @@ def next_positions(
             return start_now(resources, state)
         except (ResetNeeded, SettingsError):
             return {}
-    known = lane.positions
+    known = positions_there(lane.cursor, state.logs)
     if not known and lane.unfinished:
         first = lane.unfinished[0].by_partition
         known = {at: planned.offsets.start for at, planned in first.items()}

@@ -16,16 +16,21 @@ from sluice.offsets.plan import Plan
 from sluice.offsets.quantities import format_ranges
 from sluice.offsets.run_summary import cursor_text
 from sluice.progress.lane_state import LaneState, read_unchecked
-from sluice.progress.lanes import read_lane
+from sluice.progress.lanes import ReadLane, read_lane
 from sluice.progress.readers import spec_to_plan
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
-from sluice.protocol.plan.declared_types import require_declared_types
+from sluice.protocol.plan.doubts import require_due_decided
+from sluice.protocol.plan.foreign_settings import require_replaceable
+from sluice.protocol.plan.known_warehouse import require_known_warehouse
 from sluice.protocol.plan.lags import held_back_partitions
+from sluice.protocol.plan.log_changes import Finding
 from sluice.protocol.plan.log_identity import find_changes
 from sluice.protocol.plan.new_pipeline import require_new
 from sluice.protocol.plan.next_batches import plan_first, plan_next
 from sluice.protocol.plan.start import start_now, start_without_effect
+from sluice.protocol.plan.table_fit import require_fitting_table, told_of_table
+from sluice.protocol.plan.undone_rows import undone_for_good
 
 log = logging.getLogger(__name__)
 
@@ -36,8 +41,8 @@ DecidePlan = Callable[[LaneState], Plan]
 def plan(resources: PipelineResources, origin: Origin) -> BatchReference:
     """Decide what the next run works on, and make new ranges durable before they are read.
 
-    Raises SpecError, SettingsError, BrokerUnavailable, DataLost, ResetNeeded, TableRefused or
-    CommitFailed.
+    Raises SpecError, SettingsError, BrokerUnavailable, DataLost, ResetNeeded, BatchInDoubt,
+    TableRefused or CommitFailed.
     """
 
     seen: list[KafkaState] = []
@@ -67,16 +72,20 @@ class PlannedWork:
 
 
 def write_plan(
-    resources: PipelineResources, origin: Origin, lane: Lane, decide: DecidePlan
+    resources: PipelineResources,
+    origin: Origin,
+    lane: Lane,
+    decide: DecidePlan,
+    read: ReadLane = read_lane,
 ) -> PlannedWork:
     """Make the decided plan durable; batches planned before and not committed yet come first.
 
-    Raises what `decide` raises, SpecError, TableRefused, ResetNeeded or CommitFailed.
+    Raises what `decide` raises, SpecError, TableRefused, ResetNeeded, BatchInDoubt or CommitFailed.
     """
     reach("before planning")
     return until_it_lands(
         resources,
-        lambda: _append_decided(resources, origin, read_lane(resources, lane), decide),
+        lambda: _append_decided(resources, origin, read(resources, lane), decide),
         f"{resources.spec.pipeline}: {{times}} another process changed the plan. Run again when it"
         " is done.",
     )
@@ -85,11 +94,13 @@ def write_plan(
 def _append_decided(
     resources: PipelineResources, origin: Origin, lane: LaneState, decide: DecidePlan
 ) -> PlannedWork:
+    require_due_decided(resources, lane)
     spec, told = spec_to_plan(resources, lane.data.columns)
-    for line in told:
+    require_fitting_table(spec, lane.data)
+    for line in (*told, *told_of_table(spec, lane.data)):
         log.warning("%s: %s", spec.pipeline, line)
-    require_declared_types(spec, lane.data)
-    new = decide(lane).for_table(lane.data.table_id)
+    new = decide(lane).for_tables(lane.data.table_id, lane.quarantine.table_id)
+    require_replaceable(lane.data, (*lane.unfinished, *new.batches))
     reach("offsets listed")
     if new:
         # Not before: what looks like a new pipeline may be a warehouse that is not mounted.
@@ -115,8 +126,12 @@ def next_plan(
 ) -> Plan:
     """The plan for a given state of Kafka; nothing is written."""
     if lane.history:
-        changes = find_changes(resources, lane, state)
+        changes: list[Finding] = [
+            *find_changes(resources, lane, state),
+            *undone_for_good(resources, lane, state),
+        ]
         return plan_next(resources.spec, lane.history, state, skips, changes, lane.reach)
+    require_known_warehouse(resources.tables)
     require_new(resources, state)
     starts = start_now(resources, state)
     return plan_first(resources.spec, lane.history, state, starts)

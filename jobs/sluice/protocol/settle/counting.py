@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sluice.offsets.batches import Batch, PlannedRange
+from sluice.offsets.log_verdicts import missing_ranges
 from sluice.offsets.loss_causes import LossCause, LossKind
 from sluice.offsets.losses import Loss
-from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition
+from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.receipts import PartitionCount, Receipt, Span, receipt_without_gaps
 from sluice.offsets.row_offsets import NO_ROWS, Offsets
-from sluice.protocol.settle.gaps import Gaps, UnexplainedGap, missing_ranges
+from sluice.protocol.settle.gaps import Gaps, UnexplainedGap
 from sluice.protocol.settle.refusal import unexplained_gaps
 from sluice.tables.batch_commits import BatchCommit
 from sluice.tables.coordinates import Landing
@@ -127,7 +128,7 @@ def _nothing(planned: PlannedRange) -> Offsets:
 def _landed(landing: Landing, planned: PlannedRange) -> Offsets:
     if landing.rows is None:
         return NO_ROWS.offsets
-    place = TopicIdPartition(planned.topic_id, planned.offsets.partition.partition)
+    place = planned.place
     return np.unique(landing.rows.offsets(place))
 
 

@@ -8,49 +8,36 @@ from __future__ import annotations
 import logging
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 
 import numpy as np
 from tenacity import Retrying, retry_if_result, stop_after_attempt, wait_fixed
 
+from sluice.broker.port import NamedTopics
+from sluice.errors import CommitUnknown
 from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
 from sluice.offsets.loss_causes import LossKind
 from sluice.offsets.losses import Loss
+from sluice.offsets.offset_runs import OffsetRuns
 from sluice.offsets.quarantined import RecordState
 from sluice.offsets.range_columns import OffsetScope
-from sluice.offsets.ranges import TopicIdPartition
+from sluice.offsets.ranges import OffsetRange, TopicIdPartition
 from sluice.offsets.receipts import GapCount, Span
 from sluice.offsets.row_offsets import NO_ROWS, Offsets
-from sluice.progress.committed import losses_that_count
+from sluice.progress.committed import committed_ranges, losses_that_count
 from sluice.progress.lane_state import LaneState
+from sluice.progress.log_lookup import look_up
 from sluice.progress.quarantined_records import read_quarantined
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.settle.counting import Aside, ExplainGaps
-from sluice.protocol.settle.gaps import Gaps, UnexplainedGap, explain, missing_ranges
+from sluice.protocol.settle.gaps import Gaps, UnexplainedGap, gaps_of
 from sluice.tables.offsets_rows import read_losses
 from sluice.tables.refusals import UNREADABLE
 
 log = logging.getLogger(__name__)
 
-# Before offsets count as gone: slow tiered storage (KIP-405) answers with nothing for a while, and
-# a broker that has just started may not know a topic yet.
-_PATIENCE_S = 30.0
+# Before a topic counts as gone: a broker that has just started may not know it yet.
 _TIMES, _PAUSE_S = 4, 2.0
-
-
-@dataclass(frozen=True)
-class _OneTopic:
-    """A selection of one topic, whether or not the spec still names it."""
-
-    topic: str
-
-    @property
-    def topics(self) -> list[str]:
-        return [self.topic]
-
-    def selects(self, topic: str) -> bool:
-        return topic == self.topic
 
 
 class _Answers:
@@ -82,18 +69,18 @@ class _Answers:
         return self._compacts[topic]
 
     def _has_log(self, topic: str, topic_id: str) -> bool:
-        logs = self._resources.kafka.state(_OneTopic(topic)).logs
+        logs = self._resources.kafka.state(NamedTopics([topic])).logs
         return any(each.topic_id == topic_id for each in logs.values())
 
 
-def explanations(resources: PipelineResources, state: LaneState) -> ExplainGaps:
-    """The lookup that explains missing offsets."""
+def explanations(resources: PipelineResources, state: LaneState, batch: Batch) -> ExplainGaps:
+    """The lookup that explains offsets that a batch has not landed."""
     answers = _Answers(resources)
 
     def explain_missing(planned: PlannedRange, missing: list[Span]) -> Gaps:
         found = _by_log(resources, answers, planned, missing)
         if found.of_kind(LossKind.PRESENT):
-            found = _read_since(resources, state, planned, found)
+            found = _read_since(resources, state, batch, planned, found)
         if found.unexplained:
             found = found.lost_before(_losses_of(state, planned))
         return found
@@ -109,33 +96,31 @@ def _by_log(
         gone = (UnexplainedGap(start, end, LossKind.GONE) for start, end in missing)
         return Gaps(GapCount(), tuple(gone))
     partition = planned.offsets.partition
-    read = partial(resources.kafka.raw_log, partition)
     compacts = answers.compacts(partition.topic)
-    found = explain(missing, read(missing), compacts=compacts)
-    absent = found.of_kind(LossKind.ABSENT)
-    if not absent:
-        return found
-    log.info("%s: not in the log; asking again for %g s", planned.offsets, _PATIENCE_S)
-    pages = read(absent, timeout=2 * _PATIENCE_S, patience=_PATIENCE_S)
-    again = explain(absent, pages, compacts=compacts)
-    return replace(
-        found,
-        explained=found.explained + again.explained,
-        unexplained=_in_order(*found.without(absent).unexplained, *again.unexplained),
-    )
+    return gaps_of(look_up(resources.kafka, partition, missing, compacts=compacts))
 
 
 def _read_since(
-    resources: PipelineResources, state: LaneState, planned: PlannedRange, found: Gaps
+    resources: PipelineResources,
+    state: LaneState,
+    batch: Batch,
+    planned: PlannedRange,
+    found: Gaps,
 ) -> Gaps:
-    """Without what a later batch has read: it has a row by now, in the table or in quarantine."""
+    """Without what a later batch has read: it has a row by now, in the table or in quarantine.
+
+    A row of an earlier one is what the batch should have replaced.
+    """
     held = found.of_kind(LossKind.PRESENT)
-    place = TopicIdPartition(planned.topic_id, planned.offsets.partition.partition)
+    place = planned.place
     within = held[0][0], held[-1][1]
+    scope = OffsetScope.of_ranges({place: [OffsetRange(planned.offsets.partition, *within)]})
+    later = _landed_after(state, batch, place, scope)
     try:
-        rows = _among(state.data.offsets_in(place, *within), held)
-        aside = np.setdiff1d(_among(_live_aside(resources, planned), held), rows)
-    except UNREADABLE as problem:
+        stored = state.data.coordinates_in(scope).rows(place, later)
+        rows = _among(stored.offsets[stored.reads >= 0], held)
+        aside = np.setdiff1d(_among(_live_aside(resources, state, place, scope, later), held), rows)
+    except (*UNREADABLE, CommitUnknown) as problem:
         log.warning("%s: whether they were read since is unknown: %s", planned.offsets, problem)
         return found
     if not len(rows) and not len(aside):
@@ -145,16 +130,27 @@ def _read_since(
         planned.offsets,
         len(rows) + len(aside),
     )
-    since = _spans(within, np.concatenate([rows, aside]))
+    since = OffsetRuns.of(np.concatenate([rows, aside])).spans
     return replace(found.without(since), records=len(rows), quarantined=len(aside))
 
 
-def _live_aside(resources: PipelineResources, planned: PlannedRange) -> Offsets:
-    place = TopicIdPartition(planned.topic_id, planned.offsets.partition.partition)
-    scope = OffsetScope.of_ranges({place: [planned.offsets]})
-    rows = read_quarantined(resources, scope=scope).of(RecordState.LIVE)
-    mine = (planned.topic_id, planned.offsets.partition)
-    found = [each.offset for each in rows if (each.topic_id, each.partition) == mine]
+def _landed_after(
+    state: LaneState, batch: Batch, place: TopicIdPartition, scope: OffsetScope
+) -> list[str]:
+    """The batches that have read these offsets after this one."""
+    names = [each.batch for each in committed_ranges(state, scope).at(place)]
+    return names[names.index(str(batch)) + 1 :] if str(batch) in names else []
+
+
+def _live_aside(
+    resources: PipelineResources,
+    state: LaneState,
+    place: TopicIdPartition,
+    scope: OffsetScope,
+    batches: list[str],
+) -> Offsets:
+    rows = read_quarantined(resources, state, scope).of(RecordState.LIVE)
+    found = [each.offset for each in rows if each.place == place and each.batch in batches]
     return np.array(found, dtype=np.int64)
 
 
@@ -165,22 +161,10 @@ def _among(offsets: Offsets, spans: Sequence[Span]) -> Offsets:
     return np.unique(offsets[inside])
 
 
-def _spans(within: Span, offsets: Offsets) -> list[Span]:
-    """The offsets as ranges."""
-    holes = missing_ranges(within, np.unique(offsets))
-    bounds = [within[0], *(bound for hole in holes for bound in hole), within[1]]
-    pairs = zip(bounds[::2], bounds[1::2], strict=True)
-    return [(start, end) for start, end in pairs if start < end]
-
-
 def _losses_of(state: LaneState, planned: PlannedRange) -> list[Loss]:
     mine = (planned.topic_id, planned.offsets.partition)
     found = losses_that_count(state)
     return [each for each in found if (each.topic_id, each.offsets.partition) == mine]
-
-
-def _in_order(*gaps: UnexplainedGap) -> tuple[UnexplainedGap, ...]:
-    return tuple(sorted(gaps, key=lambda gap: gap.start))
 
 
 def quarantined_by(resources: PipelineResources, state: LaneState, batch: Batch) -> Aside | None:
@@ -188,8 +172,11 @@ def quarantined_by(resources: PipelineResources, state: LaneState, batch: Batch)
 
     None where the quarantine table can no longer be read.
     """
-    rows = resources.quarantine.snapshot().rows_of(batch)
-    if rows is None:
+    commit = state.data.commit_of(batch)
+    try:
+        rows = resources.quarantine.snapshot().added_by(batch, commit.aside if commit else None)
+    except UNREADABLE as problem:
+        log.warning("%s: its rows in quarantine cannot be read: %s", batch, problem)
         return None
     # A drop belongs to the forward lane of the generation in which it was decided.
     drops = BatchSequence(state.pipeline, "forward", state.generation)
@@ -203,7 +190,7 @@ def quarantined_by(resources: PipelineResources, state: LaneState, batch: Batch)
             if (each.dropped_from, each.topic_id, each.offsets.partition)
             == (str(batch), planned.topic_id, at)
         ]
-        there = rows.offsets(TopicIdPartition(planned.topic_id, at.partition))
+        there = rows.offsets(planned.place)
         return np.unique(np.concatenate([NO_ROWS.offsets, there, *dropped]))
 
     return aside

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+from sluice.broker.port import TopicEnd
 from sluice.errors import BrokerUnavailable, SettingsError
 from sluice.progress.lane_state import read_unchecked
 from sluice.progress.resources import PipelineResources
@@ -17,7 +18,9 @@ def mirror(resources: PipelineResources) -> None:
     A group that cannot be committed is a warning: all that counts is in the tables by now.
     """
     lane = read_unchecked(resources)
-    group, cursor = resources.spec.consumer_group, lane.positions
+    group = resources.spec.consumer_group
+    # Of a topic created anew the group must not learn where the old one was read up to.
+    cursor = {at: TopicEnd(e.topic_id, e.offsets.end) for at, e in lane.cursor.items()}
     if group is None or not cursor:
         return
     try:

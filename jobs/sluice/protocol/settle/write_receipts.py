@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from sluice.errors import CommitConflict, ResetNeeded
+from sluice.errors import CommitConflict
 from sluice.failpoints import reach
 from sluice.offsets.batches import Batch, Lane
 from sluice.offsets.origin import Origin
 from sluice.offsets.receipts import Receipt
+from sluice.progress.judged import mark_judged
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lanes import read_lane
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
-from sluice.progress.unaltered import check_data_table
-from sluice.protocol.plan.log_changes import require_same_topics
+from sluice.progress.unaltered import check_data_table, check_quarantine
+from sluice.protocol.plan.doubts import find_doubt, require_no_doubt
 from sluice.protocol.settle.acceptance import acceptance
 from sluice.protocol.settle.announcements import batch_document
+from sluice.protocol.settle.close_quarantine import close_quarantine
 from sluice.protocol.settle.counting import AcceptGap, account
 from sluice.protocol.settle.explanations import explanations, quarantined_by
 from sluice.protocol.settle.lane_by_lane import settle_lanes
@@ -46,10 +48,11 @@ class Settlement:
 def settle(resources: PipelineResources, origin: Origin) -> Settlement:
     """Write every receipt that is due, lane by lane, then bring the consumer group to the cursor.
 
-    Raises GapUnexplained before the receipt of a batch that does not add up; BrokerUnavailable,
-    CommitFailed or CommitUnknown when the next attempt may succeed.
+    Raises GapUnexplained before the receipt of a batch that does not add up, BatchInDoubt before
+    that of one that may hold another topic's records; BrokerUnavailable, CommitFailed or
+    CommitUnknown when the next attempt may succeed.
     """
-    read_lane(resources)
+    mark_judged(resources, read_lane(resources))
     lanes = settle_lanes(lambda lane: write_receipts(resources, origin, lane))
     if "forward" not in lanes.problems:
         reach("before mirror")
@@ -83,11 +86,11 @@ def write_receipts(
         if batch is None:
             return False
         reach("before receipt")
-        doubt = ""
-        if last is None:  # Otherwise a reset is under way, and that decides about such a change.
-            doubt = doubt_about_topics(resources, batch, decided=by_hand is not None)
-            # A receipt states that every commit below it was checked.
-            check_data_table(state)
+        doubt = doubt_about_topics(resources, batch, decided=by_hand is not None)
+        # A receipt states that every commit below it was checked. Where a reset is under way, that
+        # decides about a RESTORE of the data table.
+        (check_data_table if last is None else check_quarantine)(state)
+        close_quarantine(resources, state)
         receipt = _write_receipt(resources, state, batch, origin, accept, doubt)
         if receipt is not None:
             written.append(receipt)
@@ -102,19 +105,19 @@ def write_receipts(
 
 
 def _next_due(state: LaneState, last: int | None) -> Batch | None:
-    due = state.due[0] if state.due else None
-    return None if due and last is not None and due.number > last else due
+    for due in state.due[:1]:
+        if last is None or due.sequence != state.sequence or due.number <= last:
+            return due
+    return None
 
 
 def doubt_about_topics(resources: PipelineResources, batch: Batch, *, decided: bool) -> str:
-    """What a person has to decide about a topic created anew. Raises ResetNeeded otherwise."""
-    try:
-        require_same_topics(batch, resources.kafka.state(resources.spec))
-    except ResetNeeded:
-        if not decided:
-            raise
-        return "a topic was created anew before the receipt"
-    return ""
+    """What a person has to decide about whose records it holds. Raises BatchInDoubt otherwise."""
+    if not decided:
+        require_no_doubt(resources, batch)
+        return ""
+    doubt = find_doubt(resources, batch)
+    return doubt.of_receipt if doubt else ""
 
 
 def _write_receipt(
@@ -143,8 +146,8 @@ def count_batch(
 ) -> Receipt:
     """The receipt of a committed batch, which is not written yet. Raises GapUnexplained."""
     aside = partial(quarantined_by, resources, state, batch)
-    landed = replace(batch, data_table_id=state.data.table_id)
-    return account(landed, state.data, aside, explanations(resources, state), accept, doubt)
+    landed = batch.in_tables(state.data.table_id, state.quarantine.table_id)
+    return account(landed, state.data, aside, explanations(resources, state, batch), accept, doubt)
 
 
 def _log_receipt(receipt: Receipt) -> None:

@@ -7,7 +7,14 @@ from collections.abc import Sequence
 import click
 
 from sluice.cli.caller import current_user, open_named
-from sluice.cli.options import Position, chosen_records, everything_option, record_options
+from sluice.cli.options import (
+    Position,
+    chosen_records,
+    everything_option,
+    executing,
+    record_options,
+    require_reason,
+)
 from sluice.cli.output import arguments, print_json
 from sluice.offsets.quantities import format_count
 from sluice.offsets.quarantined import Drop
@@ -18,8 +25,7 @@ from sluice.operations.quarantine.error_groups import group_errors
 @click.command(short_help="Forget such records, and record each as lost.")
 @record_options
 @everything_option
-@click.option("--reason", default="", help="Why, for the record. Needed with --execute.")
-@click.option("--execute", is_flag=True, help="Do it. Otherwise nothing is changed.")
+@executing
 @arguments
 def drop(
     pipeline: str,
@@ -37,8 +43,7 @@ def drop(
     to delete the rows. May be repeated after a crash.
     """
     choice = chosen_records(reason_like, batch, positions, everything)
-    if execute and not reason.strip():
-        raise click.UsageError("--execute needs --reason: it is recorded with the loss.")
+    require_reason(execute, reason, "loss")
     opened, origin = open_named(pipeline), current_user()
     if execute:
         found = opened.drop(choice, reason, origin.run_id, origin.actor)

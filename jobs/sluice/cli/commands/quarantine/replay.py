@@ -39,7 +39,7 @@ def replay(
     Records that are decodable now enter the table, and leave the quarantine with the same commit;
     the others stay. Records in between are read as well, and replace their own rows.
     """
-    from sluice.operations.backfill.selection import quarantined_records
+    from sluice.operations.backfill.replay import quarantined_records
 
     choice = chosen_records(reason_like, batch, positions, everything)
     read_again(pipeline, quarantined_records(choice), dry_run, bring_back_erased, as_json)

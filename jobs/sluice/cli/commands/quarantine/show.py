@@ -64,7 +64,7 @@ def _print(pipeline: str, found: ChosenRecords) -> None:
             (
                 str(each.row),
                 each.row.batch,
-                format_moment(each.timestamp),
+                format_moment(each.timestamp) if each.timestamp else None,
                 each.row.error,
                 excerpt(each.value),
             )

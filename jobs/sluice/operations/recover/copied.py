@@ -1,0 +1,82 @@
+"""A copy of the rows in the table's place: how far it reaches, by the receipts of the table before.
+
+It was made of one version, so it holds what had landed by then: also batches of which no row is
+left, as their records are in quarantine, were read again since, or others deleted them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+
+import numpy as np
+
+from sluice.offsets.batches import BatchSequence
+from sluice.offsets.notation import parse_batch
+from sluice.offsets.range_columns import OffsetScope
+from sluice.offsets.ranges import TopicIdPartition
+from sluice.offsets.resets import sequences_up_to
+from sluice.progress.held_batches import Ends
+from sluice.progress.lane_state import LaneState
+from sluice.tables.coordinates import group_coordinates
+from sluice.tables.delta_log import COORDINATES
+from sluice.tables.stored_rows import StoredRows
+
+
+def held_by_copy(state: LaneState, names: Ends) -> Ends:
+    """The last batch of each sequence that a copy holds; none where it is no copy.
+
+    `names` are the last batches that its rows name.
+    """
+    if _is_no_copy(state, names):
+        return {}
+    versions = _versions(state)
+    reached = max((versions[each] for each in names.items() if each in versions), default=(0, -1))
+    held: dict[BatchSequence, int] = {}
+    for (sequence, number), landed in versions.items():
+        if landed <= reached:
+            held[sequence] = max(number, held.get(sequence, 0))
+    return held
+
+
+def aside_beside_copy(state: LaneState, names: Ends, rows: StoredRows) -> Ends:
+    """The last batch of each sequence that only the quarantine tells of, beside a copy.
+
+    The offsets table is lost as well. A record counts as set aside if it is below the end of the
+    rows that its partition has, none of which is its own.
+    """
+    if not state.snapshot.blank or _is_no_copy(state, names):
+        return {}
+    apart = group_coordinates(state.quarantine.rows(COORDINATES.names))
+    ends = {TopicIdPartition(of, at.partition): end for (at, of), end in rows.ends.items()}
+    scope = OffsetScope.of_offsets({at: offsets for at, (offsets, _) in apart.places.items()})
+    landed = state.data.coordinates_in(scope)
+    held: dict[BatchSequence, int] = {}
+    for at, (offsets, batches) in apart.places.items():
+        counts = (offsets < ends.get(at, 0)) & ~np.isin(offsets, landed.offsets(at))
+        for name in {apart.names[each] for each in batches[counts]}:
+            with suppress(ValueError):
+                sequence, number = parse_batch(state.pipeline, name)
+                held[sequence] = max(number, held.get(sequence, 0))
+    return held
+
+
+def _is_no_copy(state: LaneState, names: Ends) -> bool:
+    named = [each for each, last in names.items() if last]
+    return not named or any(state.data.committed(each) for each in named)
+
+
+def _versions(state: LaneState) -> Mapping[tuple[BatchSequence, int], tuple[int, int]]:
+    """The generation and the version that each batch with a receipt landed in, if it counts."""
+    sequences = sequences_up_to(state.pipeline, state.generation)
+    last = {each: _last(state, each) for each in sequences}
+    counted = state.snapshot.columns.ranges("committed", {e: (1, n) for e, n in last.items() if n})
+    return {
+        batch: (batch[0].generation, int(counted.version[at])) for batch, at in counted.batches()
+    }
+
+
+def _last(state: LaneState, sequence: BatchSequence) -> int:
+    closing = state.resets.by_generation.get(sequence.generation + 1)
+    settled = state.snapshot.settled(sequence)
+    return min(settled, closing.closed_at[sequence.lane]) if closing and closing.done else settled

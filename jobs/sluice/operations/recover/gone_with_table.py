@@ -1,0 +1,49 @@
+"""Gone with the data table: what it held and Kafka holds no more, where a pipeline begins anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from sluice.errors import OffsetsDamaged
+from sluice.offsets.batches import BatchSequence
+from sluice.offsets.loss_causes import LossCause, LossKind
+from sluice.offsets.losses import Loss
+from sluice.offsets.partition_log import KafkaState
+from sluice.offsets.ranges import OffsetRange
+from sluice.operations.recover.holes import Hole
+from sluice.progress.resources import PipelineResources
+from sluice.tables.offsets_snapshot import OffsetsSnapshot
+
+
+def gone_with_table(resources: PipelineResources, kafka: KafkaState) -> Iterator[Hole]:
+    """What has a receipt, as far as the offsets table can be read, from the log start down."""
+    pipeline = resources.spec.pipeline
+    forward = BatchSequence(pipeline, "forward", 1)
+    try:
+        for offsets, topic_id in _receipted(resources.offsets.snapshot(), pipeline):
+            log = kafka.logs.get(offsets.partition)
+            if not resources.spec.selects(offsets.partition.topic):
+                continue
+            held = log.log_start_offset if log and log.topic_id == topic_id else offsets.end
+            if gone := max(0, held - offsets.start):
+                cause = LossCause(LossKind.WITH_TABLE)
+                yield Hole(forward, kafka.cluster_id, Loss(offsets.first(gone), topic_id, cause))
+    except OffsetsDamaged:
+        return
+
+
+def _receipted(snapshot: OffsetsSnapshot, pipeline: str) -> Iterator[tuple[OffsetRange, str]]:
+    """From where to where each partition of a topic id was read.
+
+    By the plans: a RESTORE of the table takes receipts away, but not how many there are.
+    """
+    generations = range(1, max(snapshot.resets().by_generation, default=1) + 1)
+    sequences = [BatchSequence(pipeline, "forward", each) for each in generations]
+    settled = {each: (1, snapshot.settled(each)) for each in sequences}
+    found = snapshot.columns.ranges("planned", {e: n for e, n in settled.items() if n[1]})
+    for code, (place, partition) in enumerate(found.places):
+        mine = found.place == code
+        start, end = int(np.min(found.start[mine])), int(np.max(found.end[mine]))
+        yield OffsetRange(partition, start, end), place.topic_id

@@ -1,0 +1,83 @@
+"""Rows left behind: receipts of another table count them, and the copy in its place lacks them.
+
+The copy is taken to be right: whoever made it, or deleted them before, has decided so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from sluice.offsets.batches import BatchSequence
+from sluice.offsets.log_verdicts import missing_ranges
+from sluice.offsets.loss_causes import LossCause, LossKind
+from sluice.offsets.losses import Loss
+from sluice.offsets.range_columns import OffsetScope
+from sluice.offsets.ranges import first_of
+from sluice.offsets.receipts import PartitionCount, Receipt, Span
+from sluice.operations.recover.found_history import FoundHistory
+from sluice.operations.recover.holes import Hole
+from sluice.progress.lane_state import LaneState
+from sluice.progress.resources import PipelineResources
+from sluice.protocol.settle.counting import ExplainGaps
+from sluice.protocol.settle.explanations import explanations, quarantined_by
+
+
+def rows_left_behind(
+    resources: PipelineResources, found: FoundHistory, state: LaneState, actor: str, reason: str
+) -> Iterator[Hole]:
+    """The offsets that the batches that count had rows of, and that no row in the table has."""
+    cause = LossCause(LossKind.LEFT_BEHIND, actor, reason)
+    for sequence, last in found.ends.items():
+        for receipt in _short(found, sequence, last):
+            batch = receipt.batch
+            explain = explanations(resources, state, batch)
+            aside = quarantined_by(resources, state, batch)
+            for line in receipt.counted:
+                planned = line.planned
+                place = planned.place
+                span = planned.offsets.start, planned.offsets.end
+                scope = OffsetScope.of_ranges({place: [planned.offsets]})
+                there = state.data.coordinates_in(scope).offsets(place)
+                apart = aside(planned) if aside is not None else there
+                known = np.union1d(there, apart)
+                missing = missing_ranges(span, known)
+                among = _rows_among(line, missing, explain)
+                rows = (replace(planned.offsets, start=start, end=end) for start, end in among)
+                for offsets in first_of(rows, _lacking(line, len(known))):
+                    loss = Loss(offsets, planned.topic_id, cause, str(batch))
+                    yield Hole(sequence, batch.cluster_id, loss)
+
+
+def _short(found: FoundHistory, sequence: BatchSequence, last: int) -> Iterator[Receipt]:
+    """The receipts of another table that count more rows than their batch has here."""
+    snapshot = found.state.snapshot
+    counted = snapshot.columns.ranges("committed", {sequence: (1, last)} if last else {})
+    for (_, number), _ in counted.batches():
+        for each in snapshot.receipts_of(sequence, number, number):
+            elsewhere = each.batch.data_table_id != found.state.data.table_id
+            if elsewhere and each.records > found.rows.counts.get(str(each.batch), 0):
+                yield each
+
+
+def _lacking(line: PartitionCount, there: int) -> int:
+    """How many rows are gone at most: where Kafka does not tell which, the first ones are told.
+
+    What the batch had lost, a later one may have had a row of.
+    """
+    return (
+        line.planned.offsets.span
+        if line.gaps.lost
+        else max(0, line.records + line.quarantined - there)
+    )
+
+
+def _rows_among(line: PartitionCount, missing: list[Span], explain: ExplainGaps) -> list[Span]:
+    """Those of the missing offsets that had a row, as far as Kafka still tells."""
+    if not missing or not line.records:
+        return []
+    if not line.gaps.total:
+        return missing
+    return [(each.start, each.end) for each in explain(line.planned, missing).unexplained]

@@ -1,0 +1,110 @@
+"""The writing of one batch: its undecodable records first, then its one data commit.
+
+An attempt only ever adds rows to the quarantine, with a ticket that is good once. Which attempt's
+rows count, the data commit says; what others have added goes when the batch's quarantine is closed.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from datetime import datetime
+
+from sluice.errors import CommitConflict, SluiceError, TableRefused, TooManyQuarantined
+from sluice.failpoints import reach
+from sluice.lake.port import BatchAttempt, Lake, Undecodable
+from sluice.moves import Move
+from sluice.offsets.batches import Batch
+from sluice.offsets.quarantine_tickets import Ticket, has_given_up, next_ticket
+from sluice.progress.resources import PipelineResources
+from sluice.protocol.ingest.budget import require_within_budget
+from sluice.tables.quarantine_table import QuarantineSnapshot
+
+log = logging.getLogger(__name__)
+
+
+def write_batch(
+    resources: PipelineResources, reading: BatchAttempt, lake: Lake, undecodable_before: bool
+) -> bool:
+    """Make one attempt at a batch. Returns whether records were undecodable.
+
+    Raises CommitConflict where another attempt came in between; TooManyQuarantined.
+    """
+    if not undecodable_before and not _attempts(resources, reading.batch):
+        try:
+            lake.land(reading)
+        except Undecodable as first:
+            log.info(
+                "%s: cannot be decoded: %s. It is read once more, to put all such records into"
+                " quarantine, then the others into the table",
+                reading,
+                first,
+            )
+        else:
+            return False
+    ticket = take_ticket(resources, reading.batch)
+    reading = replace(reading, ticket=ticket)
+    found = lake.quarantine(reading)
+    reach("quarantine written")
+    try:
+        require_within_budget(resources, reading, found)
+    except TooManyQuarantined:
+        _give_up(resources, reading.batch, ticket)
+        raise
+    if found.undecodable:
+        log.warning("%s: %d of %d records quarantined", reading, found.undecodable, found.records)
+    lake.land_decodable(replace(reading, undecodable=found.undecodable))
+    return bool(found.undecodable)
+
+
+def take_ticket(resources: PipelineResources, batch: Batch) -> Ticket:
+    """The next ticket of a batch. Raises CommitConflict once its quarantine is closed.
+
+    TableRefused where the data table does not have the batch for all that: it is an older one.
+    Rows of an attempt that has given the batch up go before: the next one tells all its reasons.
+    """
+    quarantine = resources.quarantine.snapshot()
+    stored, attempts = quarantine.number(batch.sequence), _attempts(resources, batch)
+    now, latest = resources.clock.now(), max(attempts, default=None)
+    ticket = next_ticket(batch, stored, now, latest)
+    if ticket is None:
+        _require_landed(resources, quarantine, batch)
+        raise CommitConflict(f"{batch}: its quarantine is closed")
+    if latest is not None and has_given_up(batch, stored):
+        quarantine.use(batch.sequence, stored, now, {str(batch): [latest]})
+    return ticket
+
+
+def _require_landed(
+    resources: PipelineResources, quarantine: QuarantineSnapshot, batch: Batch
+) -> None:
+    """Raises TableRefused for a data table that lacks a batch whose quarantine was closed.
+
+    That follows its commit, so the data table is an older one; closing a generation follows its
+    fence.
+    """
+    data = resources.data.snapshot()
+    if data.committed(batch.sequence) < batch.number:
+        raise TableRefused(
+            f"{data.uri}: expected {batch}, as its quarantine in {quarantine.uri} is closed, found"
+            " that it has not landed: an older copy of one of them was put back. Bring the newest"
+            " back; or ",
+            Move("reset", (batch.sequence.pipeline, "--to-table")),
+            " goes on from the rows that are there.",
+        )
+
+
+def _attempts(resources: PipelineResources, batch: Batch) -> list[datetime]:
+    """The moments of the attempts at a batch that have rows in quarantine."""
+    return sorted(resources.quarantine.snapshot().attempts([str(batch)]).get(str(batch), ()))
+
+
+def _give_up(resources: PipelineResources, batch: Batch, ticket: Ticket) -> None:
+    """Say that the attempt will never commit, so that the next one may remove its rows."""
+    quarantine = resources.quarantine.snapshot()
+    if quarantine.number(batch.sequence) != ticket.number:
+        return
+    try:
+        quarantine.use(batch.sequence, ticket.given_up, resources.clock.now())
+    except (CommitConflict, SluiceError) as problem:
+        log.info("%s: its rows stay until the batch is committed: %s", batch, problem)

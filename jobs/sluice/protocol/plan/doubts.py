@@ -1,0 +1,85 @@
+"""Doubts about committed batches, found wherever one of them would be passed over in silence."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+
+from sluice.broker.port import NamedTopics
+from sluice.offsets.batches import Batch
+from sluice.offsets.doubts import Doubt, doubt_about, doubt_marked
+from sluice.progress.lane_state import LaneState
+from sluice.progress.resources import PipelineResources
+from sluice.progress.retries import until_it_lands
+
+log = logging.getLogger(__name__)
+
+
+def find_doubt(resources: PipelineResources, batch: Batch) -> Doubt | None:
+    """What is recorded about a committed batch, else what Kafka says now; nothing is written."""
+    if not batch.span:
+        return None
+    return resources.offsets.snapshot().doubt_about(batch) or evident_doubt(resources, batch)
+
+
+def evident_doubt(resources: PipelineResources, batch: Batch) -> Doubt | None:
+    """What the data table says about a batch, else what Kafka does: without the offsets table."""
+    if marked := doubt_marked(batch, resources.data.snapshot().doubtful(batch)):
+        return marked
+    read = sorted({each.offsets.partition.topic for each in batch.ranges if each.offsets.span})
+    return doubt_about(batch, resources.kafka.state(NamedTopics(read)))
+
+
+def require_no_doubt(resources: PipelineResources, batch: Batch, *, record: bool = True) -> None:
+    """Raises BatchInDoubt; with `record`, once whoever comes next will find the doubt again."""
+    doubt = find_doubt(resources, batch)
+    if doubt is None:
+        return
+    if record and doubt.lasting:
+        _record(resources, doubt)
+    raise doubt.refusal(resources.data.snapshot().landed_in(batch))
+
+
+def require_due_decided(
+    resources: PipelineResources, lane: LaneState, *, record: bool = True
+) -> None:
+    """As `require_no_doubt`, for each batch of a lane that waits for its receipt.
+
+    Before anything is said about what comes next: no command that this names decides about them.
+    """
+    for batch in lane.due:
+        require_no_doubt(resources, batch, record=record)
+
+
+def _record(resources: PipelineResources, doubt: Doubt) -> None:
+    def write() -> None:
+        batch, snapshot = doubt.batch, resources.offsets.snapshot()
+        if snapshot.doubt_about(batch) is not None:
+            return
+        # In the name of the run that planned it: not every step knows who asks.
+        planned = snapshot.planned_by(batch.sequence, batch.number, batch.number).get(batch.number)
+        if planned is None:
+            return  # The table was lost meanwhile: a recovery asks the data table.
+        snapshot.append_doubt(doubt, replace(planned, at=resources.clock.now()))
+        log.warning("%s: in doubt: %s", batch, "; ".join(map(str, doubt.ranges)))
+
+    _until_it_lands(resources, doubt, write)
+    mark(resources, doubt)
+
+
+def mark(resources: PipelineResources, doubt: Doubt) -> None:
+    """Have the data table say so as well: the offsets table may be lost."""
+
+    def write() -> None:
+        data, batch = resources.data.snapshot(), doubt.batch
+        if lacking := {*doubt.topic_ids} - {*data.doubtful(batch)}:
+            data.mark_doubtful(batch, lacking, resources.clock.now())
+
+    if doubt.lasting:
+        _until_it_lands(resources, doubt, write)
+
+
+def _until_it_lands(resources: PipelineResources, doubt: Doubt, write: Callable[[], None]) -> None:
+    crossed = f"{doubt.batch}: in doubt, and {{times}} another process wrote first. Run again."
+    until_it_lands(resources, write, crossed)

@@ -1,0 +1,75 @@
+"""Past columns: those that a table had when its newest batch landed, and who took them away since.
+
+Asked only where a declared column is not there: it is a new one, or one that others dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from deltalake.exceptions import DeltaError
+
+from sluice.spec.columns import Column
+from sluice.spec.type_changes import new_columns
+from sluice.tables.commits import commit_infos
+from sluice.tables.delta_log import DeltaSnapshot
+from sluice.tables.stored_columns import stored_columns
+from sluice.tables.table_files import answered, open_table
+
+
+@dataclass(frozen=True)
+class LostColumn:
+    """A declared column, with its type, that others dropped, or renamed to `now`.
+
+    `by` is the commit that did it, in words.
+    """
+
+    name: str
+    kind: str
+    by: str
+    now: str = ""
+
+    def __str__(self) -> str:
+        what = f"renamed {self.now}" if self.now else "took away"
+        return f"{self.name} {self.kind}, which {self.by} {what}"
+
+
+def lost_columns(data: DeltaSnapshot, declared: Iterable[Column]) -> list[LostColumn]:
+    """The declared columns that the table had at its newest batch and lacks now.
+
+    None where its log has lost that version: nobody knows then.
+    """
+    wanted = tuple(declared)
+    lacking = new_columns(data.columns, wanted)
+    landed = next((each.version for each in data.batches_in_effect()), None) if lacking else None
+    before = None if landed is None else _columns_at(data.uri, landed)
+    if landed is None or before is None:
+        return []
+    new = {*new_columns(before, wanted)}
+    return [_taken_away(data, landed, wanted, each) for each in lacking if each not in new]
+
+
+def _columns_at(uri: str, version: int) -> tuple[Column, ...] | None:
+    try:
+        with answered(uri):
+            return stored_columns(open_table(uri, version))
+    except (DeltaError, OSError):
+        return None
+
+
+def _taken_away(
+    data: DeltaSnapshot, landed: int, wanted: Iterable[Column], lost: str
+) -> LostColumn:
+    """Who did it: a commit since then, at which the column is not there."""
+    name, kind = lost.split(" ", 1)
+    low, high = landed, data.version or landed
+    while high - low > 1:
+        middle = (low + high) // 2
+        there = _columns_at(data.uri, middle)
+        lacks = there is None or lost in new_columns(there, wanted)
+        low, high = (low, middle) if lacks else (middle, high)
+    _, info = next(commit_infos(open_table(data.uri, high)), (high, {}))
+    operation, told = info.get("operation", "WRITE"), info.get("operationParameters") or {}
+    now = told.get("newColumnPath", "") if told.get("oldColumnPath") == name else ""
+    return LostColumn(name, kind, f"version {high} ({operation})", now)

@@ -1,0 +1,74 @@
+"""Losses that are told more than once, played by hand: each offset is lost once."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from sluice.offsets.ranges import TopicPartition
+from sluice.operations.status import PipelineStatus
+
+from tests.simulation.by_hand import Hand
+from tests.simulation.history import History
+from tests.simulation.play import a_world
+from tests.simulation.restores import restore
+
+PARTITION = TopicPartition("t", 0)
+
+
+@pytest.fixture
+def hand() -> Iterator[Hand]:
+    with a_world(History("by hand", 0)) as world:
+        yield Hand(world)
+
+
+def test_an_offset_that_a_recovery_tells_for_each_batch_that_read_it_is_lost_once(
+    hand: Hand,
+) -> None:
+    hand.world.keys["on_data_loss"] = "record"
+    for each in range(4):
+        hand.produce(each)
+    hand.world.kafka.lose(PARTITION, 1, 2)
+    hand.does("run")
+    hand.does("reprocess", "--range", "t[0] [0, 4)")
+    hand.does("run")
+    shutil.rmtree(hand.world.table("trips__offsets"))
+    hand.refused()
+    pipeline = hand.world.pipeline()
+    recovery = pipeline.recover("told again", "run", "pytest", execute=True)
+    assert [len(each.losses) for each in recovery.receipts] == [1, 1]
+    hand.is_exact(1)
+    status, verdict = pipeline.status(), pipeline.verify(lambda *_: None)
+    assert isinstance(status, PipelineStatus)
+    assert (recovery.lost, status.lost, verdict.lost, verdict.losses) == (1, 1, 1, 2)
+
+
+def test_what_a_recovery_has_told_as_lost_stays_so_behind_the_next_reset(hand: Hand) -> None:
+    hand.world.keys["on_data_loss"] = "record"
+    for each in (0, 1):
+        hand.produce(each)
+        hand.does("run")
+    restore(hand.world, "trips", hand.table().version() - 1)
+    hand.world.kafka.delete_topic("t")
+    hand.world.kafka.create_topic("t", 1)
+    shutil.rmtree(hand.world.table("trips__offsets"))
+    hand.does("recover")
+    hand.does("verify", "--accept-gap", "t[0] [0, 1)")
+    hand.does("reset", "--to-earliest", "--topic", "t")
+    assert len(hand.told_losses()) == 1
+    hand.is_exact(1)
+    assert len(hand.told_losses()) == 1
+
+
+@pytest.mark.parametrize("held", [0, 4])
+def test_rows_of_batches_that_the_log_has_forgotten_are_not_lost(hand: Hand, held: int) -> None:
+    hand.produce(0, 1, 2, 3)
+    hand.does("run")
+    hand.forgets_its_log()
+    hand.does("reprocess", "--range", "t[0] [1, 3)")
+    restore(hand.world, "trips", hand.table().version() - 1)
+    hand.world.kafka.delete_records(PARTITION, held)
+    shutil.rmtree(hand.world.table("trips__offsets"))
+    hand.does("recover")
+    hand.is_exact()
