@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from deltalake import DeltaTable
+
 from tests.worlds.pipelines import Installed
 from tests.worlds.records import produce
 
@@ -44,3 +46,11 @@ def exact(orders: Installed, rows: int, *altered: int) -> None:
     assert orders.judge(altered=frozenset(altered)).facts.rows == rows
     done = orders.sluice("verify")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def clean_the_log(trips: Installed) -> None:
+    """As Delta does it after 30 days: the newest commit stays, behind a checkpoint."""
+    DeltaTable(trips.data).alter.set_table_properties({"note": "one more"}, False)
+    DeltaTable(trips.data).create_checkpoint()
+    for commit in sorted(trips.data.glob("_delta_log/*.json"))[:-1]:
+        commit.unlink()

@@ -25,6 +25,7 @@ from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.others_deletions import removed_by_others
 from sluice.progress.reads import evidence_of
 from sluice.progress.resources import PipelineResources
+from sluice.progress.rows_alone import with_reads_of_rows_alone
 from sluice.progress.sequence_end import SequenceEnd
 from sluice.progress.set_aside import others_in
 from sluice.tables.coordinates import group_coordinates
@@ -61,7 +62,7 @@ def read_quarantined(
     asked = OffsetScope.of_offsets({at: found for at, (found, _) in stored.places.items()})
     committed, losses = committed_ranges(lane, asked), losses_that_count(lane)
     found = {place: evidence_of(committed, losses, place, stored) for place in stored.places}
-    evidence = _with_newer_rows(lane, found)
+    evidence = _with_newer_rows(lane, with_reads_of_rows_alone(lane, found, stored))
     # The rows are sorted by place, so the places come in the order of the rows.
     marks = [mark for each in evidence.values() for mark in _marks(each)]
     ends = sequence_ends(lane)

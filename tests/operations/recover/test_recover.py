@@ -15,6 +15,7 @@ from sluice.operations.reset.targets import shift_by, to_earliest
 from sluice.registry.kept_schemas import KeptSchemas
 from sluice.spec.registered import RegisteredSchema
 
+from tests.worlds.altered_tables import clean_the_log
 from tests.worlds.pipelines import Installed, Pipelines, Topic, landed, more
 from tests.worlds.processes import killed_at, until
 from tests.worlds.records import delete_records, end, numbered, produce, send, transactional
@@ -455,14 +456,6 @@ def test_batches_whose_commits_are_gone_are_told_by_their_rows(trips: Installed)
     verified = trips.sluice("verify")
     assert verified.returncode == 0, verified.stderr
     assert "not compared: 20 rows" in verified.stdout
-
-
-def clean_the_log(trips: Installed) -> None:
-    """As Delta does it after 30 days: the newest commit stays, behind a checkpoint."""
-    DeltaTable(trips.data).alter.set_table_properties({"note": "one more"}, False)
-    DeltaTable(trips.data).create_checkpoint()
-    for commit in sorted(trips.data.glob("_delta_log/*.json"))[:-1]:
-        commit.unlink()
 
 
 def test_markers_behind_the_last_record_and_quarantine_are_counted(
