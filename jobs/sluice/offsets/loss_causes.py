@@ -76,7 +76,8 @@ class LossCause:
             raise ValueError(f"{self.kind}: actor {self.actor!r} does not go with it")
 
     def __str__(self) -> str:
-        return format_cause(self)
+        # A preview shows a decision before anybody has given its reason.
+        return format_cause(self).removesuffix(": ")
 
 
 def format_cause(cause: LossCause) -> str:

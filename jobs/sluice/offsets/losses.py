@@ -76,8 +76,9 @@ class FailOnLoss:
             return ()
         count = sum(each.offsets.span for each in lost)
         decide = (
-            f"{count} offsets are gone. `on_data_loss: record` in the spec goes on from the log"
-            " start and leaves a loss row for each."
+            f"{count} {'offset is' if count == 1 else 'offsets are'} gone."
+            " `on_data_loss: record` in the spec goes on from the log start and leaves a loss row"
+            " for each."
         )
         raise DataLost(as_lines([*map(str, lost), decide]))
 

@@ -42,7 +42,8 @@ def recover_rows(
     for line in _lines(found):
         click.echo(f"{pipeline}: {line}")
     if found and not found.done:
-        click.echo("Nothing was changed: --execute --reason … does it, and starts a JVM.")
+        jvm = ", and starts a JVM" if found.again else ""
+        click.echo(f"Nothing was changed: --execute --reason … does it{jvm}.")
 
 
 def _lines(found: QuarantineRecovery) -> list[str]:
