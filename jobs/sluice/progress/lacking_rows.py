@@ -6,15 +6,24 @@ going to: maintenance removes such rows. Does not ask Kafka.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sluice.offsets.batches import PlannedRange
+from sluice.offsets.loss_causes import LossCause, LossKind
+from sluice.offsets.losses import Loss
 from sluice.offsets.offset_runs import OffsetRuns
 from sluice.offsets.range_columns import OffsetScope
-from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition
+from sluice.offsets.ranges import (
+    OffsetRange,
+    TopicIdPartition,
+    TopicPartition,
+    first_of,
+    within,
+    without,
+)
 from sluice.offsets.resets import LANES
 from sluice.offsets.row_offsets import Mask, Offsets
 from sluice.progress.committed import committed_ranges, losses_that_count
@@ -43,6 +52,16 @@ class LackingRows:
         """The partition that all these offsets are of."""
         return self.among[0].partition
 
+    @property
+    def place(self) -> TopicIdPartition:
+        """The same partition, as rows name it."""
+        return TopicIdPartition(self.topic_id, self.partition.partition)
+
+    def losses(self, cause: LossCause, gone: Iterable[OffsetRange]) -> Iterator[Loss]:
+        """A loss for each row, of more offsets the first ones that are gone."""
+        for each in first_of(gone, self.rows):
+            yield Loss(each, self.topic_id, cause, self.batch)
+
     def __str__(self) -> str:
         ranges = ", ".join(map(str, self.among))
         return f"{self.rows} of {self.batch}, in {ranges}"
@@ -50,6 +69,11 @@ class LackingRows:
 
 def lacking_rows(lane: LaneState) -> list[LackingRows]:
     """The quarantined records that receipts count and that are not there."""
+    return lacking_but_for(lane, to_be_read(lane))
+
+
+def lacking_but_for(lane: LaneState, planned: Sequence[PlannedRange]) -> list[LackingRows]:
+    """The same, but for what is going to be read again as these ranges."""
     committed, losses = committed_ranges(lane, None), losses_that_count(lane)
     asked = _counted(committed)
     if not asked:
@@ -57,7 +81,6 @@ def lacking_rows(lane: LaneState) -> list[LackingRows]:
     # What an attempt that did not commit has brought back stands for nothing.
     more = uncommitted_attempts(lane)
     stored = places_set_aside(lane, lane.quarantine, OffsetScope.of_ranges(asked), more)
-    planned = list(_to_be_read(lane))
     found: list[LackingRows] = []
     for place in sorted(asked):
         evidence = evidence_of(committed, losses, place, stored)
@@ -73,6 +96,29 @@ def lacking_rows(lane: LaneState) -> list[LackingRows]:
                 )
             )
     return [each for each in found if each.rows]
+
+
+def lost_with(lane: LaneState, losses: Sequence[Loss]) -> list[Loss]:
+    """The lacking rows that are lost with offsets that were to be read again: a loss for each.
+
+    A quarantine table that was dropped lacks none of what a reset reads again, until that is gone.
+    """
+    gone = [each for each in losses if each.cause.kind is not LossKind.SKIPPED]
+    if lane.generation == 1 or not gone:
+        return []
+    cause = LossCause(LossKind.ASIDE_GONE, "on_data_loss")
+    planned = [
+        replace(each, offsets=part)
+        for each in to_be_read(lane)
+        for part in without([each.offsets], [e.offsets for e in gone if e.place == each.place])
+    ]
+    return [
+        loss
+        for each in lacking_but_for(lane, planned)
+        for loss in each.losses(
+            cause, within([e.offsets for e in gone if e.place == each.place], each.among)
+        )
+    ]
 
 
 def may_lack(evidence: Evidence) -> bool:
@@ -111,8 +157,12 @@ def lacking_in(
             yield read.batch, lacking, left[~covered]
 
 
-def _to_be_read(lane: LaneState) -> Iterator[PlannedRange]:
+def to_be_read(lane: LaneState) -> list[PlannedRange]:
     """What is planned and not committed yet, in both lanes, and all above the forward cursor."""
+    return list(_to_be_read(lane))
+
+
+def _to_be_read(lane: LaneState) -> Iterator[PlannedRange]:
     for name in LANES:
         sequence = replace(lane.sequence, lane=name)
         last = lane.snapshot.planned(sequence)

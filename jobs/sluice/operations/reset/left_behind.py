@@ -6,7 +6,7 @@ nothing leads back to them, and a loss says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from sluice.offsets.batches import Cursor
 from sluice.offsets.loss_causes import LossCause, LossKind
@@ -18,6 +18,7 @@ from sluice.offsets.resets import Reset
 from sluice.positions.position import cursor_at
 from sluice.progress.committed import committed_ranges
 from sluice.progress.held_batches import claimed_ends
+from sluice.progress.lacking_rows import lacking_rows
 from sluice.progress.lane_state import LaneState
 
 
@@ -42,7 +43,17 @@ def left_behind(state: LaneState, closing: Reset, origin: Origin) -> list[Loss]:
         ever = [*_ranges(once.at(place)), *([unread[place]] if place in unread else [])]
         told = [each.offsets for each in read.at(place)] + list(_told(known, place, at))
         found += [Loss(each, place.topic_id, cause) for each in without(ever, told)]
-    return found
+    return found + list(_aside_with(known.closed_by(closing), set(left), origin, closing.reason))
+
+
+def _aside_with(
+    opened: LaneState, left: Collection[TopicIdPartition], origin: Origin, reason: str
+) -> Iterator[Loss]:
+    """The lacking rows of the quarantine that were to be read again from these partitions."""
+    cause = LossCause(LossKind.ASIDE_GONE, origin.actor, reason)
+    for each in lacking_rows(opened):
+        if each.place in left:
+            yield from each.losses(cause, each.among)
 
 
 def _left(state: LaneState, closing: Reset) -> Iterator[tuple[TopicIdPartition, OffsetRange]]:

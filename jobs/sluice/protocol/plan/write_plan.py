@@ -15,6 +15,7 @@ from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.plan import Plan
 from sluice.offsets.quantities import format_ranges
 from sluice.offsets.run_summary import cursor_text
+from sluice.progress.lacking_rows import lost_with
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lanes import ReadLane, read_lane
 from sluice.progress.readers import spec_to_plan
@@ -130,7 +131,8 @@ def next_plan(
             *find_changes(resources, lane, state),
             *undone_for_good(resources, lane, state),
         ]
-        return plan_next(resources.spec, lane.history, state, skips, changes, lane.reach)
+        new = plan_next(resources.spec, lane.history, state, skips, changes, lane.reach)
+        return replace(new, losses=(*new.losses, *lost_with(lane, new.losses)))
     require_known_warehouse(resources.tables)
     require_new(resources, state)
     starts = start_now(resources, state)
