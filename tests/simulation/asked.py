@@ -87,12 +87,15 @@ def narrower(
 
 
 def passed_over(world: World, before: Tables, after: Tables, command: Command) -> Iterator[Finding]:
-    """A reset passes over what its target lies behind, is stored, or was passed over before."""
+    """A reset passes over what its target lies behind, is stored, or was passed over before.
+
+    And what was stored, until others erased it.
+    """
     options = command.options()
     if any(each in options for each in _ANYWHERE):
         return
     skipped = {_position(each) for each in options.get("--skip", [])}
-    kept, told = stored(after), Told.of(before)
+    kept, told = stored(after) | world.erased, Told.of(before)
     for row in _new_rows(before, after, "reset_done"):
         if row["cursor_after"] is None:
             continue

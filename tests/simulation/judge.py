@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from sluice.errors import ResetNeeded, SluiceError, TableRefused
@@ -38,7 +40,8 @@ _STRANGE = ("wrong value", "phantom", "twice")
 class Judge:
     """Judges one world; remembers what was right before.
 
-    Unless it `proves_refusals`, what hides behind that finding is looked for instead.
+    Unless it `proves_refusals`, what hides behind that finding is looked for instead. What is
+    `told_for` another record has vanished itself.
     """
 
     world: World
@@ -47,6 +50,7 @@ class Judge:
     caught_up: bool = False
     before_it: Tables | None = None
     remembered: set[Key] = field(default_factory=set)
+    told_for: set[Key] = field(default_factory=set)
     was: list[list[int]] = field(default_factory=list)
     greens: int = 0
     judged_actions: int = 0
@@ -108,6 +112,7 @@ class Judge:
             self.world.vanished.clear()
         if done.green and done.command.name == "recover":
             self.world.let_go.update(self._told_by_nothing(tables))
+        self.world.let_go.update(self._told_instead(tables))
         if not done.whole:
             # Others came in between; no row may be a stranger's for all that.
             yield from vouched_for(self.world, tables)
@@ -146,6 +151,24 @@ class Judge:
             if offset < ends.get((shown.topic_id, shown.partition), 0)
         }
         return read - stored(tables) - committed_aside(tables)
+
+    def _told_instead(self, tables: Tables) -> Iterable[Key]:
+        """Quarantined records that are gone, where one that vanished was just told in their place.
+
+        Which of a batch's rows it was, nothing tells where others lack without a trace.
+        """
+        booked = {*Told.of(tables).booked()} - {*Told.of(self._before()).booked()}
+        told_for = {
+            key
+            for key, reason in booked
+            if key in self.world.vanished and reason.startswith("gone from quarantine")
+        }
+        self.told_for |= told_for
+        instead = Counter((key.topic_id, key.partition) for key in told_for)
+        known = stored(tables) | {key for key, _ in booked} | self.world.vanished
+        for place, told in instead.items():
+            gone = {e for e in self.remembered - known if (e.topic_id, e.partition) == place}
+            yield from islice(sorted(gone, key=lambda each: each.offset), told)
 
     def _adopted(self, tables: Tables) -> bool:
         """Whether a run has landed what was planned before, and no more, as a log was replaced."""
@@ -208,7 +231,7 @@ class Judge:
         world, versions_before = self.world, self._versions()
         told = Told.of(tables)
         world.vanished -= {key_of(row) for row in tables.data.rows}
-        world.vanished -= {each for each in world.vanished if told.covers(each)}
+        world.vanished -= {each for each in world.vanished if told.covers(each)} - self.told_for
         pipeline = world.pipeline()
         try:
             verdict = pipeline.verify(lambda *_: None)

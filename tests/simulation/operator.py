@@ -121,4 +121,6 @@ def _lets_come_back(world: World, command: Command) -> None:
         # Some come back, where the cursor has gone back; the others stay away.
         world.let_go.update([*world.erased, *world.updated])
     world.erased.clear()
-    world.updated.clear()
+    # Of what Kafka has lost since, nothing comes back.
+    for key in [each for each in world.updated if world.books.content(each) is not None]:
+        del world.updated[key]

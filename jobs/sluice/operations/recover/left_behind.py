@@ -17,6 +17,7 @@ from sluice.offsets.losses import Loss
 from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.ranges import first_of
 from sluice.offsets.receipts import PartitionCount, Receipt, Span
+from sluice.offsets.row_offsets import NO_ROWS, Offsets
 from sluice.operations.recover.found_history import FoundHistory
 from sluice.operations.recover.holes import Hole
 from sluice.progress.lane_state import LaneState
@@ -41,12 +42,11 @@ def rows_left_behind(
                 span = planned.offsets.start, planned.offsets.end
                 scope = OffsetScope.of_ranges({place: [planned.offsets]})
                 there = state.data.coordinates_in(scope).offsets(place)
-                apart = aside(planned) if aside is not None else there
-                known = np.union1d(there, apart)
-                missing = missing_ranges(span, known)
+                apart = aside(planned) if aside is not None else NO_ROWS.offsets
+                missing = missing_ranges(span, np.union1d(there, apart))
                 among = _rows_among(line, missing, explain)
                 rows = (replace(planned.offsets, start=start, end=end) for start, end in among)
-                for offsets in first_of(rows, _lacking(line, len(known))):
+                for offsets in first_of(rows, _lacking(line, there, apart)):
                     loss = Loss(offsets, planned.topic_id, cause, str(batch))
                     yield Hole(sequence, batch.cluster_id, loss)
 
@@ -62,16 +62,17 @@ def _short(found: FoundHistory, sequence: BatchSequence, last: int) -> Iterator[
                 yield each
 
 
-def _lacking(line: PartitionCount, there: int) -> int:
+def _lacking(line: PartitionCount, there: Offsets, apart: Offsets) -> int:
     """How many rows are gone at most: where Kafka does not tell which, the first ones are told.
 
-    What the batch had lost, a later one may have had a row of.
+    What the batch had lost, a later one may have had a row of. What is gone from the quarantine,
+    `sluice quarantine recover` tells.
     """
-    return (
-        line.planned.offsets.span
-        if line.gaps.lost
-        else max(0, line.records + line.quarantined - there)
-    )
+    if line.gaps.lost:
+        return line.planned.offsets.span
+    rows = line.records - len(np.setdiff1d(there, apart))
+    either = line.records + line.quarantined - len(np.union1d(there, apart))
+    return max(0, min(rows, either))
 
 
 def _rows_among(line: PartitionCount, missing: list[Span], explain: ExplainGaps) -> list[Span]:
