@@ -12,7 +12,7 @@ from sluice.offsets.history import LaneHistory
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.reach import NO_REACH, Reach
 from sluice.offsets.receipts import Receipt
-from sluice.offsets.resets import LANES, Reset, Resets
+from sluice.offsets.resets import LANES, Reset, Resets, sequences_up_to
 from sluice.progress.judged import marked
 from sluice.progress.quarantine_trust import known_quarantine
 from sluice.progress.resources import PipelineResources
@@ -220,9 +220,10 @@ def lane_state(
     resets = snapshot.resets()
     newest = replace(_newest(pipeline, resets, data), lane=lane)
     history = snapshot.history(newest, resets)
-    receipts = [
-        receipt for each in _both_lanes(newest) for receipt in snapshot.newest_receipt(each)
-    ]
+    # Also of the generation before: a RESTORE may have taken receipts that came after the reset.
+    lately = sequences_up_to(pipeline, newest.generation)[-2 * len(LANES) :]
+    found = {each: snapshot.newest_receipt(each) for each in lately}
+    receipts = [receipt for each in _both_lanes(newest) for receipt in found[each]]
     known = known_table(
         [LaneEnds(e, snapshot.settled(e), snapshot.planned(e)) for e in _both_lanes(newest)],
         history,
