@@ -91,12 +91,14 @@ class QuarantineSnapshot(DeltaSnapshot):
         if names is not None and not names:
             return {}
         some: list[Condition] = [] if names is None else [("_batch", "in", sorted(names))]
-        return _sizes_of(_whole(self._where(_OURS, some)))
+        with reading(self.uri):
+            return _sizes_of(_whole(self._where(_OURS, some)))
 
     @property
     def nameless(self) -> int:
         """How many rows lack what every row of ours has."""
-        rows = self._where(_OURS, [])
+        with reading(self.uri):
+            rows = self._where(_OURS, [])
         return len(rows) - len(_whole(rows))
 
     def rows_without(
