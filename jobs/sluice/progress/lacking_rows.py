@@ -69,7 +69,7 @@ class LackingRows:
 
 def lacking_rows(lane: LaneState) -> list[LackingRows]:
     """The quarantined records that receipts count and that are not there."""
-    return lacking_but_for(lane, to_be_read(lane))
+    return lacking_but_for(lane, list(to_be_read(lane)))
 
 
 def lacking_but_for(lane: LaneState, planned: Sequence[PlannedRange]) -> list[LackingRows]:
@@ -103,21 +103,22 @@ def lost_with(lane: LaneState, losses: Sequence[Loss]) -> list[Loss]:
 
     A quarantine table that was dropped lacks none of what a reset reads again, until that is gone.
     """
-    gone = [each for each in losses if each.cause.kind is not LossKind.SKIPPED]
+    gone: dict[TopicIdPartition, list[OffsetRange]] = {}
+    for loss in losses:
+        if loss.cause.kind is not LossKind.SKIPPED:
+            gone.setdefault(loss.place, []).append(loss.offsets)
     if lane.generation == 1 or not gone:
         return []
     cause = LossCause(LossKind.ASIDE_GONE, "on_data_loss")
     planned = [
         replace(each, offsets=part)
         for each in to_be_read(lane)
-        for part in without([each.offsets], [e.offsets for e in gone if e.place == each.place])
+        for part in without([each.offsets], gone.get(each.place, []))
     ]
     return [
         loss
         for each in lacking_but_for(lane, planned)
-        for loss in each.losses(
-            cause, within([e.offsets for e in gone if e.place == each.place], each.among)
-        )
+        for loss in each.losses(cause, within(gone.get(each.place, []), each.among))
     ]
 
 
@@ -157,12 +158,8 @@ def lacking_in(
             yield read.batch, lacking, left[~covered]
 
 
-def to_be_read(lane: LaneState) -> list[PlannedRange]:
+def to_be_read(lane: LaneState) -> Iterator[PlannedRange]:
     """What is planned and not committed yet, in both lanes, and all above the forward cursor."""
-    return list(_to_be_read(lane))
-
-
-def _to_be_read(lane: LaneState) -> Iterator[PlannedRange]:
     for name in LANES:
         sequence = replace(lane.sequence, lane=name)
         last = lane.snapshot.planned(sequence)

@@ -46,7 +46,7 @@ def lacking_in_kafka(resources: PipelineResources, state: LaneState) -> list[Lac
     """What is lacking, by what Kafka still holds of it."""
     lacking, kafka = lacking_but_for(state, ()), resources.kafka.state(resources.spec)
     compacting = resources.kafka.compacting(sorted({e.partition.topic for e in lacking}))
-    planned, found = to_be_read(state), []
+    planned, found = list(to_be_read(state)), []
     for each in lacking:
         there, identity = kafka.logs.get(each.partition), (each.topic_id, state.history.cluster_id)
         if there is None or (there.topic_id, kafka.cluster_id) != identity:

@@ -43,7 +43,7 @@ def left_behind(state: LaneState, closing: Reset, origin: Origin) -> list[Loss]:
         ever = [*_ranges(once.at(place)), *([unread[place]] if place in unread else [])]
         told = [each.offsets for each in read.at(place)] + list(_told(known, place, at))
         found += [Loss(each, place.topic_id, cause) for each in without(ever, told)]
-    return found + list(_aside_with(known.closed_by(closing), set(left), origin, closing.reason))
+    return [*found, *_aside_with(known.closed_by(closing), left, origin, closing.reason)]
 
 
 def _aside_with(
