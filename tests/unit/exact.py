@@ -8,7 +8,8 @@ import numpy as np
 from sluice.offsets.batches import Lane
 from sluice.offsets.row_offsets import Offsets, Rows
 from sluice.operations.verify.checks import check
-from sluice.progress.evidence import CommittedRange, CountedRange, Evidence
+from sluice.progress.committed_ranges import CommittedRange, CountedRange
+from sluice.progress.evidence import Evidence
 
 from tests.unit.builders import offsets, partition
 

@@ -37,6 +37,12 @@ class Rows:
 NO_ROWS = Rows(np.array([], dtype=np.int64), np.array([], dtype=np.int64))
 
 
+def offsets_of(ranges: Iterable[OffsetRange]) -> Offsets:
+    """The offsets of some ranges of one partition, ascending, each once."""
+    each = (np.arange(one.start, one.end, dtype=np.int64) for one in ranges)
+    return np.unique(np.concatenate([NO_ROWS.offsets, *each]))
+
+
 def latest(offsets: Offsets, ranges: Iterable[tuple[OffsetRange, int]]) -> Offsets:
     """For each offset the number of the last range that contains it, -1 where none does."""
     order = np.argsort(offsets, kind="stable")

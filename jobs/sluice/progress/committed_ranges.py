@@ -2,13 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sluice.offsets.batches import BatchSequence
 from sluice.offsets.range_columns import NumberedBatch, RangeColumns
 from sluice.offsets.ranges import OffsetRange, TopicIdPartition
-from sluice.progress.evidence import CommittedRange, CountedRange
+
+
+@dataclass(frozen=True)
+class CountedRange:
+    """A line of a receipt: a range, and how many of its offsets became rows.
+
+    `never` counts its offsets that no reader ever sees a record of: markers and aborted records.
+    """
+
+    offsets: OffsetRange
+    records: int
+    quarantined: int
+    never: int = 0
+
+    @property
+    def gaps(self) -> int:
+        """How many of its offsets became no row."""
+        return self.offsets.span - self.records - self.quarantined
+
+
+@dataclass(frozen=True)
+class CommittedRange:
+    """The range of one committed batch, and the version of the data table it landed in.
+
+    `due` says whether it must have a receipt by now; `receipts` are those it has. One that is not
+    `checked` itself is there because its rows may be among those of others; the version of one
+    that is not from `here` is another table's.
+    """
+
+    batch: str
+    forward: bool
+    generation: int
+    offsets: OffsetRange
+    version: int
+    due: bool
+    receipts: Sequence[CountedRange]
+    checked: bool = True
+    here: bool = True
+
+    def overlaps(self, other: CommittedRange) -> bool:
+        """Whether some offset is in both."""
+        one, two = self.offsets, other.offsets
+        return max(one.start, two.start) < min(one.end, two.end)
 
 
 @dataclass(frozen=True)

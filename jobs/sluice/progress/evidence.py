@@ -8,51 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from sluice.offsets.ranges import OffsetRange, TopicPartition
-from sluice.offsets.row_offsets import NO_ROWS, Mask, Offsets, Rows, latest, once
-
-
-@dataclass(frozen=True)
-class CountedRange:
-    """A line of a receipt: a range, and how many of its offsets became rows.
-
-    `never` counts its offsets that no reader ever sees a record of: markers and aborted records.
-    """
-
-    offsets: OffsetRange
-    records: int
-    quarantined: int
-    never: int = 0
-
-    @property
-    def gaps(self) -> int:
-        """How many of its offsets became no row."""
-        return self.offsets.span - self.records - self.quarantined
-
-
-@dataclass(frozen=True)
-class CommittedRange:
-    """The range of one committed batch, and the version of the data table it landed in.
-
-    `due` says whether it must have a receipt by now; `receipts` are those it has. One that is not
-    `checked` itself is there because its rows may be among those of others; the version of one
-    that is not from `here` is another table's.
-    """
-
-    batch: str
-    forward: bool
-    generation: int
-    offsets: OffsetRange
-    version: int
-    due: bool
-    receipts: Sequence[CountedRange]
-    checked: bool = True
-    here: bool = True
-
-    def overlaps(self, other: CommittedRange) -> bool:
-        """Whether some offset is in both."""
-        one, two = self.offsets, other.offsets
-        return max(one.start, two.start) < min(one.end, two.end)
+from sluice.offsets.ranges import OffsetRange, TopicPartition, within
+from sluice.offsets.row_offsets import NO_ROWS, Mask, Offsets, Rows, latest, offsets_of, once
+from sluice.progress.committed_ranges import CommittedRange
 
 
 @dataclass(frozen=True)
@@ -146,7 +104,7 @@ class Evidence:
             Rows(offsets, np.full(len(offsets), places[each.batch], dtype=np.int64))
             for each in records
             if each.batch in places
-            for offsets in [np.arange(each.offsets.start, each.offsets.end, dtype=np.int64)]
+            for offsets in [offsets_of([each.offsets])]
         )
 
     @cached_property
@@ -202,21 +160,31 @@ class Evidence:
         return latest(offsets, whole)
 
     def replaced(self, place: int) -> int:
-        """How many rows of this read later ones have replaced, at most: with rows, or markers."""
+        """How many rows of this read later ones have replaced, at most.
+
+        With rows, with markers, or with nothing where a person has decided so.
+        """
         mine, newest = self.reads[place].offsets, self._newest_rows
         low, high = np.searchsorted(newest.offsets, (mine.start, mine.end))
         later = newest.offsets[low:high][newest.reads[low:high] > place]
         # What it still has a row of replaces none.
         own = np.union1d(self.own_gaps(place), self.rows_ever_of(place))
-        return len(np.setdiff1d(later, own)) + self.more_markers(place)
+        return len(np.setdiff1d(later, own)) + self.more_markers(place) + self.decided(place)
+
+    def decided(self, place: int) -> int:
+        """How many offsets of this read later ones left without a row, as a person decided."""
+        mine, later = self.reads[place], self.reads[place + 1 :]
+        lines = (e for each in later if each.overlaps(mine) for e in each.receipts)
+        gaps = sum(line.gaps - line.never for line in lines)
+        given_up = offsets_of(within(self.given_up, [mine.offsets]))
+        return min(gaps, len(np.setdiff1d(given_up, self._newest_rows.offsets)))
 
     def own_gaps(self, place: int) -> Offsets:
         """The offsets of which this read itself had no row, by its losses: no row replaces one."""
         mine = self.reads[place].offsets
         if all(line.gaps <= line.never for line in self.reads[place].receipts):
             return NO_ROWS.offsets
-        inside = [np.arange(max(e.start, mine.start), min(e.end, mine.end)) for e in self.lost]
-        return np.setdiff1d(np.concatenate([NO_ROWS.offsets, *inside]), self.rows_ever_of(place))
+        return np.setdiff1d(offsets_of(within(self.lost, [mine])), self.rows_ever_of(place))
 
     def rows_ever_of(self, place: int) -> Offsets:
         """The offsets of which this read has, or had, a row, in whichever table."""

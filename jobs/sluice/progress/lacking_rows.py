@@ -25,7 +25,7 @@ from sluice.offsets.ranges import (
     without,
 )
 from sluice.offsets.resets import LANES
-from sluice.offsets.row_offsets import Mask, Offsets
+from sluice.offsets.row_offsets import Mask, Offsets, offsets_of
 from sluice.progress.committed import committed_ranges, losses_that_count
 from sluice.progress.committed_ranges import CommittedRanges
 from sluice.progress.erased import RangeToReread
@@ -147,7 +147,7 @@ def lacking_in(
         if lacking <= 0:
             continue
         mine = evidence.rows_ever_of(place)
-        left = np.setdiff1d(np.arange(read.offsets.start, read.offsets.end), mine)
+        left = np.setdiff1d(offsets_of([read.offsets]), mine)
         left = np.setdiff1d(left, evidence.own_gaps(place))
         covered = _covered(left, again) | (evidence.newest_row(left) > place)
         covered |= evidence.newest_whole_read(left) > place

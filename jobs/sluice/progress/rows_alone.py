@@ -14,7 +14,8 @@ from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition
 from sluice.offsets.resets import LANES
 from sluice.offsets.row_offsets import Rows
 from sluice.progress.committed import unlisted
-from sluice.progress.evidence import CommittedRange, Evidence
+from sluice.progress.committed_ranges import CommittedRange
+from sluice.progress.evidence import Evidence
 from sluice.progress.lane_state import LaneState
 from sluice.tables.coordinates import StoredCoordinates
 

@@ -14,9 +14,10 @@ import numpy as np
 from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.ranges import OffsetRange, TopicIdPartition, merged, within, without
 from sluice.progress.committed import committed_ranges, losses_that_count
+from sluice.progress.committed_ranges import CommittedRange
 from sluice.progress.deletions import erased_among
 from sluice.progress.erased import RangeToReread
-from sluice.progress.evidence import CommittedRange, Evidence
+from sluice.progress.evidence import Evidence
 from sluice.progress.lane_state import LaneState
 from sluice.progress.reads import evidence_of, with_data
 from sluice.tables.coordinates import StoredCoordinates

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sluice.offsets.row_offsets import NO_ROWS
 from sluice.operations.verify.checks import INVARIANTS, check
-from sluice.progress.evidence import CountedRange, Evidence
+from sluice.progress.committed_ranges import CountedRange
+from sluice.progress.evidence import Evidence
 
 from tests.unit.builders import offsets, partition
 from tests.unit.exact import EXACT, array, found_in, read, rows, with_, without
@@ -84,6 +85,21 @@ def test_what_a_person_has_given_up_is_not_missing_and_may_be_there() -> None:
     assert broken(reads=reads, given_up=[offsets(7, 8)]) == []
     two = [replace(first, receipts=[CountedRange(offsets(0, 10), 7, 0)]), second]
     assert broken(reads=two, given_up=[offsets(7, 8)]) == ["accounted"], "one of the two"
+
+
+def test_what_a_person_has_given_up_of_a_later_read_is_none_of_an_earlier_one_either() -> None:
+    """Row 1, which Kafka holds no more, is gone from the second read's file."""
+    again = replace(read(1, 0, 10, gaps=2, generation=2, version=3), receipts=[])
+    reread = {
+        "openings": {2: 0},
+        "data": rows((1, [*range(10, 15), *range(16, 20)]), (2, [0, 2, *range(4, 10)])),
+        "given_up": [offsets(1, 2)],
+    }
+    counted = replace(again, receipts=[CountedRange(offsets(0, 10), 8, 0, never=1)])
+    assert broken(reads=[*EXACT.reads, counted], **reread) == []
+    whole = replace(again, receipts=[CountedRange(offsets(0, 10), 9, 0, never=1)])
+    lacking = broken(reads=[*EXACT.reads, whole], **reread)
+    assert lacking == ["accounted"], "given up before it was read again, and lost after that"
 
 
 def test_a_missing_row_that_kafka_no_longer_holds_is_still_not_as_accounted() -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sluice.offsets.range_columns import RangeColumns
 from sluice.offsets.ranges import TopicIdPartition
-from sluice.progress.committed_ranges import CommittedRanges
-from sluice.progress.evidence import CountedRange
+from sluice.progress.committed_ranges import CommittedRanges, CountedRange
 
 from tests.unit.builders import TOPIC_ID, offsets, partition, sequence
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from sluice.offsets.ranges import OffsetRange, TopicPartition, merged, without
 from sluice.offsets.row_offsets import Mask, Offsets, Rows
-from sluice.progress.evidence import CommittedRange, Evidence
+from sluice.progress.committed_ranges import CommittedRange
+from sluice.progress.evidence import Evidence
 
 _SHOWN = 5
 

@@ -11,9 +11,9 @@ from sluice.broker.port import Cluster, ReadOffsets
 from sluice.offsets.log_verdicts import NEVER_A_RECORD
 from sluice.offsets.offset_runs import OffsetRuns
 from sluice.offsets.ranges import OffsetRange, TopicPartition, merged
-from sluice.offsets.row_offsets import NO_ROWS, Offsets
+from sluice.offsets.row_offsets import NO_ROWS, Offsets, offsets_of
 from sluice.operations.verify.identity import Comparable, Identity
-from sluice.progress.evidence import CommittedRange
+from sluice.progress.committed_ranges import CommittedRange
 from sluice.progress.log_lookup import look_up
 
 Progress = Callable[[OffsetRange, int], None]
@@ -62,5 +62,4 @@ class KafkaLogs:
         wanted = OffsetRuns.of(offsets).spans
         found = look_up(self.cluster, partition, wanted, compacts=False)
         never = (each for each in found if each.verdict in NEVER_A_RECORD)
-        ranges = (np.arange(each.start, each.end, dtype=np.int64) for each in never)
-        return np.concatenate([NO_ROWS.offsets, *ranges])
+        return offsets_of(OffsetRange(partition, each.start, each.end) for each in never)

@@ -17,6 +17,7 @@ from sluice.operations.verify.checks import Violation
 from sluice.operations.verify.slices import slices
 from sluice.progress.committed import sequence_ends, unlisted
 from sluice.progress.lane_state import LaneState
+from sluice.progress.sequence_end import SequenceEnd
 from sluice.tables.coordinates import StoredCoordinates
 
 
@@ -24,8 +25,7 @@ def check_rows_before(
     lane: LaneState, rows: Mapping[TopicIdPartition, int], at_once: int
 ) -> Iterator[Violation]:
     """The violations among such rows; `rows` counts those of each partition."""
-    counting = [each for each in sequence_ends(lane) if each.last]
-    if all(lane.snapshot.batches(each.sequence, last=1) for each in counting):
+    if all(_is_listed(lane, each) for each in sequence_ends(lane) if each.last):
         return
     ends = _ends(lane)
     for places in slices(rows, at_once):
@@ -34,6 +34,15 @@ def check_rows_before(
         for place in places:
             gone = TopicPartition(place.topic_id, place.partition), LAST_OFFSET
             yield from _of(place, *ends.get(place, gone), stored, listed)
+
+
+def _is_listed(lane: LaneState, end: SequenceEnd) -> bool:
+    """Whether the first and the last batch of a sequence have plans.
+
+    A log that was cleaned lacks the first ones, an offsets table that was put back the last ones.
+    """
+    read = lane.snapshot.batches
+    return bool(read(end.sequence, last=1) and read(end.sequence, end.last, last=end.last))
 
 
 def _ends(lane: LaneState) -> Mapping[TopicIdPartition, tuple[TopicPartition, int]]:

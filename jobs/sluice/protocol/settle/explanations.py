@@ -23,7 +23,7 @@ from sluice.offsets.quarantined import RecordState
 from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.ranges import OffsetRange, TopicIdPartition
 from sluice.offsets.receipts import GapCount, Span
-from sluice.offsets.row_offsets import NO_ROWS, Offsets
+from sluice.offsets.row_offsets import Offsets, offsets_of
 from sluice.progress.committed import committed_ranges, losses_that_count
 from sluice.progress.lane_state import LaneState
 from sluice.progress.log_lookup import look_up
@@ -184,13 +184,12 @@ def quarantined_by(resources: PipelineResources, state: LaneState, batch: Batch)
 
     def aside(planned: PlannedRange) -> Offsets:
         at = planned.offsets.partition
-        dropped = [
-            np.arange(each.offsets.start, each.offsets.end, dtype=np.int64)
+        dropped = offsets_of(
+            each.offsets
             for each in losses
             if (each.dropped_from, each.topic_id, each.offsets.partition)
             == (str(batch), planned.topic_id, at)
-        ]
-        there = rows.offsets(planned.place)
-        return np.unique(np.concatenate([NO_ROWS.offsets, there, *dropped]))
+        )
+        return np.union1d(rows.offsets(planned.place), dropped)
 
     return aside
