@@ -35,7 +35,7 @@ def require_logs_of_kept_rows(
         at: each for at, each in there.items() if at in stays or _keeps(after.get(at), each, state)
     }
     known = known_fingerprints(lane, position.newest, kept)
-    changes = [*compare_held(kept, state), *compare_logs(resources, kept, known, state)]
+    changes = [*compare_held(kept, state), *compare_logs(resources, lane, kept, known, state)]
     found = {each.partition for each in changes if isinstance(each, Contradiction)}
     same = _same_below(resources, lane, {at: after[at] for at in found - stays.keys()}, state)
     require_no_contradiction(

@@ -88,7 +88,7 @@ def _find_changes(
         for each in batch.by_partition
         if each in forward.cursor and each not in kept
     }
-    found = compare_logs(resources, read, known, state)
+    found = compare_logs(resources, forward, read, known, state)
     if batch.sequence.lane == "backfill":
         # Its own ranges end below the cursor, and say nothing about the log above them.
         held = compare_held(read, state)

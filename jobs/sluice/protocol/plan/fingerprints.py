@@ -9,6 +9,9 @@ from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.ranges import TopicPartition
 from sluice.protocol.plan.log_changes import Contradiction
 
+NO_BATCH = "none"
+"""In place of a fingerprint: that the log had no record there."""
+
 Fingerprints = Mapping[TopicPartition, str | None]
 
 
@@ -43,8 +46,9 @@ def compare_fingerprints(
     for partition, end in sorted(ends.items()):
         before, now = expected.get(partition), found.get(partition)
         if before is not None and now is not None and before != now:
+            was = "no record" if before == NO_BATCH else f"record batch {before}"
             yield Contradiction(
                 partition,
-                f"record batch {before} before offset {end}",
+                f"{was} before offset {end}",
                 f"{now}: the log was replaced by another copy that has grown over what was read",
             )

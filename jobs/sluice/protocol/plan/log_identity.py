@@ -6,16 +6,25 @@ commit of any generation is enough. The offsets table needs no column for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from sluice.broker.port import NamedTopics
 from sluice.offsets.batches import Batch, Cursor
+from sluice.offsets.loss_causes import LossKind
 from sluice.offsets.partition_log import KafkaState
+from sluice.offsets.ranges import TopicPartition
 from sluice.progress.lane_state import LaneState
 from sluice.progress.resources import PipelineResources
-from sluice.protocol.plan.fingerprints import Fingerprints, compare_fingerprints, ends_held, unmoved
+from sluice.protocol.plan.fingerprints import (
+    NO_BATCH,
+    Fingerprints,
+    compare_fingerprints,
+    ends_held,
+    unmoved,
+)
 from sluice.protocol.plan.log_changes import Contradiction
+from sluice.tables.offsets_rows import read_losses
 
 
 def known_fingerprints(lane: LaneState, newest: Batch | None, cursor: Cursor) -> Fingerprints:
@@ -38,21 +47,44 @@ def find_changes(
 ) -> list[Contradiction]:
     """Where the record before the forward lane's cursor is no longer the one that was read."""
     known = known_fingerprints(lane, lane.newest, lane.cursor)
-    return compare_logs(resources, lane.cursor, known, state)
+    return compare_logs(resources, lane, lane.cursor, known, state)
 
 
 def compare_logs(
-    resources: PipelineResources, cursor: Cursor, known: Fingerprints, state: KafkaState
+    resources: PipelineResources,
+    lane: LaneState,
+    cursor: Cursor,
+    known: Fingerprints,
+    state: KafkaState,
 ) -> list[Contradiction]:
     """Where the record before a cursor is no longer the one with the known fingerprint.
 
-    One fetch for each partition whose fingerprint is known.
+    Or where there is one that was told as absent. One fetch for each partition of which one of both
+    is known.
     """
-    held = {each: end for each, end in ends_held(cursor, state).items() if known.get(each)}
-    found = resources.kafka.fingerprints(held) if held else {}
-    changed = list(compare_fingerprints(held, known, found))
+    held = ends_held(cursor, state)
+    unknown = {each: cursor[each] for each in held if not known.get(each)}
+    known = {**known, **dict.fromkeys(_told_absent(lane, unknown), NO_BATCH)}
+    asked = {each: end for each, end in held.items() if known.get(each)}
+    found = resources.kafka.fingerprints(asked) if asked else {}
+    changed = list(compare_fingerprints(asked, known, found))
     compacting = resources.kafka.compacting({each.partition.topic for each in changed})
     return [each for each in changed if each.partition.topic not in compacting]
+
+
+def _told_absent(lane: LaneState, cursor: Cursor) -> Iterator[TopicPartition]:
+    """Where the log had nothing before a cursor when the newest batches were read.
+
+    A log that has a record there has been cut and has grown again.
+    """
+    if not cursor or lane.newest is None:
+        return
+    for loss in read_losses(lane.snapshot.rows(lane.newest.sequence, ["loss"])):
+        at = cursor.get(loss.offsets.partition)
+        if at is None or at.place != loss.place or loss.cause.kind is not LossKind.ABSENT:
+            continue
+        if loss.offsets.start < at.offsets.end <= loss.offsets.end:
+            yield loss.offsets.partition
 
 
 def take_fingerprints(
