@@ -86,6 +86,16 @@ def cursors(tables: Tables) -> dict[tuple[str, int], int]:
     return {place: end for place, (_, _, end) in found.items()}
 
 
+def planned_ends(tables: Tables) -> dict[tuple[str, int], int]:
+    """How far each partition was ever planned, by topic id."""
+    found: dict[tuple[str, int], int] = {}
+    for row in tables.offsets.rows:
+        if row["event"] == "planned":
+            place = row["topic_id"], row["partition"]
+            found[place] = max(found.get(place, 0), row["end_offset"])
+    return found
+
+
 def beginnings(tables: Tables) -> dict[tuple[str, int], int]:
     """Where each partition was first read, by topic id: what was before is nobody's promise."""
     found: dict[tuple[str, int], int] = {}
