@@ -29,6 +29,7 @@ from sluice.protocol.plan.log_changes import Finding
 from sluice.protocol.plan.log_identity import find_changes
 from sluice.protocol.plan.new_pipeline import require_new
 from sluice.protocol.plan.next_batches import plan_first, plan_next
+from sluice.protocol.plan.quarantine_beyond import require_none_beyond
 from sluice.protocol.plan.start import start_now, start_without_effect
 from sluice.protocol.plan.table_fit import require_fitting_table, told_of_table
 from sluice.protocol.plan.undone_rows import undone_for_good
@@ -131,6 +132,7 @@ def next_plan(
             *find_changes(resources, lane, state),
             *undone_for_good(resources, lane, state),
         ]
+        require_none_beyond(lane, state)
         new = plan_next(resources.spec, lane.history, state, skips, changes, lane.reach)
         return replace(new, losses=(*new.losses, *lost_with(lane, new.losses)))
     require_known_warehouse(resources.tables)
