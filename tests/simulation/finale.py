@@ -12,7 +12,7 @@ from tests.simulation.commands import Command
 from tests.simulation.judge import Judge
 from tests.simulation.operator import follow
 from tests.simulation.oracle import Finding
-from tests.simulation.told import read_tables
+from tests.simulation.told import read_tables, stored, waiting
 from tests.simulation.world import World
 
 _ROUNDS = 16
@@ -32,8 +32,16 @@ def finale(judge: Judge, world: World) -> Finding | None:
         done = world.carry_out(Command(("catch up",), f"finale {number}"))
         if finding := judge.after():
             return finding
-        if done.green:
+        if done.green and not _waits(world):
             return _idle(judge, world)
+        if done.green:
+            judge.before()
+            world.tell("a backfill lands what waits")
+            done = world.carry_out(Command(("quarantine", "recover"), f"finale {number} waits"))
+            if finding := judge.after():
+                return finding
+        if done.green:
+            continue
         problem = done.problem
         assert isinstance(problem, SluiceError)
         said.append(f"{type(problem).__name__}: {problem}")
@@ -53,6 +61,12 @@ def finale(judge: Judge, world: World) -> Finding | None:
         if followed is None:
             return Finding(f"dead end, {type(problem).__name__}", said[-1])
     return Finding(f"no way out, {said[-1].partition(':')[0]}", "\n".join(said[-4:]))
+
+
+def _waits(world: World) -> bool:
+    """Whether a record is in neither table that a backfill has planned to read again."""
+    tables = read_tables(world)
+    return any(world.books.content(each) for each in waiting(tables) - stored(tables))
 
 
 def _idle(judge: Judge, world: World) -> Finding | None:

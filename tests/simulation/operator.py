@@ -57,7 +57,7 @@ def follow(world: World, draw: int = 0) -> Done | None:
     if isinstance(problem, BatchInDoubt):
         return _looks_at_rows(world, problem)
     if _decides(world, problem):
-        return _do(world, Command(("run",), f"reason {len(world.told)}"))
+        return _do(world, Command(_once_more(world, problem), f"reason {len(world.told)}"))
     if moves := leading_on(problem):
         return _do(world, command_of(moves[draw % len(moves)], f"advised {len(world.told)}"))
     return None
@@ -102,6 +102,14 @@ def _decides(world: World, problem: SluiceError) -> bool:
     return True
 
 
+def _once_more(world: World, problem: SluiceError) -> tuple[str, ...]:
+    """What is run again: what was refused, where it reads other batches than a run does."""
+    reads_again = isinstance(problem, TooManyQuarantined) and world.refused is not None
+    if reads_again and world.refused.name in ("quarantine", "backfill", "reprocess"):
+        return world.refused.words
+    return ("run",)
+
+
 def _do(world: World, command: Command) -> Done:
     world.tell(f"as advised: sluice {command}")
     if "--bring-back-erased" in command.words:
@@ -120,7 +128,8 @@ def _lets_come_back(world: World, command: Command) -> None:
     if "recover" in command.words[:2]:
         # Some come back, where the cursor has gone back; the others stay away.
         world.let_go.update([*world.erased, *world.updated])
-    world.erased.clear()
     # Of what Kafka has lost since, nothing comes back.
+    for key in [each for each in world.erased if world.books.content(each) is not None]:
+        world.erased.discard(key)
     for key in [each for each in world.updated if world.books.content(each) is not None]:
         del world.updated[key]

@@ -11,7 +11,7 @@ from typing import Any
 from tests.simulation.books import Content, Key, Shown
 from tests.simulation.delta_tables import Row
 from tests.simulation.rows import is_like, key_of
-from tests.simulation.told import Tables, Told, beginnings, committed_aside, cursors
+from tests.simulation.told import Tables, Told, beginnings, committed_aside, cursors, waiting
 from tests.simulation.world import World
 
 _DECIDED = ("skipped by ", "dropped from quarantine by ")
@@ -87,7 +87,8 @@ def vouched_for(world: World, tables: Tables) -> Iterator[Finding]:
 def exact(world: World, tables: Tables, caught_up: bool = False) -> list[Finding]:
     """What a green run has to mean: the tables hold what Kafka shows, once, unless it was told.
 
-    Below the cursors; up to the LSO, where it has `caught_up`.
+    Below the cursors; up to the LSO, where it has `caught_up`. What is quarantined and waits for a
+    backfill to be read again, `status` tells.
     """
     return [*_against_kafka(world, tables, caught_up), *_erased(world, tables)]
 
@@ -96,7 +97,7 @@ def _against_kafka(world: World, tables: Tables, caught_up: bool) -> Iterator[Fi
     ends = cursors(tables)
     data = {key_of(row): row for row in tables.data.rows}
     aside = committed_aside(tables)
-    told = Told.of(tables)
+    told, again = Told.of(tables), waiting(tables)
     for shown in world.books.now.values():
         if shown.topic not in world.keys["topics"]:
             continue
@@ -105,7 +106,8 @@ def _against_kafka(world: World, tables: Tables, caught_up: bool) -> Iterator[Fi
             if offset >= end and not caught_up:
                 continue
             key = Key(shown.topic_id, shown.partition, offset)
-            yield from _of_record(world, key, record, data.get(key), key in aside, told)
+            if key not in again or key in data:
+                yield from _of_record(world, key, record, data.get(key), key in aside, told)
         held = (key for key in data if (key.topic_id, key.partition) == _place(shown))
         # Behind a transaction that hangs nothing is read yet.
         stable = shown.log.last_stable_offset

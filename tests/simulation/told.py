@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from tests.simulation.books import Key
-from tests.simulation.delta_tables import Table
+from tests.simulation.delta_tables import Row, Table
 from tests.simulation.rows import key_of
 from tests.simulation.world import World
 
@@ -44,13 +44,14 @@ class Told:
         losses: dict[tuple[str, int], list[tuple[int, int, str]]] = defaultdict(list)
         passed: dict[tuple[str, int], list[tuple[int, int, int]]] = defaultdict(list)
         read: dict[tuple[str, int], list[tuple[int, int, int]]] = defaultdict(list)
+        topics = _topics(tables)
         for row in tables.offsets.rows:
             place = row["topic_id"], row["partition"]
             if row["event"] == "loss":
                 losses[place].append((row["start_offset"], row["end_offset"], row["reason"] or ""))
             elif row["event"] == "reset_done" and row["cursor_after"] is not None:
-                # A partition that was not read yet has no cursor before.
-                begin = row["cursor_before"] or 0
+                # A partition that was not read yet has no cursor before; or it is another topic's.
+                begin = 0 if _is_of_another(row, topics) else row["cursor_before"] or 0
                 passed[place].append((begin, row["cursor_after"], row["generation"]))
             elif row["event"] == "committed":
                 read[place].append((row["start_offset"], row["end_offset"], row["generation"]))
@@ -75,6 +76,22 @@ class Told:
                     yield Key(topic_id, partition, offset), reason
 
 
+def _topics(tables: Tables) -> dict[tuple[str, int], dict[str, int]]:
+    """The topic ids of each partition by name, with the generation that first tells of each."""
+    found: dict[tuple[str, int], dict[str, int]] = defaultdict(dict)
+    for row in tables.offsets.rows:
+        first = found[row["topic"], row["partition"]]
+        first[row["topic_id"]] = min(first.get(row["topic_id"], _FENCE), row["generation"])
+    return found
+
+
+def _is_of_another(reset: Row, topics: dict[tuple[str, int], dict[str, int]]) -> bool:
+    """Whether a reset goes on with another topic of the name: the cursor before was not in it."""
+    first = topics[reset["topic"], reset["partition"]]
+    mine = first[reset["topic_id"]]
+    return mine == reset["generation"] and min(first.values()) < mine
+
+
 def cursors(tables: Tables) -> dict[tuple[str, int], int]:
     """The end of each partition's newest committed forward range, by topic id."""
     found: dict[tuple[str, int], tuple[int, int, int]] = {}
@@ -87,13 +104,28 @@ def cursors(tables: Tables) -> dict[tuple[str, int], int]:
 
 
 def planned_ends(tables: Tables) -> dict[tuple[str, int], int]:
-    """How far each partition was ever planned, by topic id."""
+    """How far each partition was ever planned, or has rows, by topic id."""
     found: dict[tuple[str, int], int] = {}
+    for key in stored(tables):
+        found[key[:2]] = max(found.get(key[:2], 0), key.offset + 1)
     for row in tables.offsets.rows:
         if row["event"] == "planned":
             place = row["topic_id"], row["partition"]
             found[place] = max(found.get(place, 0), row["end_offset"])
     return found
+
+
+def waiting(tables: Tables) -> set[Key]:
+    """The places that a backfill has planned to read again, and whose batch has not landed."""
+    landed = tables.data.transactions
+    return {
+        Key(row["topic_id"], row["partition"], offset)
+        for row in tables.offsets.rows
+        if row["event"] == "planned"
+        and row["lane"] == "backfill"
+        and row["batch_id"] > landed.get(f"sluice:trips:backfill:{row['generation']}", 0)
+        for offset in range(row["start_offset"], row["end_offset"])
+    }
 
 
 def beginnings(tables: Tables) -> dict[tuple[str, int], int]:

@@ -87,6 +87,8 @@ class World:
     accepted: list[OffsetRange] = field(default_factory=list)
     # Places whose rows may be missing, since a table was put back, restored or dropped.
     rolled_back: bool = False
+    # Whether all the tables were just put back, from one copy.
+    all_put_back: bool = False
     left_out: list[int] = field(default_factory=list)
     dead: list[Process] = field(default_factory=list)
     # Rows that vanished from files without a commit; those that ever did, which an older version of
@@ -99,7 +101,9 @@ class World:
     replaced: set[tuple[str, int]] = field(default_factory=set)
     untold: set[tuple[str, int]] = field(default_factory=set)
     done: Done | None = None
+    # The last refusal, and what was refused.
     refusal: SluiceError | None = None
+    refused: Command | None = None
     told: list[str] = field(default_factory=list)
     produced: int = 0
 
@@ -203,6 +207,7 @@ class World:
         problem = process.problem
         self.done = Done(process.command, problem, process.result, process.whole)
         self.refusal = problem if isinstance(problem, SluiceError) else None
+        self.refused = process.command
         if problem is not None:
             self.tell(f"  {type(problem).__name__}: {problem}")
         return self.done

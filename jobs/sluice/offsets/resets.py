@@ -29,12 +29,14 @@ class CursorMove:
     """One partition: the cursor before, and after as the empty range `[after, after)`.
 
     `before` is None for a partition that had no cursor. `requested` is set where the requested
-    offset lies outside Kafka's log; it is not recorded.
+    offset lies outside Kafka's log, and `anew` where the cursor before is of another topic of the
+    name; neither is recorded.
     """
 
     after: PlannedRange
     before: int | None = None
     requested: int | None = field(default=None, compare=False)
+    anew: bool = field(default=False, compare=False)
 
     @property
     def partition(self) -> TopicPartition:
@@ -65,6 +67,8 @@ class CursorMove:
     @property
     def _shift(self) -> int:
         after = self.after.offsets.start
+        if self.anew:
+            return after - min(after, self.after.log_start_offset)
         return after - (after if self.before is None else self.before)
 
 
@@ -120,7 +124,7 @@ class Reset:
     @property
     def stays(self) -> bool:
         """Whether every cursor stays where it is."""
-        return not any(each.skipped or each.reread for each in self.cursor)
+        return not any(each.skipped or each.reread or each.anew for each in self.cursor)
 
     @property
     def closes(self) -> tuple[BatchSequence, ...]:

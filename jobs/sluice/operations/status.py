@@ -29,6 +29,7 @@ from sluice.progress.lost_offsets import still_lost
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import check_data_table
 from sluice.progress.undecodable import require_decodable
+from sluice.progress.unfinished import unfinished_backfill
 from sluice.protocol.plan.dry_run import next_work
 from sluice.protocol.plan.lags import read_lags, unknown_times
 from sluice.protocol.plan.start import next_positions, start_without_effect
@@ -86,7 +87,7 @@ def read_status(resources: PipelineResources) -> PipelineStatus | UnknownStatus:
             *_refusals(resources, forward, state),
             *unknown_times(lags),
             *([ineffective] if ineffective else []),
-            *_unfinished_backfill(backfill),
+            *unfinished_backfill(backfill),
         ),
     )
 
@@ -129,9 +130,3 @@ def _group_lag(
     except (BrokerUnavailable, SettingsError) as problem:
         return GroupLag(group, unknown=str(problem))
     return group_lag(group, there, held, {each: logs[each].log_start_offset for each in there})
-
-
-def _unfinished_backfill(backfill: LaneState) -> Iterator[str]:
-    if backfill.unfinished:
-        named = ", ".join(map(str, backfill.unfinished))
-        yield f"to be read again, not committed yet: {named}. The next backfill lands them."

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sluice.offsets.ranges import OffsetRange, TopicPartition, within
+from sluice.offsets.ranges import OffsetRange, TopicPartition, span_of, within
 from sluice.offsets.row_offsets import NO_ROWS, Mask, Offsets, Rows, latest, offsets_of, once
 from sluice.progress.committed_ranges import CommittedRange
 
@@ -196,9 +196,18 @@ class Evidence:
         return self.data.and_(self.ever_quarantined).and_(self.gone)
 
     def more_markers(self, place: int) -> int:
-        """How many markers later reads met where this one met none: another copy of the log."""
+        """How many markers later reads met where this one met none: another copy of the log.
+
+        No more than they have in common offsets without a row since.
+        """
         mine, later = self.reads[place], self.reads[place + 1 :]
-        never = sum(e.never for each in later if each.overlaps(mine) for e in each.receipts)
+        since = self._newest_rows.only(self._newest_rows.reads >= place).offsets
+        never = 0
+        for each in later:
+            common = within([each.offsets], [mine.offsets])
+            rows = sum(int(np.diff(np.searchsorted(since, (e.start, e.end)))[0]) for e in common)
+            met = sum(line.never for line in each.receipts)
+            never += min(met, span_of(common) - rows)
         return max(0, never - sum(line.gaps for line in mine.receipts))
 
     @cached_property

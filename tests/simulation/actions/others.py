@@ -163,6 +163,7 @@ def _put_back(world: World, draws: Draws, names: tuple[str, ...]) -> None:
         world.vanished |= world.rotted
         _is_another(world)
     world.rolled_back = True
+    world.all_put_back = names == TABLES
     world.tell(f"put back from {copy.name}: {', '.join(names)}")
 
 

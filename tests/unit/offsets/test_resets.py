@@ -62,6 +62,15 @@ def test_who_asked_for_a_reset_is_known_also_when_others_finish_it() -> None:
     assert (found.done, found.recorded) == (True, Origin("run", "me", AT))
 
 
+def test_a_move_to_another_topic_of_the_name_passes_over_what_that_topic_holds() -> None:
+    there = planned(offsets(9, 9), topic_id="another", log_start=3)
+    move = CursorMove(there, 12, anew=True)
+    assert (move.skipped, move.reread) == (6, 0)
+    begins = CursorMove(planned(offsets(3, 3), topic_id="another", log_start=3), 12, anew=True)
+    assert (begins.skipped, begins.reread) == (0, 0)
+    assert not reset(begins).stays, "another topic"
+
+
 def test_a_move_is_a_skip_or_a_rewind_or_neither() -> None:
     moves = [moved(4, 9), moved(9, 4), moved(5, 5), moved(None, 7)]
     assert [(each.skipped, each.reread) for each in moves] == [(5, 0), (0, 5), (0, 0), (0, 0)]

@@ -13,7 +13,7 @@ import numpy as np
 
 from sluice.offsets.batches import BatchSequence
 from sluice.offsets.notation import parse_batch
-from sluice.offsets.range_columns import OffsetScope
+from sluice.offsets.range_columns import NumberedBatch, OffsetScope, RangeColumns
 from sluice.offsets.ranges import TopicIdPartition
 from sluice.offsets.resets import sequences_up_to
 from sluice.progress.held_batches import Ends
@@ -26,16 +26,21 @@ from sluice.tables.stored_rows import StoredRows
 def held_by_copy(state: LaneState, names: Ends) -> Ends:
     """The last batch of each sequence that a copy holds; none where it is no copy.
 
-    `names` are the last batches that its rows name.
+    `names` are the last batches that its rows name. Nothing tells whether it holds the batches
+    behind them that had no rows: they count, as it lacks nothing of them.
     """
-    if _is_no_copy(state, names):
+    written = any(map(state.data.committed, sequences_up_to(state.pipeline, state.generation)))
+    if written or state.data.version is None:
         return {}
-    versions = _versions(state)
+    counted = _counted(state)
+    versions = _versions(counted)
     reached = max((versions[each] for each in names.items() if each in versions), default=(0, -1))
+    with_rows = {batch for batch, _ in counted.only(counted.records > 0).batches()}
     held: dict[BatchSequence, int] = {}
-    for (sequence, number), landed in versions.items():
-        if landed <= reached:
-            held[sequence] = max(number, held.get(sequence, 0))
+    for sequence, number in sorted(versions, key=lambda each: versions[each]):
+        if versions[sequence, number] > reached and (sequence, number) in with_rows:
+            break
+        held[sequence] = max(number, held.get(sequence, 0))
     return held
 
 
@@ -66,11 +71,15 @@ def _is_no_copy(state: LaneState, names: Ends) -> bool:
     return not named or any(state.data.committed(each) for each in named)
 
 
-def _versions(state: LaneState) -> Mapping[tuple[BatchSequence, int], tuple[int, int]]:
-    """The generation and the version that each batch with a receipt landed in, if it counts."""
+def _counted(state: LaneState) -> RangeColumns:
+    """The ranges of receipts that count."""
     sequences = sequences_up_to(state.pipeline, state.generation)
     last = {each: _last(state, each) for each in sequences}
-    counted = state.snapshot.columns.ranges("committed", {e: (1, n) for e, n in last.items() if n})
+    return state.snapshot.columns.ranges("committed", {e: (1, n) for e, n in last.items() if n})
+
+
+def _versions(counted: RangeColumns) -> Mapping[NumberedBatch, tuple[int, int]]:
+    """The generation and the version that each batch landed in."""
     return {
         batch: (batch[0].generation, int(counted.version[at])) for batch, at in counted.batches()
     }

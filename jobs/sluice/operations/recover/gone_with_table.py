@@ -37,12 +37,15 @@ def gone_with_table(resources: PipelineResources, kafka: KafkaState) -> Iterator
 def _receipted(snapshot: OffsetsSnapshot, pipeline: str) -> Iterator[tuple[OffsetRange, str]]:
     """From where to where each partition of a topic id was read.
 
-    By the plans: a RESTORE of the table takes receipts away, but not how many there are.
+    By the plans: a RESTORE of the table takes receipts away, but not how many there are. A batch in
+    doubt has none, and counts where a reset has closed its generation behind it.
     """
-    generations = range(1, max(snapshot.resets().by_generation, default=1) + 1)
+    resets = snapshot.resets()
+    generations = range(1, max(resets.by_generation, default=1) + 1)
     sequences = [BatchSequence(pipeline, "forward", each) for each in generations]
-    settled = {each: (1, snapshot.settled(each)) for each in sequences}
-    found = snapshot.columns.ranges("planned", {e: n for e, n in settled.items() if n[1]})
+    last = {each: snapshot.settled(each) for each in sequences}
+    last |= {e: max(last[e], resets.closed_at(e)) for e in sequences[:-1]}
+    found = snapshot.columns.ranges("planned", {e: (1, n) for e, n in last.items() if n})
     for code, (place, partition) in enumerate(found.places):
         mine = found.place == code
         start, end = int(np.min(found.start[mine])), int(np.max(found.end[mine]))

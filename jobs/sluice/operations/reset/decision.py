@@ -36,12 +36,18 @@ def decide(resources: PipelineResources, lane: LaneState, target: Target, reason
     old = {partition: planned.offsets.end for partition, planned in position.cursor.items()}
     # What is read again below it is replaced, whoever has written the rows that are there.
     old |= {at: end for at, end in position.reached.items() if end > old[at]}
+    anew = {
+        at
+        for at, planned in position.cursor.items()
+        if at in moves and moves[at].after.topic_id != planned.topic_id
+    }
     return Reset(
         pipeline=lane.pipeline,
         generation=lane.generation + 1,
         closed_at=position.last,
         cursor=tuple(
-            replace(each, before=old.get(partition)) for partition, each in sorted(moves.items())
+            replace(each, before=old.get(partition), anew=partition in anew)
+            for partition, each in sorted(moves.items())
         ),
         cluster_id=cluster,
         data_version=fencing.version,

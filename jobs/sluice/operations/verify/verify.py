@@ -22,6 +22,7 @@ from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lost_offsets import still_lost
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import require_no_foreign_commits
+from sluice.progress.unfinished import unfinished_backfill
 from sluice.protocol.plan.doubts import find_doubt
 from sluice.protocol.plan.start import next_positions
 from sluice.tables.coordinates import StoredCoordinates
@@ -108,6 +109,7 @@ def verify(
         )
         found = compare(proof)
     lost = still_lost(resources, lane)
+    backfill = read_unchecked(resources, "backfill") if found.violations else None
     doubts = [each for each in (find_doubt(resources, e) for e in asked.unsettled) if each]
     return Verdict(
         batches=asked.batches,
@@ -119,13 +121,18 @@ def verify(
         losses=len(lost),
         skipped=_skipped(lane),
         deleted=tuple(_deleted(deletions)),
-        advice=(*identity.advice(lane.pipeline), *_ways_on(lane, doubts)),
+        advice=(*identity.advice(lane.pipeline), *_ways_on(lane, doubts), *_waiting(backfill)),
     )
 
 
 def _ways_on(lane: LaneState, doubts: Iterable[Doubt]) -> Iterator[Advice]:
     for each in doubts:
         yield advice(each.refusal(lane.data.landed_in(each.batch)))
+
+
+def _waiting(backfill: LaneState | None) -> Iterator[Advice]:
+    """What a violation may be of: records that are planned to be read again, and not landed yet."""
+    return map(Advice, unfinished_backfill(backfill) if backfill else ())
 
 
 def _in_doubt(doubts: Iterable[Doubt]) -> Iterator[Violation]:
