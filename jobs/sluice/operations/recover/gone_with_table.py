@@ -44,7 +44,8 @@ def _receipted(snapshot: OffsetsSnapshot, pipeline: str) -> Iterator[tuple[Offse
     generations = range(1, max(resets.by_generation, default=1) + 1)
     sequences = [BatchSequence(pipeline, "forward", each) for each in generations]
     last = {each: snapshot.settled(each) for each in sequences}
-    last |= {e: max(last[e], resets.closed_at(e)) for e in sequences[:-1]}
+    closed = [each for each in sequences if each.generation + 1 in resets.by_generation]
+    last |= {each: max(last[each], resets.closed_at(each)) for each in closed}
     found = snapshot.columns.ranges("planned", {e: (1, n) for e, n in last.items() if n})
     for code, (place, partition) in enumerate(found.places):
         mine = found.place == code
