@@ -102,6 +102,17 @@ def test_what_a_person_has_given_up_of_a_later_read_is_none_of_an_earlier_one_ei
     assert lacking == ["accounted"], "given up before it was read again, and lost after that"
 
 
+def test_markers_that_a_later_read_has_met_elsewhere_excuse_no_row() -> None:
+    """The third read shares [5, 10) with the first one, and has rows of all these."""
+    counted = CountedRange(offsets(5, 20), 12, 1, never=2)
+    again = replace(read(1, 5, 20, generation=2, version=3), receipts=[counted])
+    inside = [*range(5, 10), *range(12, 15), *range(16, 20)]
+    reread = {"reads": [*EXACT.reads, again], "openings": {2: 5}, "never": array([10, 11])}
+    reread |= {"visible": array([5, 6, 7, 8, 9, *range(12, 20)]), "quarantined": rows((2, [15]))}
+    assert broken(**reread, data=rows((0, [0, 1, 2, 4]), (2, inside))) == []
+    assert broken(**reread, data=rows((0, [0, 2, 4]), (2, inside))) == ["accounted"]
+
+
 def test_a_missing_row_that_kafka_no_longer_holds_is_still_not_as_accounted() -> None:
     assert broken(data=without(EXACT.data, 1)) == ["accounted"]
 
