@@ -64,9 +64,9 @@ def finale(judge: Judge, world: World) -> Finding | None:
 
 
 def _waits(world: World) -> bool:
-    """Whether a record is in neither table that a backfill has planned to read again."""
+    """Whether something is in neither table that a backfill has planned to read again."""
     tables = read_tables(world)
-    return any(world.books.content(each) for each in waiting(tables) - stored(tables))
+    return bool(waiting(tables) - stored(tables))
 
 
 def _idle(judge: Judge, world: World) -> Finding | None:

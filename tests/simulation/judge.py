@@ -213,7 +213,7 @@ class Judge:
         world.rolled_back = False
         yield from found
         self.green, self.caught_up = now, caught_up
-        self.remembered = stored(tables)
+        self.remembered = stored(tables) | (self.remembered & waiting(tables))
         self.greens += 1
         if self.greens % _PROVED == 0 or caught_up:
             yield from self._proof(tables)
@@ -222,7 +222,8 @@ class Judge:
         """What was right before is still there, though Kafka may hold it no more."""
         world = self.world
         told = Told.of(tables)
-        for key in self.remembered - stored(tables) - world.erased - world.let_go - world.vanished:
+        there = stored(tables) | waiting(tables) | world.vanished
+        for key in self.remembered - there - world.erased - world.let_go:
             gone = world.books.gone.get(key) in ("retention", "compaction", "topic")
             if gone and not told.covers(key):
                 yield Finding("a row is gone", f"{key}")

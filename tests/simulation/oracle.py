@@ -150,7 +150,7 @@ def lost(world: World, tables: Tables) -> Iterator[Finding]:
     """What Kafka holds was not booked as lost by a policy; what it has lost unread was told."""
     told = Told.of(tables)
     data = {key_of(row) for row in tables.data.rows}
-    aside = committed_aside(tables)
+    aside, again = committed_aside(tables), waiting(tables)
     cursor, began = cursors(tables), beginnings(tables)
     for key, reason in told.booked():
         if key in world.erased | world.let_go:
@@ -161,7 +161,7 @@ def lost(world: World, tables: Tables) -> Iterator[Finding]:
         if unread and not reason.startswith(_DECIDED) and not world.has_accepted(key):
             yield Finding("lost, though Kafka holds it", f"{named(key)}: {reason}", key)
     for key, why in world.books.gone.items():
-        if why not in ("retention", "segment") or key in data or key in aside:
+        if why not in ("retention", "segment") or key in data or key in aside or key in again:
             continue
         place = key.topic_id, key.partition
         end = cursor.get(place, 0) if key.offset >= began.get(place, 0) else 0
