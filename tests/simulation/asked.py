@@ -11,7 +11,7 @@ from tests.simulation.commands import Command
 from tests.simulation.delta_tables import Row
 from tests.simulation.oracle import Finding, named
 from tests.simulation.rows import key_of
-from tests.simulation.told import Tables, Told, committed_aside, cursors, stored
+from tests.simulation.told import Tables, Told, committed_aside, cursors, reading_goes_on, stored
 from tests.simulation.world import World
 
 Asked = Callable[[Shown, int, Content], bool]
@@ -69,6 +69,8 @@ def narrower(
     for shown in world.books.now.values():
         place = shown.topic_id, shown.partition
         cursor = ends.get(place, 0) if shown.topic in world.keys["topics"] else 0
+        # The command may have finished a reset that was interrupted.
+        cursor = min(cursor, reading_goes_on(after, Key(*place, 0)))
         for offset, record in shown.records.items():
             if offset >= cursor or not asked(shown, offset, record):
                 continue
