@@ -75,6 +75,8 @@ def test_they_are_refused_and_removed(hand: Hand, changed: dict[str, Any], clean
     problem = hand.refused()
     assert isinstance(problem, TableRefused)
     assert problem.moves == (Move("quarantine recover", ("trips",)),)
+    (told,) = hand.world.pipeline().verify(lambda *_: None).advice
+    assert told.moves == problem.moves, "verify says what stops the run"
     before = hand.versions()
     preview = hand.world.pipeline().recover_quarantine("a test", "run", "pytest", execute=False)
     assert preview.removes or preview.strangers

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from sluice.errors import TableRefused
 from sluice.moves import Advice, advice
 from sluice.offsets.doubts import Doubt
 from sluice.offsets.loss_spans import offsets_lost
@@ -21,7 +22,7 @@ from sluice.progress.committed import committed_ranges, losses_that_count
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lost_offsets import still_lost
 from sluice.progress.resources import PipelineResources
-from sluice.progress.unaltered import require_no_foreign_commits
+from sluice.progress.unaltered import check_quarantine, require_no_foreign_commits
 from sluice.progress.unfinished import unfinished_backfill
 from sluice.protocol.plan.doubts import find_doubt
 from sluice.protocol.plan.start import next_positions
@@ -42,7 +43,8 @@ class ForeignDeletion:
 class Verdict:
     """What was checked, and every violation found.
 
-    `unread` counts offsets that no batch has read yet; `advice` is about logs that have changed.
+    `unread` counts offsets that no batch has read yet; `advice` leads on where runs stop, or where
+    something waits.
     """
 
     batches: int
@@ -121,13 +123,26 @@ def verify(
         losses=len(lost),
         skipped=_skipped(lane),
         deleted=tuple(_deleted(deletions)),
-        advice=(*identity.advice(lane.pipeline), *_ways_on(lane, doubts), *_waiting(backfill)),
+        advice=(
+            *identity.advice(lane.pipeline),
+            *_ways_on(lane, doubts),
+            *_waiting(backfill),
+            *_refused(lane),
+        ),
     )
 
 
 def _ways_on(lane: LaneState, doubts: Iterable[Doubt]) -> Iterator[Advice]:
     for each in doubts:
         yield advice(each.refusal(lane.data.landed_in(each.batch)))
+
+
+def _refused(lane: LaneState) -> Iterator[Advice]:
+    """Why the next run stops, and what leads on, where others took quarantined records or added."""
+    try:
+        check_quarantine(lane)
+    except TableRefused as refused:
+        yield advice(refused)
 
 
 def _waiting(backfill: LaneState | None) -> Iterator[Advice]:
