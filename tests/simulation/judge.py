@@ -49,7 +49,8 @@ class Judge:
     """Judges one world; remembers what was right before.
 
     Unless it `proves_refusals`, what hides behind that finding is looked for instead. What is
-    `told_for` another record has vanished itself.
+    `told_for` another record has vanished itself; what was `taken`, others took with a version of
+    the tables.
     """
 
     world: World
@@ -59,6 +60,7 @@ class Judge:
     before_it: Tables | None = None
     remembered: set[Key] = field(default_factory=set)
     told_for: set[Key] = field(default_factory=set)
+    taken: set[Key] = field(default_factory=set)
     was: list[list[int]] = field(default_factory=list)
     greens: int = 0
     judged_actions: int = 0
@@ -90,6 +92,8 @@ class Judge:
             # Nothing tells what came after the copy.
             self.remembered &= stored(tables)
             world.all_put_back = False
+        if world.done is None:
+            self.taken |= stored(self._before()) - stored(tables)
         found = self._findings(tables, world.done)
         return next((each for each in found if not is_no_fault(world, each)), None)
 
@@ -125,6 +129,9 @@ class Judge:
             self.world.vanished.clear()
         if done.green and done.command.name == "recover":
             self.world.let_go.update(self._told_by_nothing(tables))
+            if self.world.data_put_back and not self._before().offsets.rows:
+                # Nor does anything tell what came after an older copy.
+                self.remembered &= stored(tables)
         self.world.let_go.update(self._told_instead(tables))
         if not done.whole:
             # Others came in between; no row may be a stranger's for all that.
@@ -210,7 +217,8 @@ class Judge:
             *lost(world, tables),
             *self._forgotten(tables),
         ]
-        world.rolled_back = False
+        world.rolled_back = world.data_put_back = False
+        self.taken.clear()
         yield from found
         self.green, self.caught_up = now, caught_up
         self.remembered = stored(tables) | (self.remembered & waiting(tables))
@@ -224,8 +232,10 @@ class Judge:
         told = Told.of(tables)
         there = stored(tables) | waiting(tables) | world.vanished
         for key in self.remembered - there - world.erased - world.let_go:
-            gone = world.books.gone.get(key) in ("retention", "compaction", "topic")
-            if gone and not told.covers(key):
+            why = world.books.gone.get(key)
+            if why == "compaction" and key in self.taken:
+                continue  # It is to be read again, and the receipt counts it as compacted.
+            if why in ("retention", "compaction", "topic") and not told.covers(key):
                 yield Finding("a row is gone", f"{key}")
 
     def _proof_of(self, tables: Tables) -> Iterable[Finding]:

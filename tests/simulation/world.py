@@ -89,6 +89,8 @@ class World:
     rolled_back: bool = False
     # Whether all the tables were just put back, from one copy.
     all_put_back: bool = False
+    # Whether the data table is an older copy, and no run has ended well since.
+    data_put_back: bool = False
     left_out: list[int] = field(default_factory=list)
     dead: list[Process] = field(default_factory=list)
     # Rows that vanished from files without a commit; those that ever did, which an older version of
