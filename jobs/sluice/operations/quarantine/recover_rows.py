@@ -76,7 +76,8 @@ class QuarantineRecovery:
 def preview_quarantine_recovery(resources: PipelineResources) -> QuarantineRecovery:
     """What a recovery would do; nothing is written. Falsy where nothing is gone.
 
-    Raises TableRefused where the data table is not the one that was written to.
+    Raises TableRefused where the data table is not the one that was written to, SpecError where the
+    spec no longer names a topic of which Kafka holds what is gone.
     """
     return _decide(resources, LossCause(LossKind.ASIDE_GONE, actor=""))
 
