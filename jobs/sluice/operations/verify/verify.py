@@ -111,7 +111,6 @@ def verify(
         )
         found = compare(proof)
     lost = still_lost(resources, lane)
-    backfill = read_unchecked(resources, "backfill") if found.violations else None
     doubts = [each for each in (find_doubt(resources, e) for e in asked.unsettled) if each]
     return Verdict(
         batches=asked.batches,
@@ -126,28 +125,24 @@ def verify(
         advice=(
             *identity.advice(lane.pipeline),
             *_ways_on(lane, doubts),
-            *_waiting(backfill),
-            *_refused(lane),
+            *(_waiting(resources) if found.violations else ()),
         ),
     )
 
 
 def _ways_on(lane: LaneState, doubts: Iterable[Doubt]) -> Iterator[Advice]:
+    """What leads on from doubts, and where others took quarantined records, or added rows."""
     for each in doubts:
         yield advice(each.refusal(lane.data.landed_in(each.batch)))
-
-
-def _refused(lane: LaneState) -> Iterator[Advice]:
-    """Why the next run stops, and what leads on, where others took quarantined records or added."""
     try:
         check_quarantine(lane)
     except TableRefused as refused:
         yield advice(refused)
 
 
-def _waiting(backfill: LaneState | None) -> Iterator[Advice]:
+def _waiting(resources: PipelineResources) -> Iterator[Advice]:
     """What a violation may be of: records that are planned to be read again, and not landed yet."""
-    return map(Advice, unfinished_backfill(backfill) if backfill else ())
+    return map(Advice, unfinished_backfill(read_unchecked(resources, "backfill")))
 
 
 def _in_doubt(doubts: Iterable[Doubt]) -> Iterator[Violation]:
