@@ -122,27 +122,25 @@ def verify(
         losses=len(lost),
         skipped=_skipped(lane),
         deleted=tuple(_deleted(deletions)),
-        advice=(
-            *identity.advice(lane.pipeline),
-            *_ways_on(lane, doubts),
-            *(_waiting(resources) if found.violations else ()),
-        ),
+        advice=(*identity.advice(lane.pipeline), *_ways_on(resources, lane, doubts, found)),
     )
 
 
-def _ways_on(lane: LaneState, doubts: Iterable[Doubt]) -> Iterator[Advice]:
-    """What leads on from doubts, and where others took quarantined records, or added rows."""
+def _ways_on(
+    resources: PipelineResources, lane: LaneState, doubts: Iterable[Doubt], found: Found
+) -> Iterator[Advice]:
+    """What leads on from doubts, and where others took quarantined records, or added rows.
+
+    A violation may be of records that are planned to be read again, and have not landed yet.
+    """
     for each in doubts:
         yield advice(each.refusal(lane.data.landed_in(each.batch)))
     try:
         check_quarantine(lane)
     except TableRefused as refused:
         yield advice(refused)
-
-
-def _waiting(resources: PipelineResources) -> Iterator[Advice]:
-    """What a violation may be of: records that are planned to be read again, and not landed yet."""
-    return map(Advice, unfinished_backfill(read_unchecked(resources, "backfill")))
+    if found.violations:
+        yield from map(Advice, unfinished_backfill(read_unchecked(resources, "backfill")))
 
 
 def _in_doubt(doubts: Iterable[Doubt]) -> Iterator[Violation]:
