@@ -38,13 +38,12 @@ def require_none_beyond(lane: LaneState, state: KafkaState) -> None:
 
 def _ends_below(lane: LaneState, state: KafkaState) -> Mapping[TopicIdPartition, int]:
     """Where the logs end that are shorter than what the generations before have read."""
-    newest = lane.reach.newest
     return {
-        last.place: log.end_offset
-        for at, last in (newest.by_partition if newest else {}).items()
+        TopicIdPartition(topic_id, at.partition): log.end_offset
+        for (topic_id, at), end in lane.reach.ends.items()
         if (log := state.logs.get(at)) is not None
-        and log.topic_id == last.topic_id
-        and log.end_offset < last.offsets.end
+        and log.topic_id == topic_id
+        and log.end_offset < end
     }
 
 
