@@ -32,6 +32,7 @@ from tests.simulation.told import (
     Told,
     committed_aside,
     cursors,
+    planned_ends,
     read_tables,
     stored,
     waiting,
@@ -78,7 +79,8 @@ class Judge:
         ends = cursors(self.before_it)
         for place in world.replaced & world.books.now.keys():
             shown = world.books.now[place]
-            if shown.compacts or ends.get(place, 0) <= shown.log.log_start:
+            copied = bool(self.before_it.data.rows) and not self.before_it.data.transactions
+            if shown.compacts or copied or ends.get(place, 0) <= shown.log.log_start:
                 world.untold.add(place)
 
     def after(self) -> Finding | None:
@@ -118,10 +120,12 @@ class Judge:
         if done.green and done.command.name == "recover" and _begins_anew(tables):
             # It begins anew, and owes no more of what Kafka holds, or the log cleaner took, than
             # any new pipeline does.
-            gone = self.world.books.gone
-            self.remembered &= {each for each in gone if gone[each] != "compaction"}
-            if not self._before().offsets.rows:
-                self.remembered.clear()
+            gone, ends = self.world.books.gone, planned_ends(self._before())
+            self.remembered &= {
+                each
+                for each, why in gone.items()
+                if why != "compaction" and each.offset < ends.get(each[:2], 0)
+            }
             # Nor does anything tell what the table that is gone had lacked, or without an offsets
             # table what it had.
             self.world.erased.clear()

@@ -223,9 +223,10 @@ def lane_state(
     # Also of the generation before: a RESTORE may have taken receipts that came after the reset.
     lately = sequences_up_to(pipeline, newest.generation)[-2 * len(LANES) :]
     found = {each: snapshot.newest_receipt(each) for each in lately}
-    receipts = [receipt for each in _both_lanes(newest) for receipt in found[each]]
+    lanes = _both_lanes(newest)
+    receipts = [receipt for each in lanes for receipt in found[each]]
     known = known_table(
-        [LaneEnds(e, snapshot.settled(e), snapshot.planned(e)) for e in _both_lanes(newest)],
+        [LaneEnds(e, snapshot.settled(e), snapshot.planned(e), *found[e]) for e in lanes],
         history,
         receipts,
         [each for reset in resets.up_to(newest.generation) for each in reset.closes],

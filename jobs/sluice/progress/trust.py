@@ -23,11 +23,15 @@ _PUT_BACK = "Bring the table back as it was"
 
 @dataclass(frozen=True)
 class LaneEnds:
-    """What the offsets table knows of a lane: its last receipt and its last plan, by number."""
+    """What the offsets table knows of a lane: its last receipt and its last plan, by number.
+
+    `newest` is that receipt, if there is one.
+    """
 
     sequence: BatchSequence
     settled: int
     planned: int
+    newest: Receipt | None = None
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,8 @@ class KnownTable:
             committed = found.committed(lane.sequence)
             if committed < lane.settled:
                 yield advice(f"{_wanted(lane, committed)}. {_PUT_BACK}; or ", to_table, ".")
+            elif committed > lane.settled and lane.newest:
+                yield from _another_commit(lane.newest, found, to_table)
         yield from self._unknown_batches(found)
         yield from self._unknown_rows(found)
 
@@ -132,6 +138,21 @@ class KnownTable:
         if {*self.table_ids} - {found.table_id}:
             pipeline = self.lanes[0].sequence.pipeline
             yield other_table(pipeline, " or ".join(self.table_ids), found)
+
+
+def _another_commit(receipt: Receipt, found: DeltaSnapshot, to_table: Advice) -> Iterator[Advice]:
+    """A batch that landed while an older copy was being put back: the one before it is not there.
+
+    Its transaction id hides that from then on; what shows it is the commit that a receipt names.
+    """
+    batch, version = receipt.batch, receipt.data_version
+    if batch.data_table_id in (None, found.table_id) and found.has_another(batch, version):
+        yield advice(
+            f"expected {batch} in version {version}, as its receipt says, found another commit: an"
+            f" older copy was put back, and a batch landed in it. {_PUT_BACK}; or ",
+            to_table,
+            ".",
+        )
 
 
 def other_table(pipeline: str, expected: str, found: DeltaSnapshot) -> Advice:

@@ -184,6 +184,11 @@ class LogSnapshot:
         found = self.commit_of(batch)
         return max(0, self.last_lost) if found is None else found.version
 
+    def has_another(self, batch: Batch, version: int) -> bool:
+        """Whether the log holds a version and that is not of this batch."""
+        told = None if self._table is None else commit_info(self._table, version)
+        return told is not None and batch_of(told) != (batch.sequence.app_id, batch.number)
+
     @property
     def last_lost(self) -> int:
         """The newest version whose commit is no longer in the log; -1 where all are there."""

@@ -116,6 +116,22 @@ def test_an_older_copy_is_refused_even_if_it_holds_every_batch_with_a_receipt(
     assert "`sluice reset flights --to-table`" in text
 
 
+def test_a_batch_that_landed_in_an_older_copy_does_not_hide_that_the_one_before_it_is_gone(
+    flights: Path,
+) -> None:
+    """Version 3 is some other commit than that of forward-2-2, which the receipt names."""
+    mine = known(flights)
+    receipt = receipt_without_gaps(replace(batch(offsets(0, 5), number=2), sequence=OPEN[0]), 3)
+    before = replace(mine, lanes=(replace(mine.lanes[0], newest=receipt), mine.lanes[1]))
+    before.require(found(flights))
+    commit(flights, forward=3)
+    assert "expected forward-2-2 in version 3, as its receipt says" in refusal(before, flights)
+    elsewhere = replace(receipt, batch=replace(receipt.batch, data_table_id="another"))
+    replace(mine, lanes=(replace(mine.lanes[0], newest=elsewhere), mine.lanes[1])).require(
+        found(flights)
+    )
+
+
 def test_a_lost_fence_is_refused(tmp_path: Path) -> None:
     where = table(tmp_path)
     fence(where, (BACKFILL,))

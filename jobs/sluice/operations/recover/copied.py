@@ -6,7 +6,7 @@ left, as their records are in quarantine, were read again since, or others delet
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 import numpy as np
@@ -20,6 +20,7 @@ from sluice.progress.held_batches import Ends
 from sluice.progress.lane_state import LaneState
 from sluice.tables.coordinates import group_coordinates
 from sluice.tables.delta_log import COORDINATES
+from sluice.tables.fence import FENCE
 from sluice.tables.stored_rows import StoredRows
 
 
@@ -47,11 +48,12 @@ def held_by_copy(state: LaneState, names: Ends) -> Ends:
 def aside_beside_copy(state: LaneState, names: Ends, rows: StoredRows) -> Ends:
     """The last batch of each sequence that only the quarantine tells of, beside a copy.
 
-    The offsets table is lost as well. A record counts as set aside if it is below the end of the
-    rows that its partition has, none of which is its own.
+    The offsets table is lost as well; batches may have landed in the copy since. A record counts as
+    set aside if it is below the end of the rows that its partition has, none of which is its own.
     """
-    if not state.snapshot.blank or _is_no_copy(state, names):
+    if not state.snapshot.blank or not any(names.values()):
         return {}
+    here = _landed_here(state)
     apart = group_coordinates(state.quarantine.rows(COORDINATES.names))
     ends = {TopicIdPartition(of, at.partition): end for (at, of), end in rows.ends.items()}
     scope = OffsetScope.of_offsets({at: offsets for at, (offsets, _) in apart.places.items()})
@@ -62,13 +64,16 @@ def aside_beside_copy(state: LaneState, names: Ends, rows: StoredRows) -> Ends:
         for name in {apart.names[each] for each in batches[counts]}:
             with suppress(ValueError):
                 sequence, number = parse_batch(state.pipeline, name)
-                held[sequence] = max(number, held.get(sequence, 0))
+                if not here(sequence):
+                    held[sequence] = max(number, held.get(sequence, 0))
     return held
 
 
-def _is_no_copy(state: LaneState, names: Ends) -> bool:
-    named = [each for each, last in names.items() if last]
-    return not named or any(state.data.committed(each) for each in named)
+def _landed_here(state: LaneState) -> Callable[[BatchSequence], bool]:
+    """Whether batches of a sequence landed in this table, or may have: its log has lost some."""
+    named = {parse_batch(state.pipeline, each.name)[0] for each in state.data.logged_batches()}
+    elsewhere = {0} if state.data.last_lost >= 0 else {0, FENCE}
+    return lambda each: each in named or state.data.committed(each) not in elsewhere
 
 
 def _counted(state: LaneState) -> RangeColumns:
