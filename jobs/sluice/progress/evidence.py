@@ -172,12 +172,19 @@ class Evidence:
         return len(np.setdiff1d(later, own)) + self.more_markers(place) + self.decided(place)
 
     def decided(self, place: int) -> int:
-        """How many offsets of this read later ones left without a row, as a person decided."""
+        """How many offsets of this read later ones left without a row, as a person decided.
+
+        None of its own gaps, and of each later read no more than it has gaps.
+        """
         mine, later = self.reads[place], self.reads[place + 1 :]
-        lines = (e for each in later if each.overlaps(mine) for e in each.receipts)
-        gaps = sum(line.gaps - line.never for line in lines)
         given_up = offsets_of(within(self.given_up, [mine.offsets]))
-        return min(gaps, len(np.setdiff1d(given_up, self._newest_rows.offsets)))
+        left = np.setdiff1d(given_up, np.union1d(self._newest_rows.offsets, self.own_gaps(place)))
+        found = 0
+        for each in later:
+            gaps = sum(line.gaps - line.never for line in each.receipts)
+            common = (left >= each.offsets.start) & (left < each.offsets.end)
+            found += min(gaps, int(np.count_nonzero(common)))
+        return min(found, len(left))
 
     def own_gaps(self, place: int) -> Offsets:
         """The offsets of which this read itself had no row, by its losses: no row replaces one."""

@@ -81,7 +81,7 @@ class KnownTable:
             if committed < lane.settled:
                 yield advice(f"{_wanted(lane, committed)}. {_PUT_BACK}; or ", to_table, ".")
             elif committed > lane.settled and lane.newest:
-                yield from _another_commit(lane.newest, found, to_table)
+                yield from _another_commit(lane, lane.newest, found, to_table)
         yield from self._unknown_batches(found)
         yield from self._unknown_rows(found)
 
@@ -140,19 +140,28 @@ class KnownTable:
             yield other_table(pipeline, " or ".join(self.table_ids), found)
 
 
-def _another_commit(receipt: Receipt, found: DeltaSnapshot, to_table: Advice) -> Iterator[Advice]:
+def _another_commit(
+    lane: LaneEnds, receipt: Receipt, found: DeltaSnapshot, to_table: Advice
+) -> Iterator[Advice]:
     """A batch that landed while an older copy was being put back: the one before it is not there.
 
-    Its transaction id hides that from then on; what shows it is the commit that a receipt names.
+    Its transaction id hides that from then on; what shows it are the commits of those before.
     """
-    batch, version = receipt.batch, receipt.data_version
-    if batch.data_table_id in (None, found.table_id) and found.has_another(batch, version):
-        yield advice(
-            f"expected {batch} in version {version}, as its receipt says, found another commit: an"
-            f" older copy was put back, and a batch landed in it. {_PUT_BACK}; or ",
-            to_table,
-            ".",
-        )
+    version, last = receipt.data_version, found.committed(lane.sequence)
+    if receipt.batch.data_table_id not in (None, found.table_id) or last == FENCE:
+        return
+    if found.has_another(receipt.batch, version):
+        missing = f"{receipt.batch} in version {version}, as its receipt says"
+    elif last > lane.settled + 1 and found.lacks(lane.sequence, last - 1, version):
+        missing = f"{lane.sequence.batch(last - 1)} before {lane.sequence.batch(last)}"
+    else:
+        return
+    yield advice(
+        f"expected {missing}, found another commit: an older copy was put back, and a batch landed"
+        f" in it. {_PUT_BACK}; or ",
+        to_table,
+        ".",
+    )
 
 
 def other_table(pipeline: str, expected: str, found: DeltaSnapshot) -> Advice:

@@ -10,7 +10,7 @@ from typing import Any
 
 from deltalake import DeltaTable
 
-from sluice.offsets.batches import Batch
+from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.spec_edition import SpecEdition
 from sluice.tables.batch_commits import (
@@ -188,6 +188,15 @@ class LogSnapshot:
         """Whether the log holds a version and that is not of this batch."""
         told = None if self._table is None else commit_info(self._table, version)
         return told is not None and batch_of(told) != (batch.sequence.app_id, batch.number)
+
+    def lacks(self, sequence: BatchSequence, number: int, above: int) -> bool:
+        """Whether the log holds all above a version, and no commit of this batch there."""
+        if self._table is None:
+            return False
+        for version, commit in commit_infos(self._table, self._others):
+            if version <= above or batch_of(commit) == (sequence.app_id, number):
+                return version <= above
+        return False
 
     @property
     def last_lost(self) -> int:

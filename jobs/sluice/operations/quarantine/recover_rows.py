@@ -27,7 +27,6 @@ from sluice.offsets.quarantined import Drop
 from sluice.offsets.ranges import OffsetRange, merged
 from sluice.offsets.resets import LANES, sequences_up_to
 from sluice.operations.backfill.readable import ClippedRanges, plan_reread
-from sluice.operations.quarantine.lacking_in_kafka import lacking_in_kafka
 from sluice.progress.erased import require_consent
 from sluice.progress.lacking_rows import lacking_rows
 from sluice.progress.lane_state import LaneState, lane_state, read_untrusted
@@ -37,6 +36,7 @@ from sluice.progress.retries import until_it_lands
 from sluice.progress.set_aside import mixed_with_others, names_of_others, uncommitted_attempts
 from sluice.progress.unaltered import check_rows_of_data
 from sluice.progress.untold_deletions import may_come_back
+from sluice.protocol.plan.lacking_in_kafka import lacking_in_kafka
 from sluice.protocol.plan.write_plan import write_plan
 from sluice.tables.ownership import owned_by
 from sluice.tables.quarantine_creation import replace_quarantine

@@ -16,6 +16,7 @@ from sluice.offsets.notation import parse_batch
 from sluice.offsets.range_columns import NumberedBatch, OffsetScope, RangeColumns
 from sluice.offsets.ranges import TopicIdPartition
 from sluice.offsets.resets import sequences_up_to
+from sluice.offsets.row_offsets import Mask
 from sluice.progress.held_batches import Ends
 from sluice.progress.lane_state import LaneState
 from sluice.tables.coordinates import group_coordinates
@@ -28,7 +29,8 @@ def held_by_copy(state: LaneState, names: Ends) -> Ends:
     """The last batch of each sequence that a copy holds; none where it is no copy.
 
     `names` are the last batches that its rows name. Nothing tells whether it holds the batches
-    behind them that had no rows: they count, as it lacks nothing of them.
+    behind them that had no rows: they count, as it lacks nothing of them, unless they have read
+    offsets again: then they removed rows.
     """
     written = any(map(state.data.committed, sequences_up_to(state.pipeline, state.generation)))
     if written or state.data.version is None:
@@ -36,10 +38,12 @@ def held_by_copy(state: LaneState, names: Ends) -> Ends:
     counted = _counted(state)
     versions = _versions(counted)
     reached = max((versions[each] for each in names.items() if each in versions), default=(0, -1))
-    with_rows = {batch for batch, _ in counted.only(counted.records > 0).batches()}
+    changing = {
+        batch for batch, _ in counted.only((counted.records > 0) | _again(counted)).batches()
+    }
     held: dict[BatchSequence, int] = {}
     for sequence, number in sorted(versions, key=lambda each: versions[each]):
-        if versions[sequence, number] > reached and (sequence, number) in with_rows:
+        if versions[sequence, number] > reached and (sequence, number) in changing:
             break
         held[sequence] = max(number, held.get(sequence, 0))
     return held
@@ -81,6 +85,18 @@ def _counted(state: LaneState) -> RangeColumns:
     sequences = sequences_up_to(state.pipeline, state.generation)
     last = {each: _last(state, each) for each in sequences}
     return state.snapshot.columns.ranges("committed", {e: (1, n) for e, n in last.items() if n})
+
+
+def _again(counted: RangeColumns) -> Mask:
+    """Which ranges begin below where an earlier one of their partition ended."""
+    generations = np.array([each.generation for each in counted.sequences] or [0])
+    order = np.lexsort((counted.version, generations[counted.sequence]))
+    found = np.zeros(len(counted), dtype=bool)
+    for place in range(len(counted.places)):
+        mine = order[counted.place[order] == place]
+        before = np.maximum.accumulate(np.concatenate([[0], counted.end[mine]]))[:-1]
+        found[mine] = counted.start[mine] < before
+    return found
 
 
 def _versions(counted: RangeColumns) -> Mapping[NumberedBatch, tuple[int, int]]:

@@ -79,6 +79,7 @@ def _told_absent(lane: LaneState, cursor: Cursor) -> Iterator[TopicPartition]:
     """
     if not cursor or lane.newest is None:
         return
+    cursor = unmoved(lane.newest.by_partition, cursor)
     for loss in read_losses(lane.snapshot.rows(lane.newest.sequence, ["loss"])):
         at = cursor.get(loss.offsets.partition)
         if at is None or at.place != loss.place or loss.cause.kind is not LossKind.ABSENT:

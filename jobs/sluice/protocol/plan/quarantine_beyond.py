@@ -6,28 +6,33 @@ next batch reads what is there, and nothing tells of the quarantined records tha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 
 from sluice.errors import TableRefused
-from sluice.offsets.batches import PlannedRange
+from sluice.offsets.loss_causes import LossCause, LossKind
 from sluice.offsets.partition_log import KafkaState
-from sluice.offsets.ranges import OffsetRange, TopicIdPartition, within
-from sluice.progress.lacking_rows import lacking_but_for, to_be_read
+from sluice.offsets.ranges import TopicIdPartition
 from sluice.progress.lane_state import LaneState
 from sluice.progress.quarantine_trust import quarantine_way_back
+from sluice.progress.resources import PipelineResources
+from sluice.protocol.plan.lacking_in_kafka import lacking_in_kafka
 
 
-def require_none_beyond(lane: LaneState, state: KafkaState) -> None:
+def require_none_beyond(resources: PipelineResources, lane: LaneState, state: KafkaState) -> None:
     """Raises TableRefused where quarantined records are gone, and no batch will read them again.
 
-    Looks only where the log ends below what an earlier generation has read.
+    Looks only where the log ends below what an earlier generation has read; and into the log there,
+    as a marker of a batch stands for none of its records.
     """
     ends = _ends_below(lane, state)
     if not ends:
         return
-    lacking = lacking_but_for(lane, list(_still_to_be_read(lane, ends)))
-    beyond = [str(each) for each in lacking if each.place in ends]
+    cause = LossCause(LossKind.ASIDE_GONE, actor="")
+    beyond = [
+        str(each.lacking)
+        for each in lacking_in_kafka(resources, lane)
+        if each.lacking.place in ends and list(each.losses(cause))
+    ]
     if beyond:
         raise TableRefused(
             f"{lane.quarantine.uri}: expected to read again {'; '.join(beyond)}, found the log"
@@ -45,11 +50,3 @@ def _ends_below(lane: LaneState, state: KafkaState) -> Mapping[TopicIdPartition,
         and log.topic_id == topic_id
         and log.end_offset < end
     }
-
-
-def _still_to_be_read(
-    lane: LaneState, ends: Mapping[TopicIdPartition, int]
-) -> Iterator[PlannedRange]:
-    for each in to_be_read(lane):
-        held = OffsetRange(each.offsets.partition, 0, ends.get(each.place, each.offsets.end))
-        yield from (replace(each, offsets=part) for part in within([each.offsets], [held]))

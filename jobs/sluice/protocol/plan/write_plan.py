@@ -132,7 +132,7 @@ def next_plan(
             *find_changes(resources, lane, state),
             *undone_for_good(resources, lane, state),
         ]
-        require_none_beyond(lane, state)
+        require_none_beyond(resources, lane, state)
         new = plan_next(resources.spec, lane.history, state, skips, changes, lane.reach)
         return replace(new, losses=(*new.losses, *lost_with(lane, new.losses)))
     require_known_warehouse(resources.tables)
