@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from sluice.errors import SettingsError
+from sluice.errors import SettingsError, SpecError
 from sluice.moves import Move
 from sluice.offsets.losses import recorded_skips
 from sluice.offsets.notation import parse_batch, parse_moment, parse_range
@@ -79,7 +79,10 @@ def without_skips(
 
 
 def offset_ranges(ranges: Iterable[str]) -> Selection:
-    """Offset ranges as they are written: `flights[0] [5, 8)`. Raises SettingsError."""
+    """Offset ranges as they are written: `flights[0] [5, 8)`. Raises SettingsError.
+
+    And SpecError, when it selects, for a topic that was read before the spec left it out.
+    """
     try:
         requested = [RequestedRange(parse_range(each)) for each in ranges]
     except ValueError as problem:
@@ -87,6 +90,7 @@ def offset_ranges(ranges: Iterable[str]) -> Selection:
 
     def select(resources: PipelineResources, state: KafkaState) -> list[RequestedRange]:
         named = {each.offsets.partition for each in requested}
+        _require_named(resources, {each.topic for each in named - state.logs.keys()})
         unknown = ", ".join(map(str, sorted(named - state.logs.keys())))
         if unknown:
             raise SettingsError(
@@ -98,6 +102,18 @@ def offset_ranges(ranges: Iterable[str]) -> Selection:
         return requested
 
     return select
+
+
+def _require_named(resources: PipelineResources, topics: set[str]) -> None:
+    left_out = {each for each in topics if not resources.spec.selects(each)}
+    if not left_out:
+        return
+    read = resources.offsets.snapshot().columns.places("planned").values()
+    if known := sorted(left_out & {each.topic for each in read}):
+        raise SpecError(
+            f"{resources.spec.pipeline}: topics: expected {', '.join(known)}, to read it again,"
+            " found a spec that no longer names it. Name it again until that has landed."
+        )
 
 
 def whole_batches(names: Iterable[str]) -> Selection:
