@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +12,15 @@ from tests.simulation.commands import Command
 from tests.simulation.delta_tables import Row
 from tests.simulation.oracle import Finding, named
 from tests.simulation.rows import key_of
-from tests.simulation.told import Tables, Told, committed_aside, cursors, reading_goes_on, stored
+from tests.simulation.told import (
+    Tables,
+    Told,
+    committed_aside,
+    cursors,
+    reading_goes_on,
+    stored,
+    waiting,
+)
 from tests.simulation.world import World
 
 Asked = Callable[[Shown, int, Content], bool]
@@ -57,14 +66,7 @@ def narrower(
 
     Planned by this command, or by another one whose batch has not landed yet.
     """
-    landed = before.data.transactions
-    again = [
-        (row["topic_id"], row["partition"], row["start_offset"], row["end_offset"])
-        for row in after.offsets.rows
-        if row["event"] == "planned"
-        and row["lane"] == "backfill"
-        and row["batch_id"] > landed.get(f"sluice:trips:backfill:{row['generation']}", 0)
-    ]
+    again = waiting(replace(after, data=before.data))
     ends = cursors(before)
     for shown in world.books.now.values():
         place = shown.topic_id, shown.partition
@@ -77,7 +79,7 @@ def narrower(
             if Key(*place, offset) in world.erased | world.let_go:
                 # Without its row a late record's time is not known to a window (docs/design.md).
                 continue
-            covered = any((*each[:2],) == place and each[2] <= offset < each[3] for each in again)
+            covered = Key(*place, offset) in again
             told = any(
                 (each.partition.topic, each.partition.partition) == (shown.topic, shown.partition)
                 and each.start <= offset < each.end

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 
 import pytest
 from sluice.errors import BatchInDoubt
 
 from tests.simulation.by_hand import Hand
-from tests.simulation.history import History
-from tests.simulation.play import a_world
 from tests.simulation.restores import restore
 from tests.simulation.told import read_tables
-
-
-@pytest.fixture
-def hand() -> Iterator[Hand]:
-    with a_world(History("by hand", 0)) as world:
-        yield Hand(world)
 
 
 def landed(hand: Hand) -> None:

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 
 import pytest
 from sluice.offsets.ranges import TopicPartition
 from sluice.operations.status import PipelineStatus
 
 from tests.simulation.by_hand import Hand
-from tests.simulation.history import History
-from tests.simulation.play import a_world
 from tests.simulation.restores import restore
 
 PARTITION = TopicPartition("t", 0)
-
-
-@pytest.fixture
-def hand() -> Iterator[Hand]:
-    with a_world(History("by hand", 0)) as world:
-        yield Hand(world)
 
 
 def test_an_offset_that_a_recovery_tells_for_each_batch_that_read_it_is_lost_once(

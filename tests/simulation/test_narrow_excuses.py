@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,19 +14,11 @@ from sluice.offsets.ranges import TopicPartition
 
 from tests.simulation.by_hand import BROKEN, Hand
 from tests.simulation.commands import Command
-from tests.simulation.history import History
-from tests.simulation.play import a_world
 from tests.simulation.restores import copy_rows
 from tests.simulation.settings import LOOSE, STRICT
 from tests.worlds.memory_log import Record
 
 PARTITION = TopicPartition("t", 0)
-
-
-@pytest.fixture
-def hand() -> Iterator[Hand]:
-    with a_world(History("excuses", 0)) as world:
-        yield Hand(world)
 
 
 def test_a_copy_from_before_a_replacement_lacks_it_though_that_left_no_row(hand: Hand) -> None:

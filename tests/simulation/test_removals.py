@@ -3,21 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from datetime import timedelta
 
-import pytest
-
 from tests.simulation.by_hand import BROKEN, Hand
-from tests.simulation.history import History
-from tests.simulation.play import a_world
 from tests.simulation.restores import restore
-
-
-@pytest.fixture
-def hand() -> Iterator[Hand]:
-    with a_world(History("by hand", 0)) as world:
-        yield Hand(world)
 
 
 def has_a_superseded_record(hand: Hand) -> int:

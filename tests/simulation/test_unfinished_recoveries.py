@@ -2,19 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
-
 from tests.simulation.by_hand import BROKEN, Hand
-from tests.simulation.history import History
-from tests.simulation.play import a_world
-
-
-@pytest.fixture
-def hand() -> Iterator[Hand]:
-    with a_world(History("by hand", 0)) as world:
-        yield Hand(world)
 
 
 def test_what_is_planned_again_is_missing_until_it_lands_and_verify_says_where_it_is(

@@ -47,11 +47,6 @@ class CommittedRange:
     checked: bool = True
     here: bool = True
 
-    def overlaps(self, other: CommittedRange) -> bool:
-        """Whether some offset is in both."""
-        one, two = self.offsets, other.offsets
-        return max(one.start, two.start) < min(one.end, two.end)
-
 
 @dataclass(frozen=True)
 class CommittedRanges:

@@ -6,7 +6,7 @@ next batch reads what is there, and nothing tells of the quarantined records tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 
 from sluice.errors import TableRefused
 from sluice.offsets.loss_causes import LossCause, LossKind
@@ -24,14 +24,14 @@ def require_none_beyond(resources: PipelineResources, lane: LaneState, state: Ka
     Looks only where the log ends below what an earlier generation has read; and into the log there,
     as a marker of a batch stands for none of its records.
     """
-    ends = _ends_below(lane, state)
-    if not ends:
+    shorter = set(_shorter(lane, state))
+    if not shorter:
         return
     cause = LossCause(LossKind.ASIDE_GONE, actor="")
     beyond = [
         str(each.lacking)
         for each in lacking_in_kafka(resources, lane)
-        if each.lacking.place in ends and list(each.losses(cause))
+        if each.lacking.place in shorter and list(each.losses(cause))
     ]
     if beyond:
         raise TableRefused(
@@ -41,12 +41,9 @@ def require_none_beyond(resources: PipelineResources, lane: LaneState, state: Ka
         )
 
 
-def _ends_below(lane: LaneState, state: KafkaState) -> Mapping[TopicIdPartition, int]:
-    """Where the logs end that are shorter than what the generations before have read."""
-    return {
-        TopicIdPartition(topic_id, at.partition): log.end_offset
-        for (topic_id, at), end in lane.reach.ends.items()
-        if (log := state.logs.get(at)) is not None
-        and log.topic_id == topic_id
-        and log.end_offset < end
-    }
+def _shorter(lane: LaneState, state: KafkaState) -> Iterator[TopicIdPartition]:
+    """The logs that end below what the generations before have read."""
+    for (topic_id, at), end in lane.reach.ends.items():
+        log = state.logs.get(at)
+        if log is not None and log.topic_id == topic_id and log.end_offset < end:
+            yield TopicIdPartition(topic_id, at.partition)
