@@ -26,8 +26,9 @@ class Evidence:
     """The facts about one partition.
 
     `reads` are in the order they landed; `openings` say where a generation starts, None where that
-    is known no more; `lost` are recorded losses, and `given_up` those of them that a person decided
-    on although Kafka or the table may hold them. `readable` is what Kafka still holds of the reads,
+    is known no more; `lost` are recorded losses, `given_up` those of them that a person decided on
+    although Kafka or the table may hold them, and `accepted` these and those of a topic that was
+    gone, as nobody can tell what was there. `readable` is what Kafka still holds of the reads,
     and `visible` the offsets there that a read_committed client sees; `never` are those of rows
     where the log has a marker or an aborted record instead. `quarantined` are all rows, live or
     not, and `deleted` the rows that others removed from the data table, by the version that did so.
@@ -43,6 +44,7 @@ class Evidence:
     openings: Mapping[int, int | None] = field(default_factory=dict)
     lost: Sequence[OffsetRange] = ()
     given_up: Sequence[OffsetRange] = ()
+    accepted: Sequence[OffsetRange] = ()
     readable: Sequence[OffsetRange] = ()
     visible: Offsets = field(default_factory=lambda: NO_ROWS.offsets)
     never: Offsets = field(default_factory=lambda: NO_ROWS.offsets)
@@ -177,8 +179,8 @@ class Evidence:
         None of its own gaps, and of each later read no more than it has gaps.
         """
         mine, later = self.reads[place], self.reads[place + 1 :]
-        given_up = offsets_of(within(self.given_up, [mine.offsets]))
-        left = np.setdiff1d(given_up, np.union1d(self._newest_rows.offsets, self.own_gaps(place)))
+        accepted = offsets_of(within(self.accepted, [mine.offsets]))
+        left = np.setdiff1d(accepted, np.union1d(self._newest_rows.offsets, self.own_gaps(place)))
         found = 0
         for each in later:
             gaps = sum(line.gaps - line.never for line in each.receipts)

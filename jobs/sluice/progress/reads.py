@@ -38,6 +38,7 @@ def evidence_of(
         dropped=[_of(each) for each in mine if each.cause.kind is not LossKind.LEFT_BEHIND],
         lost=[each.offsets for each in lost],
         given_up=[each.offsets for each in lost if each.cause.kind in BY_PERSON],
+        accepted=[each.offsets for each in lost if each.cause.kind in {*BY_PERSON, LossKind.GONE}],
         left_behind=[_of(each) for each in mine if each.cause.kind is LossKind.LEFT_BEHIND],
     )
 

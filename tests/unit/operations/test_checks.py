@@ -93,7 +93,7 @@ def test_what_a_person_has_given_up_of_a_later_read_is_none_of_an_earlier_one_ei
     reread = {
         "openings": {2: 0},
         "data": rows((1, [*range(10, 15), *range(16, 20)]), (2, [0, 2, *range(4, 10)])),
-        "given_up": [offsets(1, 2)],
+        "accepted": [offsets(1, 2)],
     }
     counted = replace(again, receipts=[CountedRange(offsets(0, 10), 8, 0, never=1)])
     assert broken(reads=[*EXACT.reads, counted], **reread) == []

@@ -15,12 +15,14 @@ from sluice.offsets.log_verdicts import missing_ranges
 from sluice.offsets.loss_causes import LossCause, LossKind
 from sluice.offsets.losses import Loss
 from sluice.offsets.range_columns import OffsetScope
-from sluice.offsets.ranges import first_of
+from sluice.offsets.ranges import OffsetRange, TopicIdPartition, first_of, within, without
 from sluice.offsets.receipts import PartitionCount, Receipt, Span
 from sluice.offsets.row_offsets import NO_ROWS, Offsets
 from sluice.operations.recover.found_history import FoundHistory
 from sluice.operations.recover.holes import Hole
+from sluice.progress.erased import RangeToReread
 from sluice.progress.lane_state import LaneState
+from sluice.progress.others_deletions import removed_by_others
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.settle.counting import ExplainGaps
 from sluice.protocol.settle.explanations import explanations, quarantined_by
@@ -45,7 +47,8 @@ def rows_left_behind(
                 apart = aside(planned) if aside is not None else NO_ROWS.offsets
                 missing = missing_ranges(span, np.union1d(there, apart))
                 among = _rows_among(line, missing, explain)
-                rows = (replace(planned.offsets, start=start, end=end) for start, end in among)
+                rows = [replace(planned.offsets, start=start, end=end) for start, end in among]
+                rows = _deleted_first(state, place, rows)
                 for offsets in first_of(rows, _lacking(line, there, apart)):
                     loss = Loss(offsets, planned.topic_id, cause, str(batch))
                     yield Hole(sequence, batch.cluster_id, loss)
@@ -60,6 +63,20 @@ def _short(found: FoundHistory, sequence: BatchSequence, last: int) -> Iterator[
             elsewhere = each.batch.data_table_id != found.state.data.table_id
             if elsewhere and each.records > found.rows.counts.get(str(each.batch), 0):
                 yield each
+
+
+def _deleted_first(
+    state: LaneState, place: TopicIdPartition, ranges: list[OffsetRange]
+) -> list[OffsetRange]:
+    """The same offsets, but first those of which somebody has deleted a row from the copy."""
+    asked = [RangeToReread(each, place.topic_id) for each in ranges]
+    known = [
+        replace(ranges[0], start=int(offset), end=int(offset) + 1)
+        for removed in removed_by_others(state, asked).values()
+        for offset in removed.offsets(place)
+    ]
+    deleted = within(known, ranges)
+    return [*deleted, *without(ranges, deleted)]
 
 
 def _lacking(line: PartitionCount, there: Offsets, apart: Offsets) -> int:
