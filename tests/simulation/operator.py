@@ -15,7 +15,10 @@ from sluice.errors import (
     TooManyQuarantined,
 )
 from sluice.moves import YOUR_WORDS, Move
+from sluice.offsets.notation import parse_scope
+from sluice.offsets.ranges import TopicPartition
 
+from tests.simulation.books import Key
 from tests.simulation.commands import Command
 from tests.simulation.delta_tables import Row
 from tests.simulation.restores import restore
@@ -128,8 +131,15 @@ def _lets_come_back(world: World, command: Command) -> None:
     if "recover" in command.words[:2]:
         # Some come back, where the cursor has gone back; the others stay away.
         world.let_go.update([*world.erased, *world.updated])
-    # Of what Kafka has lost since, nothing comes back.
-    for key in [each for each in world.erased if world.books.content(each) is not None]:
+    for key in [each for each in world.erased if _comes_back(world, command, each)]:
         world.erased.discard(key)
-    for key in [each for each in world.updated if world.books.content(each) is not None]:
+    for key in [each for each in world.updated if _comes_back(world, command, each)]:
         del world.updated[key]
+
+
+def _comes_back(world: World, command: Command, key: Key) -> bool:
+    """Whether a command reads it again: not of another topic, nor what Kafka has lost since."""
+    scopes = [parse_scope(each) for each in command.options().get("--topic", [])]
+    at = TopicPartition(world.books.names.get(key.topic_id, ""), key.partition)
+    named = not scopes or any(at in each for each in scopes)
+    return named and world.books.content(key) is not None
