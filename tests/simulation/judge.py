@@ -133,7 +133,7 @@ class Judge:
             self.world.vanished.clear()
         if done.green and done.command.name == "recover":
             self.world.let_go.update(self._told_by_nothing(tables))
-            if self.world.data_put_back and not self._before().offsets.rows:
+            if "trips" in self.world.put_back and not self._before().offsets.rows:
                 # Nor does anything tell what came after an older copy.
                 self.remembered &= stored(tables)
         self.world.let_go.update(self._told_instead(tables))
@@ -221,7 +221,8 @@ class Judge:
             *lost(world, tables),
             *self._forgotten(tables),
         ]
-        world.rolled_back = world.data_put_back = False
+        world.rolled_back = False
+        world.put_back.clear()
         self.taken.clear()
         yield from found
         self.green, self.caught_up = now, caught_up

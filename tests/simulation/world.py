@@ -87,10 +87,10 @@ class World:
     accepted: list[OffsetRange] = field(default_factory=list)
     # Places whose rows may be missing, since a table was put back, restored or dropped.
     rolled_back: bool = False
-    # Whether all the tables were just put back, from one copy.
+    # Whether both tables that tell of batches have been put back, and no run has ended well since.
     all_put_back: bool = False
-    # Whether the data table is an older copy, and no run has ended well since.
-    data_put_back: bool = False
+    # The tables that are older copies, and no run has ended well since.
+    put_back: set[str] = field(default_factory=set)
     left_out: list[int] = field(default_factory=list)
     dead: list[Process] = field(default_factory=list)
     # Rows that vanished from files without a commit; those that ever did, which an older version of

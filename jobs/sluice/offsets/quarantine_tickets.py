@@ -54,6 +54,11 @@ def closing_number(batch: int) -> int:
     return (batch + 1) * _STRETCH - 1
 
 
+def last_closed(number: int) -> int:
+    """The last batch, by its own number, that a number closes; 0 where it closes none."""
+    return max(0, (number + 1) // _STRETCH - 1)
+
+
 def closes(number: int) -> bool:
     """Whether a number is the last one of a batch."""
     return number % _STRETCH == _STRETCH - 1

@@ -18,6 +18,11 @@ from sluice.offsets.ranges import TopicPartition
 LANES: tuple[Lane, Lane] = ("forward", "backfill")
 
 
+def both_lanes(sequence: BatchSequence) -> list[BatchSequence]:
+    """The sequences of both lanes, of the same generation."""
+    return [replace(sequence, lane=lane) for lane in LANES]
+
+
 def sequences_up_to(pipeline: str, generation: int) -> list[BatchSequence]:
     """Both lanes of each generation up to this one, in order."""
     numbers = range(1, generation + 1)

@@ -12,7 +12,7 @@ from sluice.offsets.history import LaneHistory
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.reach import NO_REACH, Reach
 from sluice.offsets.receipts import Receipt
-from sluice.offsets.resets import LANES, Reset, Resets, sequences_up_to
+from sluice.offsets.resets import LANES, Reset, Resets, both_lanes, sequences_up_to
 from sluice.progress.judged import marked
 from sluice.progress.quarantine_trust import known_quarantine
 from sluice.progress.resources import PipelineResources
@@ -201,9 +201,10 @@ def read_untrusted(resources: PipelineResources, lane: Lane = "forward") -> Lane
         snapshot = resources.offsets.snapshot()
         data = resources.data.snapshot()
         newest = replace(_newest(resources.spec.pipeline, snapshot.resets(), data), lane=lane)
-        if all(data.committed(each) <= snapshot.planned(each) for each in _both_lanes(newest)):
+        quarantine = resources.quarantine.snapshot()
+        landed = {each: data.committed(each) for each in both_lanes(newest)}
+        if all(quarantine.last_closed(e) <= n <= snapshot.planned(e) for e, n in landed.items()):
             break
-    quarantine = resources.quarantine.snapshot()
     state = lane_state(resources.spec.pipeline, snapshot, data, lane, quarantine)
     data.require_known_format(state.checked)
     return state
@@ -223,20 +224,17 @@ def lane_state(
     # Also of the generation before: a RESTORE may have taken receipts that came after the reset.
     lately = sequences_up_to(pipeline, newest.generation)[-2 * len(LANES) :]
     found = {each: snapshot.newest_receipt(each) for each in lately}
-    lanes = _both_lanes(newest)
+    lanes = both_lanes(newest)
     receipts = [receipt for each in lanes for receipt in found[each]]
+    ends = [(e, snapshot.settled(e), snapshot.planned(e), quarantine.last_closed(e)) for e in lanes]
     known = known_table(
-        [LaneEnds(e, snapshot.settled(e), snapshot.planned(e), *found[e]) for e in lanes],
+        [LaneEnds(*each, *found[each[0]]) for each in ends],
         history,
         receipts,
         [each for reset in resets.up_to(newest.generation) for each in reset.closes],
     )
     last = data.committed(newest)
     return LaneState(snapshot, data, resets, history, last, tuple(receipts), known, quarantine)
-
-
-def _both_lanes(sequence: BatchSequence) -> list[BatchSequence]:
-    return [replace(sequence, lane=lane) for lane in LANES]
 
 
 def _newest(pipeline: str, resets: Resets, data: DeltaSnapshot) -> BatchSequence:

@@ -14,23 +14,27 @@ from sluice.errors import TableRefused, as_lines
 from sluice.moves import Advice, Move, Part, advice
 from sluice.offsets.batches import BatchSequence
 from sluice.offsets.history import LaneHistory
+from sluice.offsets.quarantine_tickets import FENCED, last_closed
 from sluice.offsets.receipts import Receipt
 from sluice.tables.delta_log import DeltaSnapshot
 from sluice.tables.fence import FENCE
+from sluice.tables.log_snapshot import ANOTHER, OTHER_OFFSETS
 
 _PUT_BACK = "Bring the table back as it was"
 
 
 @dataclass(frozen=True)
 class LaneEnds:
-    """What the offsets table knows of a lane: its last receipt and its last plan, by number.
+    """What is known of a lane: its last receipt and its last plan, by number.
 
-    `newest` is that receipt, if there is one.
+    `closed` is the last batch whose quarantine is closed, which follows its commit; of a lane that
+    is closed whole, no batch's number. `newest` is that receipt, if there is one.
     """
 
     sequence: BatchSequence
     settled: int
     planned: int
+    closed: int = 0
     newest: Receipt | None = None
 
 
@@ -80,7 +84,9 @@ class KnownTable:
             committed = found.committed(lane.sequence)
             if committed < lane.settled:
                 yield advice(f"{_wanted(lane, committed)}. {_PUT_BACK}; or ", to_table, ".")
-            elif committed > lane.settled and lane.newest:
+            elif committed < lane.closed:
+                yield not_landed(lane.sequence, lane.closed)
+            elif lane.newest:
                 yield from _another_commit(lane, lane.newest, found, to_table)
         yield from self._unknown_batches(found)
         yield from self._unknown_rows(found)
@@ -145,21 +151,42 @@ def _another_commit(
 ) -> Iterator[Advice]:
     """A batch that landed while an older copy was being put back: the one before it is not there.
 
-    Its transaction id hides that from then on; what shows it are the commits of those before.
+    Its transaction id hides that from then on; what shows it are the commits of those before. Or
+    the receipts are of another copy, in which other batches have landed under the same names.
     """
     version, last = receipt.data_version, found.committed(lane.sequence)
     if receipt.batch.data_table_id not in (None, found.table_id) or last == FENCE:
         return
-    if found.has_another(receipt.batch, version):
+    instead = found.instead_of(receipt.batch, version)
+    if instead == OTHER_OFFSETS:
+        yield advice(
+            f"expected {receipt.batch} of the offsets that its receipt names, found {instead}: the"
+            " offsets table is another copy's. Bring this table's back; or ",
+            _recover(lane.sequence.pipeline),
+            ".",
+        )
+        return
+    if instead:
         missing = f"{receipt.batch} in version {version}, as its receipt says"
     elif last > lane.settled + 1 and found.lacks(lane.sequence, last - 1, version):
         missing = f"{lane.sequence.batch(last - 1)} before {lane.sequence.batch(last)}"
     else:
         return
     yield advice(
-        f"expected {missing}, found another commit: an older copy was put back, and a batch landed"
-        f" in it. {_PUT_BACK}; or ",
+        f"expected {missing}, found {ANOTHER}: an older copy was put back, and a batch landed in"
+        f" it. {_PUT_BACK}; or ",
         to_table,
+        ".",
+    )
+
+
+def not_landed(sequence: BatchSequence, closed: int) -> Advice:
+    """What to say about a batch whose quarantine is closed, and that has not landed."""
+    name = sequence.batch(closed) if closed < last_closed(FENCED) else sequence
+    return advice(
+        f"expected {name}, as its quarantine is closed, found that it has not landed: an older copy"
+        " was put back. Bring the newest back; or ",
+        _to_table(sequence.pipeline),
         ".",
     )
 

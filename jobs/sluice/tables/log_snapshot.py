@@ -42,6 +42,9 @@ log = logging.getLogger(__name__)
 # Who set something is looked up in so many commits: a run must not cost more with each.
 _NEWEST_NAMED = 100
 
+# What a version may hold instead of a batch.
+ANOTHER, OTHER_OFFSETS = "another commit", "other ones"
+
 
 class LogSnapshot:
     """The log of a table up to one version; empty where there is no table yet.
@@ -184,10 +187,15 @@ class LogSnapshot:
         found = self.commit_of(batch)
         return max(0, self.last_lost) if found is None else found.version
 
-    def has_another(self, batch: Batch, version: int) -> bool:
-        """Whether the log holds a version and that is not of this batch."""
+    def instead_of(self, batch: Batch, version: int) -> str:
+        """What the log holds in a version instead of a batch; "" where the batch, or nothing."""
         told = None if self._table is None else commit_info(self._table, version)
-        return told is not None and batch_of(told) != (batch.sequence.app_id, batch.number)
+        if told is None:
+            return ""
+        if batch_of(told) != (batch.sequence.app_id, batch.number):
+            return ANOTHER
+        mine = {(each.offsets, each.topic_id) for each in batch.ranges}
+        return "" if mine.issuperset(named_ranges(told)) else OTHER_OFFSETS
 
     def lacks(self, sequence: BatchSequence, number: int, above: int) -> bool:
         """Whether the log holds all above a version, and no commit of this batch there."""

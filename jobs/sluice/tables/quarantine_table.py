@@ -14,7 +14,7 @@ from deltalake import CommitProperties, DeltaTable, Transaction
 
 from sluice.errors import CommitConflict, TableRefused
 from sluice.offsets.batches import Batch, BatchSequence
-from sluice.offsets.quarantine_tickets import FENCED, SetAside, Ticket, closes
+from sluice.offsets.quarantine_tickets import FENCED, SetAside, Ticket, closes, last_closed
 from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.resets import LANES
 from sluice.tables.batch_commits import attempt_of
@@ -69,6 +69,10 @@ class QuarantineSnapshot(DeltaSnapshot):
             return 0
         with reading(self.uri):
             return self._table.transaction_version(sequence.quarantine_app_id) or 0
+
+    def last_closed(self, sequence: BatchSequence) -> int:
+        """The last batch of a sequence that is closed: it landed before. 0 where none is."""
+        return last_closed(self.number(sequence))
 
     def knows(self, pipeline: str) -> bool:
         """Whether it tells of batches of a pipeline: by rows, or by numbers that are used."""

@@ -161,10 +161,10 @@ def _put_back(world: World, draws: Draws, names: tuple[str, ...]) -> None:
     if "trips" in names:
         world.people = world.people_then[copy].copy()
         world.vanished |= world.rotted
-        world.data_put_back = True
         _is_another(world)
     world.rolled_back = True
-    world.all_put_back = names == TABLES
+    world.put_back.update(names)
+    world.all_put_back = world.put_back >= {"trips", "trips__offsets"}
     world.tell(f"put back from {copy.name}: {', '.join(names)}")
 
 

@@ -141,19 +141,25 @@ def test_a_lost_fence_is_refused(tmp_path: Path) -> None:
     assert "backfill-1" not in text
 
 
-@given(st.integers(0, 4), st.integers(0, 4), st.integers(0, 6))
+@given(st.integers(0, 4), st.integers(0, 4), st.integers(0, 6), st.integers(0, 4))
 def test_a_lane_agrees_between_its_last_receipt_and_its_last_plan(
-    settled: int, more: int, committed: int
+    settled: int, more: int, committed: int, closed: int
 ) -> None:
+    """And it has landed what is closed in quarantine."""
     planned = settled + more
-    lane = LaneEnds(FORWARD, settled, planned)
+    lane = LaneEnds(FORWARD, settled, planned, closed)
     expected = KnownTable(("known",), 0, (lane,), ())
-    if settled <= committed <= planned:
+    if max(settled, closed) <= committed <= planned:
         expected.require(Committed(committed, "known"))
         return
     with pytest.raises(TableRefused) as refused:
         expected.require(Committed(committed, "known"))
     text = str(refused.value)
+    if settled <= committed < closed:
+        assert f"expected forward-1-{closed}, as its quarantine is closed" in text
+        assert "--to-table" in text
+    if settled <= committed <= planned:
+        return
     assert f"found {f'forward-1-{committed}' if committed else 'no batch'}" in text
     assert f"between {settled} (last receipt) and {planned} (last plan)" in text
     assert ("--to-table" if committed < settled else "sluice recover") in text

@@ -13,12 +13,11 @@ from datetime import datetime
 from sluice.errors import CommitConflict, SluiceError, TableRefused, TooManyQuarantined
 from sluice.failpoints import reach
 from sluice.lake.port import BatchAttempt, Lake, Undecodable
-from sluice.moves import Move
 from sluice.offsets.batches import Batch
 from sluice.offsets.quarantine_tickets import Ticket, has_given_up, next_ticket
 from sluice.progress.resources import PipelineResources
+from sluice.progress.trust import not_landed
 from sluice.protocol.ingest.budget import require_within_budget
-from sluice.tables.quarantine_table import QuarantineSnapshot
 
 log = logging.getLogger(__name__)
 
@@ -68,16 +67,14 @@ def take_ticket(resources: PipelineResources, batch: Batch) -> Ticket:
     now, latest = resources.clock.now(), max(attempts, default=None)
     ticket = next_ticket(batch, stored, now, latest)
     if ticket is None:
-        _require_landed(resources, quarantine, batch)
+        _require_landed(resources, batch)
         raise CommitConflict(f"{batch}: its quarantine is closed")
     if latest is not None and has_given_up(batch, stored):
         quarantine.use(batch.sequence, stored, now, {str(batch): [latest]})
     return ticket
 
 
-def _require_landed(
-    resources: PipelineResources, quarantine: QuarantineSnapshot, batch: Batch
-) -> None:
+def _require_landed(resources: PipelineResources, batch: Batch) -> None:
     """Raises TableRefused for a data table that lacks a batch whose quarantine was closed.
 
     That follows its commit, so the data table is an older one; closing a generation follows its
@@ -85,13 +82,7 @@ def _require_landed(
     """
     data = resources.data.snapshot()
     if data.committed(batch.sequence) < batch.number:
-        raise TableRefused(
-            f"{data.uri}: expected {batch}, as its quarantine in {quarantine.uri} is closed, found"
-            " that it has not landed: an older copy of one of them was put back. Bring the newest"
-            " back; or ",
-            Move("reset", (batch.sequence.pipeline, "--to-table")),
-            " goes on from the rows that are there.",
-        )
+        raise TableRefused(f"{data.uri}: ", not_landed(batch.sequence, batch.number))
 
 
 def _attempts(resources: PipelineResources, batch: Batch) -> list[datetime]:
