@@ -63,3 +63,21 @@ def test_rows_of_batches_that_the_log_has_forgotten_are_not_lost(hand: Hand, hel
     shutil.rmtree(hand.world.table("trips__offsets"))
     hand.does("recover")
     hand.is_exact()
+
+
+def test_an_offset_stays_skipped_behind_a_reset_that_leaves_the_cursor_where_it_is(
+    hand: Hand,
+) -> None:
+    """A reset gives an unfinished plan up, as for smaller batches; below the offset it reads it."""
+    hand.produce(0, 1)
+    hand.does("run")
+    hand.produce(2, 3, 4)
+    hand.does("plan only")
+    hand.does("reset", "--skip", "t[0]@3")
+    hand.does("reset", "--shift-by", "0")
+    hand.does("run")
+    assert hand.rows() == [0, 1, 2, 4]
+    hand.is_exact(3)
+    hand.does("reset", "--to-offsets", "t[0]=3")
+    hand.does("run")
+    assert hand.rows() == [0, 1, 2, 3, 4]

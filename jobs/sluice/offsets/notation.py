@@ -147,7 +147,10 @@ def _one_each(found: Iterable[tuple[TopicPartition, int]]) -> Positions:
     positions: dict[TopicPartition, int] = {}
     for partition, offset in found:
         if positions.setdefault(partition, offset) != offset:
-            raise ValueError(f"{partition} is given twice: {positions[partition]} and {offset}")
+            raise ValueError(
+                f"{partition} is given twice: {positions[partition]} and {offset}; expected one"
+                " offset of each partition"
+            )
     if not positions:
         raise ValueError("no position is given; expected for example flights[0]=120")
     return positions

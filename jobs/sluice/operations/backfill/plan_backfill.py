@@ -97,5 +97,6 @@ def _decide_plan(resources: PipelineResources, selection: Selection, lane: LaneS
     state = resources.kafka.state(resources.spec)
     changes = find_changes(resources, forward, state)
     require_read_logs(forward.history, forward.cursor, state, changes)
-    found = clip_to_held(selection(resources, state), forward.cursor, state)
+    asked = selection(resources, state)
+    found = clip_to_held(asked, forward.cursor, state, resources.spec.selects)
     return plan_reread(resources.spec, lane.history, lane.unfinished, found, state)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from sluice.offsets.batches import Batch, Cursor, PlannedRange, of_topics_there
@@ -21,6 +21,7 @@ from sluice.protocol.plan.log_changes import (
 from sluice.spec.pipeline_spec import PipelineSpec
 
 _GONE = "Kafka no longer holds it; the rows that are there stay"
+_NOT_NAMED = "the spec does not name its topic; the rows that are there stay"
 _AHEAD = "it is above the cursor: the forward lane brings it"
 
 
@@ -66,11 +67,15 @@ def require_read_logs(
 
 
 def clip_to_held(
-    requested: Iterable[RequestedRange], cursor: Cursor, state: KafkaState
+    requested: Iterable[RequestedRange],
+    cursor: Cursor,
+    state: KafkaState,
+    names: Callable[[str], bool] = lambda _: True,
 ) -> ClippedRanges:
     """Clip the requested ranges to what lies between log start and cursor.
 
-    Of what is left out, only offsets that were meant are named.
+    Of what is left out, only offsets that were meant are named. `names` says which topics the spec
+    names: of others, what Kafka holds was not asked.
     """
     asked = list(requested)
     only: list[OffsetRange] = []
@@ -81,6 +86,9 @@ def clip_to_held(
     for each in asked:
         if each.excluded_because:
             left_out.append(LeftOut(each.offsets, each.excluded_because))
+            continue
+        if not names(each.offsets.partition.topic):
+            left_out += [LeftOut(meant, _NOT_NAMED) for meant in _meant(each, each.offsets)]
             continue
         offsets = each.offsets
         start, end = _first_held_offset(each, state), _cursor_offset(offsets.partition, cursor)

@@ -20,7 +20,6 @@ from sluice.tables.stamped_rows import NamedPlace, RunsByPlace, TimeWindow, toge
 
 # Rereading this many records costs less than one more batch.
 NEARBY_OFFSETS = 100_000
-_NOT_NAMED = "the spec does not name its topic; the rows that are there stay"
 
 
 def window_ranges(
@@ -39,10 +38,9 @@ def window_ranges(
         rows = inside.get(at, NO_RUNS)
         others = outside.get(at, NO_RUNS).without(rows)
         wanted = OffsetRuns.together([rows, told.get(at, NO_RUNS).without(others)])
-        why = "" if resources.spec.selects(at.partition.topic) else _NOT_NAMED
         for each in wanted.bridged(NEARBY_OFFSETS).ranges(at.partition):
             beside = others & OffsetRuns.of_range(each)
-            yield RequestedRange(each, at.topic_id, excluded_because=why, beside=beside)
+            yield RequestedRange(each, at.topic_id, beside=beside)
 
 
 def _told_by_kafka(

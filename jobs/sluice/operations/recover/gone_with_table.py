@@ -14,18 +14,23 @@ from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.ranges import OffsetRange
 from sluice.operations.recover.holes import Hole
 from sluice.progress.resources import PipelineResources
+from sluice.protocol.plan.log_identity import with_former_topics
 from sluice.tables.offsets_snapshot import OffsetsSnapshot
 
 
 def gone_with_table(resources: PipelineResources, kafka: KafkaState) -> Iterator[Hole]:
-    """What has a receipt, as far as the offsets table can be read, from the log start down."""
+    """What has a receipt, as far as the offsets table can be read, from the log start down.
+
+    Also of topics that the spec no longer names: when it does again, they begin anew as well.
+    """
     pipeline = resources.spec.pipeline
     forward = BatchSequence(pipeline, "forward", 1)
     try:
-        for offsets, topic_id in _receipted(resources.offsets.snapshot(), pipeline):
+        receipted = list(_receipted(resources.offsets.snapshot(), pipeline))
+        topics = {offsets.partition.topic for offsets, _ in receipted}
+        kafka = with_former_topics(resources, kafka, topics)
+        for offsets, topic_id in receipted:
             log = kafka.logs.get(offsets.partition)
-            if not resources.spec.selects(offsets.partition.topic):
-                continue
             held = log.log_start_offset if log and log.topic_id == topic_id else offsets.end
             if gone := max(0, held - offsets.start):
                 cause = LossCause(LossKind.WITH_TABLE)
