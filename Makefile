@@ -46,8 +46,8 @@ test-contracts: setup  ## The lake without Spark, in which all that decides land
 test-fast: setup  ## The quick tests only: values and DAG rules, in forty seconds
 	$(PYTEST) $(AT_ONCE) 2 -m 'not patient' --hypothesis-profile=quick tests/unit tests/airflow/rules
 
-test-recipes: setup  ## Every command of docs/operations.md, played as it stands there
-	$(PYTEST) tests/recipes
+test-recipes: setup  ## Every command of docs/operations.md, played as it stands there; PART=1/2: some
+	SLUICE_TEST_PART=$(PART) $(PYTEST) tests/recipes
 
 test-benches: setup  ## Each bench with a few records; PART=2/4: some
 	SLUICE_TEST_PART=$(PART) $(PYTEST) tests/benches
@@ -66,16 +66,16 @@ screenshots: setup  ## The same, and the pictures in docs/screenshots anew
 
 FAULTS ?=
 test-faults: setup  ## Exactness under faults: killed, frozen, doubled processes; FAULTS=zombies: some
-	$(PYTEST) $(AT_ONCE) 2 $(if $(FAULTS),-k '$(FAULTS)') tests/faults
+	SLUICE_TEST_PART=$(PART) $(PYTEST) $(AT_ONCE) 2 $(if $(FAULTS),-k '$(FAULTS)') tests/faults
 
-test-mutations: setup  ## Break the protocol on purpose: the oracle must turn red
-	$(PYTEST) -n 2 tests/mutations
+test-mutations: setup  ## Break the protocol on purpose: the oracle must turn red; PART=1/2: some
+	SLUICE_TEST_PART=$(PART) $(PYTEST) -n 2 tests/mutations
 
 SHAPE ?=
 SERVERS ?= versitygw toxiproxy docker-compose apicurio
 test-production: s3  ## Compose, Postgres, Spark cluster, S3, secured Kafka; SHAPE=test_s3: some
 	@local/servers.sh $(SERVERS)
-	$(PYTEST) $(AT_ONCE) 2 $(if $(SHAPE),-k '$(SHAPE)') tests/production
+	SLUICE_TEST_PART=$(PART) $(PYTEST) $(AT_ONCE) 2 $(if $(SHAPE),-k '$(SHAPE)') tests/production
 
 test-containers: setup  ## Build the image, and run docker-compose.yml on this machine's Docker engine
 	@local/servers.sh docker-compose

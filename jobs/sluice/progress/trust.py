@@ -84,7 +84,7 @@ class KnownTable:
             committed = found.committed(lane.sequence)
             if committed < lane.settled:
                 yield advice(f"{_wanted(lane, committed)}. {_PUT_BACK}; or ", to_table, ".")
-            elif committed < lane.closed:
+            elif committed < lane.closed and lane.planned and found.version is not None:
                 yield not_landed(lane.sequence, lane.closed)
             elif lane.newest:
                 yield from _another_commit(lane, lane.newest, found, to_table)
