@@ -12,17 +12,22 @@ from urllib.parse import unquote, urlparse
 import pyarrow.parquet as pq
 
 Row = dict[str, Any]
+FENCE = 2**63 - 1
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table at its newest version; -1 where there is none."""
+    """A table at its newest version; -1 where there is none.
+
+    `landed` says whether any of its commits is a batch's: each has a transaction, below a fence's.
+    """
 
     version: int
     table_id: str | None
     files: dict[str, dict[str, str | None]]
     transactions: dict[str, int]
     rows: tuple[Row, ...]
+    landed: bool = False
 
 
 NO_TABLE = Table(-1, None, {}, {}, ())
@@ -56,7 +61,7 @@ class Reader:
         )
 
     def _replay(self, folder: Path, commits: list[Path]) -> Table:
-        table_id, version = None, -1
+        table_id, version, landed = None, -1, False
         files: dict[str, dict[str, str | None]] = {}
         transactions: dict[str, int] = {}
         for path in commits:
@@ -66,6 +71,7 @@ class Reader:
                     table_id = meta["id"]
                 elif txn := action.get("txn"):
                     transactions[txn["appId"]] = txn["version"]
+                    landed |= txn["version"] < FENCE
                 elif gone := action.get("remove"):
                     files.pop(_relative(folder, gone["path"]), None)
                 elif add := action.get("add"):
@@ -73,7 +79,7 @@ class Reader:
         rows = [
             row | values for name, values in files.items() for row in self._rows_of(folder / name)
         ]
-        return Table(version, table_id, files, transactions, tuple(rows))
+        return Table(version, table_id, files, transactions, tuple(rows), landed)
 
     def _actions(self, path: Path) -> list[dict[str, Any]]:
         key = (str(path), *_mark(path))

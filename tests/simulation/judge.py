@@ -162,7 +162,7 @@ class Judge:
         """Records without a row where only a copy's rows told a recovery what was there."""
         before = self._before()
         same = before.offsets.rows and before.offsets.table_id == tables.offsets.table_id
-        if before.data.transactions or same:
+        if before.data.landed or same:
             return set()
         ends: dict[tuple[str, int], int] = {
             (row["topic_id"], row["partition"]): row["cursor_after"]

@@ -7,11 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from tests.simulation.books import Key
-from tests.simulation.delta_tables import Row, Table
+from tests.simulation.delta_tables import FENCE, Row, Table
 from tests.simulation.rows import key_of
 from tests.simulation.world import World
-
-_FENCE = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ def _topics(tables: Tables) -> dict[tuple[str, int], dict[str, int]]:
     found: dict[tuple[str, int], dict[str, int]] = defaultdict(dict)
     for row in tables.offsets.rows:
         first = found[row["topic"], row["partition"]]
-        first[row["topic_id"]] = min(first.get(row["topic_id"], _FENCE), row["generation"])
+        first[row["topic_id"]] = min(first.get(row["topic_id"], FENCE), row["generation"])
     return found
 
 
@@ -165,8 +163,8 @@ def committed_aside(tables: Tables) -> set[Key]:
         lane, generation, number = row["_batch"].split("-")
         app = f"sluice:trips:{lane}:{generation}"
         last = tables.data.transactions.get(app, 0)
-        if last == _FENCE:
-            last = closed.get((lane, int(generation)), _FENCE)
+        if last == FENCE:
+            last = closed.get((lane, int(generation)), FENCE)
         if int(number) <= last:
             found.add(key_of(row))
     return found
