@@ -21,7 +21,7 @@ from pathlib import Path
 from tests.simulation.history import History, as_text, read_history
 from tests.simulation.known import known_as
 from tests.simulation.oracle import Finding
-from tests.simulation.play import play
+from tests.simulation.play import Played, play
 from tests.simulation.shrink import shrink
 from tests.simulation.swarm import THEMES, draw_history
 
@@ -59,6 +59,8 @@ def _arguments() -> argparse.Namespace:
     asked.add_argument("--begin", type=int, default=0, help="with the one of this number")
     asked.add_argument("--tell", action="store_true", help="what is found is no failure")
     asked.add_argument("--theme", default="", help=f"only one of: {', '.join(THEMES)}")
+    at_once = "at most so many before a run has ended well; -1: any number"
+    asked.add_argument("--faults", type=int, default=2, help=at_once)
     asked.add_argument("--workers", type=int, default=1, help="processes side by side")
     asked.add_argument("--each", type=int, default=0, help="show so many of a known hole")
     asked.add_argument("--first", action="store_true", help="stop at the first that is not known")
@@ -110,7 +112,7 @@ class Session:
             traceback.print_exc(file=sys.stdout)
 
     def _play(self, history: History) -> None:
-        found = play(history)
+        found = self._played(history)
         self.actions += found.actions
         if found.finding is None:
             return
@@ -121,10 +123,13 @@ class Session:
         self._show(history, found.finding)
 
     def _show(self, history: History, finding: Finding) -> None:
-        small = shrink(history, finding.kind, self.given.shrink) if self.given.shrink else history
-        again = play(small)
+        seconds, small = self.given.shrink, history
+        if seconds:
+            small = shrink(history, finding.kind, seconds, self._played)
+        again = self._played(small)
+        small = small.with_steps(again.done)
         finding = again.finding or finding
-        known = known_as(small.with_steps(again.done), finding)
+        known = known_as(small, finding)
         self.holes[known] += 1
         self.kinds[finding.kind] += 1
         print(f"\n{history.seed}: {known or 'NOT KNOWN'}: {finding}", *again.told, sep="\n  ")
@@ -135,6 +140,10 @@ class Session:
             path = self.given.keep / f"{named.replace('/', '-').replace(' ', '-')}.json"
             text = as_text(small, again.told, str(finding), known)
             path.write_text(text, encoding="utf-8")
+
+    def _played(self, history: History) -> Played:
+        faults = self.given.faults
+        return play(history, at_once=faults if faults >= 0 else None)
 
     def report(self) -> None:
         """Say how many, how fast, and what was found."""

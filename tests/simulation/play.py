@@ -52,17 +52,24 @@ def a_world(history: History) -> Iterator[World]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def play(history: History, ends: bool = True) -> Played:
-    """Play it; with `ends`, faults stop after the last step, and the pipeline has to catch up."""
+def play(history: History, ends: bool = True, at_once: int | None = None) -> Played:
+    """Play it; with `ends`, faults stop after the last step, and the pipeline has to catch up.
+
+    With `at_once`, no more faults come before a run has ended well.
+    """
     with a_world(history) as world:
         judge = Judge(world, proves_refusals=history.setting % 2 == 0)
         done = []
         for step in history.steps:
+            fault = ACTIONS[step.name].fault
+            if fault and at_once is not None and len(world.faults) >= at_once:
+                continue
             before = len(world.told)
             finding = act(judge, world, step)
             # The first line names it.
             if len(world.told) > before + 1:
                 done.append(step)
+                world.faults += [step.name] if fault else []
             if finding:
                 return Played(finding, judge.judged_actions, world.told, done)
         finding = finale(judge, world) if ends else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -45,6 +47,22 @@ def _plain(found: Played) -> list[str]:
     return [
         " ".join(w for w in each.split() if "/sluice-simulation-" not in w) for each in found.told
     ]
+
+
+def test_no_more_faults_come_at_once_than_are_asked_for() -> None:
+    """A run that ends well is behind them: then others may come."""
+    lost, gone = Step("the offsets table is dropped"), Step("the quarantine is dropped")
+    follow = Step("follow the message")
+    steps = (_PRODUCE, _RUN, lost, gone, *[follow] * 4, _RUN, gone)
+    every = play(History("faults", 0, steps), ends=False)
+    assert _named(every.done) == [lost.name, gone.name]
+    single = play(History("faults", 0, steps), ends=False, at_once=1)
+    assert _named(single.done) == [lost.name, gone.name], "the second one behind the run"
+    assert [each.name for each in single.done].index(gone.name) > 3
+
+
+def _named(steps: Sequence[Step]) -> list[str]:
+    return [each.name for each in steps if ACTIONS[each.name].fault]
 
 
 def test_a_history_is_written_and_read(tmp_path) -> None:  # type: ignore[no-untyped-def]

@@ -89,6 +89,8 @@ class World:
     rolled_back: bool = False
     # Whether both tables that tell of batches have been put back, and no run has ended well since.
     all_put_back: bool = False
+    # What was taken away, and no run has ended well since.
+    faults: list[str] = field(default_factory=list)
     # The tables that are older copies, and no run has ended well since.
     put_back: set[str] = field(default_factory=set)
     left_out: list[int] = field(default_factory=list)

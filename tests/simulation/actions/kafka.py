@@ -109,7 +109,7 @@ def retention_deletes(world: World, draws: Draws) -> None:
         world.tell(f"{at}: the log starts at {start}")
 
 
-@action(4)
+@action(4, fault=True)
 def a_segment_is_lost(world: World, draws: Draws) -> None:
     """Records in the middle of a log are gone."""
     if at := _some_partition(world, draws[0]):
@@ -138,7 +138,7 @@ def another_leader(world: World, draws: Draws) -> None:
     world.tell("another leader for every partition")
 
 
-@action(4)
+@action(4, fault=True)
 def an_unclean_election(world: World, draws: Draws) -> None:
     """A log ends earlier."""
     if at := _some_partition(world, draws[0]):
@@ -149,7 +149,7 @@ def an_unclean_election(world: World, draws: Draws) -> None:
         world.tell(f"{at}: ends at {found} after an unclean election")
 
 
-@action(6)
+@action(6, fault=True)
 def topic_deleted(world: World, draws: Draws) -> None:
     """A topic is gone."""
     if names := sorted(world.kafka.topics):
@@ -158,7 +158,7 @@ def topic_deleted(world: World, draws: Draws) -> None:
         world.tell(f"{name}: deleted")
 
 
-@action(10)
+@action(10, fault=True)
 def topic_created_anew(world: World, draws: Draws) -> None:
     """A topic of the spec is there once more, under another id."""
     names = sorted(world.setting.topics)
@@ -189,7 +189,7 @@ def brokers_copied(world: World, draws: Draws) -> None:
     world.tell(f"brokers copied: copy {len(world.broker_copies)}")
 
 
-@action(8)
+@action(8, fault=True)
 def brokers_put_back(world: World, draws: Draws) -> None:
     """The brokers come back with a copy of their data."""
     if world.broker_copies:
@@ -228,7 +228,7 @@ def _below(log: Partition, end: int) -> list[Batch]:
     return [each for each in log.batches if each.base_offset < end]
 
 
-@action(3)
+@action(3, fault=True)
 def another_cluster(world: World, draws: Draws) -> None:
     """The connection leads to another cluster, with other topics of the same names."""
     world.transactions.clear()

@@ -78,7 +78,7 @@ def others_update_a_row(world: World, draws: Draws) -> None:
         world.tell(f"others UPDATE {key.partition}@{key.offset}")
 
 
-@action(3)
+@action(3, fault=True)
 def others_delete_from_the_quarantine(world: World, draws: Draws) -> None:
     """DELETE of a quarantined record."""
     rows = sorted(world.reader.read(world.table("trips__quarantine")).rows, key=key_of)
@@ -119,19 +119,19 @@ def _restore(world: World, name: str, draws: Draws) -> None:
         restore(world, name, int(found[max(0, len(found) - 1 - back)].stem))
 
 
-@action(8)
+@action(8, fault=True)
 def others_restore_the_data_table(world: World, draws: Draws) -> None:
     """RESTORE of the data table."""
     _restore(world, "trips", draws)
 
 
-@action(4)
+@action(4, fault=True)
 def others_restore_the_offsets_table(world: World, draws: Draws) -> None:
     """RESTORE of the offsets table."""
     _restore(world, "trips__offsets", draws)
 
 
-@action(3)
+@action(3, fault=True)
 def others_restore_the_quarantine(world: World, draws: Draws) -> None:
     """RESTORE of the quarantine table."""
     _restore(world, "trips__quarantine", draws)
@@ -168,25 +168,25 @@ def _put_back(world: World, draws: Draws, names: tuple[str, ...]) -> None:
     world.tell(f"put back from {copy.name}: {', '.join(names)}")
 
 
-@action(8)
+@action(8, fault=True)
 def the_data_table_is_put_back(world: World, draws: Draws) -> None:
     """The data table is an older copy."""
     _put_back(world, draws, ("trips",))
 
 
-@action(4)
+@action(4, fault=True)
 def the_offsets_table_is_put_back(world: World, draws: Draws) -> None:
     """The offsets table is an older copy."""
     _put_back(world, draws, ("trips__offsets",))
 
 
-@action(3)
+@action(3, fault=True)
 def the_quarantine_is_put_back(world: World, draws: Draws) -> None:
     """The quarantine table is an older copy."""
     _put_back(world, draws, ("trips__quarantine",))
 
 
-@action(5)
+@action(5, fault=True)
 def all_tables_are_put_back(world: World, draws: Draws) -> None:
     """All tables are those of a copy."""
     _put_back(world, draws, TABLES)
@@ -213,25 +213,25 @@ def _is_forgotten(world: World) -> None:
         world.updated.clear()
 
 
-@action(2)
+@action(2, fault=True)
 def the_data_table_is_dropped(world: World, draws: Draws) -> None:
     """DROP of the data table."""
     _drop(world, "trips")
 
 
-@action(8)
+@action(8, fault=True)
 def the_offsets_table_is_dropped(world: World, draws: Draws) -> None:
     """DROP of the offsets table."""
     _drop(world, "trips__offsets")
 
 
-@action(3)
+@action(3, fault=True)
 def the_quarantine_is_dropped(world: World, draws: Draws) -> None:
     """DROP of the quarantine table."""
     _drop(world, "trips__quarantine")
 
 
-@action(5)
+@action(5, fault=True)
 def the_data_table_is_cloned(world: World, draws: Draws) -> None:
     """The data table is a copy of its rows: another Delta id, nobody's transactions."""
     if "trips" not in _there(world):
@@ -243,14 +243,14 @@ def the_data_table_is_cloned(world: World, draws: Draws) -> None:
     _is_forgotten(world)
 
 
-@action(2)
+@action(2, fault=True)
 def the_reader_leaves_out_a_record(world: World, draws: Draws) -> None:
     """The next batch that is read lacks a record."""
     world.left_out.append(draws[0])
     world.tell("the reader will leave out a record")
 
 
-@action(3)
+@action(3, fault=True)
 def rows_vanish_from_a_file(world: World, draws: Draws) -> None:
     """A data file has a row less than its commit says: bits have rotted."""
     for row in _some_rows(world, draws):

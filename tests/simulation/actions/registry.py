@@ -15,22 +15,26 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Action:
-    """One thing that may happen; where it cannot, nothing does."""
+    """One thing that may happen; where it cannot, nothing does.
+
+    A `fault` takes something away that Kafka, the tables or the reader had: few come at once.
+    """
 
     name: str
     weight: int
     act: Act
+    fault: bool = False
 
 
 ACTIONS: dict[str, Action] = {}
 
 
-def action(weight: int = 10) -> Callable[[Act], Act]:
+def action(weight: int = 10, *, fault: bool = False) -> Callable[[Act], Act]:
     """Register a function under its name, with spaces."""
 
     def register(act: Act) -> Act:
         name = act.__name__.replace("_", " ")
-        ACTIONS[name] = Action(name, weight, act)
+        ACTIONS[name] = Action(name, weight, act, fault)
         return act
 
     return register
