@@ -9,6 +9,7 @@ from datetime import timedelta
 from sluice.offsets.ranges import TopicPartition
 
 from tests.simulation.actions.registry import action, pick
+from tests.simulation.books import Key
 from tests.simulation.history import Draws
 from tests.simulation.told import cursors, planned_ends, read_tables
 from tests.simulation.world import World
@@ -222,6 +223,11 @@ def _replaced(world: World, before: Mapping[tuple[str, int], Partition]) -> None
             end = max(end, planned.get(place, 0))
         if end and (place not in before or _below(before[place], end) != _below(log, end)):
             world.replaced.add(place)
+        last = planned.get(place, 0)
+        lost = world.books.gone.get(Key(*place, last - 1)) == "segment"
+        if lost and last > end and _below(before[place], last) != _below(log, last):
+            # Of the record before the cursor nothing has told yet that it is lost.
+            world.untold.add(place)
 
 
 def _below(log: Partition, end: int) -> list[Batch]:
