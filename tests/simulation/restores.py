@@ -22,6 +22,13 @@ def copy_rows(folder: Path, *without: int) -> None:
         write_deltalake(folder, rows, mode="append")
 
 
+def create_as_select(folder: Path) -> None:
+    """CREATE TABLE … AS SELECT in a table's place: its rows, and none of its properties."""
+    rows = DeltaTable(folder).to_pyarrow_table()
+    shutil.rmtree(folder)
+    write_deltalake(folder, rows)
+
+
 def restore(world: World, name: str, version: int) -> None:
     """RESTORE a table."""
     DeltaTable(world.table(name)).restore(version)

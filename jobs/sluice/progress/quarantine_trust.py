@@ -54,7 +54,8 @@ class KnownQuarantine:
         elif opened := self.opened(found):
             yield advice(
                 f"expected the quarantine of {', '.join(map(str, opened))} to be closed, found it"
-                " open: an older copy of the table was put back. Bring the newest back; or ",
+                " open: an older copy of the table was put back, or its recovery was stopped. Bring"
+                " the newest back; or ",
                 quarantine_way_back(self.pipeline),
             )
 

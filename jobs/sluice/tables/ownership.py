@@ -22,11 +22,6 @@ def require_owner(uri: str, table: DeltaTable, pipeline: str) -> None:
     raise TableRefused(f"{uri}: expected property {OWNER} = {pipeline!r}, found {found}")
 
 
-def owned_by(uri: str, pipeline: str) -> bool:
-    """Whether there is a table of this pipeline."""
-    return DeltaTable.is_deltatable(uri) and owner_of(DeltaTable(uri)) == pipeline
-
-
 def owner_of(table: DeltaTable) -> str | None:
     """The pipeline that the table was created for; None for one that Sluice did not create."""
     return table.metadata().configuration.get(OWNER)
