@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -27,6 +28,13 @@ def create_as_select(folder: Path) -> None:
     rows = DeltaTable(folder).to_pyarrow_table()
     shutil.rmtree(folder)
     write_deltalake(folder, rows)
+
+
+def alter_as_told(text: str) -> None:
+    """Do what a message says of a copy: ALTER TABLE … SET TBLPROPERTIES."""
+    told = r"ALTER TABLE delta\.`(.+?)` SET TBLPROPERTIES \('(.+?)' = '(.+?)'\)"
+    ((uri, name, value),) = re.findall(told, text)
+    DeltaTable(uri).alter.set_table_properties({name: value}, raise_if_not_exists=False)
 
 
 def restore(world: World, name: str, version: int) -> None:

@@ -8,7 +8,7 @@ from sluice.offsets.ranges import OffsetRange, TopicPartition
 
 from tests.simulation.by_hand import BROKEN, Hand
 from tests.simulation.operator import command_of
-from tests.simulation.restores import create_as_select
+from tests.simulation.restores import alter_as_told, create_as_select
 
 PARTITION = TopicPartition("t", 0)
 
@@ -44,10 +44,8 @@ def test_the_preview_tells_what_is_read_again_for_it(hand: Hand) -> None:
 def test_a_copy_that_says_whose_it_is_keeps_its_rows(hand: Hand) -> None:
     hand.produce(0, BROKEN, 2)
     hand.does("run")
-    create_as_select(hand.world.table("trips__quarantine"))
-    hand.quarantine.alter.set_table_properties(
-        {"sluice.pipeline": "trips"}, raise_if_not_exists=False
-    )
+    is_copied_without_properties(hand)
+    alter_as_told(str(hand.refused()))
     hand.world.kafka.delete_records(PARTITION, 2)
     shown = hand.previews_quarantine()
     assert (shown.sets_aside, shown.again, shown.losses) == (False, (), ())
