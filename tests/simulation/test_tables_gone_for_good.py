@@ -1,12 +1,14 @@
-"""The data table is gone, and nobody has a copy, played by hand: where the pipeline begins anew."""
+"""A table is gone, or a file of it, and nobody has a copy, played by hand: what leads on."""
 
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import pytest
 
-from tests.simulation.by_hand import Hand
+from tests.simulation.by_hand import BROKEN, Hand
+from tests.simulation.operator import command_of
 
 BEHIND = ["latest", {"offsets": {"t": {0: 2}}}, {"timestamp": "2061-01-01T00:00:00Z"}]
 
@@ -40,3 +42,21 @@ def test_a_start_at_the_beginning_passes_over_nothing(hand: Hand) -> None:
     hand.does("recover")
     hand.is_exact()
     assert hand.rows() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("name", ["trips", "trips__quarantine"])
+def test_a_table_that_lacks_a_file_is_moved_away_and_the_next_run_leads_on(
+    hand: Hand, name: str
+) -> None:
+    hand.produce(0, BROKEN, 2)
+    hand.does("run")
+    for each in hand.table(name).file_uris():
+        Path(each).unlink()
+    found = str(hand.refused("verify"))
+    assert f"{name}/: a file of the table is gone" in found
+    assert "Without one, move its folder away: the next run then says what leads on." in found
+    hand.world.table(name).rename(hand.world.folder / "kept")
+    (move,) = hand.refused().moves
+    hand.does(*command_of(move, "no backup").words)
+    hand.is_exact()
+    assert hand.rows() == [0, 2]
