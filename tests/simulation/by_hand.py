@@ -6,6 +6,8 @@ import json
 
 from deltalake import DeltaTable
 from sluice.errors import SluiceError
+from sluice.operations.quarantine.recover_rows import QuarantineRecovery
+from sluice.operations.recover.recovery import Recovery
 
 from tests.simulation.commands import Command
 from tests.simulation.delta_tables import Row
@@ -37,6 +39,14 @@ class Hand:
         made = [e if isinstance(e, bytes) else json.dumps({"id": e}).encode() for e in values]
         now = int(self.world.clock.now().timestamp() * 1000)
         self.world.kafka.produce("t", 0, [Record(each, b"k", now, ()) for each in made], None)
+
+    def previews_recovery(self) -> Recovery:
+        """What `recover` shows without --execute."""
+        return self.world.pipeline().recover("", "run", "somebody", execute=False)
+
+    def previews_quarantine(self) -> QuarantineRecovery:
+        """What `quarantine recover` shows without --execute."""
+        return self.world.pipeline().recover_quarantine("", "run", "somebody", execute=False)
 
     def stops_at(self, point: str, *words: str, nth: int = 1) -> Process:
         """A command, else a run, that stands still where it reaches a step for the nth time."""

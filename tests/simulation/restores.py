@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -20,6 +21,20 @@ def copy_rows(folder: Path, *without: int) -> None:
     DeltaTable.create(folder, old.schema(), configuration=properties, raise_if_key_not_exists=False)
     if len(rows):
         write_deltalake(folder, rows, mode="append")
+
+
+def create_as_select(folder: Path) -> None:
+    """CREATE TABLE … AS SELECT in a table's place: its rows, and none of its properties."""
+    rows = DeltaTable(folder).to_pyarrow_table()
+    shutil.rmtree(folder)
+    write_deltalake(folder, rows)
+
+
+def alter_as_told(text: str) -> None:
+    """Do what a message says of a copy: ALTER TABLE … SET TBLPROPERTIES."""
+    told = r"ALTER TABLE delta\.`(.+?)` SET TBLPROPERTIES \('(.+?)' = '(.+?)'\)"
+    ((uri, name, value),) = re.findall(told, text)
+    DeltaTable(uri).alter.set_table_properties({name: value}, raise_if_not_exists=False)
 
 
 def restore(world: World, name: str, version: int) -> None:

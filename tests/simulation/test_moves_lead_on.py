@@ -29,7 +29,7 @@ from tests.simulation.judge import Judge
 from tests.simulation.operator import follow, leading_on
 from tests.simulation.oracle import exact
 from tests.simulation.play import a_world, act
-from tests.simulation.restores import restore
+from tests.simulation.restores import alter_as_told, create_as_select, restore
 from tests.simulation.told import read_tables
 from tests.simulation.world import World
 
@@ -96,6 +96,10 @@ def restored_as_told(world: World) -> None:
     restore(world, "trips", int(version))
 
 
+def created_as_select(table: str) -> Callable[[World], None]:
+    return lambda world: create_as_select(world.table(table))
+
+
 def vacuumed(world: World) -> None:
     """What the data table's newest deletion has removed is nowhere any more."""
     table = DeltaTable(world.table("trips"))
@@ -112,6 +116,12 @@ FAULTS: dict[str, tuple[Event, ...]] = {
     ),
     "the data table dropped": (Step("the data table is dropped"),),
     "the data table cloned": (Step("the data table is cloned"),),
+    "the data table created as a select": (_BAD, _RUN, created_as_select("trips")),
+    "the data table created as a select, and nothing else there": (
+        *(created_as_select("trips"), Step("the offsets table is dropped")),
+    ),
+    "the offsets table created as a select": (created_as_select("trips__offsets"),),
+    "the quarantine created as a select": (_BAD, _RUN, created_as_select("trips__quarantine")),
     "the offsets table dropped": (Step("the offsets table is dropped"),),
     "the offsets table put back": (_COPY, _PRODUCE, _RUN, Step("the offsets table is put back")),
     "a topic created anew": (Step("topic created anew"), _PRODUCE),
@@ -170,6 +180,12 @@ SETTINGS = {"a topic gone behind a plan": 2}
 # What a message asks for besides a command.
 BY_HAND: dict[str, Callable[[World], object]] = {
     "a topic gone behind a plan": does("a topic is left out"),
+    "the data table created as a select": lambda world: alter_as_told(str(world.refusal)),
+    "the data table created as a select, and nothing else there": (
+        lambda world: alter_as_told(str(world.refusal))
+    ),
+    "the offsets table created as a select": does("the offsets table is dropped"),
+    "the quarantine created as a select": lambda world: alter_as_told(str(world.refusal)),
     "the data table's newest commit empty": does("the data table is dropped"),
     "the offsets table's newest commit empty": does("the offsets table is dropped"),
     "another table in place of the data table": restored_as_told,

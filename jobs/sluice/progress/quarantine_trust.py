@@ -12,6 +12,7 @@ from sluice.offsets.batches import Batch
 from sluice.offsets.quarantine_tickets import closing_number
 from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import LANES
+from sluice.tables.ownership import OWNER, told_to_be
 from sluice.tables.quarantine_table import QuarantineSnapshot
 
 if TYPE_CHECKING:
@@ -50,13 +51,21 @@ class KnownQuarantine:
                 f"expected Delta table {' or '.join(others)}, found {found.table_id}: it was"
                 " dropped, and another is in its place. Bring it back; or ",
                 quarantine_way_back(self.pipeline),
+                self._if_a_copy(found),
             )
         elif opened := self.opened(found):
             yield advice(
                 f"expected the quarantine of {', '.join(map(str, opened))} to be closed, found it"
-                " open: an older copy of the table was put back. Bring the newest back; or ",
+                " open: an older copy of the table was put back, or its recovery was stopped. Bring"
+                " the newest back; or ",
                 quarantine_way_back(self.pipeline),
             )
+
+    def _if_a_copy(self, found: QuarantineSnapshot) -> str:
+        if OWNER in found.settings.properties:
+            return ""
+        told = told_to_be(found.uri, self.pipeline)
+        return f" If it is a copy of its rows, say so before, and they stay: {told}."
 
     def opened(self, found: QuarantineSnapshot) -> list[Batch]:
         """The batches that have a receipt, and whose quarantine is open all the same."""

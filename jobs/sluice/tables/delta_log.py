@@ -26,7 +26,7 @@ from sluice.tables.data_files import Condition, files_named, read_files
 from sluice.tables.features import unfenceable_features
 from sluice.tables.fence import FENCE, Fencing
 from sluice.tables.log_end import LogEnd, Since
-from sluice.tables.ownership import owner_of, require_owner
+from sluice.tables.ownership import if_a_copy, owner_of, require_owner
 from sluice.tables.refusals import UNREADABLE, reading, reading_log
 from sluice.tables.rows import removed_rows, rows_where
 from sluice.tables.scoped_rows import count_by_place, ends_by_place, has_rows, rows_in
@@ -239,7 +239,7 @@ class DeltaSnapshot(TimedSnapshot):
         if owner_of(self._table) is None:
             # A foreign commit explains more, if the table's log still holds it.
             self.require_no_foreign_commits(pipeline)
-        require_owner(self.uri, self._table, pipeline)
+        require_owner(self.uri, self._table, pipeline, if_a_copy(self.uri, pipeline))
 
 
 def _no_rows(columns: Sequence[str]) -> pa.Table:

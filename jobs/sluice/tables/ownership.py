@@ -5,26 +5,43 @@ from __future__ import annotations
 from deltalake import DeltaTable
 
 from sluice.errors import TableRefused
+from sluice.moves import Advice, Move, Part, advice
 
 OWNER = "sluice.pipeline"
 
 
-def require_owner(uri: str, table: DeltaTable, pipeline: str) -> None:
-    """Raises TableRefused unless the table is this pipeline's."""
+def require_owner(uri: str, table: DeltaTable, pipeline: str, may_be: Part = "") -> None:
+    """Raises TableRefused unless the table is this pipeline's.
+
+    `may_be` says what leads on from a table that is nobody's, if it is not a stranger's.
+    """
     owner = owner_of(table)
     if owner == pipeline:
         return
-    found = (
-        f"{owner!r}, whose table it is. Choose another `table` in the spec."
-        if owner
-        else "none: Sluice did not create it. Move it away, or choose another `table` in the spec."
+    expected = f"{uri}: expected property {OWNER} = {pipeline!r}, found"
+    if owner:
+        raise TableRefused(
+            f"{expected} {owner!r}, whose table it is. Choose another `table` in the spec."
+        )
+    raise TableRefused(
+        f"{expected} none: Sluice did not create it. Move it away, or choose another `table` in the"
+        " spec.",
+        may_be,
     )
-    raise TableRefused(f"{uri}: expected property {OWNER} = {pipeline!r}, found {found}")
 
 
-def owned_by(uri: str, pipeline: str) -> bool:
-    """Whether there is a table of this pipeline."""
-    return DeltaTable.is_deltatable(uri) and owner_of(DeltaTable(uri)) == pipeline
+def if_a_copy(uri: str, pipeline: str) -> Advice:
+    """What leads on from a data table that has a pipeline's rows, and does not say so."""
+    return advice(
+        f" If it is a copy of this pipeline's rows, say so: {told_to_be(uri, pipeline)}; then ",
+        Move("recover", (pipeline,)),
+        " goes on with it.",
+    )
+
+
+def told_to_be(uri: str, pipeline: str) -> str:
+    """The SQL that says of a copy whose table it is: a copy has the rows, not the properties."""
+    return f"ALTER TABLE delta.`{uri}` SET TBLPROPERTIES ('{OWNER}' = '{pipeline}')"
 
 
 def owner_of(table: DeltaTable) -> str | None:

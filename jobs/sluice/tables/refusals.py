@@ -25,6 +25,7 @@ from sluice.tables.put_if_absent import require_put_if_absent
 from sluice.tables.table_files import is_unanswered, not_answered
 from sluice.tables.warehouse import is_on_s3
 
+_WITHOUT_BACKUP = " Without one, move its folder away: the next run then says what leads on."
 UNREADABLE = (TableRefused, FileNotFoundError, DeltaError, pa.ArrowException)
 """What reading a table's files raises where they are gone, damaged, or of an unknown feature."""
 
@@ -51,29 +52,29 @@ def reading_log() -> Iterator[None]:
     try:
         yield
     except CommitUnknown as problem:
-        by_hand = " Without one, move its folder away: the next run then says what leads on."
-        raise CommitUnknown(problem, by_hand) from problem
+        raise CommitUnknown(problem, _WITHOUT_BACKUP) from problem
 
 
 @contextmanager
-def reading(uri: str) -> Iterator[None]:
+def reading(uri: str, otherwise: str = _WITHOUT_BACKUP) -> Iterator[None]:
     """Read a table. Raises TableRefused where its files are gone, else CommitUnknown.
 
-    Raises StoreUnavailable where an object store does not answer.
+    Raises StoreUnavailable where an object store does not answer. `otherwise` says what leads on
+    where nobody has a backup.
     """
     try:
         yield
     except FileNotFoundError as problem:
         raise TableRefused(
             f"{uri}: a file of the table is gone: {first_line(problem)}. Restore the table from"
-            " its backup."
+            f" its backup.{otherwise}"
         ) from problem
     except (DeltaError, OSError, pa.ArrowException) as problem:
         if is_on_s3(uri) and is_unanswered(problem):
             raise not_answered(uri, problem) from problem
         raise CommitUnknown(
             f"{uri}: cannot be read: {first_line(problem)}. Run again when its store answers; if"
-            " it stays, restore the table from its backup."
+            f" it stays, restore the table from its backup.{otherwise}"
         ) from problem
 
 
@@ -82,7 +83,7 @@ def reading_offsets(uri: str, pipeline: str) -> Iterator[None]:
     """Read an offsets table, which can be built anew. Raises OffsetsDamaged or CommitUnknown."""
     recover = advice(Move("recover", (pipeline,)), " builds it from the data table.")
     try:
-        with reading(uri):
+        with reading(uri, otherwise=""):
             yield
     except TableRefused as gone:
         raise OffsetsDamaged(gone, " Or ", recover) from gone

@@ -432,6 +432,18 @@ def test_a_table_that_is_gone_for_good_is_begun_anew(trips: Installed) -> None:
     exact(trips, 20)
 
 
+def test_where_the_table_is_gone_for_good_a_start_behind_the_beginning_is_told(
+    topic: Topic, pipeline: Pipelines
+) -> None:
+    trips = landed(pipeline(topic(2), start={"timestamp": "2001-01-01T00:00:00Z"}))
+    shutil.rmtree(trips.data)
+    told = "`start: timestamp 2001-01-01T00:00:00.000000Z`: what Kafka holds before it is passed"
+    assert told in trips.sluice("recover").stdout
+    done = trips.sluice("recover", "--execute", "--reason", "nobody has a copy")
+    assert (done.returncode, told in done.stdout) == (0, True), done.stderr
+    exact(trips, 20)
+
+
 @pytest.mark.spark
 def test_a_table_that_cannot_be_fenced_is_refused_before_anything_is_set_aside(
     trips: Installed,

@@ -1,4 +1,4 @@
-"""docs/monitoring/grafana-dashboard.json: what Grafana needs to show it as it is."""
+"""docs/monitoring: what Grafana needs to show the dashboard as it is; each alert is explained."""
 
 from __future__ import annotations
 
@@ -6,10 +6,19 @@ import json
 from itertools import combinations
 from typing import Any
 
-from tests.worlds.monitoring import DASHBOARD
+import yaml
+
+from tests.worlds.monitoring import DASHBOARD, FOLDER, RULES
 
 FOUND: dict[str, Any] = json.loads(DASHBOARD.read_text(encoding="utf-8"))
 PANELS: list[dict[str, Any]] = FOUND["panels"]
+
+
+def test_the_page_says_what_each_alert_means() -> None:
+    page = (FOLDER.parent / "metrics.md").read_text(encoding="utf-8")
+    groups = yaml.safe_load(RULES.read_text(encoding="utf-8"))["groups"]
+    alerts = [rule["alert"] for group in groups for rule in group["rules"]]
+    assert [each for each in alerts if f"| `{each}` |" not in page] == []
 
 
 def test_each_panel_has_an_id_a_title_and_a_place_of_its_own() -> None:

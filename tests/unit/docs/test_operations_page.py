@@ -11,6 +11,7 @@ import click
 import pytest
 import yaml
 from sluice.cli import command_line
+from sluice.errors import SluiceError
 from sluice.spec.spec_files import load_spec
 
 from tests.airflow.scenarios import test_airflow_announcements, test_airflow_backfills
@@ -108,6 +109,11 @@ def test_every_piece_of_a_spec_is_accepted(
     file = tmp_path / "flights.yaml"
     file.write_text(yaml.safe_dump({**named, **topics, "format": {"type": "raw"}, **keys}))
     load_spec(file)
+
+
+def test_every_error_is_on_the_page_by_its_name() -> None:
+    names = [each.__name__ for each in SluiceError.__subclasses__()]
+    assert [each for each in names if f"`{each}`" not in TEXT] == []
 
 
 def test_every_recipe_says_what_is_seen_or_done_and_what_happens() -> None:

@@ -47,7 +47,7 @@ def _lines(found: Recovery) -> list[str]:
         return ["both tables agree, nothing to recover"]
     if found.begins_anew or found.opening is None:
         said = "there is no data table: what is left is set aside, the next run begins at `start`"
-        return [said, *map(str, found.holes)]
+        return [said, *map(str, found.holes), *([found.passed_over] if found.passed_over else [])]
     lines = ["the offsets table in place is set aside"] if found.sets_aside else []
     if found.receipts:
         first, last = found.receipts[0].batch, found.receipts[-1].batch

@@ -38,9 +38,9 @@ from sluice.progress.unaltered import check_rows_of_data
 from sluice.progress.untold_deletions import may_come_back
 from sluice.protocol.plan.lacking_in_kafka import lacking_in_kafka
 from sluice.protocol.plan.write_plan import write_plan
-from sluice.tables.ownership import owned_by
+from sluice.tables.ownership import OWNER
 from sluice.tables.quarantine_creation import replace_quarantine
-from sluice.tables.quarantine_table import Attempts
+from sluice.tables.quarantine_table import NO_QUARANTINE, Attempts
 from sluice.tables.storage import set_aside
 
 log = logging.getLogger(__name__)
@@ -50,15 +50,17 @@ log = logging.getLogger(__name__)
 class QuarantineRecovery:
     """What a recovery does, or would do: offsets to read again, and losses to record.
 
-    `creates` says whether the table is another one from then on, and `closes` whether an older copy
-    of it is closed again. `removes` are the batches of which rows go that others have brought back
-    or added, and `strangers` what such rows name that are of no batch of ours; "" for nothing.
-    `coming_back` are rows that others deleted, or may have, among what is read `again`. `work` is
-    what is to be landed once it is `done`.
+    `creates` says whether the table is another one from then on, `sets_aside` whether one in its
+    place is renamed first, and `closes` whether an older copy of it is closed again. `removes` are
+    the batches of which rows go that others have brought back or added, and `strangers` what such
+    rows name that are of no batch of ours; "" for nothing. `coming_back` are rows that others
+    deleted, or may have, among what is read `again`. `work` is what is to be landed once it is
+    `done`.
     """
 
     pipeline: str
     creates: bool = False
+    sets_aside: bool = False
     closes: bool = False
     removes: tuple[str, ...] = ()
     strangers: tuple[str, ...] = ()
@@ -113,6 +115,10 @@ def _read_data_trusted(resources: PipelineResources, lane: Lane = "forward") -> 
 
 def _decide(resources: PipelineResources, cause: LossCause) -> QuarantineRecovery:
     state = _read_data_trusted(resources)
+    creates, sets_aside = bool(_missing(state)), _goes_aside(state)
+    if sets_aside:
+        # Nothing of it stays.
+        state = replace(state, quarantine=NO_QUARANTINE)
     split = lacking_in_kafka(resources, state)
     again = [each for part in split for each in part.again]
     losses = tuple(loss for each in split for loss in each.losses(cause))
@@ -120,7 +126,8 @@ def _decide(resources: PipelineResources, cause: LossCause) -> QuarantineRecover
     _require_own_rows_kept(state, more, losses)
     return QuarantineRecovery(
         state.pipeline,
-        creates=bool(_missing(state)),
+        creates=creates,
+        sets_aside=sets_aside,
         closes=bool(known_quarantine(state).opened(state.quarantine)),
         removes=tuple(sorted(more)),
         strangers=tuple(names_of_others(state)),
@@ -164,11 +171,18 @@ def _missing(state: LaneState) -> set[str]:
     return named - {state.quarantine.table_id, *state.quarantine.replaced}
 
 
+def _goes_aside(state: LaneState) -> bool:
+    """Whether the table in place is not this pipeline's, and not the one that plans name."""
+    found = state.quarantine
+    owner = found.settings.properties.get(OWNER)
+    return found.table_id is not None and owner != state.pipeline and bool(_missing(state))
+
+
 def _replace(resources: PipelineResources, origin: Origin) -> None:
     state = _read_data_trusted(resources)
     uri = state.quarantine.uri
     others = {*_missing(state), *state.quarantine.replaced}
-    if state.quarantine.table_id is not None and not owned_by(uri, state.pipeline):
+    if _goes_aside(state):
         log.warning("%s: now at %s", uri, set_aside(uri, origin.at))
     replace_quarantine(uri, state.pipeline, others)
 

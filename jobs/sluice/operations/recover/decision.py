@@ -29,7 +29,7 @@ from sluice.progress.resources import PipelineResources
 from sluice.protocol.plan.doubts import evident_doubt, find_doubt
 from sluice.protocol.plan.log_changes import require_topics
 from sluice.protocol.plan.log_identity import with_former_topics
-from sluice.protocol.plan.start import start_now
+from sluice.protocol.plan.start import passed_over_by_start, start_now
 from sluice.protocol.settle.counting import AcceptGap
 from sluice.protocol.settle.write_receipts import count_batch
 from sluice.tables.offsets_snapshot import OffsetsSnapshot
@@ -57,6 +57,7 @@ def decide(
             pipeline,
             begins_anew=True,
             holes=tuple(gone),
+            passed_over=passed_over_by_start(resources),
             coming_back=tuple(empty if resources.data.exists() else ()),
         ), None
     kafka = resources.kafka.state(resources.spec)

@@ -19,7 +19,8 @@ class Recovery:
     """What a recovery writes, or would write.
 
     `sets_aside` says whether the offsets table in place is renamed first, and `begins_anew` whether
-    that is all, as there is no data table; `holes` are then what is gone with it. Otherwise
+    that is all, as there is no data table; `holes` are then what is gone with it, and `passed_over`
+    says that `start` leaves out what Kafka still holds. Otherwise
     `batches` get a plan, `receipts` are written, `holes` are recorded as losses, and `opening` is
     the reset that follows; None where both tables agree. `left` says of which batches the receipts
     wait, as Kafka holds what they lack; `coming_back` says which rows that others deleted may be
@@ -33,6 +34,7 @@ class Recovery:
     batches: tuple[Batch, ...] = ()
     receipts: tuple[Receipt, ...] = ()
     holes: tuple[Hole, ...] = ()
+    passed_over: str | None = None
     left: tuple[Advice, ...] = ()
     opening: Reset | None = None
     coming_back: tuple[str, ...] = ()

@@ -12,6 +12,7 @@ from sluice.offsets.partition_log import KafkaState, Logs
 from sluice.offsets.ranges import TopicPartition
 from sluice.positions.checkpoint import read_checkpoint
 from sluice.positions.delta_ingest import last_written
+from sluice.positions.policies import Earliest
 from sluice.positions.stored_start import format_start, parse_start
 from sluice.progress.lane_state import LaneState
 from sluice.progress.resources import PipelineResources
@@ -88,6 +89,17 @@ def next_positions(
 def start_now(resources: PipelineResources, state: KafkaState) -> Mapping[TopicPartition, int]:
     """Where the spec's `start` leads now. Raises ResetNeeded or SettingsError if nowhere."""
     return resources.spec.start.position.first_offsets(state.logs, PositionAnswers(resources))
+
+
+def passed_over_by_start(resources: PipelineResources) -> str | None:
+    """A note if a pipeline that begins now leaves out some of what Kafka holds, else None."""
+    start = resources.spec.start.position
+    if start == Earliest():
+        return None
+    return (
+        f"`{format_start(start)}`: what Kafka holds before it is passed over; `start: earliest` in"
+        " the spec, before the next run, has it read"
+    )
 
 
 def start_without_effect(resources: PipelineResources, snapshot: OffsetsSnapshot) -> str | None:

@@ -49,7 +49,8 @@ def recover_rows(
 def _lines(found: QuarantineRecovery) -> list[str]:
     if not found:
         return ["the quarantine is as it was committed"]
-    lines = ["the quarantine table takes the place of another one"] if found.creates else []
+    lines = ["the quarantine table in place is set aside"] if found.sets_aside else []
+    lines += ["the quarantine table takes the place of another one"] if found.creates else []
     lines += ["the quarantine of all settled batches is closed again"] if found.closes else []
     lines += [f"{each}: rows that did not land with it go" for each in found.removes]
     lines += [f"{each or 'null'}: rows of no batch go" for each in found.strangers]
