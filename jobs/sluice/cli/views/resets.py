@@ -31,6 +31,9 @@ def print_preview(preview: Preview, as_json: bool) -> None:
     )
     for line in preview.remarks:
         click.echo(line)
+    if preview.first:
+        click.echo("Nothing was changed: --execute --reason … finishes the interrupted reset only.")
+        return
     held_to = "from this state only" if found.towards else "exactly this"
     click.echo(f"{_NOTHING}, and with --as-previewed {found.preview} {held_to}.")
 
@@ -58,7 +61,8 @@ def print_skip(found: Skip, as_json: bool) -> None:
     if found.done:
         click.echo("The next run lands these batches.")
     else:
-        click.echo(f"{_NOTHING}, and with --as-previewed {found.preview} exactly this.")
+        exactly = f", and with --as-previewed {found.preview} exactly this"
+        click.echo(f"{_NOTHING}{'' if found.interrupted else exactly}.")
 
 
 def reset_told(found: Reset) -> str:

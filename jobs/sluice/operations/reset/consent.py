@@ -7,7 +7,7 @@ import logging
 from sluice.errors import RowsErased, as_lines
 from sluice.moves import Move, advice
 from sluice.offsets.resets import Reset, require_as_previewed, undone_backfills
-from sluice.operations.reset.preview import erased_by, undone_by
+from sluice.operations.reset.preview import described, erased_by, undone_by
 from sluice.progress.lane_state import LaneState
 
 log = logging.getLogger(__name__)
@@ -47,10 +47,3 @@ def require_none_erased_since(
                 ]
             )
         )
-
-
-def described(intended: Reset) -> str:
-    """Where it goes on, one line for each partition that moves."""
-    moves = [f"  {e.partition}: {e.before} → {e.after.offsets.start}" for e in intended.cursor]
-    last = intended.closes[0].batch(intended.closed_at["forward"])
-    return "\n".join([f"  generation {intended.generation}, after {last}", *moves])

@@ -45,6 +45,7 @@ class Preview:
 
     `erased` are rows that others deleted and that rereading would bring back. `undone` are batches
     of the backfill lane whose rows a RESTORE took away: the cursor does not lead back to them.
+    `first` is an interrupted reset that is finished instead, before this one is decided again.
     """
 
     reset: Reset
@@ -52,6 +53,7 @@ class Preview:
     unfinished: tuple[Batch, ...]
     erased: Erased
     undone: tuple[Batch, ...] = ()
+    first: Reset | None = None
 
     @property
     def summary(self) -> str:
@@ -61,7 +63,10 @@ class Preview:
 
     @property
     def remarks(self) -> Iterator[str]:
-        """Clipped offsets, erased rows, the last batch and closed batches, one line each."""
+        """What comes first, clipped offsets, erased rows, the last batch and closed batches."""
+        if self.first:
+            yield f"{self.first.interruption}: it is finished first, and nothing else is done:"
+            yield from described(self.first).splitlines()
         yield from filter(None, (each.clipping for each in self.reset.cursor))
         yield from self.erased.lines
         yield self.reset.last_before
@@ -80,6 +85,13 @@ class Preview:
             f" again, {moved.skipped} skipped; Kafka holds {found.held or 'nothing'}; {found.rows}"
             f" rows and {found.quarantined} in quarantine replaced"
         )
+
+
+def described(intended: Reset) -> str:
+    """Where it goes on, one line for each partition that moves."""
+    moves = [f"  {e.partition}: {e.before} → {e.after.offsets.start}" for e in intended.cursor]
+    last = intended.closes[0].batch(intended.closed_at["forward"])
+    return "\n".join([f"  generation {intended.generation}, after {last}", *moves])
 
 
 def preview_of(
