@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import pytest
 from sluice.cli.views.resets import print_preview, print_skip
-from sluice.errors import PreviewOutdated
+from sluice.errors import PreviewOutdated, RowsErased
 from sluice.offsets.ranges import TopicPartition
-from sluice.operations.reset.targets import named_target
+from sluice.operations.backfill.selection import offset_ranges
+from sluice.operations.reset.targets import named_target, to_earliest
 from sluice.operations.status import PipelineStatus
 
 from tests.simulation.by_hand import Hand
 
 PARTITION = TopicPartition("t", 0)
 INTERRUPTED = "the reset to generation 2 (simulated) was interrupted"
+REFUSED = (
+    "It is refused unless they may come back: --bring-back-erased, or `bring_back_erased` in the"
+    " form of a run."
+)
 
 
 def shown(hand: Hand, capsys: pytest.CaptureFixture[str], target: str, value: str = "") -> str:
@@ -73,3 +78,26 @@ def test_a_preview_names_no_interrupted_reset_that_is_given_up(
     assert "--execute --reason … does it" in text
     hand.does("reset", "--shift-by", "0")
     assert hand.rows() == [0, 2, 3]
+
+
+def test_a_preview_of_what_is_refused_names_the_consent_that_allows_it(
+    hand: Hand, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hand.produce(0, 1, 2, 3)
+    hand.does("run")
+    hand.table().delete("_offset = 1")
+    consent = "--execute --reason … --bring-back-erased does it, and with --as-previewed"
+    assert consent in shown(hand, capsys, "to-earliest")
+    assert REFUSED in hand.world.pipeline().preview_reset(to_earliest).remarks
+    assert isinstance(hand.refused("reset", "--to-earliest"), RowsErased)
+    # Nothing is asked where none of them comes back.
+    for value in ("0", "-2"):
+        assert "bring" not in shown(hand, capsys, "shift-by", value)
+    hand.does("reset", "--shift-by", "-2")
+    hand.does("run")
+    again = ("reprocess", "--range", "t[0] [0, 2)")
+    assert REFUSED in hand.world.pipeline().dry_run(offset_ranges(["t[0] [0, 2)"])).notes
+    assert isinstance(hand.refused(*again), RowsErased)
+    assert REFUSED not in hand.world.pipeline().dry_run(offset_ranges(["t[0] [2, 4)"])).notes
+    hand.does(*again, "--bring-back-erased")
+    assert hand.rows() == [0, 1, 2, 3]

@@ -56,6 +56,14 @@ class Preview:
     first: Reset | None = None
 
     @property
+    def asks_consent(self) -> bool:
+        """Whether it is refused unless rows that others deleted may come back.
+
+        Where the cursors stay, nothing is read that would not be read anyway.
+        """
+        return bool(self.erased) and not self.reset.stays
+
+    @property
     def summary(self) -> str:
         """One line for each partition, then the remarks."""
         moves = [self._line(each) for each in self.reset.cursor]
@@ -68,7 +76,7 @@ class Preview:
             yield f"{self.first.interruption}: it is finished first, and nothing else is done:"
             yield from described(self.first).splitlines()
         yield from filter(None, (each.clipping for each in self.reset.cursor))
-        yield from self.erased.lines
+        yield from self.erased.remarks if self.asks_consent else self.erased.lines
         yield self.reset.last_before
         if self.reset.towards:
             yield (
