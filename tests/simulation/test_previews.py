@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from sluice.cli.views.resets import print_preview, print_skip
-from sluice.errors import PreviewOutdated, RowsErased
+from sluice.errors import PreviewOutdated, RowsErased, TableRefused
 from sluice.offsets.ranges import TopicPartition
 from sluice.operations.backfill.selection import offset_ranges
 from sluice.operations.reset.targets import named_target, to_earliest
@@ -101,3 +103,24 @@ def test_a_preview_of_what_is_refused_names_the_consent_that_allows_it(
     assert REFUSED not in hand.world.pipeline().dry_run(offset_ranges(["t[0] [2, 4)"])).notes
     hand.does(*again, "--bring-back-erased")
     assert hand.rows() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("target", [("--to-earliest",), ("--to-offsets", "t[0]=0")])
+def test_a_reset_over_a_file_that_is_gone_is_refused_as_its_preview_is(
+    hand: Hand, target: tuple[str, ...]
+) -> None:
+    """Every batch behind it would fail; above the file nothing does."""
+    hand.produce(0, 1)
+    hand.does("run")
+    hand.produce(2, 3)
+    hand.does("run")
+    first, *_ = sorted(hand.table().file_uris(), key=lambda each: Path(each).stat().st_mtime_ns)
+    Path(first).unlink()
+    before = hand.versions()
+    for words in (("preview", *target), ("reset", *target)):
+        problem = hand.refused(*words)
+        assert isinstance(problem, TableRefused)
+        assert "a file of the table is gone" in str(problem)
+    assert hand.versions() == before
+    hand.does("reset", "--shift-by", "-2")
+    hand.does("run")

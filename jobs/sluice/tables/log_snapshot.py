@@ -11,6 +11,7 @@ from typing import Any
 from deltalake import DeltaTable
 
 from sluice.offsets.batches import Batch, BatchSequence
+from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.spec_edition import SpecEdition
 from sluice.tables.batch_commits import (
@@ -36,6 +37,7 @@ from sluice.tables.foreign_commits import (
     restores_of,
 )
 from sluice.tables.judged_marks import digest_of
+from sluice.tables.scoped_rows import require_files_at
 
 log = logging.getLogger(__name__)
 
@@ -72,6 +74,11 @@ class LogSnapshot:
         None while there is no table.
         """
         return None if self._table is None else str(self._table.metadata().id)
+
+    def require_files_at(self, scope: OffsetScope) -> None:
+        """Raises TableRefused where a file is gone that may have rows at these offsets."""
+        if self._table is not None:
+            require_files_at(self._table, scope)
 
     def require_known_format(self, since: int = -1) -> None:
         """Raises NewerFormat where a commit above a version is a newer Sluice's."""

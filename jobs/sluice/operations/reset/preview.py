@@ -106,15 +106,9 @@ def preview_of(
     resources: PipelineResources, lane: LaneState, intended: Reset, logs: Logs, read: ReadLane
 ) -> Preview:
     """Count the rows that the reset affects; nothing is written."""
-    reached = lane.closed_by(intended).reach.ends
-    below = [
-        each
-        for each in intended.cursor
-        if each.after.offsets.start < reached.get((each.after.topic_id, each.partition), 0)
-    ]
-    scope = OffsetScope.of_ranges({each.after.place: [_onwards(each)] for each in below})
-    rows = lane.data.row_counts(scope) if below else {}
-    quarantined = _live_quarantine(resources, lane, scope) if below else {}
+    again = read_again(lane, intended)
+    rows = lane.data.row_counts(again) if again.places else {}
+    quarantined = _live_quarantine(resources, lane, again) if again.places else {}
     return Preview(
         intended,
         {
@@ -128,6 +122,18 @@ def preview_of(
         unfinished_batches(resources, read),
         erased_by(lane, intended),
         tuple(undone_by(lane, intended)),
+    )
+
+
+def read_again(lane: LaneState, intended: Reset) -> OffsetScope:
+    """The offsets from which the new generation reads what was read before."""
+    reached = lane.closed_by(intended).reach.ends
+    return OffsetScope.of_ranges(
+        {
+            each.after.place: [_onwards(each)]
+            for each in intended.cursor
+            if each.after.offsets.start < reached.get((each.after.topic_id, each.partition), 0)
+        }
     )
 
 
