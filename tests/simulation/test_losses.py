@@ -81,3 +81,25 @@ def test_an_offset_stays_skipped_behind_a_reset_that_leaves_the_cursor_where_it_
     hand.does("reset", "--to-offsets", "t[0]=3")
     hand.does("run")
     assert hand.rows() == [0, 1, 2, 3, 4]
+
+
+def test_what_is_known_of_a_topic_that_is_gone_is_told_until_it_is_left_out(hand: Hand) -> None:
+    """Also behind the reset that gives the plan up, as the first message says."""
+    hand.produce(0, 1, 2)
+    hand.does("run")
+    hand.produce(3, 4, 5, 6, 7)
+    hand.does("plan only")
+    hand.world.kafka.delete_topic("t")
+    told = "go on with at 3, found no such partition, 5 offsets up to its last known end were not"
+    assert told in str(hand.refused())
+    hand.does("reset", "--shift-by", "0")
+    assert told in str(hand.refused())
+
+
+def test_a_topic_that_is_gone_is_not_said_to_be_read_to_its_end(hand: Hand) -> None:
+    """No plan knew of the last ones."""
+    hand.produce(0, 1, 2)
+    hand.does("run")
+    hand.produce(3, 4)
+    hand.world.kafka.delete_topic("t")
+    assert "whether more came behind that is not known" in str(hand.refused())

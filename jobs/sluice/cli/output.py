@@ -32,6 +32,15 @@ def arguments(command: Command) -> Command:
     return click.argument("pipeline")(json_option(command))
 
 
+def nothing_changed(consent: bool = False) -> str:
+    """The end of a preview: which options do it; with the consent that it would be refused without.
+
+    Without the full stop.
+    """
+    back = " --bring-back-erased" if consent else ""
+    return f"Nothing was changed: --execute --reason …{back} does it"
+
+
 def print_json(found: Any) -> None:
     """Print one JSON document."""
     json.dump(found, sys.stdout, indent=2, default=str)

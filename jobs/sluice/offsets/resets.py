@@ -127,6 +127,11 @@ class Reset:
         return f"{said} Of earlier ones the table holds {before}, and what came before that."
 
     @property
+    def interruption(self) -> str:
+        """Words for a reset that was intended and is not done."""
+        return f"the reset to generation {self.generation} ({self.reason}) was interrupted"
+
+    @property
     def stays(self) -> bool:
         """Whether every cursor stays where it is."""
         return not any(each.skipped or each.reread or each.anew for each in self.cursor)

@@ -30,7 +30,7 @@ from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import check_data_table
 from sluice.progress.undecodable import require_decodable
 from sluice.progress.unfinished import unfinished_backfill
-from sluice.protocol.plan.dry_run import next_work
+from sluice.protocol.plan.dry_run import interrupted_reset, next_work
 from sluice.protocol.plan.lags import read_lags, unknown_times
 from sluice.protocol.plan.start import next_positions, start_without_effect
 
@@ -85,6 +85,7 @@ def read_status(resources: PipelineResources) -> PipelineStatus | UnknownStatus:
         _group_lag(resources, forward.cursor, state.logs),
         (
             *_refusals(resources, forward, state),
+            *interrupted_reset(forward.resets),
             *unknown_times(lags),
             *([ineffective] if ineffective else []),
             *unfinished_backfill(backfill),

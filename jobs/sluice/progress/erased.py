@@ -20,6 +20,8 @@ from sluice.tables.foreign_commits import TableCommit
 RowsByPlace = Mapping[TopicIdPartition, Offsets]
 """The offsets of rows by topic id and partition."""
 
+_CONSENT = "--bring-back-erased, or `bring_back_erased` in the form of a run"
+
 
 @dataclass(frozen=True)
 class RangeToReread:
@@ -96,6 +98,13 @@ class Erased:
                 " known"
             )
 
+    @property
+    def remarks(self) -> Iterator[str]:
+        """The same, and that nothing of it happens unasked."""
+        yield from self.lines
+        if self:
+            yield f"It is refused unless they may come back: {_CONSENT}."
+
     def require_allowed(self, pipeline: str, bring_back: bool) -> None:
         """Raises RowsErased, unless they are to come back."""
         if not self or bring_back:
@@ -105,9 +114,8 @@ class Erased:
                 [
                     f"{pipeline}: expected offsets of which nobody deleted or changed rows, found:",
                     *self.lines,
-                    "Nothing was changed. If they are to come back, say so: --bring-back-erased,"
-                    " or `bring_back_erased` in the form of a run; otherwise leave these offsets"
-                    " out.",
+                    f"Nothing was changed. If they are to come back, say so: {_CONSENT}; otherwise"
+                    " leave these offsets out.",
                 ]
             )
         )

@@ -16,9 +16,9 @@ from sluice.offsets.batches import BatchSequence
 from sluice.offsets.history import LaneHistory
 from sluice.offsets.quarantine_tickets import FENCED, last_closed
 from sluice.offsets.receipts import Receipt
+from sluice.tables.batch_commits import ANOTHER, OTHER_OFFSETS
 from sluice.tables.delta_log import DeltaSnapshot
 from sluice.tables.fence import FENCE
-from sluice.tables.log_snapshot import ANOTHER, OTHER_OFFSETS
 
 _PUT_BACK = "Bring the table back as it was"
 

@@ -22,6 +22,8 @@ from sluice.tables.refusals import newer_format
 
 _VERSION = 2
 _UNKNOWN = "-"
+# What a version may hold instead of a batch.
+ANOTHER, OTHER_OFFSETS = "another commit", "other ones"
 
 
 NamedRange = tuple[OffsetRange, str]
@@ -121,6 +123,14 @@ def batch_of(commit: Mapping[str, Any]) -> tuple[str, int] | None:
         return sluice["app_id"], sluice["number"]
     except KeyError:
         return None
+
+
+def instead_of(batch: Batch, commit: Mapping[str, Any]) -> str:
+    """What a commit (its commitInfo) is instead of a batch's; "" where it is that."""
+    if batch_of(commit) != (batch.sequence.app_id, batch.number):
+        return ANOTHER
+    mine = {(each.offsets, each.topic_id) for each in batch.ranges}
+    return "" if mine.issuperset(named_ranges(commit)) else OTHER_OFFSETS
 
 
 def attempt_of(commit: Mapping[str, Any]) -> str | None:

@@ -88,10 +88,13 @@ def files_named(table: DeltaTable, files: Iterable[LoggedFile]) -> list[DataFile
     return [DataFile(unquote(each.path), None, values_of(table, each)) for each in files]
 
 
-def require_files(table: DeltaTable) -> None:
-    """Raises FileNotFoundError for a file that the log names and the storage does not have."""
+def require_files(table: DeltaTable, wanted: Sequence[Condition] = ()) -> None:
+    """Raises FileNotFoundError for a file of such rows that the storage does not have.
+
+    What a clone names elsewhere is not looked for.
+    """
     folder = files_of_table(table.table_uri)
-    named = [unquote(each) for each in pa.table(table.get_add_actions())["path"].to_pylist()]
+    named = [each.path for each in files_of(table, wanted) if not _is_absolute(each.path)]
     for each in folder.get_file_info(named):
         if each.type is FileType.NotFound:
             raise FileNotFoundError(each.path)

@@ -11,6 +11,7 @@ from typing import Any
 from deltalake import DeltaTable
 
 from sluice.offsets.batches import Batch, BatchSequence
+from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.spec_edition import SpecEdition
 from sluice.tables.batch_commits import (
@@ -23,6 +24,7 @@ from sluice.tables.batch_commits import (
     edition_of,
     fingerprinted_ends,
     fingerprints_of,
+    instead_of,
     logged_batch,
     named_ranges,
 )
@@ -36,14 +38,12 @@ from sluice.tables.foreign_commits import (
     restores_of,
 )
 from sluice.tables.judged_marks import digest_of
+from sluice.tables.scoped_rows import require_files_at
 
 log = logging.getLogger(__name__)
 
 # Who set something is looked up in so many commits: a run must not cost more with each.
 _NEWEST_NAMED = 100
-
-# What a version may hold instead of a batch.
-ANOTHER, OTHER_OFFSETS = "another commit", "other ones"
 
 
 class LogSnapshot:
@@ -75,6 +75,11 @@ class LogSnapshot:
         None while there is no table.
         """
         return None if self._table is None else str(self._table.metadata().id)
+
+    def require_files_at(self, scope: OffsetScope) -> None:
+        """Raises TableRefused where a file is gone that may have rows at these offsets."""
+        if self._table is not None:
+            require_files_at(self._table, scope)
 
     def require_known_format(self, since: int = -1) -> None:
         """Raises NewerFormat where a commit above a version is a newer Sluice's."""
@@ -190,12 +195,7 @@ class LogSnapshot:
     def instead_of(self, batch: Batch, version: int) -> str:
         """What the log holds in a version instead of a batch; "" where the batch, or nothing."""
         told = None if self._table is None else commit_info(self._table, version)
-        if told is None:
-            return ""
-        if batch_of(told) != (batch.sequence.app_id, batch.number):
-            return ANOTHER
-        mine = {(each.offsets, each.topic_id) for each in batch.ranges}
-        return "" if mine.issuperset(named_ranges(told)) else OTHER_OFFSETS
+        return "" if told is None else instead_of(batch, told)
 
     def lacks(self, sequence: BatchSequence, number: int, above: int) -> bool:
         """Whether the log holds all above a version, and no commit of this batch there."""

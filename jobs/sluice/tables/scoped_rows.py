@@ -12,7 +12,7 @@ from deltalake import DeltaTable
 from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.ranges import TopicIdPartition
 from sluice.tables.chunks import encoded, numbers, places_of, touched
-from sluice.tables.data_files import Condition, read_chunks
+from sluice.tables.data_files import Condition, read_chunks, require_files
 from sluice.tables.refusals import reading
 
 _PLACE = ("_topic_id", "_partition")
@@ -74,6 +74,12 @@ def has_rows(table: DeltaTable) -> bool:
         return any(len(chunk) for chunk in chunks_at(table, _PLACE, None))
 
 
+def require_files_at(table: DeltaTable, scope: OffsetScope) -> None:
+    """Raises TableRefused where a file that may have such rows is gone; none is read."""
+    with reading(table.table_uri):
+        require_files(table, _conditions(scope))
+
+
 def chunks_at(
     table: DeltaTable, columns: Sequence[str], scope: OffsetScope | None
 ) -> Iterator[pa.RecordBatch]:
@@ -81,15 +87,20 @@ def chunks_at(
     if scope is None:
         yield from read_chunks(table, columns)
         return
-    lowest, behind = scope.bounds
-    partitions = sorted({each.partition for each in scope.places})
-    wanted: list[Condition] = [("_partition", "in", partitions)]
-    if lowest >= 0:
-        wanted += [("_offset", ">=", lowest), ("_offset", "<", behind)]
-    for chunk in read_chunks(table, columns, wanted):
+    for chunk in read_chunks(table, columns, _conditions(scope)):
         place, places = places_of(encoded(chunk, "_topic_id"), numbers(chunk, "_partition"))
         offsets = numbers(chunk, "_offset")
         yield chunk.filter(pa.array(touched(scope, places, place, offsets, offsets + 1)))
+
+
+def _conditions(scope: OffsetScope) -> list[Condition]:
+    """What skips the files that have no row at these offsets."""
+    lowest, behind = scope.bounds
+    partitions = sorted({each.partition for each in scope.places})
+    found: list[Condition] = [("_partition", "in", partitions)]
+    if lowest >= 0:
+        found += [("_offset", ">=", lowest), ("_offset", "<", behind)]
+    return found
 
 
 def _counted(chunk: pa.RecordBatch) -> Iterator[tuple[TopicIdPartition, int]]:

@@ -158,6 +158,7 @@ def test_what_others_may_have_deleted_is_shown_and_comes_back_only_if_allowed(
     seen = trips.sluice("quarantine recover")
     assert "[1, 3): may have been rows that others deleted" in seen.stdout
     assert "--bring-back-erased allows it" in seen.stdout
+    assert "--execute --reason … --bring-back-erased does it, and starts a JVM." in seen.stdout
     done = trips.sluice("quarantine recover", "--execute", "--reason", "a test")
     assert done.returncode == 1
     assert "`sluice quarantine recover trips --bring-back-erased --execute" in done.stderr

@@ -346,7 +346,9 @@ def test_rows_that_others_deleted_come_back_only_if_they_may(trips: Installed) -
     DeltaTable(trips.data).delete("_batch = 'forward-1-2'")
     copied(trips)
     refused(trips, "another is in its place")
-    assert "forward-1-2: its receipt counts 10 rows" in trips.sluice("recover").stdout
+    seen = trips.sluice("recover").stdout
+    assert "forward-1-2: its receipt counts 10 rows" in seen
+    assert "--execute --reason … --bring-back-erased does it." in seen
     done = trips.sluice("recover", "--execute", "--reason", "a test")
     assert "`sluice recover trips --bring-back-erased" in done.stderr
     refused(trips, "another is in its place")

@@ -47,7 +47,7 @@ def test_a_log_that_goes_on_from_the_cursor_agrees(now: Any) -> None:
 @pytest.mark.parametrize(
     ("now", "named"),
     [
-        (None, ["a log to go on with at 40", "no such partition, 0 offsets up to its last known"]),
+        (None, ["a log to go on with at 40", "no such partition, read up to its last known end"]),
         (log(0, 90, topic_id="new"), [TOPIC_ID, "40", "new with [0, 90)", "created anew"]),
         (log(0, 90, topic_id="new", epoch=0), ["created anew"]),
         (log(0, 20, topic_id="new"), ["created anew"]),

@@ -8,7 +8,7 @@ import click
 
 from sluice.cli.caller import current_user, open_named
 from sluice.cli.options import bring_back_option, executing, require_reason
-from sluice.cli.output import arguments, print_json
+from sluice.cli.output import arguments, nothing_changed, print_json
 from sluice.cli.views.resets import reset_document
 from sluice.moves import Move, options
 from sluice.offsets.quantities import format_count
@@ -39,7 +39,7 @@ def recover(
     for line in _lines(found):
         click.echo(f"{pipeline}: {line}")
     if found and not found.done:
-        click.echo("Nothing was changed: --execute --reason … does it.")
+        click.echo(f"{nothing_changed(bool(found.coming_back))}.")
 
 
 def _lines(found: Recovery) -> list[str]:

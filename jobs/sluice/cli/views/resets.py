@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sluice.cli.output import print_json, print_table
+from sluice.cli.output import nothing_changed, print_json, print_table
 from sluice.offsets.origin import Origin
 from sluice.offsets.resets import CursorMove, Reset
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from sluice.operations.reset.skip_rules import Skip
 
 _COLUMNS = ("partition", "cursor", "new cursor", "read again", "skipped")
-_NOTHING = "Nothing was changed: --execute --reason … does it"
 
 
 def print_preview(preview: Preview, as_json: bool) -> None:
@@ -31,8 +30,12 @@ def print_preview(preview: Preview, as_json: bool) -> None:
     )
     for line in preview.remarks:
         click.echo(line)
+    if preview.first:
+        click.echo("Nothing was changed: --execute --reason … finishes the interrupted reset only.")
+        return
     held_to = "from this state only" if found.towards else "exactly this"
-    click.echo(f"{_NOTHING}, and with --as-previewed {found.preview} {held_to}.")
+    how = nothing_changed(preview.asks_consent)
+    click.echo(f"{how}, and with --as-previewed {found.preview} {held_to}.")
 
 
 def print_reset(found: Reset, as_json: bool) -> None:
@@ -58,7 +61,8 @@ def print_skip(found: Skip, as_json: bool) -> None:
     if found.done:
         click.echo("The next run lands these batches.")
     else:
-        click.echo(f"{_NOTHING}, and with --as-previewed {found.preview} exactly this.")
+        exactly = f", and with --as-previewed {found.preview} exactly this"
+        click.echo(f"{nothing_changed()}{'' if found.interrupted else exactly}.")
 
 
 def reset_told(found: Reset) -> str:

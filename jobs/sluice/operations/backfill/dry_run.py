@@ -44,7 +44,7 @@ def dry_run_backfill(resources: PipelineResources, selection: Selection) -> Outl
             *interrupted_reset(found.resets),
             *found.plan.told,
             *_untouched(found.plan),
-            *found.erased.lines,
+            *found.erased.remarks,
             *former_lines(resources.spec, resources.schemas, read_unchecked(resources), batches),
             *unknown_times(reads),
         ),

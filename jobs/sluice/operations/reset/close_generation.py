@@ -26,11 +26,11 @@ from sluice.offsets.batches import BatchSequence
 from sluice.offsets.origin import Origin
 from sluice.offsets.resets import Reset
 from sluice.operations.reset.closed_receipts import write_closed_receipts
-from sluice.operations.reset.consent import confirm, described, require_none_erased_since
+from sluice.operations.reset.consent import confirm, require_none_erased_since
 from sluice.operations.reset.decision import decide, require_decided, require_fencing
 from sluice.operations.reset.held_position import is_as_committed
 from sluice.operations.reset.left_behind import left_behind
-from sluice.operations.reset.preview import Preview, preview_of
+from sluice.operations.reset.preview import Preview, described, preview_of
 from sluice.operations.reset.repeats import Repetition, find_repetition
 from sluice.operations.reset.targets import Target, ToIntended
 from sluice.progress.lane_state import LaneState, read_unchecked
@@ -41,6 +41,8 @@ from sluice.protocol.settle.write_receipts import write_receipts
 
 log = logging.getLogger(__name__)
 
+# Why an interrupted reset can no longer be done as decided.
+_GIVEN_UP = (ResetNeeded, RowsErased, TableRefused)
 _CROSSED = (
     "{pipeline}: {{times}} a batch landed during the reset. Pause the DAG, and run the reset again."
 )
@@ -55,7 +57,8 @@ def preview_reset(resources: PipelineResources, target: Target) -> Preview:
     lane = target.read(resources)
     intended = decide(resources, lane, target, reason="")
     logs = resources.kafka.state(resources.spec).logs
-    return preview_of(resources, lane, intended, logs, target.read)
+    shown = preview_of(resources, lane, intended, logs, target.read)
+    return replace(shown, first=_finished_first(resources))
 
 
 def reset(
@@ -113,9 +116,23 @@ def _finish_if_possible(resources: PipelineResources, origin: Origin) -> Reset |
     """As `finish_reset`; if it can no longer be done as decided, the new reset replaces it."""
     try:
         return finish_reset(resources, origin)
-    except (ResetNeeded, RowsErased, TableRefused) as problem:
+    except _GIVEN_UP as problem:
         log.warning("%s: an interrupted reset is abandoned: %s", resources.spec.pipeline, problem)
         return None
+
+
+def _finished_first(resources: PipelineResources) -> Reset | None:
+    """The reset that `_finish_if_possible` would finish; nothing is written."""
+    pending = resources.offsets.snapshot().resets().interrupted
+    if pending is None or resources.data.snapshot().closed(pending.closes[0]):
+        return pending
+    try:
+        lane = read_unchecked(resources)
+        intended = decide(resources, lane, ToIntended(pending), pending.reason)
+        require_none_erased_since(lane, intended, pending, bring_back_erased=False)
+    except _GIVEN_UP:
+        return None
+    return pending
 
 
 def finish_reset(resources: PipelineResources, origin: Origin) -> Reset | None:

@@ -7,7 +7,7 @@ import logging
 from sluice.errors import RowsErased, as_lines
 from sluice.moves import Move, advice
 from sluice.offsets.resets import Reset, require_as_previewed, undone_backfills
-from sluice.operations.reset.preview import erased_by, undone_by
+from sluice.operations.reset.preview import described, erased_by, read_again, undone_by
 from sluice.progress.lane_state import LaneState
 
 log = logging.getLogger(__name__)
@@ -16,12 +16,18 @@ log = logging.getLogger(__name__)
 def confirm(
     lane: LaneState, intended: Reset, as_previewed: str | None, bring_back_erased: bool
 ) -> None:
-    """Raises PreviewOutdated or RowsErased; says what is left to be done by hand."""
+    """Raises PreviewOutdated, RowsErased, or TableRefused where a file is gone that has rows of it.
+
+    Says what is left to be done by hand.
+    """
     if as_previewed:
         require_as_previewed(as_previewed, intended.preview, described(intended))
     # Where the cursors stay, nothing is read that would not be read anyway.
     if not intended.stays:
         erased_by(lane, intended).require_allowed(lane.pipeline, bring_back_erased)
+        # No batch could replace rows of a file that is gone.
+        if (again := read_again(lane, intended)).places:
+            lane.data.require_files_at(again)
     for line in undone_backfills(lane.pipeline, undone_by(lane, intended)):
         log.warning("%s", line)
 
@@ -47,10 +53,3 @@ def require_none_erased_since(
                 ]
             )
         )
-
-
-def described(intended: Reset) -> str:
-    """Where it goes on, one line for each partition that moves."""
-    moves = [f"  {e.partition}: {e.before} → {e.after.offsets.start}" for e in intended.cursor]
-    last = intended.closes[0].batch(intended.closed_at["forward"])
-    return "\n".join([f"  generation {intended.generation}, after {last}", *moves])

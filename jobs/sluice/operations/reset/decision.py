@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from sluice.errors import SettingsError
+from sluice.offsets.batches import Batch, Cursor
 from sluice.offsets.resets import LANES, Reset
 from sluice.operations.reset.closed_receipts import can_count
 from sluice.operations.reset.held_position import held_position, is_as_committed
@@ -28,7 +30,8 @@ def decide(resources: PipelineResources, lane: LaneState, target: Target, reason
     fencing = require_fencing(lane)
     position = held_position(lane, lambda batch: can_count(resources, lane, batch))
     ask = PositionAnswers(resources)
-    moves = {**keep_cursor(position.held), **target.moves(position, ask)}
+    held = _with_known_ends(position.held, lane.unfinished)
+    moves = {**keep_cursor(held), **target.moves(position, ask)}
     require_rows_below(lane.pipeline, moves, position.cursor, position.held)
     cluster = target.cluster_id(position, ask)
     if target.asks_kafka and cluster == position.cluster_id:
@@ -56,6 +59,21 @@ def decide(resources: PipelineResources, lane: LaneState, target: Target, reason
         earlier=position.moved,
         towards=target.towards,
     )
+
+
+def _with_known_ends(held: Cursor, closed: Iterable[Batch]) -> Cursor:
+    """The cursors with the log's end as the batches know it that the reset closes.
+
+    Of a topic that is gone, nothing else tells that more was there.
+    """
+    found = dict(held)
+    for batch in closed:
+        for at, planned in batch.by_partition.items():
+            last = found.get(at)
+            if last is not None and last.topic_id == planned.topic_id:
+                end = max(last.last_stable_offset, planned.last_stable_offset)
+                found[at] = replace(last, last_stable_offset=end)
+    return found
 
 
 def require_decided(resources: PipelineResources, read: ReadLane, *, record: bool) -> None:

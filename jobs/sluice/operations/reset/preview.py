@@ -45,6 +45,7 @@ class Preview:
 
     `erased` are rows that others deleted and that rereading would bring back. `undone` are batches
     of the backfill lane whose rows a RESTORE took away: the cursor does not lead back to them.
+    `first` is an interrupted reset that is finished instead, before this one is decided again.
     """
 
     reset: Reset
@@ -52,6 +53,15 @@ class Preview:
     unfinished: tuple[Batch, ...]
     erased: Erased
     undone: tuple[Batch, ...] = ()
+    first: Reset | None = None
+
+    @property
+    def asks_consent(self) -> bool:
+        """Whether it is refused unless rows that others deleted may come back.
+
+        Where the cursors stay, nothing is read that would not be read anyway.
+        """
+        return bool(self.erased) and not self.reset.stays
 
     @property
     def summary(self) -> str:
@@ -61,9 +71,12 @@ class Preview:
 
     @property
     def remarks(self) -> Iterator[str]:
-        """Clipped offsets, erased rows, the last batch and closed batches, one line each."""
+        """What comes first, clipped offsets, erased rows, the last batch and closed batches."""
+        if self.first:
+            yield f"{self.first.interruption}: it is finished first, and nothing else is done:"
+            yield from described(self.first).splitlines()
         yield from filter(None, (each.clipping for each in self.reset.cursor))
-        yield from self.erased.lines
+        yield from self.erased.remarks if self.asks_consent else self.erased.lines
         yield self.reset.last_before
         if self.reset.towards:
             yield (
@@ -82,19 +95,20 @@ class Preview:
         )
 
 
+def described(intended: Reset) -> str:
+    """Where it goes on, one line for each partition that moves."""
+    moves = [f"  {e.partition}: {e.before} → {e.after.offsets.start}" for e in intended.cursor]
+    last = intended.closes[0].batch(intended.closed_at["forward"])
+    return "\n".join([f"  generation {intended.generation}, after {last}", *moves])
+
+
 def preview_of(
     resources: PipelineResources, lane: LaneState, intended: Reset, logs: Logs, read: ReadLane
 ) -> Preview:
     """Count the rows that the reset affects; nothing is written."""
-    reached = lane.closed_by(intended).reach.ends
-    below = [
-        each
-        for each in intended.cursor
-        if each.after.offsets.start < reached.get((each.after.topic_id, each.partition), 0)
-    ]
-    scope = OffsetScope.of_ranges({each.after.place: [_onwards(each)] for each in below})
-    rows = lane.data.row_counts(scope) if below else {}
-    quarantined = _live_quarantine(resources, lane, scope) if below else {}
+    again = read_again(lane, intended)
+    rows = lane.data.row_counts(again) if again.places else {}
+    quarantined = _live_quarantine(resources, lane, again) if again.places else {}
     return Preview(
         intended,
         {
@@ -108,6 +122,18 @@ def preview_of(
         unfinished_batches(resources, read),
         erased_by(lane, intended),
         tuple(undone_by(lane, intended)),
+    )
+
+
+def read_again(lane: LaneState, intended: Reset) -> OffsetScope:
+    """The offsets from which the new generation reads what was read before."""
+    reached = lane.closed_by(intended).reach.ends
+    return OffsetScope.of_ranges(
+        {
+            each.after.place: [_onwards(each)]
+            for each in intended.cursor
+            if each.after.offsets.start < reached.get((each.after.topic_id, each.partition), 0)
+        }
     )
 
 

@@ -50,7 +50,7 @@ def preview_skip(
         known = tuple(recorded[one_offset(at, offset)] for at, offset in sorted(positions.items()))
         return Skip(lane.pipeline, Plan(()), known, done=True)
     require_due_decided(resources, lane, record=False)
-    position = held_position(lane)
+    position, pending = held_position(lane), lane.resets.interrupted
     logs = PositionAnswers(resources).logs(position.cluster_id)
     new = skip_losses(requested, position.cursor, logs, actor, reason)
     skips = merge_skips(skips_ahead(lane, position.cursor), new)
@@ -62,7 +62,7 @@ def preview_skip(
         intended = decide_reset(resources, to_table, f"skip of {named}: {reason}")
         lane = lane.closed_by(intended)
     plan = next_plan(resources, lane, resources.kafka.state(resources.spec), skips)
-    return Skip(lane.pipeline, plan, skips, unfinished, intended)
+    return Skip(lane.pipeline, plan, skips, unfinished, intended, pending)
 
 
 def skip(

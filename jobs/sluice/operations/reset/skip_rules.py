@@ -20,7 +20,8 @@ from sluice.positions.position import require_partitions
 class Skip:
     """A plan around some offsets.
 
-    `reset` first closes the generation of the `unfinished` batches, which would have read them.
+    `reset` first closes the generation of the `unfinished` batches, which would have read them;
+    `interrupted` is one that is finished before the skip is decided again.
     The plan is falsy if all requested offsets are already skipped.
     """
 
@@ -29,6 +30,7 @@ class Skip:
     skips: tuple[Skipped, ...]
     unfinished: tuple[Batch, ...] = ()
     reset: Reset | None = None
+    interrupted: Reset | None = None
     done: bool = False
 
     @property
@@ -48,6 +50,8 @@ class Skip:
     def summary(self) -> str:
         """The skips, the closed batches and the plan, one line each."""
         lines = [f"  {each}" for each in self.skips]
+        if self.interrupted:
+            lines.append(f"  {self.interrupted.interruption}: it is finished first")
         if self.reset is not None:
             lines += [f"  {each}" for each in closed_unread(self.unfinished)]
         for batch in self.plan.batches:

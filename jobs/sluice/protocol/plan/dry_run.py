@@ -122,8 +122,7 @@ def _sampled_sizes(
 def interrupted_reset(resets: Resets) -> Iterator[str]:
     """A note about a reset that the next run finishes first."""
     if resets.interrupted:
-        named = f"the reset to generation {resets.interrupted.generation}"
-        yield f"{named} was interrupted: the next run finishes it first"
+        yield f"{resets.interrupted.interruption}: the next run finishes it first, or says why not"
 
 
 def _start_note(resources: PipelineResources, snapshot: OffsetsSnapshot) -> Iterator[str]:

@@ -206,7 +206,12 @@ def _compare_unfinished(planned: PlannedRange, log: PartitionLog | None) -> Find
 
 def _no_log(last: PlannedRange, cursor: int, next_move: NextMove) -> NoLog:
     unread = max(0, last.last_stable_offset - cursor)
-    found = f"no such partition, {unread} offsets up to its last known end were not read"
+    told = (
+        f"{unread} offsets up to its last known end were not read"
+        if unread
+        else "read up to its last known end; whether more came behind that is not known"
+    )
+    found = f"no such partition, {told}"
     return NoLog(last.offsets.partition, f"a log to go on with at {cursor}", found, next_move)
 
 

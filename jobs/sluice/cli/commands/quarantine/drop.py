@@ -15,7 +15,7 @@ from sluice.cli.options import (
     record_options,
     require_reason,
 )
-from sluice.cli.output import arguments, print_json
+from sluice.cli.output import arguments, nothing_changed, print_json
 from sluice.offsets.quantities import format_count
 from sluice.offsets.quarantined import Drop
 from sluice.offsets.ranges import span_of
@@ -59,7 +59,7 @@ def drop(
     state = "dropped, and recorded as lost" if found.done else "would be dropped"
     click.echo(f"{pipeline}: {format_count(len(found.chosen), 'record')} {state}.")
     if not found.done:
-        click.echo("Nothing was changed: --execute --reason … does it, and starts a JVM.")
+        click.echo(f"{nothing_changed()}, and starts a JVM.")
 
 
 def _document(found: Drop) -> dict[str, object]:

@@ -8,7 +8,7 @@ import click
 
 from sluice.cli.caller import current_user, open_named
 from sluice.cli.options import bring_back_option, executing, require_reason
-from sluice.cli.output import arguments, print_json
+from sluice.cli.output import arguments, nothing_changed, print_json
 from sluice.cli.runner import running
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def recover_rows(
         click.echo(f"{pipeline}: {line}")
     if found and not found.done:
         jvm = ", and starts a JVM" if found.again else ""
-        click.echo(f"Nothing was changed: --execute --reason … does it{jvm}.")
+        click.echo(f"{nothing_changed(bool(found.coming_back))}{jvm}.")
 
 
 def _lines(found: QuarantineRecovery) -> list[str]:
