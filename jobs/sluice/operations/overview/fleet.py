@@ -26,6 +26,7 @@ from sluice.operations.overview.overview import Overview, Progress
 from sluice.operations.overview.shared_cluster import read_all_lags, read_states
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lost_offsets import still_lost
+from sluice.progress.overdue import find_overdue
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import check_data_table
 from sluice.progress.undecodable import last_share, require_decodable
@@ -145,6 +146,7 @@ def _progress(resources: PipelineResources, lane: LaneState) -> Progress:
         unfinished=lane.unfinished,
         waiting_since=_waiting_since(lane) if lane.unfinished else None,
         unsettled=len(lane.due),
+        overdue=find_overdue(lane),
         lost=offsets_lost(still_lost(resources, lane)),
         quarantined=last_share(resources, lane),
     )

@@ -14,6 +14,7 @@ from sluice.offsets.resets import Resets
 from sluice.progress.former_registries import former_lines
 from sluice.progress.lane_state import LaneState
 from sluice.progress.lanes import read_lane
+from sluice.progress.overdue import without_receipt
 from sluice.progress.readers import spec_to_plan
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.plan.doubts import require_due_decided
@@ -54,6 +55,7 @@ def dry_run(resources: PipelineResources) -> Outlook:
         max_records_per_batch=resources.spec.max_records_per_batch,
         notes=(
             *interrupted_reset(lane.resets),
+            *without_receipt(lane),
             *_start_note(resources, lane.snapshot),
             *told,
             *told_of_table(spec, lane.data),
