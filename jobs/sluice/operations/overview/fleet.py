@@ -24,6 +24,7 @@ from sluice.offsets.ranges import TopicPartition
 from sluice.operations.history import newest_batches
 from sluice.operations.overview.overview import Overview, Progress
 from sluice.operations.overview.shared_cluster import read_all_lags, read_states
+from sluice.progress.interrupted import require_finishable
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lost_offsets import still_lost
 from sluice.progress.overdue import find_overdue
@@ -134,6 +135,7 @@ def _read_tables(resources: PipelineResources) -> _Tables:
 
 def _check_tables(resources: PipelineResources, lane: LaneState) -> None:
     check_data_table(lane)
+    require_finishable(lane)
     require_fitting_table(resources.kept_spec, lane.data)
     require_decodable(resources, lane)
 
