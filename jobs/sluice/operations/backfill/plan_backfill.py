@@ -96,6 +96,7 @@ def _decide_plan(resources: PipelineResources, selection: Selection, lane: LaneS
     if not forward.history:
         log.warning("%s: nothing to read again: nothing was read yet", resources.spec.pipeline)
         return Plan(())
+    require_due_decided(resources, forward, record=False)
     state = resources.kafka.state(resources.spec)
     changes = find_changes(resources, forward, state)
     require_read_logs(forward.history, forward.cursor, state, changes)

@@ -31,6 +31,7 @@ from sluice.progress.overdue import find_overdue
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import check_data_table
 from sluice.progress.undecodable import last_share, require_decodable
+from sluice.protocol.plan.doubts import require_due_decided
 from sluice.protocol.plan.log_changes import readable_ranges
 from sluice.protocol.plan.new_pipeline import require_new
 from sluice.protocol.plan.next_batches import plan_first, plan_next
@@ -218,6 +219,7 @@ def _refused_by_log(
     assert lane is not None
 
     def check() -> None:
+        require_due_decided(resources, lane, state, record=False)
         if lane.unfinished:
             for batch in lane.unfinished:
                 readable_ranges(batch, state, resources.spec.data_loss)
