@@ -19,6 +19,7 @@ from typing import Any
 
 import fastavro
 import pyarrow as pa
+import pyarrow.compute as pc
 import yaml
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from sluice.operations.backfill.selection import parse_selection
@@ -614,6 +615,19 @@ def unexplained_gap(stage: Stage) -> Scene:
     return stage.exact(10, remembered=before)
 
 
+def rows_differ(stage: Stage) -> Scene:
+    stage.landed_from(departures(4))
+    rows = DeltaTable(stage.flights.data).to_pyarrow_table()
+    repeated = rows.filter(pc.equal(rows["_offset"], 1))
+    write_deltalake(stage.flights.data, repeated, mode="append")
+    red = stage.console.refuses("sluice verify flights")
+    assert "`sluice reprocess flights --range 'flights[0] [1, 2)'` puts right" in red
+    said, verified = yield
+    assert "backfill-1-1: 1 record" in said
+    assert "FAILED" not in verified
+    return stage.exact(4, altered=frozenset({2}))
+
+
 def maintained(stage: Stage) -> Scene:
     stage.landed()
     stage.send(departures(2), hour=10)
@@ -658,5 +672,6 @@ SCENES: dict[str, Callable[[Stage], Scene]] = {
     "Kafka has moved to a new cluster": new_cluster,
     "Kafka has lost records": records_lost,
     "A gap that nothing explains": unexplained_gap,
+    "Rows differ from Kafka": rows_differ,
     "Maintenance": maintained,
 }

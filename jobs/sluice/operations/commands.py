@@ -58,6 +58,13 @@ class OperatorCommands:
 
         return read_batch(self.resources, name)
 
+    def unfinished_backfill(self) -> list[str]:
+        """What waits for the next backfill, in a sentence, if anything."""
+        from sluice.progress.lane_state import read_unchecked
+        from sluice.progress.unfinished import unfinished_backfill
+
+        return list(unfinished_backfill(read_unchecked(self.resources, "backfill")))
+
     def summarize_plan(self, work: BatchReference) -> Summary:
         """What a run is to read, in one line and figures."""
         from sluice.operations.run_summary import summarize_plan

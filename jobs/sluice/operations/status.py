@@ -11,6 +11,7 @@ from sluice.errors import (
     DataLost,
     NewerFormat,
     ResetNeeded,
+    RowsErased,
     SettingsError,
     SluiceError,
     SpecError,
@@ -34,7 +35,10 @@ from sluice.protocol.plan.dry_run import interrupted_reset, next_work
 from sluice.protocol.plan.lags import read_lags, unknown_times
 from sluice.protocol.plan.start import next_positions, start_without_effect
 
-_REFUSALS = (BatchInDoubt, DataLost, ResetNeeded, SettingsError, SpecError, TableRefused)
+_REFUSALS = (
+    *(BatchInDoubt, DataLost, ResetNeeded, RowsErased),
+    *(SettingsError, SpecError, TableRefused),
+)
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,6 @@ def read_status(resources: PipelineResources) -> PipelineStatus | UnknownStatus:
         _group_lag(resources, forward.cursor, state.logs),
         (
             *_refusals(resources, forward, state),
-            *interrupted_reset(forward.resets),
             *unknown_times(lags),
             *([ineffective] if ineffective else []),
             *unfinished_backfill(backfill),
@@ -94,10 +97,11 @@ def read_status(resources: PipelineResources) -> PipelineStatus | UnknownStatus:
 
 
 def _refusals(resources: PipelineResources, forward: LaneState, state: KafkaState) -> Iterator[str]:
-    """Why the next run would be refused, if it would."""
+    """Why the next run would be refused, if it would; else which reset it finishes first."""
     try:
         check_data_table(forward)
         next_work(resources, forward, state)
+        yield from interrupted_reset(forward.resets)
         require_decodable(resources, forward)
     except TooManyQuarantined as problem:
         # It is tried, and ends so again, unless the spec is another one by then.

@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 from deltalake import DeltaTable
 from sluice.errors import BackfillClosed, ResetNeeded, SettingsError, TooManyQuarantined
+from sluice.moves import Move
 from sluice.offsets.quarantined import RecordFilter, RecordState
 from sluice.offsets.ranges import TopicPartition
 from sluice.operations.backfill.replay import quarantined_records
@@ -382,10 +383,15 @@ def test_what_becomes_undecodable_is_counted_record_by_record(
     visits.write_spec(format={"type": "json", "schema": "big INT"}, quarantine={"max_ratio": 0.4})
     with pytest.raises(
         TooManyQuarantined, match="2 of 4 records are undecodable, and were not bef"
-    ):
+    ) as refused:
         again(visits, whole_batches(["forward-1-1"]))
+    assert "max_ratio, and give the same command again: a run does not try" in str(refused.value)
+    assert refused.value.moves[1:] == (Move("reset", ("trips", "--shift-by", "0")),)
     assert {row["_batch"] for row in visits.rows()} == {"forward-1-1"}
     visits.write_spec(quarantine={"max_ratio": 0.5})
+    waiting = "to be read again, not committed yet: backfill-1-1. The next backfill lands them."
+    assert waiting in visits.sluice("run").stdout
     again(visits, whole_batches(["forward-1-1"]))
     assert {row["_batch"] for row in visits.rows()} == {"backfill-1-1"}
+    assert "to be read again" not in visits.sluice("run").stdout
     visits.judge()

@@ -84,13 +84,16 @@ def test_batches_of_one_plan_wait_since_the_last_of_them_landed(
     landed = at_a_glance(trips).progress
     assert planned is not None
     assert landed is not None
+    assert planned.overdue is None
+    assert landed.overdue is not None
+    assert str(landed.overdue.batch) == "forward-1-2"
     assert planned.waiting_since is not None
     assert landed.waiting_since is not None
     assert began < planned.waiting_since < landed.waiting_since < datetime.now(UTC)
     trips.run()
     after = at_a_glance(trips).progress
     assert after is not None
-    assert after.waiting_since is None
+    assert (after.waiting_since, after.overdue) == (None, None)
     trips.judge()
 
 

@@ -107,6 +107,21 @@ def test_where_nothing_is_unexplained_nothing_is_accepted(trips: Installed) -> N
     assert trips.judge().facts.rows == 15
 
 
+def test_a_part_of_a_gap_is_told_from_none(trips: Installed, own_broker: Broker) -> None:
+    before, name = lost(trips, own_broker), f"{trips.topics[0]}[0]"
+    trips.ingest(trips.plan())
+    for part in ("[5, 6)", "[8, 12)"):
+        asked = ("--accept-gap", f"{name} {part}", "--reason", "why")
+        refused = trips.sluice("verify", *asked)
+        assert refused.returncode == 1
+        said = f"{part}: expected a whole unexplained gap, found none: name all of {name} [5, 10)"
+        assert said in refused.stderr
+    assert trips.offsets("loss") == []
+    accepted = trips.sluice("verify", "--accept-gap", f"{name} [5, 10)", "--reason", "why")
+    assert accepted.returncode == 0, accepted.stderr
+    trips.judge(remembered=before)
+
+
 def backfill(trips: Installed, start: int, end: int) -> None:
     wanted = offset_ranges([f"{trips.topics[0]}[0] [{start}, {end})"])
     trips.ingest(trips.open().backfill(wanted, "test", "pytest").work)

@@ -8,7 +8,9 @@ from collections.abc import Callable
 import pytest
 from deltalake import DeltaTable
 from sluice.errors import BatchInDoubt, ResetNeeded
+from sluice.operations.backfill.selection import Selection, offset_ranges
 from sluice.operations.reset.targets import named_target, to_earliest, to_latest, to_table
+from sluice.pipeline import find_fleet
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import delete_topic, numbered, produce
@@ -38,6 +40,10 @@ def reset_to(trips: Installed, name: str) -> None:
     trips.open().reset(target, "as told", "run", "pytest")
 
 
+def again(trips: Installed) -> Selection:
+    return offset_ranges([f"{trips.topics[1]}[0] [0, 2)"])
+
+
 DECIDING_ABOUT_OTHER_THINGS: dict[str, Callable[[Installed], object]] = {
     "plan": lambda trips: trips.plan(),
     "settle": lambda trips: trips.settle(),
@@ -49,6 +55,8 @@ DECIDING_ABOUT_OTHER_THINGS: dict[str, Callable[[Installed], object]] = {
     "preview of a reset that stays": lambda trips: trips.open().preview_reset(
         named_target("shift-by", "0")
     ),
+    "backfill": lambda trips: trips.open().backfill(again(trips), "run", "pytest"),
+    "dry run of a backfill": lambda trips: trips.open().dry_run(again(trips)),
     "maintenance": lambda trips: trips.open().maintain("run", "pytest"),
 }
 
@@ -82,6 +90,8 @@ def test_a_look_records_nothing(doubtful: Installed) -> None:
         doubtful.open().dry_run()
     (note,) = [each for each in doubtful.open().status().notes if "refused" in each]
     assert "forward-1-1: committed, but" in note
+    (seen,) = find_fleet(doubtful.environment).read()
+    assert note == f"The next run is refused: {seen.reason}"
     assert doubtful.offsets("doubt") == []
 
 

@@ -21,6 +21,7 @@ from sluice.operations.overview.overview import (
     reasons,
     worst_first,
 )
+from sluice.progress.overdue import Overdue
 from sluice.progress.undecodable import QuarantinedShare
 
 from tests.unit.builders import batch, offsets, partition, planned, spec
@@ -168,6 +169,19 @@ def test_planned_batches_of_which_none_lands_for_an_hour_are_stopped(schedule: s
     long = replace(found, progress=replace(waiting, waiting_since=NOW - 61 * MINUTE))
     assert long.condition is Condition.STOPPED
     assert "1 batch planned, and none committed since 2026-11-24 10:59:00 UTC" in long.reason
+
+
+def test_batches_in_the_table_that_nobody_settles_for_an_hour_are_stopped() -> None:
+    late = Progress(1, 0, overdue=Overdue(batch(), 2, NOW - 60 * MINUTE))
+    found = replace(FRESH, progress=late)
+    assert (found.condition, found.reason) == (Condition.FRESH, "")
+    long = replace(late, overdue=Overdue(batch(), 2, NOW - 61 * MINUTE))
+    found = replace(FRESH, progress=long)
+    assert found.condition is Condition.STOPPED
+    assert found.reason == (
+        "2 batches in the table without receipt, and none settled since 2026-11-24 10:59:00 UTC:"
+        f" {batch()}. The log of `settle` says why, as does `sluice run {found.spec.pipeline}`."
+    )
 
 
 def test_the_worst_comes_first_and_equals_by_name() -> None:

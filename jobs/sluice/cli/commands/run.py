@@ -27,6 +27,8 @@ def run(pipeline: str, as_json: bool) -> None:
                 break
         else:
             lands.finish(work)
+        for line in opened.unfinished_backfill():
+            lands.say(line)
         if lands.events:
             lands.say("has all that could be read when the run began")
     if as_json:

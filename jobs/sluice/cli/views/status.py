@@ -77,6 +77,8 @@ def _group_document(group: GroupLag) -> dict[str, object]:
 
 
 def _print(found: PipelineStatus) -> None:
+    from sluice.progress.overdue import without_receipt
+
     forward = found.forward
     print_table(
         f"{forward.pipeline}: generation {forward.generation}, last batch {forward.last or 'none'}",
@@ -95,12 +97,9 @@ def _print(found: PipelineStatus) -> None:
     if forward.unfinished:
         unfinished = ", ".join(map(str, forward.unfinished))
         click.echo(f"planned, not committed yet: {unfinished}. The next run tries them again.")
-    for lane in filter(lambda each: each.due, (forward, found.backfill)):
-        due = format_count(len(lane.due), "batch", "batches")
-        click.echo(
-            f"{due} of {lane.sequence} without receipt. The next run settles them; if they stay,"
-            " the log of `settle` says why."
-        )
+    for lane in (forward, found.backfill):
+        for line in without_receipt(lane):
+            click.echo(line)
 
 
 def _row(lag: Lag) -> tuple[object, ...]:

@@ -23,8 +23,8 @@ def verdict_lines(pipeline: str, verdict: Verdict) -> Iterator[str]:
     yield from _not_compared(pipeline, verdict)
     if verdict.unsettled:
         yield (
-            f"without receipt: {', '.join(verdict.unsettled)}. The next run settles them; if they"
-            " stay, the log of `settle` says why."
+            f"without receipt: {', '.join(verdict.unsettled)}. The next run settles what"
+            " adds up, and says why if it cannot, as does the log of `settle`."
         )
     if verdict.lost:
         records = format_count(verdict.losses, "loss record")

@@ -17,6 +17,7 @@ from sluice.operations.backfill.readable import clip_to_held, plan_reread, requi
 from sluice.operations.backfill.selection import Selection
 from sluice.progress.deletions import read_erased
 from sluice.progress.erased import Erased, RangeToReread
+from sluice.progress.interrupted import require_finishable
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lanes import read_lane
 from sluice.progress.resources import PipelineResources
@@ -70,6 +71,7 @@ def preview_backfill(resources: PipelineResources, selection: Selection) -> Rere
     """What would be reread; nothing is written. Raises what `plan_backfill` raises."""
     lane = read_lane(resources, "backfill")
     require_due_decided(resources, lane, record=False)
+    require_finishable(lane)
     require_fitting_table(resources.kept_spec, lane.data)
     found = _decide_plan(resources, selection, lane)
     require_replaceable(lane.data, (*lane.unfinished, *found.batches))
@@ -94,6 +96,7 @@ def _decide_plan(resources: PipelineResources, selection: Selection, lane: LaneS
     if not forward.history:
         log.warning("%s: nothing to read again: nothing was read yet", resources.spec.pipeline)
         return Plan(())
+    require_due_decided(resources, forward, record=False)
     state = resources.kafka.state(resources.spec)
     changes = find_changes(resources, forward, state)
     require_read_logs(forward.history, forward.cursor, state, changes)

@@ -24,11 +24,14 @@ from sluice.offsets.ranges import TopicPartition
 from sluice.operations.history import newest_batches
 from sluice.operations.overview.overview import Overview, Progress
 from sluice.operations.overview.shared_cluster import read_all_lags, read_states
+from sluice.progress.interrupted import require_finishable
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lost_offsets import still_lost
+from sluice.progress.overdue import find_overdue
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import check_data_table
 from sluice.progress.undecodable import last_share, require_decodable
+from sluice.protocol.plan.doubts import require_due_decided
 from sluice.protocol.plan.log_changes import readable_ranges
 from sluice.protocol.plan.new_pipeline import require_new
 from sluice.protocol.plan.next_batches import plan_first, plan_next
@@ -133,6 +136,7 @@ def _read_tables(resources: PipelineResources) -> _Tables:
 
 def _check_tables(resources: PipelineResources, lane: LaneState) -> None:
     check_data_table(lane)
+    require_finishable(lane)
     require_fitting_table(resources.kept_spec, lane.data)
     require_decodable(resources, lane)
 
@@ -145,6 +149,7 @@ def _progress(resources: PipelineResources, lane: LaneState) -> Progress:
         unfinished=lane.unfinished,
         waiting_since=_waiting_since(lane) if lane.unfinished else None,
         unsettled=len(lane.due),
+        overdue=find_overdue(lane),
         lost=offsets_lost(still_lost(resources, lane)),
         quarantined=last_share(resources, lane),
     )
@@ -214,6 +219,7 @@ def _refused_by_log(
     assert lane is not None
 
     def check() -> None:
+        require_due_decided(resources, lane, state, record=False)
         if lane.unfinished:
             for batch in lane.unfinished:
                 readable_ranges(batch, state, resources.spec.data_loss)

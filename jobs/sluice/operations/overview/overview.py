@@ -8,14 +8,16 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Protocol, TypeVar
 
+from sluice.moves import Move
 from sluice.offsets.batches import Batch
 from sluice.offsets.lag import Lag, age_at
 from sluice.offsets.quantities import format_count, format_duration, format_moment, known_sum
 from sluice.operations.history import SettledBatch
+from sluice.progress.overdue import Overdue
 from sluice.progress.undecodable import QuarantinedShare
 from sluice.spec.pipeline_spec import PipelineSpec
 
-# A run that is at work commits a batch within it.
+# A run that is at work commits a batch within it, and settles what it has committed.
 _LONGEST_BATCH = timedelta(hours=1)
 
 
@@ -23,7 +25,7 @@ class Condition(StrEnum):
     """How a pipeline is: the worst first."""
 
     STOPPED = "stopped"
-    """Its next run would be refused, or a planned batch stays uncommitted."""
+    """Its next run would be refused, or a planned batch stays uncommitted, or one unsettled."""
     UNKNOWN = "unknown"
     """Kafka, or the store, did not tell."""
     BEHIND = "behind"
@@ -44,6 +46,7 @@ class Progress:
     unfinished: tuple[Batch, ...] = ()
     waiting_since: datetime | None = None
     unsettled: int = 0
+    overdue: Overdue | None = None
     lost: int = 0
     quarantined: QuarantinedShare | None = None
 
@@ -148,15 +151,7 @@ class Overview:
         progress, patience = self.progress, self.spec.patience
         if self.refused:
             yield Condition.STOPPED, self.refused
-        since = progress.waiting_since if progress else None
-        if progress and since and self.asked - since > _LONGEST_BATCH:
-            named = format_count(len(progress.unfinished), "batch", "batches")
-            yield (
-                Condition.STOPPED,
-                f"{named} planned, and none committed since {format_moment(since)} UTC:"
-                f" {progress.unfinished[0]}. The log of `ingest` says why; the next run adopts what"
-                " is planned.",
-            )
+        yield from ((Condition.STOPPED, each) for each in self._stuck())
         if progress is None or self.lags is None:
             yield Condition.UNKNOWN, self.problem
         elif self.age is None:
@@ -176,6 +171,26 @@ class Overview:
             yield (
                 Condition.BEHIND,
                 f"{self.held_back.waiting}. End it at the producer, or wait for its timeout.",
+            )
+
+    def _stuck(self) -> Iterator[str]:
+        """The batches that should have got on by now."""
+        progress = self.progress
+        since = progress.waiting_since if progress else None
+        if progress and since and self.asked - since > _LONGEST_BATCH:
+            named = format_count(len(progress.unfinished), "batch", "batches")
+            yield (
+                f"{named} planned, and none committed since {format_moment(since)} UTC:"
+                f" {progress.unfinished[0]}. The log of `ingest` says why; the next run adopts what"
+                " is planned."
+            )
+        late = progress.overdue if progress else None
+        if late and self.asked - late.since > _LONGEST_BATCH:
+            named = format_count(late.batches, "batch", "batches")
+            yield (
+                f"{named} in the table without receipt, and none settled since"
+                f" {format_moment(late.since)} UTC: {late.batch}. The log of `settle` says why, as"
+                f" does `{Move('run', (self.spec.pipeline,))}`."
             )
 
 

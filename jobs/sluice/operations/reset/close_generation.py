@@ -26,13 +26,14 @@ from sluice.offsets.batches import BatchSequence
 from sluice.offsets.origin import Origin
 from sluice.offsets.resets import Reset
 from sluice.operations.reset.closed_receipts import write_closed_receipts
-from sluice.operations.reset.consent import confirm, require_none_erased_since
+from sluice.operations.reset.consent import confirm
 from sluice.operations.reset.decision import decide, require_decided, require_fencing
 from sluice.operations.reset.held_position import is_as_committed
 from sluice.operations.reset.left_behind import left_behind
 from sluice.operations.reset.preview import Preview, described, preview_of
 from sluice.operations.reset.repeats import Repetition, find_repetition
 from sluice.operations.reset.targets import Target, ToIntended
+from sluice.progress.interrupted import require_none_erased_since
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands

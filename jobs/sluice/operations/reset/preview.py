@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from sluice.offsets.batches import Batch
 from sluice.offsets.partition_log import Logs, PartitionLog
 from sluice.offsets.quarantined import RecordState
-from sluice.offsets.range_columns import LAST_OFFSET, OffsetScope
-from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition
+from sluice.offsets.range_columns import OffsetScope
+from sluice.offsets.ranges import TopicIdPartition, TopicPartition
 from sluice.offsets.resets import CursorMove, Reset, closed_unread, undone_backfills
-from sluice.progress.deletions import read_erased
-from sluice.progress.erased import Erased, RangeToReread
+from sluice.progress.erased import Erased
 from sluice.progress.held_batches import claimed_ends
+from sluice.progress.interrupted import erased_by, onwards
 from sluice.progress.lane_state import LaneState
 from sluice.progress.lanes import ReadLane, unfinished_batches
 from sluice.progress.quarantined_records import read_quarantined
@@ -130,7 +130,7 @@ def read_again(lane: LaneState, intended: Reset) -> OffsetScope:
     reached = lane.closed_by(intended).reach.ends
     return OffsetScope.of_ranges(
         {
-            each.after.place: [_onwards(each)]
+            each.after.place: [onwards(each)]
             for each in intended.cursor
             if each.after.offsets.start < reached.get((each.after.topic_id, each.partition), 0)
         }
@@ -143,23 +143,6 @@ def undone_by(lane: LaneState, intended: Reset) -> Iterator[Batch]:
     for closing in (*intended.earlier, intended):
         sequence, first = replace(closing.closes[0], lane="backfill"), closing.closed_at["backfill"]
         yield from lane.snapshot.batches(sequence, first + 1, last=claimed[sequence])
-
-
-def erased_by(lane: LaneState, intended: Reset, since: int = -1) -> Erased:
-    """The rows that others deleted and that the new generation would bring back.
-
-    Those that they deleted above a version of the data table.
-    """
-    return read_erased(
-        lane,
-        [RangeToReread(_onwards(each), each.after.topic_id) for each in intended.cursor],
-        since,
-    )
-
-
-def _onwards(moved: CursorMove) -> OffsetRange:
-    """All offsets from the new cursor on."""
-    return OffsetRange(moved.partition, moved.after.offsets.start, LAST_OFFSET)
 
 
 def _live_quarantine(

@@ -12,7 +12,7 @@ from sluice.errors import GapUnexplained, as_lines
 from sluice.offsets.batches import Batch
 from sluice.offsets.loss_causes import LossCause
 from sluice.offsets.origin import Origin
-from sluice.offsets.ranges import OffsetRange, TopicPartition
+from sluice.offsets.ranges import OffsetRange, TopicPartition, within
 from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import LANES
 from sluice.progress.lane_state import LaneState
@@ -70,7 +70,7 @@ def _require_all_match(
         raise GapUnexplained(
             as_lines(
                 [
-                    *(f"{each}: expected an unexplained gap there, found none" for each in others),
+                    *(_not_found(each, found) for each in others),
                     f"{pipeline}: unexplained in batches without a receipt:"
                     f" {'' if found else 'nothing'}",
                     *(f"{partition} {gap}" for partition, gap in found),
@@ -78,6 +78,13 @@ def _require_all_match(
                 ]
             )
         )
+
+
+def _not_found(asked: OffsetRange, found: Sequence[Unexplained]) -> str:
+    gaps = [OffsetRange(partition, gap.start, gap.end) for partition, gap in found]
+    if part := [each for each in gaps if within([asked], [each])]:
+        return f"{asked}: expected a whole unexplained gap, found none: name all of {part[0]}"
+    return f"{asked}: expected an unexplained gap there, found none"
 
 
 def _covers(accepted: OffsetRange, partition: TopicPartition, gap: UnexplainedGap) -> bool:

@@ -8,22 +8,28 @@ from itertools import groupby
 
 import numpy as np
 
+from sluice.offsets.offset_runs import OffsetRuns
 from sluice.offsets.ranges import OffsetRange, TopicPartition, merged, without
 from sluice.offsets.row_offsets import Mask, Offsets, Rows
 from sluice.progress.committed_ranges import CommittedRange
 from sluice.progress.evidence import Evidence
 
 _SHOWN = 5
+_RANGES_NAMED = 20
 
 
 @dataclass(frozen=True)
 class Violation:
-    """An invariant that does not hold, where, and what was expected and found."""
+    """An invariant that does not hold, where, and what was expected and found.
+
+    `again` is what puts it right when it is read again: Kafka holds the records of these offsets.
+    """
 
     invariant: str
     partition: TopicPartition
     expected: str
     found: str
+    again: tuple[OffsetRange, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.invariant}: {self.partition}: expected {self.expected}, found {self.found}"
@@ -47,27 +53,41 @@ BY_KAFKA = (SAME_LOG, "complete", "no phantom")
 def check(evidence: Evidence) -> list[Violation]:
     """The violations found in one partition; empty if all invariants hold."""
     found: list[Violation] = []
+    for invariant, repairable in _REPAIRABLE.items():
+        found += [Violation(invariant, evidence.partition, *each) for each in repairable(evidence)]
     for invariant, problems_of in _CHECKS.items():
         found += [Violation(invariant, evidence.partition, *each) for each in problems_of(evidence)]
     return found
 
 
 Problems = Iterator[tuple[str, str]]
+Repairable = Iterator[tuple[str, str, tuple[OffsetRange, ...]]]
 
 
-def _complete(evidence: Evidence) -> Problems:
+def _complete(evidence: Evidence) -> Repairable:
     required = evidence.visible[_in_ranges(evidence.visible, _ranges(evidence))]
     missing = np.setdiff1d(required, np.union1d(evidence.stored.offsets, evidence.excused))
     missing = missing[~_in_ranges(missing, merged(evidence.given_up))]
     if len(missing):
-        yield "every record that Kafka shows", f"{len(missing)} missing: {_sample(missing)}"
+        found = f"{len(missing)} missing: {_sample(missing)}"
+        yield "every record that Kafka shows", found, _again(evidence, missing)
 
 
-def _unique(evidence: Evidence) -> Problems:
+def _unique(evidence: Evidence) -> Repairable:
     offsets, counts = np.unique(evidence.stored.offsets, return_counts=True)
     repeated = offsets[counts > 1]
     if len(repeated):
-        yield "one row for an offset", f"{len(repeated)} offsets repeated: {_sample(repeated)}"
+        found = f"{len(repeated)} offsets repeated: {_sample(repeated)}"
+        yield "one row for an offset", found, _again(evidence, repeated)
+
+
+def _again(evidence: Evidence, offsets: Offsets) -> tuple[OffsetRange, ...]:
+    """Those that Kafka shows, and that batches have read; from first to last, where many apart."""
+    shown = np.intersect1d(offsets, evidence.visible)
+    spans = OffsetRuns.of(shown[_in_ranges(shown, _ranges(evidence))]).spans
+    if len(spans) > _RANGES_NAMED:
+        spans = [(spans[0][0], spans[-1][1])]
+    return tuple(OffsetRange(evidence.partition, *each) for each in spans)
 
 
 def _tiled(evidence: Evidence) -> Problems:
@@ -193,9 +213,8 @@ def _sample(offsets: Offsets) -> str:
     return f"{shown}{', …' if len(offsets) > _SHOWN else ''}"
 
 
+_REPAIRABLE = {"complete": _complete, "unique": _unique}
 _CHECKS = {
-    "complete": _complete,
-    "unique": _unique,
     "tiled": _tiled,
     "no phantom": _no_phantom,
     "accounted": _accounted,

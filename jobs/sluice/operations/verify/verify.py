@@ -7,12 +7,19 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sluice.errors import TableRefused
-from sluice.moves import Advice, advice
+from sluice.moves import Advice, Move, advice, options
 from sluice.offsets.doubts import Doubt
 from sluice.offsets.loss_spans import offsets_lost
 from sluice.offsets.partition_log import Logs
 from sluice.offsets.range_columns import OffsetScope
-from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition, span_of, without
+from sluice.offsets.ranges import (
+    OffsetRange,
+    TopicIdPartition,
+    TopicPartition,
+    merged,
+    span_of,
+    without,
+)
 from sluice.operations.verify.asked import asked_of
 from sluice.operations.verify.checks import BY_KAFKA, SAME_LOG, Violation
 from sluice.operations.verify.identity import read_identity
@@ -112,6 +119,7 @@ def verify(
         found = compare(proof)
     lost = still_lost(resources, lane)
     doubts = [each for each in (find_doubt(resources, e) for e in asked.unsettled) if each]
+    ways_on = (*identity.advice(lane.pipeline), *_ways_on(resources, lane, doubts, found))
     return Verdict(
         batches=asked.batches,
         records=sum(asked.rows.values()),
@@ -122,7 +130,7 @@ def verify(
         losses=len(lost),
         skipped=_skipped(lane),
         deleted=tuple(_deleted(deletions)),
-        advice=(*identity.advice(lane.pipeline), *_ways_on(resources, lane, doubts, found)),
+        advice=ways_on or tuple(_rereading(lane.pipeline, found)),
     )
 
 
@@ -141,6 +149,13 @@ def _ways_on(
         yield advice(refused)
     if found.violations:
         yield from map(Advice, unfinished_backfill(read_unchecked(resources, "backfill")))
+
+
+def _rereading(pipeline: str, found: Found) -> Iterator[Advice]:
+    """What puts missing and repeated rows right, where nothing else has to be done first."""
+    if again := merged(part for each in found.violations for part in each.again):
+        reread = Move("reprocess", (pipeline, *options("--range", again)))
+        yield advice(reread, " puts right what is missing or repeated: Kafka holds it.")
 
 
 def _in_doubt(doubts: Iterable[Doubt]) -> Iterator[Violation]:

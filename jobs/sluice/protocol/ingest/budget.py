@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from sluice.errors import TooManyQuarantined, as_lines
 from sluice.lake.port import BatchAttempt, QuarantineResult
-from sluice.moves import Move, advice
+from sluice.moves import Advice, Move, advice
+from sluice.offsets.batches import BatchSequence
 from sluice.offsets.quarantined import QuarantinedRecord, RecordState
 from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.ranges import OffsetRange, TopicIdPartition
@@ -51,10 +52,22 @@ def require_within_budget(
                 advice(
                     Move("quarantine list", (resources.spec.pipeline,)),
                     " shows all reasons. Correct the schema in the spec, or raise"
-                    " quarantine.max_ratio, and run again.",
+                    " quarantine.max_ratio, and ",
+                    _again(attempt.batch.sequence),
                 ),
             ]
         )
+    )
+
+
+def _again(sequence: BatchSequence) -> Advice:
+    """How the same batch is tried once more."""
+    if sequence.lane == "forward":
+        return Advice("run again.")
+    return advice(
+        "give the same command again: a run does not try it. ",
+        Move("reset", (sequence.pipeline, "--shift-by", "0")),
+        " gives it up.",
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from sluice.broker.port import NamedTopics
 from sluice.offsets.batches import Batch
 from sluice.offsets.doubts import Doubt, doubt_about, doubt_marked
+from sluice.offsets.partition_log import KafkaState
 from sluice.progress.lane_state import LaneState
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
@@ -16,24 +17,37 @@ from sluice.progress.retries import until_it_lands
 log = logging.getLogger(__name__)
 
 
-def find_doubt(resources: PipelineResources, batch: Batch) -> Doubt | None:
-    """What is recorded about a committed batch, else what Kafka says now; nothing is written."""
+def find_doubt(
+    resources: PipelineResources, batch: Batch, told: KafkaState | None = None
+) -> Doubt | None:
+    """What is recorded about a committed batch, else what Kafka says now; nothing is written.
+
+    Kafka is asked, unless it has `told` before.
+    """
     if not batch.span:
         return None
-    return resources.offsets.snapshot().doubt_about(batch) or evident_doubt(resources, batch)
+    return resources.offsets.snapshot().doubt_about(batch) or evident_doubt(resources, batch, told)
 
 
-def evident_doubt(resources: PipelineResources, batch: Batch) -> Doubt | None:
+def evident_doubt(
+    resources: PipelineResources, batch: Batch, told: KafkaState | None = None
+) -> Doubt | None:
     """What the data table says about a batch, else what Kafka does: without the offsets table."""
     if marked := doubt_marked(batch, resources.data.snapshot().doubtful(batch)):
         return marked
     read = sorted({each.offsets.partition.topic for each in batch.ranges if each.offsets.span})
-    return doubt_about(batch, resources.kafka.state(NamedTopics(read)))
+    return doubt_about(batch, told or resources.kafka.state(NamedTopics(read)))
 
 
-def require_no_doubt(resources: PipelineResources, batch: Batch, *, record: bool = True) -> None:
+def require_no_doubt(
+    resources: PipelineResources,
+    batch: Batch,
+    told: KafkaState | None = None,
+    *,
+    record: bool = True,
+) -> None:
     """Raises BatchInDoubt; with `record`, once whoever comes next will find the doubt again."""
-    doubt = find_doubt(resources, batch)
+    doubt = find_doubt(resources, batch, told)
     if doubt is None:
         return
     if record and doubt.lasting:
@@ -42,14 +56,18 @@ def require_no_doubt(resources: PipelineResources, batch: Batch, *, record: bool
 
 
 def require_due_decided(
-    resources: PipelineResources, lane: LaneState, *, record: bool = True
+    resources: PipelineResources,
+    lane: LaneState,
+    told: KafkaState | None = None,
+    *,
+    record: bool = True,
 ) -> None:
     """As `require_no_doubt`, for each batch of a lane that waits for its receipt.
 
     Before anything is said about what comes next: no command that this names decides about them.
     """
     for batch in lane.due:
-        require_no_doubt(resources, batch, record=record)
+        require_no_doubt(resources, batch, told, record=record)
 
 
 def _record(resources: PipelineResources, doubt: Doubt) -> None:

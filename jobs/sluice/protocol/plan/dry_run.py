@@ -12,8 +12,10 @@ from sluice.offsets.plan import Plan
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.resets import Resets
 from sluice.progress.former_registries import former_lines
+from sluice.progress.interrupted import require_finishable
 from sluice.progress.lane_state import LaneState
 from sluice.progress.lanes import read_lane
+from sluice.progress.overdue import without_receipt
 from sluice.progress.readers import spec_to_plan
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.plan.doubts import require_due_decided
@@ -54,6 +56,7 @@ def dry_run(resources: PipelineResources) -> Outlook:
         max_records_per_batch=resources.spec.max_records_per_batch,
         notes=(
             *interrupted_reset(lane.resets),
+            *without_receipt(lane),
             *_start_note(resources, lane.snapshot),
             *told,
             *told_of_table(spec, lane.data),
@@ -68,6 +71,7 @@ def dry_run(resources: PipelineResources) -> Outlook:
 def next_work(resources: PipelineResources, lane: LaneState, state: KafkaState) -> Plan:
     """What the next run adds to what is unfinished. Raises what would refuse that run."""
     require_due_decided(resources, lane, record=False)
+    require_finishable(lane)
     require_fitting_table(resources.kept_spec, lane.data)
     if not lane.unfinished:
         new = next_plan(resources, lane, state)
