@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import write_deltalake
@@ -82,3 +84,20 @@ def test_what_kafka_no_longer_holds_is_not_promised(hand: Hand) -> None:
     verdict = hand.world.pipeline().verify(lambda *_: None)
     assert "unique" in {each.invariant for each in verdict.violations}
     assert verdict.advice == ()
+
+
+def test_what_others_deleted_is_not_read_again_where_their_files_are_gone(hand: Hand) -> None:
+    """Maintenance has removed them: nothing tells which row it was."""
+    hand.produce(0, 1, 2)
+    hand.does("run")
+    hand.table().delete("_offset = 1")
+    hand.is_exact()
+    hand.world.clock.advance(timedelta(days=8))
+    hand.does("maintain")
+    verdict = hand.world.pipeline().verify(lambda *_: None)
+    assert {each.invariant for each in verdict.violations} == {"complete", "accounted"}
+    (told,) = verdict.advice
+    assert "others took rows away in version" in str(told)
+    assert [each.command for each in told.moves] == ["verify"]
+    later = hand.world.pipeline().verify(lambda *_: None, hand.world.clock.now())
+    assert not later.violations

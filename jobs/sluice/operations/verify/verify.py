@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sluice.errors import TableRefused
-from sluice.moves import Advice, Move, advice, options
+from sluice.moves import YOUR_WORDS, Advice, Move, advice, options
 from sluice.offsets.doubts import Doubt
 from sluice.offsets.loss_spans import offsets_lost
 from sluice.offsets.partition_log import Logs
@@ -130,7 +130,7 @@ def verify(
         losses=len(lost),
         skipped=_skipped(lane),
         deleted=tuple(_deleted(deletions)),
-        advice=ways_on or tuple(_rereading(lane.pipeline, found)),
+        advice=ways_on or tuple(_rereading(lane.pipeline, found, deletions)),
     )
 
 
@@ -151,9 +151,23 @@ def _ways_on(
         yield from map(Advice, unfinished_backfill(read_unchecked(resources, "backfill")))
 
 
-def _rereading(pipeline: str, found: Found) -> Iterator[Advice]:
-    """What puts missing and repeated rows right, where nothing else has to be done first."""
-    if again := merged(part for each in found.violations for part in each.again):
+def _rereading(
+    pipeline: str, found: Found, deletions: Mapping[TableCommit, StoredCoordinates | None]
+) -> Iterator[Advice]:
+    """What puts missing and repeated rows right, where nothing else has to be done first.
+
+    Not where others may have deleted them, and nothing tells which rows they took.
+    """
+    untold = [each for each, rows in deletions.items() if rows is None]
+    if untold and found.violations:
+        named = ", ".join(f"{each.version} ({each.operation})" for each in untold)
+        yield advice(
+            f"others took rows away in version {named}, and the files that tell which are gone:"
+            " what is missing may be among them. ",
+            Move("verify", (pipeline, "--since", YOUR_WORDS)),
+            " proves what was committed after that.",
+        )
+    elif again := merged(part for each in found.violations for part in each.again):
         reread = Move("reprocess", (pipeline, *options("--range", again)))
         yield advice(reread, " puts right what is missing or repeated: Kafka holds it.")
 
