@@ -65,24 +65,6 @@ def test_rows_of_batches_that_the_log_has_forgotten_are_not_lost(hand: Hand, hel
     hand.is_exact()
 
 
-def test_an_offset_stays_skipped_behind_a_reset_that_leaves_the_cursor_where_it_is(
-    hand: Hand,
-) -> None:
-    """A reset gives an unfinished plan up, as for smaller batches; below the offset it reads it."""
-    hand.produce(0, 1)
-    hand.does("run")
-    hand.produce(2, 3, 4)
-    hand.does("plan only")
-    hand.does("reset", "--skip", "t[0]@3")
-    hand.does("reset", "--shift-by", "0")
-    hand.does("run")
-    assert hand.rows() == [0, 1, 2, 4]
-    hand.is_exact(3)
-    hand.does("reset", "--to-offsets", "t[0]=3")
-    hand.does("run")
-    assert hand.rows() == [0, 1, 2, 3, 4]
-
-
 def test_what_is_known_of_a_topic_that_is_gone_is_told_until_it_is_left_out(hand: Hand) -> None:
     """Also behind the reset that gives the plan up, as the first message says."""
     hand.produce(0, 1, 2)

@@ -13,6 +13,7 @@ from sluice.operations.reset.targets import named_target, to_earliest
 from sluice.operations.status import PipelineStatus
 
 from tests.simulation.by_hand import Hand
+from tests.worlds.memory_log import Record
 
 PARTITION = TopicPartition("t", 0)
 INTERRUPTED = "the reset to generation 2 (simulated) was interrupted"
@@ -124,3 +125,20 @@ def test_a_reset_over_a_file_that_is_gone_is_refused_as_its_preview_is(
     assert hand.versions() == before
     hand.does("reset", "--shift-by", "-2")
     hand.does("run")
+
+
+def test_a_reset_of_another_topic_is_not_refused_for_a_file_that_is_gone(hand: Hand) -> None:
+    world = hand.world
+    world.kafka.create_topic("u", 1)
+    world.keys = {**world.keys, "topics": ["t", "u"]}
+    now = int(world.clock.now().timestamp() * 1000)
+    world.kafka.produce("u", 0, [Record(b'{"id": 10}', b"k", now, ())], None)
+    hand.does("run")
+    of_u = hand.table().file_uris()
+    hand.produce(0, 1)
+    hand.does("run")
+    for each in of_u:
+        Path(each).unlink()
+    hand.does("reset", "--to-earliest", "--topic", "t")
+    hand.does("run")
+    assert "a file of the table is gone" in str(hand.refused("reset", "--to-earliest"))

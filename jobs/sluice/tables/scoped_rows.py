@@ -77,7 +77,8 @@ def has_rows(table: DeltaTable) -> bool:
 def require_files_at(table: DeltaTable, scope: OffsetScope) -> None:
     """Raises TableRefused where a file that may have such rows is gone; none is read."""
     with reading(table.table_uri):
-        require_files(table, _conditions(scope))
+        topics = sorted({each.topic_id for each in scope.places})
+        require_files(table, [*_conditions(scope), ("_topic_id", "in", topics)])
 
 
 def chunks_at(

@@ -16,9 +16,9 @@ from sluice.operations.reset.skip_rules import (
     merge_skips,
     one_offset,
     skip_losses,
+    still_ahead,
 )
 from sluice.protocol.plan.cutting import cut_around
-from sluice.protocol.plan.kept_skips import still_ahead
 from sluice.protocol.plan.next_batches import plan_next
 
 from tests.unit.builders import (

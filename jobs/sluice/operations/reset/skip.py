@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from sluice.errors import CommitConflict
 from sluice.failpoints import reach
-from sluice.offsets.batches import Batch
+from sluice.offsets.batches import Batch, BatchSequence
+from sluice.offsets.losses import Skipped, recorded_skips
 from sluice.offsets.notation import Positions
 from sluice.offsets.origin import Origin
 from sluice.offsets.plan import Plan
@@ -20,16 +21,23 @@ from sluice.offsets.resets import require_as_previewed
 from sluice.operations.reset.close_generation import finish_reset, start_generation
 from sluice.operations.reset.decision import decide_reset
 from sluice.operations.reset.held_position import held_position
-from sluice.operations.reset.skip_rules import Skip, merge_skips, one_offset, skip_losses
+from sluice.operations.reset.skip_rules import (
+    Skip,
+    merge_skips,
+    one_offset,
+    skip_losses,
+    still_ahead,
+)
 from sluice.operations.reset.targets import to_table
 from sluice.progress.lane_state import LaneState
 from sluice.progress.lanes import read_lane, unfinished_batches
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
 from sluice.protocol.plan.doubts import require_due_decided
-from sluice.protocol.plan.kept_skips import skips_ahead, skips_of
 from sluice.protocol.plan.start import PositionAnswers
 from sluice.protocol.plan.write_plan import next_plan, write_plan
+from sluice.tables.offsets_rows import read_losses
+from sluice.tables.offsets_snapshot import OffsetsSnapshot
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +50,7 @@ def preview_skip(
     Raises SettingsError for offsets that cannot be skipped, and what planning and resetting raise.
     """
     lane = read_lane(resources)
-    recorded = {each.offsets: each for each in skips_of(lane.snapshot, lane.sequence)}
+    recorded = {each.offsets: each for each in _recorded_skips_of(lane.snapshot, lane.sequence)}
     requested = {
         at: offset for at, offset in positions.items() if one_offset(at, offset) not in recorded
     }
@@ -53,7 +61,7 @@ def preview_skip(
     position, pending = held_position(lane), lane.resets.interrupted
     logs = PositionAnswers(resources).logs(position.cluster_id)
     new = skip_losses(requested, position.cursor, logs, actor, reason)
-    skips = merge_skips(skips_ahead(lane, position.cursor), new)
+    skips = merge_skips(still_ahead(_all_recorded(lane), position.cursor), new)
     unfinished: tuple[Batch, ...] = ()
     intended = None
     if lane.unfinished:
@@ -119,3 +127,17 @@ def _plan_around(resources: PipelineResources, found: Skip, origin: Origin) -> P
     except _PlanChanged:
         log.info("%s: another process planned first; deciding again", resources.spec.pipeline)
         raise CommitConflict("another process planned in between") from None
+
+
+def _recorded_skips_of(snapshot: OffsetsSnapshot, sequence: BatchSequence) -> list[Skipped]:
+    return recorded_skips(read_losses(snapshot.rows(sequence, ["loss"])))
+
+
+def _all_recorded(lane: LaneState) -> list[Skipped]:
+    """The generation's skips, and those of generations that ended where this one continues."""
+    sequence = lane.sequence
+    found = _recorded_skips_of(lane.snapshot, sequence)
+    while (opening := lane.resets.by_generation.get(sequence.generation)) and opening.stays:
+        sequence = replace(sequence, generation=sequence.generation - 1)
+        found += _recorded_skips_of(lane.snapshot, sequence)
+    return found

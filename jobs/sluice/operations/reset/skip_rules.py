@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sluice.errors import SettingsError, as_lines
@@ -99,6 +99,17 @@ def _refusal(offset: int, last: PlannedRange | None, partition: TopicPartition, 
     if offset >= log.last_stable_offset:
         return f"expected an offset that can be read, found the LSO {log.last_stable_offset}"
     return ""
+
+
+def still_ahead(skips: Iterable[Skipped], cursor: Cursor) -> list[Skipped]:
+    """The skips that no committed batch has passed yet."""
+    return [
+        each
+        for each in skips
+        if (last := cursor.get(each.offsets.partition)) is not None
+        and each.topic_id == last.topic_id
+        and each.offsets.start >= last.offsets.end
+    ]
 
 
 def merge_skips(carried: Sequence[Skipped], new: Sequence[Skipped]) -> tuple[Skipped, ...]:

@@ -82,12 +82,10 @@ def _unique(evidence: Evidence) -> Repairable:
 
 
 def _again(evidence: Evidence, offsets: Offsets) -> tuple[OffsetRange, ...]:
-    """Those that Kafka shows, and that batches have read; from first to last, where many apart."""
+    """Those that Kafka shows, and that batches have read: the first ones, where many lie apart."""
     shown = np.intersect1d(offsets, evidence.visible)
     spans = OffsetRuns.of(shown[_in_ranges(shown, _ranges(evidence))]).spans
-    if len(spans) > _RANGES_NAMED:
-        spans = [(spans[0][0], spans[-1][1])]
-    return tuple(OffsetRange(evidence.partition, *each) for each in spans)
+    return tuple(OffsetRange(evidence.partition, *each) for each in spans[:_RANGES_NAMED])
 
 
 def _tiled(evidence: Evidence) -> Problems:

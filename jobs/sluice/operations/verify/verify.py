@@ -16,8 +16,8 @@ from sluice.offsets.ranges import (
     OffsetRange,
     TopicIdPartition,
     TopicPartition,
-    merged,
     span_of,
+    within,
     without,
 )
 from sluice.operations.verify.asked import asked_of
@@ -130,7 +130,7 @@ def verify(
         losses=len(lost),
         skipped=_skipped(lane),
         deleted=tuple(_deleted(deletions)),
-        advice=ways_on or tuple(_rereading(lane.pipeline, found, deletions)),
+        advice=ways_on or tuple(_rereading(lane, found, deletions)),
     )
 
 
@@ -152,23 +152,25 @@ def _ways_on(
 
 
 def _rereading(
-    pipeline: str, found: Found, deletions: Mapping[TableCommit, StoredCoordinates | None]
+    lane: LaneState, found: Found, deletions: Mapping[TableCommit, StoredCoordinates | None]
 ) -> Iterator[Advice]:
     """What puts missing and repeated rows right, where nothing else has to be done first.
 
-    Not where others may have deleted them, and nothing tells which rows they took.
+    Not where others may have deleted them, and nothing tells which rows they took; nor above the
+    cursor, which the next run reads.
     """
     untold = [each for each, rows in deletions.items() if rows is None]
+    below = [OffsetRange(at, 0, end) for at, end in lane.positions.items()]
     if untold and found.violations:
         named = ", ".join(f"{each.version} ({each.operation})" for each in untold)
         yield advice(
             f"others took rows away in version {named}, and the files that tell which are gone:"
             " what is missing may be among them. ",
-            Move("verify", (pipeline, "--since", YOUR_WORDS)),
+            Move("verify", (lane.pipeline, "--since", YOUR_WORDS)),
             " proves what was committed after that.",
         )
-    elif again := merged(part for each in found.violations for part in each.again):
-        reread = Move("reprocess", (pipeline, *options("--range", again)))
+    elif again := within((part for each in found.violations for part in each.again), below):
+        reread = Move("reprocess", (lane.pipeline, *options("--range", again)))
         yield advice(reread, " puts right what is missing or repeated: Kafka holds it.")
 
 

@@ -23,7 +23,6 @@ from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
 from sluice.protocol.plan.doubts import require_due_decided
 from sluice.protocol.plan.foreign_settings import require_replaceable
-from sluice.protocol.plan.kept_skips import kept_skips
 from sluice.protocol.plan.known_warehouse import require_known_warehouse
 from sluice.protocol.plan.lags import held_back_partitions
 from sluice.protocol.plan.log_changes import Finding
@@ -134,8 +133,7 @@ def next_plan(
             *undone_for_good(resources, lane, state),
         ]
         require_none_beyond(resources, lane, state)
-        around = skips or kept_skips(lane)
-        new = plan_next(resources.spec, lane.history, state, around, changes, lane.reach)
+        new = plan_next(resources.spec, lane.history, state, skips, changes, lane.reach)
         return replace(new, losses=(*new.losses, *lost_with(lane, new.losses)))
     require_known_warehouse(resources.tables)
     require_new(resources, state)
