@@ -32,6 +32,7 @@ from tests.simulation.told import (
     Told,
     committed_aside,
     cursors,
+    first_planned,
     planned_ends,
     read_tables,
     stored,
@@ -119,12 +120,14 @@ class Judge:
         yield from closed_aside(self._before(), tables)
         if done.green and done.command.name == "recover" and _begins_anew(tables):
             # It begins anew, and owes no more of what Kafka holds, or the log cleaner took, than
-            # any new pipeline does.
+            # any new pipeline does; nor of batches that only rows told of.
             gone, ends = self.world.books.gone, planned_ends(self._before())
+            begun = first_planned(self._before())
             self.remembered &= {
                 each
                 for each, why in gone.items()
-                if why != "compaction" and each.offset < ends.get(each[:2], 0)
+                if why != "compaction"
+                and begun.get(each[:2], each.offset) <= each.offset < ends.get(each[:2], 0)
             }
             # Nor does anything tell what the table that is gone had lacked, or without an offsets
             # table what it had.
