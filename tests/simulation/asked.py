@@ -33,13 +33,15 @@ _ANYWHERE = ("--to-latest", "--to-offsets", "--to-datetime", "--to-group")
 def asked_again(world: World, command: Command, before: Tables) -> Asked:
     """Which records a backfill, a reprocess or a replay is asked for.
 
-    The time of a record whose row has vanished, or was dropped, is not known to a window.
+    The time of a record whose row has vanished, or was dropped, is not known to a window; nor of
+    one that was skipped.
     """
     options = command.options()
     if command.name == "backfill":
         start, end = (_milliseconds(options[each][0]) for each in ("--from", "--to"))
-        dropped_once = {key for key, why in Told.of(before).booked() if why.startswith("dropped")}
-        timeless = world.vanished | (dropped_once - stored(before))
+        booked = Told.of(before).booked()
+        without_row = {key for key, why in booked if why.startswith(("dropped", "skipped"))}
+        timeless = world.vanished | (without_row - stored(before))
         return lambda shown, offset, record: (
             start <= record.timestamp < end
             and Key(shown.topic_id, shown.partition, offset) not in timeless
