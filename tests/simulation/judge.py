@@ -64,6 +64,8 @@ class Judge:
     remembered: set[Key] = field(default_factory=set)
     told_for: set[Key] = field(default_factory=set)
     taken: set[Key] = field(default_factory=set)
+    # What recoveries have told as not in a copy: the offsets table alone remembers it.
+    left_behind: set[Key] = field(default_factory=set)
     was: list[list[int]] = field(default_factory=list)
     greens: int = 0
     judged_actions: int = 0
@@ -137,6 +139,8 @@ class Judge:
             self.world.vanished.clear()
         if done.green and done.command.name == "recover":
             self.world.let_go.update(self._told_by_nothing(tables))
+            booked = Told.of(tables).booked()
+            self.left_behind |= {key for key, why in booked if why.startswith("not in the copy")}
             if "trips" in self.world.put_back and not self._before().offsets.rows:
                 # Nor does anything tell what came after an older copy.
                 self.remembered &= stored(tables)
@@ -166,8 +170,10 @@ class Judge:
         """Records without a row where only a copy's rows told a recovery what was there."""
         before = self._before()
         same = before.offsets.rows and before.offsets.table_id == tables.offsets.table_id
-        if before.data.landed or same:
+        if same:
             return set()
+        if before.data.landed:
+            return self.left_behind - stored(tables)
         ends: dict[tuple[str, int], int] = {
             (row["topic_id"], row["partition"]): row["cursor_after"]
             for row in sorted(tables.offsets.rows, key=lambda each: each["generation"])
