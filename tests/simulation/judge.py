@@ -31,9 +31,9 @@ from tests.simulation.rows import content_of_row, key_of
 from tests.simulation.told import (
     Tables,
     Told,
+    beginnings,
     committed_aside,
     cursors,
-    first_planned,
     planned_ends,
     read_tables,
     stored,
@@ -125,7 +125,7 @@ class Judge:
             # It begins anew, and owes no more of what Kafka holds, or the log cleaner took, than
             # any new pipeline does; nor of batches that only rows told of.
             gone, ends = self.world.books.gone, planned_ends(self._before())
-            begun = first_planned(self._before())
+            begun = beginnings(self._before())
             self.remembered &= {
                 each
                 for each, why in gone.items()

@@ -113,16 +113,6 @@ def planned_ends(tables: Tables) -> dict[tuple[str, int], int]:
     return found
 
 
-def first_planned(tables: Tables) -> dict[tuple[str, int], int]:
-    """Where the first plan of each partition begins, by topic id."""
-    found: dict[tuple[str, int], int] = {}
-    for row in tables.offsets.rows:
-        if row["event"] == "planned":
-            place = row["topic_id"], row["partition"]
-            found[place] = min(found.get(place, row["start_offset"]), row["start_offset"])
-    return found
-
-
 def waiting(tables: Tables) -> set[Key]:
     """The places that a backfill has planned to read again, and whose batch has not landed."""
     landed = tables.data.transactions

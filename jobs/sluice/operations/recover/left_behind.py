@@ -45,11 +45,13 @@ def rows_left_behind(
                 scope = OffsetScope.of_ranges({place: [planned.offsets]})
                 there = state.data.coordinates_in(scope).offsets(place)
                 apart = aside(planned) if aside is not None else NO_ROWS.offsets
+                lacking = _lacking(line, there, apart)
+                if not lacking:
+                    continue
                 missing = missing_ranges(span, np.union1d(there, apart))
                 among = _rows_among(line, missing, explain)
                 rows = [replace(planned.offsets, start=start, end=end) for start, end in among]
-                rows = _deleted_first(state, place, rows)
-                for offsets in first_of(rows, _lacking(line, there, apart)):
+                for offsets in first_of(_deleted_first(state, place, rows), lacking):
                     loss = Loss(offsets, planned.topic_id, cause, str(batch))
                     yield Hole(sequence, batch.cluster_id, loss)
 

@@ -130,7 +130,7 @@ def _finished_first(resources: PipelineResources) -> Reset | None:
     try:
         lane = read_unchecked(resources)
         intended = decide(resources, lane, ToIntended(pending), pending.reason)
-        require_none_erased_since(lane, intended, pending, bring_back_erased=False)
+        require_none_erased_since(lane, intended, pending)
     except _GIVEN_UP:
         return None
     return pending

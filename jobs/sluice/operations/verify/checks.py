@@ -53,18 +53,16 @@ BY_KAFKA = (SAME_LOG, "complete", "no phantom")
 def check(evidence: Evidence) -> list[Violation]:
     """The violations found in one partition; empty if all invariants hold."""
     found: list[Violation] = []
-    for invariant, repairable in _REPAIRABLE.items():
-        found += [Violation(invariant, evidence.partition, *each) for each in repairable(evidence)]
     for invariant, problems_of in _CHECKS.items():
         found += [Violation(invariant, evidence.partition, *each) for each in problems_of(evidence)]
     return found
 
 
-Problems = Iterator[tuple[str, str]]
-Repairable = Iterator[tuple[str, str, tuple[OffsetRange, ...]]]
+Problems = Iterator[tuple[str, str] | tuple[str, str, tuple[OffsetRange, ...]]]
+"""What was expected, what was found, and what puts it right when it is read again, if anything."""
 
 
-def _complete(evidence: Evidence) -> Repairable:
+def _complete(evidence: Evidence) -> Problems:
     required = evidence.visible[_in_ranges(evidence.visible, _ranges(evidence))]
     missing = np.setdiff1d(required, np.union1d(evidence.stored.offsets, evidence.excused))
     missing = missing[~_in_ranges(missing, merged(evidence.given_up))]
@@ -73,7 +71,7 @@ def _complete(evidence: Evidence) -> Repairable:
         yield "every record that Kafka shows", found, _again(evidence, missing)
 
 
-def _unique(evidence: Evidence) -> Repairable:
+def _unique(evidence: Evidence) -> Problems:
     offsets, counts = np.unique(evidence.stored.offsets, return_counts=True)
     repeated = offsets[counts > 1]
     if len(repeated):
@@ -158,7 +156,7 @@ def _accounted(evidence: Evidence) -> Problems:
 
 def _differing(
     evidence: Evidence, place: int, counts: Sequence[tuple[int, int, str]], missing: int
-) -> Problems:
+) -> Iterator[tuple[str, str]]:
     """Where a receipt counts other rows than there are, and nothing excuses just these."""
     more = sum(max(0, there - stated) for stated, there, _ in counts)
     # Rows of a batch that was closed uncounted.
@@ -211,8 +209,9 @@ def _sample(offsets: Offsets) -> str:
     return f"{shown}{', …' if len(offsets) > _SHOWN else ''}"
 
 
-_REPAIRABLE = {"complete": _complete, "unique": _unique}
 _CHECKS = {
+    "complete": _complete,
+    "unique": _unique,
     "tiled": _tiled,
     "no phantom": _no_phantom,
     "accounted": _accounted,
