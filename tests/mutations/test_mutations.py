@@ -85,10 +85,13 @@ def test_a_mutation_turns_the_oracle_red(
 
 @pytest.mark.parametrize("mutation", SEEN_BY_TESTS, ids=lambda each: each.name)
 def test_a_mutation_turns_its_test_red(mutation: SeenByTest, tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": f"{plant(mutation, tmp_path)}{os.pathsep}{ROOT}"}
+    # The part is one of the mutations, not of their tests.
+    environment.pop("SLUICE_TEST_PART", None)
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", mutation.test],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": f"{plant(mutation, tmp_path)}{os.pathsep}{ROOT}"},
+        env=environment,
         capture_output=True,
         text=True,
         timeout=300,

@@ -8,6 +8,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 import click
 import pytest
@@ -133,6 +134,7 @@ def accepts(move: Move) -> None:
 _VALUES = {
     "--topic": "trips",
     "--range": "trips[0] [3, 7)",
+    "--since": "P1D",
     "--accept-gap": "trips[0] [3, 7)",
     "--reason": YOUR_WORDS,
 }
@@ -196,8 +198,9 @@ def test_other_texts_than_those_of_moves_name_no_command() -> None:
 def test_every_move_is_a_command_with_options_of_its_own(place: str, made: ast.Call) -> None:
     name, *arguments = made.args
     assert isinstance(name, ast.Constant), place
-    words = [word for each in arguments for word in words_of(each)]
-    accepts(Move(name.value, tuple(words)))
+    words = ["", *(word for each in arguments for word in words_of(each))]
+    told = [_VALUES.get(of, to) if to == YOUR_WORDS else to for of, to in pairwise(words)]
+    accepts(Move(name.value, tuple(told)))
 
 
 def test_moves_are_found_in_the_sources() -> None:
