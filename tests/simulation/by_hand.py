@@ -59,6 +59,12 @@ class Hand:
             done = self.world.go_on(process, 0)
         raise AssertionError(f"it ended before {point!r}")
 
+    def goes_on(self, process: Process) -> None:
+        """A command that stands still ends, and well."""
+        done = self.world.go_on(process, None)
+        assert done is not None
+        assert done.green, f"{process.command}: {done.problem}"
+
     def table(self, name: str = "trips") -> DeltaTable:
         return DeltaTable(self.world.table(name))
 

@@ -101,15 +101,17 @@ def lacking_but_for(lane: LaneState, planned: Sequence[PlannedRange]) -> list[La
 def lost_with(lane: LaneState, losses: Sequence[Loss]) -> list[Loss]:
     """The lacking rows that are lost with offsets that were to be read again: a loss for each.
 
-    A quarantine table that was dropped lacks none of what a reset reads again, until that is gone.
+    A quarantine table lacks none of what is read again, until that is gone. A backfill takes that
+    as lost, whatever the spec says.
     """
     gone: dict[TopicIdPartition, list[OffsetRange]] = {}
     for loss in losses:
         if loss.cause.kind is not LossKind.SKIPPED:
             gone.setdefault(loss.place, []).append(loss.offsets)
-    if lane.generation == 1 or not gone:
+    if not gone:
         return []
-    cause = LossCause(LossKind.ASIDE_GONE, "on_data_loss")
+    backfill = lane.sequence.lane != LANES[0]
+    cause = LossCause(LossKind.ASIDE_GONE, "backfill" if backfill else "on_data_loss")
     planned = [
         replace(each, offsets=part)
         for each in to_be_read(lane)

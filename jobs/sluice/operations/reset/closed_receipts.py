@@ -16,7 +16,11 @@ from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
 from sluice.protocol.settle.acceptance import acceptance
 from sluice.protocol.settle.close_quarantine import fence_quarantine
-from sluice.protocol.settle.write_receipts import count_batch, doubt_about_topics
+from sluice.protocol.settle.write_receipts import (
+    count_batch,
+    doubt_about_topics,
+    with_earlier_losses,
+)
 
 log = logging.getLogger(__name__)
 
@@ -77,4 +81,4 @@ def _write_next(
 def _count(resources: PipelineResources, state: LaneState, batch: Batch) -> Receipt:
     accept = acceptance(resources.spec.data_loss, batch.sequence.lane)
     doubt_about_topics(resources, batch, decided=False)
-    return count_batch(resources, state, batch, accept)
+    return with_earlier_losses(state, count_batch(resources, state, batch, accept))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from sluice.offsets.batches import Batch, Lane
 from sluice.offsets.origin import Origin
 from sluice.offsets.receipts import Receipt
 from sluice.progress.judged import mark_judged
+from sluice.progress.lacking_rows import lost_with
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lanes import read_lane
 from sluice.progress.resources import PipelineResources
@@ -129,7 +130,8 @@ def _write_receipt(
     doubt: str,
 ) -> Receipt | None:
     """Write one receipt; None if another process wrote it first. Raises CommitConflict."""
-    receipt = count_batch(resources, state, batch, accept, doubt)
+    counted = count_batch(resources, state, batch, accept, doubt)
+    receipt = with_earlier_losses(state, counted)
     try:
         state.snapshot.append_receipt(receipt, origin)
     except CommitConflict:
@@ -148,6 +150,13 @@ def count_batch(
     aside = partial(quarantined_by, resources, state, batch)
     landed = batch.in_tables(state.data.table_id, state.quarantine.table_id)
     return account(landed, state.data, aside, explanations(resources, state, batch), accept, doubt)
+
+
+def with_earlier_losses(state: LaneState, receipt: Receipt) -> Receipt:
+    """With the quarantined records that are gone, and that the batch was to read again."""
+    if receipt.batch.mode == "append":
+        return receipt
+    return replace(receipt, losses=(*receipt.losses, *lost_with(state, receipt.losses)))
 
 
 def _log_receipt(receipt: Receipt) -> None:
