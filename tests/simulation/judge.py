@@ -350,5 +350,12 @@ class Judge:
 
 
 def _begins_anew(tables: Tables) -> bool:
-    """Whether a recovery has left nothing that tells of the pipeline."""
-    return tables.data.version < 0 or not (tables.data.rows or tables.offsets.rows)
+    """Whether a recovery has left nothing that tells what was read.
+
+    Where nothing has landed in a copy, a fence may tell that a generation began: at the log start.
+    """
+    told = [
+        e for e in tables.offsets.rows if e["cursor_after"] not in (None, e["log_start_offset"])
+    ]
+    nothing = not told if not tables.data.landed else not tables.offsets.rows
+    return tables.data.version < 0 or (nothing and not tables.data.rows)
