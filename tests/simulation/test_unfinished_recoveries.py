@@ -42,6 +42,7 @@ def test_what_retention_takes_meanwhile_is_lost_of_the_batch_that_had_it(
     hand.world.kafka.delete_records(PARTITION, 2)
     hand.goes_on(recovering)
     hand.is_exact(*([0] if point == "plan durable" else []))
+    assert hand.world.pipeline().verify(lambda *_: None).lost == (point == "plan durable")
 
 
 def test_where_the_table_stayed_the_recovery_stops_and_once_more_tells_it(hand: Hand) -> None:
@@ -71,3 +72,21 @@ def test_what_retention_takes_from_a_rewind_is_lost_of_the_batch_that_had_it(
     hand.world.kafka.delete_records(PARTITION, 1)
     hand.goes_on(running)
     hand.is_exact(*([0] if point == "plan durable" else []))
+
+
+def test_what_a_person_gives_up_for_a_rewind_is_not_told_as_gone_from_kafka(hand: Hand) -> None:
+    """Kafka holds it: it can be read again, for the batch that had it in quarantine."""
+    hand.produce(BROKEN, 1)
+    hand.does("run")
+    hand.does("reset", "--to-earliest")
+    shutil.rmtree(hand.world.table("trips__quarantine"))
+    hand.does("quarantine", "recover")
+    hand.world.left_out += [0] * 3
+    hand.refused()
+    hand.world.left_out.clear()
+    hand.does("verify", "--accept-gap", "t[0] [0, 1)")
+    (told,) = hand.told_losses()
+    assert told["reason"].startswith("present in the log but not in the table; accepted by")
+    hand.does("quarantine", "recover")
+    hand.is_exact(0)
+    assert hand.quarantine.to_pyarrow_table()["_offset"].to_pylist() == [0]

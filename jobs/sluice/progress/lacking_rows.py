@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sluice.offsets.batches import PlannedRange
-from sluice.offsets.loss_causes import LossCause, LossKind
+from sluice.offsets.loss_causes import BY_PERSON, LossCause, LossKind
 from sluice.offsets.losses import Loss
 from sluice.offsets.offset_runs import OffsetRuns
 from sluice.offsets.range_columns import OffsetScope
@@ -36,6 +36,8 @@ from sluice.progress.reads import evidence_of, with_data
 from sluice.progress.set_aside import places_set_aside, uncommitted_attempts
 
 _NO_END = 2**62
+# What a person does not want, and Kafka may hold.
+_HELD = {LossKind.SKIPPED, *BY_PERSON}
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ def lost_with(lane: LaneState, losses: Sequence[Loss]) -> list[Loss]:
     """
     gone: dict[TopicIdPartition, list[OffsetRange]] = {}
     for loss in losses:
-        if loss.cause.kind is not LossKind.SKIPPED:
+        if loss.cause.kind not in _HELD:
             gone.setdefault(loss.place, []).append(loss.offsets)
     if not gone:
         return []
