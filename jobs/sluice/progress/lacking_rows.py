@@ -100,30 +100,36 @@ def lacking_but_for(lane: LaneState, planned: Sequence[PlannedRange]) -> list[La
     return [each for each in found if each.rows]
 
 
-def lost_with(lane: LaneState, losses: Sequence[Loss]) -> list[Loss]:
+def lost_with(lane: LaneState, losses: Sequence[Loss], decider: str) -> list[Loss]:
     """The lacking rows that are lost with offsets that were to be read again: a loss for each.
 
-    A quarantine table lacks none of what is read again, until that is gone. A backfill takes that
-    as lost, whatever the spec says.
+    A quarantine table lacks none of what is read again, until that is gone. Who decided about those
+    offsets decided about these as well: a person, else the `decider`.
     """
-    gone: dict[TopicIdPartition, list[OffsetRange]] = {}
+    gone: dict[TopicIdPartition, list[Loss]] = {}
     for loss in losses:
         if loss.cause.kind not in _HELD:
-            gone.setdefault(loss.place, []).append(loss.offsets)
+            gone.setdefault(loss.place, []).append(loss)
     if not gone:
         return []
-    backfill = lane.sequence.lane != LANES[0]
-    cause = LossCause(LossKind.ASIDE_GONE, "backfill" if backfill else "on_data_loss")
     planned = [
         replace(each, offsets=part)
         for each in to_be_read(lane)
-        for part in without([each.offsets], gone.get(each.place, []))
+        for part in without([each.offsets], [loss.offsets for loss in gone.get(each.place, [])])
     ]
+    lacking = lacking_but_for(lane, planned)
     return [
-        loss
-        for each in lacking_but_for(lane, planned)
-        for loss in each.losses(cause, within(gone.get(each.place, []), each.among))
+        lost for each in lacking for lost in _lost_among(each, gone.get(each.place, []), decider)
     ]
+
+
+def _lost_among(lacking: LackingRows, gone: Iterable[Loss], decider: str) -> Iterator[Loss]:
+    left = lacking
+    for loss in gone:
+        cause = LossCause(LossKind.ASIDE_GONE, loss.cause.actor or decider, loss.cause.reason)
+        for lost in left.losses(cause, within([loss.offsets], lacking.among)):
+            left = replace(left, rows=left.rows - lost.offsets.span)
+            yield lost
 
 
 def may_lack(evidence: Evidence) -> bool:

@@ -26,8 +26,10 @@ from sluice.operations.verify.identity import read_identity
 from sluice.operations.verify.kafka_logs import KafkaLogs, Progress
 from sluice.operations.verify.proof import Found, Proof, compare
 from sluice.progress.committed import committed_ranges, losses_that_count
+from sluice.progress.lacking_rows import lacking_rows
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lost_offsets import still_lost
+from sluice.progress.quarantine_trust import quarantine_way_back
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import check_quarantine, require_no_foreign_commits
 from sluice.progress.unfinished import unfinished_backfill
@@ -147,6 +149,10 @@ def _ways_on(
         check_quarantine(lane)
     except TableRefused as refused:
         yield advice(refused)
+    else:
+        if found.violations and (lacking := lacking_rows(lane)):
+            gone = f"gone from quarantine: {'; '.join(map(str, lacking))}. "
+            yield advice(gone, quarantine_way_back(lane.pipeline))
     if found.violations:
         yield from map(Advice, unfinished_backfill(read_unchecked(resources, "backfill")))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from sluice.errors import CommitConflict
+from sluice.errors import CommitConflict, CommitUnknown
 from sluice.failpoints import reach
 from sluice.offsets.batches import Batch, Lane
 from sluice.offsets.origin import Origin
@@ -27,6 +27,7 @@ from sluice.protocol.settle.counting import AcceptGap, account
 from sluice.protocol.settle.explanations import explanations, quarantined_by
 from sluice.protocol.settle.lane_by_lane import settle_lanes
 from sluice.protocol.settle.mirror import mirror
+from sluice.tables.refusals import UNREADABLE
 
 log = logging.getLogger(__name__)
 
@@ -154,9 +155,16 @@ def count_batch(
 
 def with_earlier_losses(state: LaneState, receipt: Receipt) -> Receipt:
     """With the quarantined records that are gone, and that the batch was to read again."""
-    if receipt.batch.mode == "append":
+    batch = receipt.batch
+    if batch.mode == "append":
         return receipt
-    return replace(receipt, losses=(*receipt.losses, *lost_with(state, receipt.losses)))
+    decider = "on_data_loss" if batch.sequence.lane == "forward" else "backfill"
+    try:
+        lost = lost_with(state, receipt.losses, decider)
+    except (*UNREADABLE, CommitUnknown) as problem:
+        log.warning("%s: what else is lost with it is unknown: %s", batch, problem)
+        return receipt
+    return replace(receipt, losses=(*receipt.losses, *lost))
 
 
 def _log_receipt(receipt: Receipt) -> None:

@@ -1,0 +1,137 @@
+"""What Kafka loses between a plan that reads again and its landing, played by hand."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from sluice.offsets.ranges import TopicPartition
+
+from tests.simulation.by_hand import BROKEN, Hand
+
+PARTITION = TopicPartition("t", 0)
+
+
+@pytest.mark.parametrize("point", ["plan durable", "before receipt"])
+def test_what_retention_takes_meanwhile_is_lost_of_the_batch_that_had_it(
+    hand: Hand, point: str
+) -> None:
+    hand.produce(BROKEN, 1)
+    hand.does("run")
+    shutil.rmtree(hand.world.table("trips__quarantine"))
+    hand.refused()
+    recovering = hand.stops_at(point, "quarantine", "recover")
+    hand.world.kafka.delete_records(PARTITION, 2)
+    hand.goes_on(recovering)
+    hand.is_exact(*([0] if point == "plan durable" else []))
+    assert hand.world.pipeline().verify(lambda *_: None).lost == (point == "plan durable")
+
+
+def test_where_the_table_stayed_the_recovery_stops_and_once_more_tells_it(hand: Hand) -> None:
+    hand.produce(BROKEN, 1)
+    hand.does("run")
+    hand.quarantine.delete()
+    recovering = hand.stops_at("plan durable", "quarantine", "recover")
+    hand.world.kafka.delete_records(PARTITION, 2)
+    stopped = hand.world.go_on(recovering, None)
+    assert stopped is not None
+    assert "`sluice quarantine recover trips`" in str(stopped.problem)
+    hand.does("quarantine", "recover")
+    hand.is_exact(0)
+
+
+@pytest.mark.parametrize("point", ["plan durable", "before receipt"])
+def test_what_retention_takes_from_a_rewind_is_lost_of_the_batch_that_had_it(
+    hand: Hand, point: str
+) -> None:
+    hand.world.keys["on_data_loss"] = "record"
+    hand.produce(BROKEN, 1)
+    hand.does("run")
+    hand.does("reset", "--to-earliest")
+    shutil.rmtree(hand.world.table("trips__quarantine"))
+    hand.does("quarantine", "recover")
+    running = hand.stops_at(point)
+    hand.world.kafka.delete_records(PARTITION, 1)
+    hand.goes_on(running)
+    hand.is_exact(*([0] if point == "plan durable" else []))
+
+
+def test_what_a_person_gives_up_for_a_rewind_is_not_told_as_gone_from_kafka(hand: Hand) -> None:
+    """Kafka holds it: it can be read again, for the batch that had it in quarantine."""
+    _left_out_of_a_rewind(hand)
+    hand.does("verify", "--accept-gap", "t[0] [0, 1)")
+    (told,) = hand.told_losses()
+    assert told["reason"].startswith("present in the log but not in the table; accepted by")
+    hand.does("quarantine", "recover")
+    hand.is_exact(0)
+    assert hand.quarantine.to_pyarrow_table()["_offset"].to_pylist() == [0]
+
+
+def test_what_a_person_gives_up_that_kafka_has_lost_is_lost_by_that_person(hand: Hand) -> None:
+    _left_out_of_a_rewind(hand)
+    hand.world.kafka.delete_records(PARTITION, 1)
+    hand.refused()
+    hand.does("verify", "--accept-gap", "t[0] [0, 1)")
+    gap, record = hand.told_losses()
+    assert gap["reason"].startswith("below the log start")
+    assert record["reason"].startswith("gone from quarantine, and from the log; accepted by sim")
+    hand.is_exact(0)
+
+
+def test_a_skip_that_is_older_hides_no_record_that_a_recovery_has_lost(hand: Hand) -> None:
+    """Its loss row explains the gap already: verify names what tells the rest."""
+    hand.produce(BROKEN, 1)
+    hand.does("run")
+    hand.does("reset", "--to-earliest")
+    hand.does("reset", "--skip", "t[0]@0")
+    hand.does("run")
+    shutil.rmtree(hand.world.table("trips__quarantine"))
+    recovering = hand.stops_at("plan durable", "quarantine", "recover")
+    hand.world.kafka.delete_records(PARTITION, 1)
+    hand.goes_on(recovering)
+    verdict = hand.world.pipeline().verify(lambda *_: None)
+    assert verdict.violations
+    (way_on,) = map(str, verdict.advice)
+    assert "1 of forward-1-1, in t[0] [0, 1). `sluice quarantine recover trips`" in way_on
+    hand.does("quarantine", "recover")
+    hand.is_exact(0)
+
+
+def test_a_quarantine_that_cannot_be_read_keeps_no_receipt_from_being_written(hand: Hand) -> None:
+    hand.produce(BROKEN, 1, BROKEN)
+    hand.does("run")
+    reading = hand.stops_at("plan durable", "reprocess", "--range", "t[0] [0, 1)")
+    hand.world.kafka.delete_records(PARTITION, 1)
+    while reading.point != "before receipt":
+        assert hand.world.go_on(reading, 0) is None
+    _loses_its_files(hand)
+    hand.goes_on(reading)
+    hand.does("run")
+
+
+def test_nor_a_first_generation_from_going_on(hand: Hand) -> None:
+    """What was never read again lacks nothing with what Kafka has lost."""
+    hand.world.keys["on_data_loss"] = "record"
+    hand.produce(BROKEN, 1)
+    hand.does("run")
+    _loses_its_files(hand)
+    hand.produce(2, 3)
+    hand.world.kafka.delete_records(PARTITION, 3)
+    hand.does("run")
+    assert [each["start_offset"] for each in hand.told_losses()] == [2]
+
+
+def _left_out_of_a_rewind(hand: Hand) -> None:
+    hand.produce(BROKEN, 1)
+    hand.does("run")
+    hand.does("reset", "--to-earliest")
+    shutil.rmtree(hand.world.table("trips__quarantine"))
+    hand.does("quarantine", "recover")
+    hand.world.left_out += [0] * 3
+    hand.refused()
+    hand.world.left_out.clear()
+
+
+def _loses_its_files(hand: Hand) -> None:
+    for each in hand.world.table("trips__quarantine").rglob("*.parquet"):
+        each.unlink()
