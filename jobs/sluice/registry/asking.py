@@ -30,11 +30,20 @@ from sluice.registry.registry_settings import RegistrySettings
 _ATTEMPTS = 3
 # Of the time for all of it, so that three attempts fit.
 _SHARE_OF_ONE = 0.3
+# Of that, for connecting: what is cancelled during a TLS handshake httpcore leaves open.
+_TO_CONNECT = 0.5
 _LARGEST = 16 * 1024 * 1024
 _ACCEPT = "application/vnd.schemaregistry.v1+json, application/json"
 
 # What OpenSSL calls a connection that broke; whatever else it finds stays so.
 _BROKEN = re.compile(r"INTERNAL_ERROR|USER_CANCEL|BAD_RECORD_MAC")
+# A handshake that ended, or was given up, while one side waited for the other.
+_UNFINISHED = (
+    ssl.SSLEOFError,
+    ssl.SSLZeroReturnError,
+    ssl.SSLWantReadError,
+    ssl.SSLWantWriteError,
+)
 
 log = logging.getLogger(__name__)
 
@@ -157,12 +166,13 @@ def in_time(
 ) -> T:
     """Ask with a client of its own, `limit` seconds at most. Raises what `Asking.get` does."""
     each, tls = limit * _SHARE_OF_ONE, settings.tls()
+    timeout = httpx.Timeout(each, connect=each * _TO_CONNECT)
 
     async def asked() -> T:
         headers = {**settings.headers(), "Accept": _ACCEPT, "User-Agent": "sluice"}
         async with (
             asyncio.timeout(limit),
-            httpx.AsyncClient(headers=headers, verify=tls, timeout=each) as client,
+            httpx.AsyncClient(headers=headers, verify=tls, timeout=timeout) as client,
         ):
             return await ask(Asking(settings, client, each))
 
@@ -208,7 +218,7 @@ def _tls_refusal(problem: BaseException) -> str | None:
     while cause is not None:
         if isinstance(cause, ssl.SSLCertVerificationError):
             return str(cause.verify_message)
-        if isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError):
+        if isinstance(cause, _UNFINISHED):
             return None
         if isinstance(cause, ssl.SSLError):
             reason = cause.reason or "no reason given"

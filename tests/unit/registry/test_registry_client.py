@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import socket
 import time
@@ -293,6 +294,16 @@ def test_of_two_addresses_the_other_is_asked(server: ScriptedServer) -> None:
 def test_tls_to_a_server_that_speaks_none(server: ScriptedServer) -> None:
     url = server.url.replace("http:", "https:")
     refusal(SettingsError, lambda: registry(url).schema("7"))
+
+
+@pytest.mark.patient
+def test_a_server_that_is_silent_about_tls() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"https://127.0.0.1:{silent.getsockname()[1]}"
+        said = refusal(RegistryUnavailable, lambda: registry(url).schema("7"))
+    assert f"{url}: ConnectTimeout" in said
+    # A connection that nobody has closed is told here.
+    gc.collect()
 
 
 TEXTS = st.text(st.characters(codec=None), max_size=5)
