@@ -134,9 +134,8 @@ def next_plan(
         ]
         require_none_beyond(resources, lane, state)
         new = plan_next(resources.spec, lane.history, state, skips, changes, lane.reach)
-        # Nothing was read before that is to be read again.
-        again = lane.generation > 1
-        lost = lost_with(lane, new.losses, decider="on_data_loss") if again else []
+        # A first generation reads nothing again.
+        lost = lost_with(lane, new.losses, "on_data_loss") if lane.generation > 1 else []
         return replace(new, losses=(*new.losses, *lost))
     require_known_warehouse(resources.tables)
     require_new(resources, state)
