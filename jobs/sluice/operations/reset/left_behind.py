@@ -18,7 +18,7 @@ from sluice.offsets.resets import Reset
 from sluice.positions.position import cursor_at
 from sluice.progress.committed import committed_ranges
 from sluice.progress.held_batches import claimed_ends
-from sluice.progress.lacking_rows import lacking_rows
+from sluice.progress.lacking_rows import lacking_but_for, to_be_read
 from sluice.progress.lane_state import LaneState
 
 
@@ -51,7 +51,9 @@ def _aside_with(
 ) -> Iterator[Loss]:
     """The lacking rows of the quarantine that were to be read again from these partitions."""
     cause = LossCause(LossKind.ASIDE_GONE, origin.actor, reason)
-    for each in lacking_rows(opened):
+    # What keeps the place of a topic that is gone is not read from there again either.
+    planned = [each for each in to_be_read(opened) if each.place not in left]
+    for each in lacking_but_for(opened, planned):
         if each.place in left:
             yield from each.losses(cause, each.among)
 
