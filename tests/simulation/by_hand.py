@@ -59,6 +59,11 @@ class Hand:
             done = self.world.go_on(process, 0)
         raise AssertionError(f"it ended before {point!r}")
 
+    def goes_up_to(self, point: str, process: Process) -> None:
+        """A command that stands still goes on, and stands still again at a later step."""
+        while process.point != point:
+            assert self.world.go_on(process, 0) is None, f"it ended before {point!r}"
+
     def goes_on(self, process: Process) -> None:
         """A command that stands still ends, and well."""
         done = self.world.go_on(process, None)

@@ -355,7 +355,8 @@ def _begins_anew(tables: Tables) -> bool:
     Where nothing has landed in a copy, a fence may tell that a generation began: at the log start.
     """
     told = [
-        e for e in tables.offsets.rows if e["cursor_after"] not in (None, e["log_start_offset"])
+        each
+        for each in tables.offsets.rows
+        if tables.data.landed or each["cursor_after"] not in (None, each["log_start_offset"])
     ]
-    nothing = not told if not tables.data.landed else not tables.offsets.rows
-    return tables.data.version < 0 or (nothing and not tables.data.rows)
+    return tables.data.version < 0 or not (tables.data.rows or told)

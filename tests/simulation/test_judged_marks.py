@@ -192,9 +192,7 @@ def test_two_that_mark_at_once_are_never_wrong(hand: Hand) -> None:
     first = hand.stops_at("offsets to commit", "catch up")
     hand.does("catch up")
     assert mark(hand) == judged
-    done = hand.world.go_on(first, None)
-    assert done is not None
-    assert done.green
+    hand.goes_on(first)
     assert (written(hand), mark(hand)) == (before + 1, judged)
 
 
@@ -228,9 +226,7 @@ def test_one_that_was_frozen_marks_beside_a_newer_receipt(hand: Hand) -> None:
     hand.produce(2)
     hand.does("run")
     checked = state(hand).checked
-    done = hand.world.go_on(frozen, None)
-    assert done is not None
-    assert done.green
+    hand.goes_on(frozen)
     assert (mark(hand), state(hand).checked) == (-1, checked)
     hand.is_exact()
 

@@ -102,8 +102,7 @@ def test_a_quarantine_that_cannot_be_read_keeps_no_receipt_from_being_written(ha
     hand.does("run")
     reading = hand.stops_at("plan durable", "reprocess", "--range", "t[0] [0, 1)")
     hand.world.kafka.delete_records(PARTITION, 1)
-    while reading.point != "before receipt":
-        assert hand.world.go_on(reading, 0) is None
+    hand.goes_up_to("before receipt", reading)
     _loses_its_files(hand)
     hand.goes_on(reading)
     hand.does("run")

@@ -210,8 +210,7 @@ def test_an_older_data_table_beside_a_closed_quarantine_is_refused_by_name(
     shutil.copytree(hand.world.table("trips"), tmp_path / "trips")
     hand.produce(2, BROKEN)
     process = hand.stops_at("quarantine to close")
-    while process.point != "offsets to commit":
-        assert hand.world.go_on(process, 0) is None
+    hand.goes_up_to("offsets to commit", process)
     shutil.rmtree(hand.world.table("trips"))
     shutil.copytree(tmp_path / "trips", hand.world.table("trips"))
     hand.world.frozen.clear()

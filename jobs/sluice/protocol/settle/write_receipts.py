@@ -131,8 +131,7 @@ def _write_receipt(
     doubt: str,
 ) -> Receipt | None:
     """Write one receipt; None if another process wrote it first. Raises CommitConflict."""
-    counted = count_batch(resources, state, batch, accept, doubt)
-    receipt = with_earlier_losses(state, counted)
+    receipt = with_earlier_losses(state, count_batch(resources, state, batch, accept, doubt))
     try:
         state.snapshot.append_receipt(receipt, origin)
     except CommitConflict:
