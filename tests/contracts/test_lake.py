@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 from deltalake import DeltaTable
-from sluice.errors import CommitConflict, CommitFailed
+from sluice.errors import CommitConflict, CommitFailed, TableRefused
 from sluice.lake.port import BatchAttempt, Engine, Lake
 from sluice.progress.resources import PipelineResources
 
@@ -155,6 +156,23 @@ def test_a_log_that_is_put_back_beneath_a_write_gets_no_hole(
     assert sorted(int(each.stem) for each in log.glob("*.json")) == [0, 1]
     stage.land(stage.attempt(2, (0, 5, 10)))
     assert DeltaTable(stage.trips.data).version() == 2
+
+
+@pytest.mark.parametrize("lake", BOTH)
+def test_a_batch_lands_in_no_other_table_than_it_was_prepared_for(
+    told: Callable[..., Installed], lake: Callable[[Installed], Stage]
+) -> None:
+    stage = lake(told())
+    stage.land(stage.attempt(1, (0, 0, 5)))
+    append = stage.attempt(2, (0, 5, 10))
+    before = str(DeltaTable(stage.trips.data).metadata().id)
+    shutil.rmtree(stage.trips.data)
+    for late in (append, stage.attempt(1, (0, 3, 8), mode="replace", lane="backfill")):
+        with pytest.raises(TableRefused, match=f"expected Delta table {before}, found"):
+            stage.land(replace(late, table_id=before))
+    assert DeltaTable(stage.trips.data).version() == 0
+    stage.land(replace(append, table_id=str(DeltaTable(stage.trips.data).metadata().id)))
+    assert DeltaTable(stage.trips.data).version() == 1
 
 
 def loses_a_row(resources: PipelineResources) -> Engine:

@@ -134,3 +134,30 @@ def _left_out_of_a_rewind(hand: Hand) -> None:
 def _loses_its_files(hand: Hand) -> None:
     for each in hand.world.table("trips__quarantine").rglob("*.parquet"):
         each.unlink()
+
+
+def test_what_a_reset_passes_over_that_was_to_be_read_again_stops_the_next_run(hand: Hand) -> None:
+    hand.produce(BROKEN, 1)
+    hand.does("run")
+    hand.does("reset", "--to-earliest")
+    shutil.rmtree(hand.world.table("trips__quarantine"))
+    hand.does("quarantine", "recover")
+    hand.does("reset", "--to-latest")
+    assert "1 of forward-1-1, in t[0] [0, 1)" in str(hand.refused())
+    hand.does("quarantine", "recover")
+    hand.is_exact()
+
+
+def test_what_a_recovery_gives_up_that_was_to_be_read_again_stops_the_next_run(hand: Hand) -> None:
+    hand.produce(BROKEN, 1)
+    hand.does("run")
+    shutil.rmtree(hand.world.table("trips__quarantine"))
+    recovering = hand.stops_at("plan durable", "quarantine", "recover")
+    hand.copies_rows()
+    stopped = hand.world.go_on(recovering, None)
+    assert stopped is not None
+    assert not stopped.green
+    hand.does("recover")
+    assert "1 of forward-1-1, in t[0] [0, 1)" in str(hand.refused())
+    hand.does("quarantine", "recover")
+    hand.is_exact()

@@ -43,6 +43,7 @@ class BatchAttempt:
     `compacts` says that Kafka may remove records from the middle while they are read.
     `ticket` is the right to add its undecodable records to the quarantine, and `undecodable` how
     many there are once they are added.
+    `table_id` is the Delta id of the data table that it was prepared for: it lands in no other.
     `former` are registries whose numbers some of its records name, and not those of the spec's.
     """
 
@@ -55,6 +56,7 @@ class BatchAttempt:
     ticket: Ticket | None = None
     undecodable: int = 0
     former: tuple[FormerRegistry, ...] = ()
+    table_id: str | None = None
 
     def __str__(self) -> str:
         return str(self.batch)

@@ -48,6 +48,7 @@ from sluice.lake.table_creation import create_data_table, create_quarantine_tabl
 from sluice.lake.write_failures import undecodable_reason
 from sluice.offsets.ranges import span_of
 from sluice.progress.resources import PipelineResources
+from sluice.progress.ways_back import require_table
 from sluice.spec.columns import Column
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.spec.table_rules import rules_of
@@ -229,14 +230,19 @@ class SparkLake:
         log_ahead.after_a_commit(self._spark, self._data)
 
     def _write(self, reading: BatchAttempt, records: DataFrame, rows: DataFrame) -> None:
-        if not reading.replaces:
-            append_batch(rows, self._data, reading)
-            return
+        if reading.replaces:
+            rows = self._with_kept(reading, records, rows)
+            reach("kept rows known")
+        # The last moment before Delta reads the table: whatever stands there is written to.
+        require_table(self._spec.pipeline, reading.table_id, self._resources.data.snapshot())
+        (replace_batch if reading.replaces else append_batch)(rows, self._data, reading)
+
+    def _with_kept(self, reading: BatchAttempt, records: DataFrame, rows: DataFrame) -> DataFrame:
+        """The rows, and those of their ranges that the batch may not replace."""
         left = undelivered(self._spark, self._data, reading, records)
-        if left is not None:
-            whole = reading.batch.only is None
-            gone = rows_of_nothing(self._resources.kafka, spans_of(left)) if whole else []
-            kept = rows_that_stay(self._spark, self._data, reading, left, gone)
-            rows = union_of_rows(rows, kept)
-        reach("kept rows known")
-        replace_batch(rows, self._data, reading)
+        if left is None:
+            return rows
+        whole = reading.batch.only is None
+        gone = rows_of_nothing(self._resources.kafka, spans_of(left)) if whole else []
+        kept = rows_that_stay(self._spark, self._data, reading, left, gone)
+        return union_of_rows(rows, kept)

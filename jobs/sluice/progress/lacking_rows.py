@@ -6,12 +6,12 @@ going to: maintenance removes such rows. Does not ask Kafka.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sluice.offsets.batches import PlannedRange
+from sluice.offsets.batches import BatchSequence, PlannedRange
 from sluice.offsets.loss_causes import BY_PERSON, LossCause, LossKind
 from sluice.offsets.losses import Loss
 from sluice.offsets.offset_runs import OffsetRuns
@@ -34,6 +34,7 @@ from sluice.progress.lane_state import LaneState
 from sluice.progress.others_deletions import removed_by_others
 from sluice.progress.reads import evidence_of, with_data
 from sluice.progress.set_aside import places_set_aside, uncommitted_attempts
+from sluice.tables.quarantine_table import Attempts
 
 _NO_END = 2**62
 # What a person does not want, and Kafka may hold.
@@ -74,14 +75,28 @@ def lacking_rows(lane: LaneState) -> list[LackingRows]:
     return lacking_but_for(lane, list(to_be_read(lane)))
 
 
-def lacking_but_for(lane: LaneState, planned: Sequence[PlannedRange]) -> list[LackingRows]:
-    """The same, but for what is going to be read again as these ranges."""
+def passed_over(lane: LaneState) -> list[LackingRows]:
+    """The same of a quarantine that others left alone: what was to be read again, and no more is.
+
+    What is committed and has no receipt yet is counted with that. Reads no commit of others where
+    nothing is lacking.
+    """
+    return lacking_but_for(lane, list(_planned_after(lane, lane.snapshot.settled)), {})
+
+
+def lacking_but_for(
+    lane: LaneState, planned: Sequence[PlannedRange], uncommitted: Attempts | None = None
+) -> list[LackingRows]:
+    """The same, but for what is going to be read again as these ranges.
+
+    What an `uncommitted` attempt has brought back stands for nothing; they are looked for unless
+    they are known.
+    """
     committed, losses = committed_ranges(lane, None), losses_that_count(lane)
     asked = _counted(committed)
     if not asked:
         return []
-    # What an attempt that did not commit has brought back stands for nothing.
-    more = uncommitted_attempts(lane)
+    more = uncommitted_attempts(lane) if uncommitted is None else uncommitted
     stored = places_set_aside(lane, lane.quarantine, OffsetScope.of_ranges(asked), more)
     found: list[LackingRows] = []
     for place in sorted(asked):
@@ -170,10 +185,16 @@ def lacking_in(
 
 def to_be_read(lane: LaneState) -> Iterator[PlannedRange]:
     """What is planned and not committed yet, in both lanes, and all above the forward cursor."""
+    return _planned_after(lane, lane.committed_of)
+
+
+def _planned_after(
+    lane: LaneState, reached: Callable[[BatchSequence], int]
+) -> Iterator[PlannedRange]:
     for name in LANES:
         sequence = replace(lane.sequence, lane=name)
         last = lane.snapshot.planned(sequence)
-        for batch in lane.snapshot.batches(sequence, lane.committed_of(sequence) + 1, last=last):
+        for batch in lane.snapshot.batches(sequence, reached(sequence) + 1, last=last):
             yield from batch.ranges
     forward = replace(lane.sequence, lane=LANES[0])
     history = lane.snapshot.history(forward, lane.resets)

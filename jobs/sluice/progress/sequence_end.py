@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sluice.errors import TableRefused
 from sluice.offsets.batches import Batch, BatchSequence
 from sluice.progress.resources import PipelineResources
-from sluice.progress.trust import other_table
+from sluice.progress.ways_back import require_table
 from sluice.tables.delta_log import DeltaSnapshot
 from sluice.tables.fence import FENCE
 
@@ -29,13 +28,10 @@ def sequence_end(resources: PipelineResources, sequence: BatchSequence) -> Seque
 def batch_end(resources: PipelineResources, batch: Batch) -> SequenceEnd:
     """The same for a batch's sequence.
 
-    Raises TableRefused in another table than the one that the batch was planned for: Spark writes
-    by path, and lands a batch in whatever table it finds there.
+    Raises TableRefused in another table than the one that the batch was planned for.
     """
     data = resources.data.snapshot()
-    if batch.data_table_id not in (None, data.table_id):
-        named = other_table(batch.sequence.pipeline, batch.data_table_id, data)
-        raise TableRefused(f"{data.uri}: ", named)
+    require_table(batch.sequence.pipeline, batch.data_table_id, data)
     return _sequence_end(resources, data, batch.sequence)
 
 

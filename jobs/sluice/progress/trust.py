@@ -11,16 +11,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sluice.errors import TableRefused, as_lines
-from sluice.moves import Advice, Move, Part, advice
+from sluice.moves import Advice, Part, advice
 from sluice.offsets.batches import BatchSequence
 from sluice.offsets.history import LaneHistory
-from sluice.offsets.quarantine_tickets import FENCED, last_closed
 from sluice.offsets.receipts import Receipt
+from sluice.progress.ways_back import (
+    PUT_BACK,
+    by_recovery,
+    by_reset_to_table,
+    not_landed,
+    other_table,
+)
 from sluice.tables.batch_commits import ANOTHER, OTHER_OFFSETS
 from sluice.tables.delta_log import DeltaSnapshot
 from sluice.tables.fence import FENCE
-
-_PUT_BACK = "Bring the table back as it was"
 
 
 @dataclass(frozen=True)
@@ -61,14 +65,14 @@ class KnownTable:
 
     def differences(self, found: DeltaSnapshot) -> Iterator[Advice]:
         """What contradicts the offsets table, each with the way back."""
-        to_table = _to_table(self.lanes[0].sequence.pipeline)
+        to_table = by_reset_to_table(self.lanes[0].sequence.pipeline)
         if other := list(self._other_table(found)):
             yield from other
             return
         if found.version is not None and found.version < self.version:
             yield advice(
                 f"expected version {self.version} or later, found {found.version}: an older copy"
-                f" was put back. {_PUT_BACK}; or ",
+                f" was put back. {PUT_BACK}; or ",
                 to_table,
                 ".",
             )
@@ -76,14 +80,14 @@ class KnownTable:
         if opened:
             yield advice(
                 f"expected the fences of {', '.join(map(str, opened))}, which resets have closed,"
-                f" found none. {_PUT_BACK}; or ",
+                f" found none. {PUT_BACK}; or ",
                 to_table,
                 ", and closes them again.",
             )
         for lane in self.lanes:
             committed = found.committed(lane.sequence)
             if committed < lane.settled:
-                yield advice(f"{_wanted(lane, committed)}. {_PUT_BACK}; or ", to_table, ".")
+                yield advice(f"{_wanted(lane, committed)}. {PUT_BACK}; or ", to_table, ".")
             elif committed < lane.closed and lane.planned and found.version is not None:
                 yield not_landed(lane.sequence, lane.closed)
             elif lane.newest:
@@ -105,7 +109,7 @@ class KnownTable:
                 "expected no rows, as no batch is known to have landed, found some: a copy of the"
                 " table is in its place, and the offsets table is an older one, or lost. Bring both"
                 " back as they were; or ",
-                _recover(self.lanes[0].sequence.pipeline),
+                by_recovery(self.lanes[0].sequence.pipeline),
                 ".",
             )
 
@@ -125,7 +129,7 @@ class KnownTable:
                     f"expected the commits of batches 1 to {last} of {lane.sequence}, found none of"
                     f" {missing[0]}: another table was in its place when that landed. Bring it"
                     " back; or ",
-                    _recover(lane.sequence.pipeline),
+                    by_recovery(lane.sequence.pipeline),
                     ", and what follows is read again.",
                 )
 
@@ -136,7 +140,7 @@ class KnownTable:
                 yield advice(
                     f"{_wanted(lane, committed)}: the offsets table is an older one, or lost. Bring"
                     " the newest back; or ",
-                    _recover(lane.sequence.pipeline),
+                    by_recovery(lane.sequence.pipeline),
                     ".",
                 )
 
@@ -162,7 +166,7 @@ def _another_commit(
         yield advice(
             f"expected {receipt.batch} of the offsets that its receipt names, found {instead}: the"
             " offsets table is another copy's. Bring this table's back; or ",
-            _recover(lane.sequence.pipeline),
+            by_recovery(lane.sequence.pipeline),
             ".",
         )
         return
@@ -174,48 +178,9 @@ def _another_commit(
         return
     yield advice(
         f"expected {missing}, found {ANOTHER}: an older copy was put back, and a batch landed in"
-        f" it. {_PUT_BACK}; or ",
+        f" it. {PUT_BACK}; or ",
         to_table,
         ".",
-    )
-
-
-def not_landed(sequence: BatchSequence, closed: int) -> Advice:
-    """What to say about a batch whose quarantine is closed, and that has not landed."""
-    name = sequence.batch(closed) if closed < last_closed(FENCED) else sequence
-    return advice(
-        f"expected {name}, as its quarantine is closed, found that it has not landed: an older copy"
-        " was put back. Bring the newest back; or ",
-        _to_table(sequence.pipeline),
-        ".",
-    )
-
-
-def other_table(pipeline: str, expected: str, found: DeltaSnapshot) -> Advice:
-    """What to say about another table in the place of the expected one, or none."""
-    if found.table_id is None:
-        return advice(
-            f"expected Delta table {expected}, found no table: it was dropped. {_PUT_BACK}, or"
-            f" check the mount of the warehouse. Only if nobody has a copy: ",
-            Move("recover", (pipeline,)),
-            " lets the pipeline begin anew, at its `start`.",
-        )
-    return advice(
-        f"expected Delta table {expected}, found {found.table_id}: it was dropped, and another is"
-        f" in its place. {_PUT_BACK}; or ",
-        _recover(pipeline),
-        ".",
-    )
-
-
-def _to_table(pipeline: str) -> Advice:
-    return advice(Move("reset", (pipeline, "--to-table")), " goes on from the rows that are there")
-
-
-def _recover(pipeline: str) -> Advice:
-    return advice(
-        Move("recover", (pipeline,)),
-        " builds the offsets table anew from the table that is there",
     )
 
 

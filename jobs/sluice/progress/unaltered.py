@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from sluice.errors import TableRefused
 from sluice.moves import Advice, Move, advice
 from sluice.progress.judged import marked
-from sluice.progress.lacking_rows import lacking_rows
+from sluice.progress.lacking_rows import lacking_rows, passed_over
 from sluice.progress.lane_state import LaneState
 from sluice.progress.quarantine_trust import quarantine_way_back
 from sluice.progress.set_aside import names_of_others, uncommitted_attempts
@@ -40,11 +40,13 @@ def check_rows_of_data(state: LaneState) -> None:
 def check_quarantine(state: LaneState) -> None:
     """Raises TableRefused where others have taken rows that receipts count, or brought back more.
 
-    The rows are compared only after a commit that may have done so; and after a reset of a table
-    that was restored, which may count batches again whose rows nobody has missed so far.
+    The rows are compared only after a commit that may have done so; and behind a reset, which may
+    pass over what was to be read again, or of a table that was restored count batches again: rows
+    that nobody has missed so far.
     """
     commits = state.quarantine.unjudged(state.pipeline, marked(state, state.quarantine))
-    if not commits and not _may_count_again(state):
+    just_reset = state.generation > 1 and not state.receipts
+    if not commits and not just_reset:
         return
     done = [f"version {each.version} a {each.operation}" for each in commits]
     expected = (
@@ -52,7 +54,10 @@ def check_quarantine(state: LaneState) -> None:
         " records that receipts count"
     )
     back = f"RESTORE the table to version {commits[0].version - 1}; or " if commits else ""
-    lacking, found = lacking_rows(state), list(_added(state))
+    if commits or _is_restored(state):
+        lacking, found = lacking_rows(state), list(_added(state))
+    else:
+        lacking, found = passed_over(state), []
     if lacking:
         found.insert(0, f"some gone: {'; '.join(map(str, lacking))}")
     if found:
@@ -79,10 +84,8 @@ def _removes(pipeline: str) -> Advice:
     return advice(Move("quarantine recover", (pipeline,)), " removes them.")
 
 
-def _may_count_again(state: LaneState) -> bool:
-    """Whether a reset that has no receipt behind it may count batches that counted no more."""
-    just_reset = state.generation > 1 and not state.receipts
-    return just_reset and bool(restores_of(state.data.commits(marked(state, state.data))))
+def _is_restored(state: LaneState) -> bool:
+    return bool(restores_of(state.data.commits(marked(state, state.data))))
 
 
 def require_no_foreign_commits(state: LaneState) -> list[TableCommit]:

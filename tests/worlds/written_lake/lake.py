@@ -16,6 +16,7 @@ from sluice.offsets.batches import Batch
 from sluice.offsets.ranges import OffsetRange, TopicPartition, span_of
 from sluice.offsets.receipts import Span
 from sluice.progress.resources import PipelineResources
+from sluice.progress.ways_back import require_table
 from sluice.spec.pipeline_spec import PipelineSpec
 from sluice.tables.batch_commits import batch_metadata
 
@@ -89,6 +90,7 @@ class WrittenLake:
             # Spark counts the records first, and reads them once more to write them.
             again = self._read(reading)
             reach("kept rows known")
+        require_table(self.spec.pipeline, reading.table_id, self.resources.data.snapshot())
         writing = self._writing(self.resources.data.uri)
         recorded = (reading.batch.sequence.app_id, reading.batch.number)
         if writing.has_used(*recorded):

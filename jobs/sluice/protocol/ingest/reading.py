@@ -52,6 +52,7 @@ def prepare_reading(resources: PipelineResources, forward: LaneState, batch: Bat
         fingerprints={**taken, **kept},
         spec=resources.spec.edition,
         former=former,
+        table_id=forward.data.table_id,
         # Looked up only where it matters: it costs a broker request.
         compacts=batch.mode == "replace"
         and bool(resources.kafka.compacting({each.partition.topic for each in ranges})),

@@ -16,7 +16,7 @@ from sluice.lake.port import BatchAttempt, Lake, Undecodable
 from sluice.offsets.batches import Batch
 from sluice.offsets.quarantine_tickets import Ticket, has_given_up, next_ticket
 from sluice.progress.resources import PipelineResources
-from sluice.progress.trust import not_landed
+from sluice.progress.ways_back import not_landed
 from sluice.protocol.ingest.budget import require_within_budget
 
 log = logging.getLogger(__name__)
