@@ -95,6 +95,21 @@ SEEN_BY_TESTS = (
         "test_a_copy_that_has_grown_past_the_mark_is_judged_anew",
     ),
     SeenByTest(
+        "misses nothing that a reset has passed over",
+        "sluice/progress/unaltered.py",
+        "    if not commits and not just_reset:",
+        "    if not commits:",
+        "tests/simulation/test_losses_before_landing.py::"
+        "test_what_a_reset_passes_over_that_was_to_be_read_again_stops_the_next_run",
+    ),
+    SeenByTest(
+        "lands in whatever table has taken the place",
+        "sluice/protocol/ingest/reading.py",
+        "        table_id=forward.data.table_id,\n",
+        "        table_id=None,\n",
+        "tests/simulation/test_late_first_attempts.py",
+    ),
+    SeenByTest(
         "takes an idle partition's fingerprint anew",
         "sluice/protocol/ingest/reading.py",
         "        fingerprints={**taken, **kept},\n",

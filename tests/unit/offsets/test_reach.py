@@ -25,8 +25,9 @@ from tests.unit.builders import (
 )
 
 
-def closing(*moves: CursorMove, last: int = 3) -> Reset:
-    return Reset("flights", 2, {"forward": last, "backfill": 0}, moves, CLUSTER, 9, "a reason")
+def closing(*moves: CursorMove, last: int = 3, backfills: int = 0) -> Reset:
+    closed = {"forward": last, "backfill": backfills}
+    return Reset("flights", 2, closed, moves, CLUSTER, 9, "a reason")
 
 
 def moved(
@@ -106,3 +107,4 @@ def test_batches_of_which_only_rows_are_left_are_told_by_the_reset_of_their_reco
     reach = NO_REACH.with_generation(closing(moved(40, after=30)), [])
     assert reach.ends == {(TOPIC_ID, partition()): 40}
     assert NO_REACH.with_generation(closing(moved(40), last=0), []) == NO_REACH
+    assert NO_REACH.with_generation(closing(moved(40), last=0, backfills=1), []) == reach
