@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from datetime import timedelta
 
 import pytest
 from sluice.offsets.ranges import TopicPartition
 
 from tests.simulation.by_hand import BROKEN, Hand
+from tests.simulation.settings import LOOSE
+from tests.worlds.memory_log import Record
 
 PARTITION = TopicPartition("t", 0)
 
@@ -161,3 +164,27 @@ def test_what_a_recovery_gives_up_that_was_to_be_read_again_stops_the_next_run(h
     assert "1 of forward-1-1, in t[0] [0, 1)" in str(hand.refused())
     hand.does("quarantine", "recover")
     hand.is_exact()
+
+
+def test_a_reset_that_passes_nothing_over_asks_for_none_that_was_read_again(hand: Hand) -> None:
+    """Nor where nothing is left that tells what became of a row: the run before went on as well."""
+    hand.produce(b'{"id": 1, "extra": "text"}', 1)
+    transaction = hand.world.kafka.begin()
+    hand.world.kafka.produce("t", 0, [Record(b"{}", b"k", 0, ())], transaction)
+    hand.world.kafka.abort(transaction)
+    hand.produce(7)
+    hand.does("run")
+    hand.world.keys["format"] = LOOSE
+    hand.does("reprocess", "--batch", "forward-1-1")
+    hand.world.clock.advance(timedelta(days=9))
+    for _ in range(2):
+        hand.does("maintain")
+    hand.table().delete("_offset = 0")
+    hand.produce(8)
+    hand.does("run")
+    hand.forgets_its_log()
+    hand.does("run")
+    hand.does("reset", "--shift-by", "0")
+    hand.does("run")
+    hand.does("reset", "--to-latest")
+    hand.does("run")

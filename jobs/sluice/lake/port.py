@@ -43,7 +43,8 @@ class BatchAttempt:
     `compacts` says that Kafka may remove records from the middle while they are read.
     `ticket` is the right to add its undecodable records to the quarantine, and `undecodable` how
     many there are once they are added.
-    `table_id` is the Delta id of the data table that it was prepared for: it lands in no other.
+    `table_id` is the Delta id of the data table that it was prepared for: it begins no write to
+    another.
     `former` are registries whose numbers some of its records name, and not those of the spec's.
     """
 

@@ -13,7 +13,7 @@ from sluice.moves import Advice, Move, advice, options
 from sluice.offsets.batches import Batch, BatchSequence, Lane, PlannedRange
 from sluice.offsets.damage import rows_removed
 from sluice.offsets.origin import Origin
-from sluice.offsets.ranges import TopicPartition
+from sluice.offsets.ranges import OffsetRange, TopicPartition
 
 LANES: tuple[Lane, Lane] = ("forward", "backfill")
 
@@ -54,6 +54,12 @@ class CursorMove:
         return max(0, self._shift)
 
     @property
+    def passed_over(self) -> OffsetRange:
+        """The offsets skipped; empty where there are none."""
+        end = self.after.offsets.start
+        return OffsetRange(self.partition, end - self.skipped, end)
+
+    @property
     def reread(self) -> int:
         """Number of offsets read again."""
         return max(0, -self._shift)
@@ -63,11 +69,9 @@ class CursorMove:
         """How the requested offset was clipped to Kafka's log; None where it was not."""
         if self.requested is None:
             return None
-        start, end = self.after.log_start_offset, self.after.last_stable_offset
-        return (
-            f"{self.partition}: requested {self.requested}, clipped to {self.after.offsets.start}"
-            f" (Kafka holds [{start}, {end}))"
-        )
+        held = f"[{self.after.log_start_offset}, {self.after.last_stable_offset})"
+        clipped = f"requested {self.requested}, clipped to {self.after.offsets.start}"
+        return f"{self.partition}: {clipped} (Kafka holds {held})"
 
     @property
     def _shift(self) -> int:

@@ -75,15 +75,6 @@ def lacking_rows(lane: LaneState) -> list[LackingRows]:
     return lacking_but_for(lane, list(to_be_read(lane)))
 
 
-def passed_over(lane: LaneState) -> list[LackingRows]:
-    """The same of a quarantine that others left alone: what was to be read again, and no more is.
-
-    What is committed and has no receipt yet is counted with that. Reads no commit of others where
-    nothing is lacking.
-    """
-    return lacking_but_for(lane, list(_planned_after(lane, lane.snapshot.settled)), {})
-
-
 def lacking_but_for(
     lane: LaneState, planned: Sequence[PlannedRange], uncommitted: Attempts | None = None
 ) -> list[LackingRows]:
@@ -185,12 +176,13 @@ def lacking_in(
 
 def to_be_read(lane: LaneState) -> Iterator[PlannedRange]:
     """What is planned and not committed yet, in both lanes, and all above the forward cursor."""
-    return _planned_after(lane, lane.committed_of)
+    return planned_after(lane, lane.committed_of)
 
 
-def _planned_after(
+def planned_after(
     lane: LaneState, reached: Callable[[BatchSequence], int]
 ) -> Iterator[PlannedRange]:
+    """What is planned behind the batches reached, in both lanes, and all above the cursor."""
     for name in LANES:
         sequence = replace(lane.sequence, lane=name)
         last = lane.snapshot.planned(sequence)

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from sluice.errors import TableRefused
 from sluice.moves import Advice, Move, advice
 from sluice.progress.judged import marked
-from sluice.progress.lacking_rows import lacking_rows, passed_over
+from sluice.progress.lacking_rows import lacking_rows
 from sluice.progress.lane_state import LaneState
+from sluice.progress.passed_over import passed_over
 from sluice.progress.quarantine_trust import quarantine_way_back
 from sluice.progress.set_aside import names_of_others, uncommitted_attempts
 from sluice.progress.standing import recorded_batches

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from sluice.offsets.batches import Lane, Mode
+from sluice.offsets.batches import BatchSequence, Lane, Mode
 from sluice.operations.reset.row_ends import read_again, row_ends
 from sluice.progress.standing import RecordedBatch, standing_ends
 
@@ -35,7 +36,15 @@ def cursor(at: int) -> dict:
 
 
 def end(at: int, *batches: RecordedBatch) -> int:
-    return row_ends(cursor(at), batches)[partition()].offsets.start
+    return row_ends(cursor(at), batches, ends(*batches))[partition()].offsets.start
+
+
+def ends(*batches: RecordedBatch) -> Mapping[BatchSequence, int]:
+    claimed = {each.batch.sequence: 0 for each in batches}
+    for each in batches:
+        if each.counts:
+            claimed[each.batch.sequence] = max(claimed[each.batch.sequence], each.batch.number)
+    return standing_ends(claimed, batches)
 
 
 def test_rows_end_at_the_cursor_where_all_batches_stand() -> None:
@@ -59,6 +68,17 @@ def test_a_backfill_that_has_gone_moves_no_cursor() -> None:
     assert end(5, recorded(1, 0, 5), gone) == 5
 
 
+@pytest.mark.parametrize("lane", ["forward", "backfill"])
+def test_rows_behind_a_batch_that_has_gone_count_no_more(lane: Lane) -> None:
+    """They landed while others restored the table; who reads the first again replaces them too."""
+    gone = recorded(1, 0, 3, lane=lane, stands=False, generation=2)
+    late = recorded(2, 3, 6, lane=lane, generation=2)
+    forward = recorded(1, 0, 9)
+    replaced = recorded(1, 0, 3, generation=3, mode="replace")
+    assert end(9, forward, gone, late, replaced) == 3
+    assert end(9, forward, replace(gone, stands=True), late, replaced) == 9
+
+
 def test_what_has_landed_late_moves_the_cursor_on_where_it_joins() -> None:
     late = recorded(2, 5, 9, counts=False)
     assert end(5, recorded(1, 0, 5), late) == 9
@@ -80,7 +100,7 @@ def test_offsets_that_two_batches_have_added_are_read_again() -> None:
 def test_another_topic_of_the_name_is_another_place() -> None:
     gone = recorded(2, 0, 5, stands=False, topic_id="new")
     assert end(5, recorded(1, 0, 5), gone) == 5
-    assert list(read_again([gone])) == [("new", partition())]
+    assert list(read_again([gone], ends(gone))) == [("new", partition())]
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def held_position(lane: LaneState, countable: Countable = lambda _: True) -> Hel
     found = [_as_countable(each, countable) for each in recorded_batches(lane)]
     listed = _listed(lane, claimed, found)
     ends = standing_ends(listed, found)
-    held = row_ends(cursor, found)
+    held = row_ends(cursor, found, ends)
     if listed != claimed:
         held = _not_above(held, lane)
     return HeldPosition(

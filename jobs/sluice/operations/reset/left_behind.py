@@ -90,8 +90,7 @@ def _told(state: LaneState, place: TopicIdPartition, at: TopicPartition) -> Iter
     for reset in state.resets.by_generation.values():
         for moved in reset.cursor:
             if moved.partition == at and moved.after.topic_id == place.topic_id and moved.skipped:
-                end = moved.after.offsets.start
-                yield OffsetRange(at, end - moved.skipped, end)
+                yield moved.passed_over
 
 
 def _cursor(state: LaneState, closing: Reset) -> Cursor:

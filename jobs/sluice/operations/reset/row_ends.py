@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from sluice.offsets.batches import Cursor, PlannedRange
+from sluice.offsets.batches import BatchSequence, Cursor, PlannedRange
 from sluice.offsets.ranges import OffsetRange, TopicPartition, without
 from sluice.positions.position import cursor_at
 from sluice.progress.standing import RecordedBatch
@@ -13,12 +13,15 @@ Place = tuple[str, TopicPartition]
 """A partition by its topic id."""
 
 
-def row_ends(cursor: Cursor, batches: Sequence[RecordedBatch]) -> Cursor:
+def row_ends(
+    cursor: Cursor, batches: Sequence[RecordedBatch], ends: Mapping[BatchSequence, int]
+) -> Cursor:
     """Where all rows below are there: at the cursor, or below it, where some have gone.
 
-    Above it where batches have landed that no reset has counted.
+    Above it where batches have landed that no reset has counted. `ends` are the last batches that
+    are going to count.
     """
-    again = read_again(batches)
+    again = read_again(batches, ends)
     further = [
         planned
         for each in batches
@@ -31,9 +34,12 @@ def row_ends(cursor: Cursor, batches: Sequence[RecordedBatch]) -> Cursor:
     }
 
 
-def read_again(batches: Sequence[RecordedBatch]) -> Mapping[Place, Sequence[OffsetRange]]:
+def read_again(
+    batches: Sequence[RecordedBatch], ends: Mapping[BatchSequence, int]
+) -> Mapping[Place, Sequence[OffsetRange]]:
     """What must be read again: rows that have gone, and rows that two batches may have added.
 
+    Also rows that count no more, as a batch before theirs has gone: theirs was in flight meanwhile.
     What a backfill has lost moves no cursor.
     """
     gone = _by_place(each for each in batches if each.counts and each.forward and not each.stands)
@@ -43,6 +49,9 @@ def read_again(batches: Sequence[RecordedBatch]) -> Mapping[Place, Sequence[Offs
             if place in gone:
                 gone[place] = without(gone[place], [offsets])
     for each in standing:
+        if each.counts and each.batch.number > ends[each.batch.sequence]:
+            for place, offsets in _ranges_of(each):
+                gone.setdefault(place, []).append(offsets)
         if not each.counts and each.batch.mode == "append":
             for place, offsets in _ranges_of(each):
                 gone.setdefault(place, []).extend(_twice(each, place, offsets, standing))

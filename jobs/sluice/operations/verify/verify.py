@@ -200,9 +200,7 @@ def _skipped(lane: LaneState) -> int:
     passed: dict[TopicIdPartition, list[OffsetRange]] = {}
     for reset in lane.resets.by_generation.values():
         for moved in (each for each in reset.cursor if each.skipped):
-            end = moved.after.offsets.start
-            skipped = OffsetRange(moved.partition, end - moved.skipped, end)
-            passed.setdefault(moved.after.place, []).append(skipped)
+            passed.setdefault(moved.after.place, []).append(moved.passed_over)
     if not passed:
         return 0
     read = committed_ranges(lane, OffsetScope.of_ranges(passed))
