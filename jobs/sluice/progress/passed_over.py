@@ -26,7 +26,8 @@ def passed_over(lane: LaneState) -> list[LackingRows]:
             passed.setdefault(place, []).append(offsets)
     if not any(each.span for ranges in passed.values() for each in ranges):
         return []
-    lacking = lacking_but_for(lane, list(planned_after(lane, lane.snapshot.settled)), {})
+    planned = list(planned_after(lane, lane.snapshot.settled))
+    lacking = lacking_but_for(lane, planned, uncommitted={})
     return [part for each in lacking if (part := _within(each, passed)).rows]
 
 
