@@ -101,6 +101,15 @@ def cursors(tables: Tables) -> dict[tuple[str, int], int]:
     return {place: end for place, (_, _, end) in found.items()}
 
 
+def opened_at(tables: Tables) -> dict[tuple[str, int], int]:
+    """Where the newest reset has put the cursor of each partition, by topic id."""
+    return {
+        (row["topic_id"], row["partition"]): row["cursor_after"]
+        for row in sorted(tables.offsets.rows, key=lambda each: each["generation"])
+        if row["event"] == "reset_done" and row["cursor_after"] is not None
+    }
+
+
 def planned_ends(tables: Tables) -> dict[tuple[str, int], int]:
     """How far each partition was ever planned, or has rows, by topic id."""
     found: dict[tuple[str, int], int] = {}
