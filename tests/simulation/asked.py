@@ -47,7 +47,7 @@ def asked_again(world: World, command: Command, before: Tables) -> Asked:
             and Key(shown.topic_id, shown.partition, offset) not in timeless
         )
     if command.name == "reprocess":
-        ranges = [_range(each) for each in options["--range"]]
+        ranges = [range_of(each) for each in options["--range"]]
         return lambda shown, offset, _: any(
             (topic, number) == (shown.topic, shown.partition) and first <= offset < behind
             for topic, number, first, behind in ranges
@@ -162,7 +162,7 @@ def _milliseconds(text: str) -> int:
     return int(datetime.fromisoformat(text).timestamp() * 1000)
 
 
-def _range(text: str) -> tuple[str, int, int, int]:
+def range_of(text: str) -> tuple[str, int, int, int]:
     """`t[0] [3, 5)`"""
     place, _, bounds = text.partition(" ")
     topic, _, number = place.rstrip("]").partition("[")

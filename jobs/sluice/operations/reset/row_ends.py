@@ -49,7 +49,7 @@ def read_again(
             if place in gone:
                 gone[place] = without(gone[place], [offsets])
     for each in standing:
-        if each.counts and each.batch.number > ends[each.batch.sequence]:
+        if each.counts and each.forward and each.batch.number > ends[each.batch.sequence]:
             for place, offsets in _ranges_of(each):
                 gone.setdefault(place, []).append(offsets)
         if not each.counts and each.batch.mode == "append":
