@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -47,11 +47,8 @@ def asked_again(world: World, command: Command, before: Tables) -> Asked:
             and Key(shown.topic_id, shown.partition, offset) not in timeless
         )
     if command.name == "reprocess":
-        ranges = [range_of(each) for each in options["--range"]]
-        return lambda shown, offset, _: any(
-            (topic, number) == (shown.topic, shown.partition) and first <= offset < behind
-            for topic, number, first, behind in ranges
-        )
+        among = options["--range"]
+        return lambda shown, offset, _: is_in(among, shown.topic, shown.partition, offset)
     told = Told.of(before)
     waiting = {
         each
@@ -162,7 +159,15 @@ def _milliseconds(text: str) -> int:
     return int(datetime.fromisoformat(text).timestamp() * 1000)
 
 
-def range_of(text: str) -> tuple[str, int, int, int]:
+def is_in(ranges: Iterable[str], topic: str, partition: int, offset: int) -> bool:
+    """Whether an offset is among ranges, as the command line has them."""
+    return any(
+        (name, number) == (topic, partition) and first <= offset < behind
+        for name, number, first, behind in map(_range, ranges)
+    )
+
+
+def _range(text: str) -> tuple[str, int, int, int]:
     """`t[0] [3, 5)`"""
     place, _, bounds = text.partition(" ")
     topic, _, number = place.rstrip("]").partition("[")

@@ -18,7 +18,7 @@ from sluice.moves import YOUR_WORDS, Move
 from sluice.offsets.notation import parse_scope
 from sluice.offsets.ranges import TopicPartition
 
-from tests.simulation.asked import range_of
+from tests.simulation.asked import is_in
 from tests.simulation.books import Key
 from tests.simulation.commands import Command
 from tests.simulation.delta_tables import Row
@@ -143,10 +143,6 @@ def _comes_back(world: World, command: Command, key: Key) -> bool:
     scopes = [parse_scope(each) for each in command.options().get("--topic", [])]
     at = TopicPartition(world.books.names.get(key.topic_id, ""), key.partition)
     named = not scopes or any(at in each for each in scopes)
-    ranges = [range_of(each) for each in command.options().get("--range", [])]
-    if ranges and not any(
-        (topic, number) == (at.topic, at.partition) and first <= key.offset < behind
-        for topic, number, first, behind in ranges
-    ):
-        return False
-    return named and world.books.content(key) is not None
+    ranges = command.options().get("--range", [])
+    among = not ranges or is_in(ranges, at.topic, at.partition, key.offset)
+    return named and among and world.books.content(key) is not None

@@ -123,12 +123,17 @@ def test_nor_a_first_generation_from_going_on(hand: Hand) -> None:
     assert [each["start_offset"] for each in hand.told_losses()] == [2]
 
 
-def _left_out_of_a_rewind(hand: Hand) -> None:
+def _is_to_be_read_again(hand: Hand) -> None:
+    """A quarantined record, by a rewind; its table is gone, and a recovery has nothing to do."""
     hand.produce(BROKEN, 1)
     hand.does("run")
     hand.does("reset", "--to-earliest")
     shutil.rmtree(hand.world.table("trips__quarantine"))
     hand.does("quarantine", "recover")
+
+
+def _left_out_of_a_rewind(hand: Hand) -> None:
+    _is_to_be_read_again(hand)
     hand.world.left_out += [0] * 3
     hand.refused()
     hand.world.left_out.clear()
@@ -140,11 +145,7 @@ def _loses_its_files(hand: Hand) -> None:
 
 
 def test_what_a_reset_passes_over_that_was_to_be_read_again_stops_the_next_run(hand: Hand) -> None:
-    hand.produce(BROKEN, 1)
-    hand.does("run")
-    hand.does("reset", "--to-earliest")
-    shutil.rmtree(hand.world.table("trips__quarantine"))
-    hand.does("quarantine", "recover")
+    _is_to_be_read_again(hand)
     hand.does("reset", "--to-latest")
     assert "1 of forward-1-1, in t[0] [0, 1)" in str(hand.refused())
     hand.does("quarantine", "recover")
