@@ -49,8 +49,8 @@ from sluice.scheduling.run_params import run_params
 from sluice.scheduling.tasks import PLAN, data_table, plan_with, settle_with
 from sluice.scheduling.time_limits import SHORT, settle_limit
 from sluice.settings import LONGEST_RUN
-from sluice.spec.pipeline_spec import PipelineSpec
-from sluice.spec.spec_files import read_specs
+from sluice.spec_file.pipeline_spec import PipelineSpec
+from sluice.spec_folder import read_specs
 
 RETRIES = {
     "retries": 3,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from sluice.errors import SpecError, as_lines
 from sluice.scheduling.deployment import project_settings
-from sluice.spec.spec_files import read_specs
+from sluice.spec_folder import read_specs
 
 found = read_specs(project_settings().pipelines)
 problems = [*found.refused.values(), *found.contested.values()]

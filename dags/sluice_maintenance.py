@@ -25,7 +25,7 @@ from sluice.scheduling.deployment import project_settings
 from sluice.scheduling.operators import MaintainOperator
 from sluice.scheduling.run_params import maintenance_params
 from sluice.settings import LONGEST_RUN
-from sluice.spec.spec_files import read_specs
+from sluice.spec_folder import read_specs
 
 SPECS = list(read_specs(project_settings().pipelines).accepted.values())
 

@@ -22,7 +22,7 @@ from sluice.scheduling.deployment import project_settings
 from sluice.scheduling.reset_form import reset_params
 from sluice.scheduling.reset_tasks import EXECUTE, PREVIEW, execute, preview
 from sluice.scheduling.time_limits import SHORT
-from sluice.spec.spec_files import read_specs
+from sluice.spec_folder import read_specs
 
 SPECS = list(read_specs(project_settings().pipelines).accepted.values())
 

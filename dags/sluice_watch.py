@@ -19,7 +19,7 @@ from airflow.sdk import DAG, CronDataIntervalTimetable, task
 from sluice.scheduling.deployment import project_settings
 from sluice.scheduling.time_limits import SHORT
 from sluice.scheduling.watch import watch
-from sluice.spec.spec_files import read_specs
+from sluice.spec_folder import read_specs
 
 found = read_specs(project_settings().pipelines)
 

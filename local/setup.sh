@@ -135,20 +135,20 @@ install_jars() { # install_jars CONFIGURATION: those of ivy.xml, and no others, 
 }
 
 # The Scala compiler is among Spark's jars, so that no JDK is needed.
-install_classes() { # install_classes SOURCES JAR CLASSPATH
-  say "Sluice's own classes of $1 into $2"
-  "$(java_command)" -cp "$SPARK_JARS/*" scala.tools.nsc.Main -usejavacp -classpath "$3" -d "$2" "$1"/*.scala
+install_classes() { # install_classes JAR CLASSPATH SOURCES…
+  say "Sluice's own classes of jobs/jvm into $1"
+  "$(java_command)" -cp "$SPARK_JARS/*" scala.tools.nsc.Main -usejavacp -classpath "$2" -d "$1" "${@:3}"
 }
 
 jars_of_spark() {
   install_jars spark
   install_jars broker
-  install_classes jobs/jvm build/jars/spark/sluice.jar 'build/jars/spark/*'
+  install_classes build/jars/spark/sluice.jar 'build/jars/spark/*' jobs/jvm/*/*.scala
 }
 
 jars_of_s3() {
   install_jars s3
-  install_classes jobs/jvm/s3 build/jars/s3/sluice-s3.jar 'build/jars/s3/*:build/jars/spark/*'
+  install_classes build/jars/s3/sluice-s3.jar 'build/jars/s3/*:build/jars/spark/*' jobs/jvm/commit/s3/*.scala
 }
 
 # Without it all works, and starts more slowly.
@@ -165,8 +165,8 @@ main() {
   mkdir -p build
   local venv_inputs jars_inputs archive_inputs s3_inputs
   venv_inputs="$(fingerprint requirements.txt requirements-dev.txt pyproject.toml local/setup.sh) in $PWD"
-  jars_inputs="$(fingerprint ivy.xml jars.sha256 jobs/jvm/*.scala requirements.txt local/setup.sh) with $(java_command)"
-  s3_inputs="$jars_inputs $(fingerprint jobs/jvm/s3/*.scala)"
+  jars_inputs="$(fingerprint ivy.xml jars.sha256 jobs/jvm/*/*.scala requirements.txt local/setup.sh) with $(java_command)"
+  s3_inputs="$jars_inputs $(fingerprint jobs/jvm/commit/s3/*.scala)"
   archive_inputs="$venv_inputs $jars_inputs $("$(java_command)" -version 2>&1 | cksum || true)"
   if ! current "$JARS_STAMP" "$jars_inputs" || ! current "$ARCHIVE_STAMP" "$archive_inputs"; then
     check_java

@@ -50,7 +50,7 @@ def spark(nothing_left_behind: None) -> Iterator[SparkSession]:
     from pyspark import SparkContext
     from sluice.lake.session import open_own
     from sluice.lake.spark_place import OwnSpark
-    from sluice.spec.pipeline_spec import PipelineSpec
+    from sluice.spec_file.pipeline_spec import PipelineSpec
     from sluice.tables.warehouse import Warehouse
 
     tuning = pytest.MonkeyPatch()

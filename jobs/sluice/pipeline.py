@@ -29,7 +29,7 @@ from sluice.operations.commands import OperatorCommands
 from sluice.progress.resources import PipelineResources
 from sluice.registry.answers import FindRegistry, no_registry
 from sluice.settings import Settings, connection_extra
-from sluice.spec.spec_files import SpecFolder, find_spec, read_specs
+from sluice.spec_folder import SpecFolder, find_spec, read_specs
 from sluice.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from sluice.protocol.settle.announcements import Announced, Announcement
     from sluice.protocol.settle.write_receipts import Settlement
     from sluice.registry.client import Registry
-    from sluice.spec.pipeline_spec import PipelineSpec
+    from sluice.spec_file.pipeline_spec import PipelineSpec
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import to_avro
 from sluice.lake.session import open_own
 from sluice.lake.spark_place import OwnSpark
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.tables.warehouse import Warehouse
 
 PARTITIONS = 2

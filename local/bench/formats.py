@@ -25,8 +25,8 @@ from rich.console import Console
 from sluice.lake.decoding.decode import decoder
 from sluice.registry.client import Registry
 from sluice.registry.registry_settings import RegistrySettings
-from sluice.spec.formats import AvroFormat, Format, JsonFormat, ProtobufFormat, RawFormat
-from sluice.spec.registered import RegisteredSchema
+from sluice.schemas.registered import RegisteredSchema
+from sluice.spec_file.formats import AvroFormat, Format, JsonFormat, ProtobufFormat, RawFormat
 
 from local.bench import options
 from local.bench.figures import WIDTH, Shown, all_of, circumstances, write

@@ -11,7 +11,7 @@ from pathlib import Path
 from sluice.lake.own_classes import LOG_STORE_KEY
 from sluice.lake.server.requirements import STATIC
 from sluice.lake.session import own_conf, server_conf, session_conf, spark_conf
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 from local.bench.contender import Contender
 from local.bench.records import SCHEMA

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 import psutil
-from sluice.scheduling.process_family import die_with_parent, kill_family
+from sluice.processes import die_with_parent, kill_family
 
 PATIENCE_S = 1_800
 

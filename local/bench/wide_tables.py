@@ -21,7 +21,7 @@ from rich.console import Console
 from sluice.lake.session import open_own
 from sluice.lake.spark_place import OwnSpark
 from sluice.lake.table_creation import create_data_table
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.tables.warehouse import Warehouse
 
 from local.bench import options

@@ -22,7 +22,7 @@ from datetime import datetime
 from pathlib import Path
 
 import psutil
-from sluice.scheduling.process_family import adopt_orphans, die_with_parent, kill_family
+from sluice.processes import adopt_orphans, die_with_parent, kill_family
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from confluent_kafka.admin import AdminClient
-from sluice.spec.spec_files import load_spec
+from sluice.spec_folder import load_spec
 
 from tests.worlds.command_line import run_main
 from tests.worlds.pipelines import Installed, Pipelines, Topic

@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from sluice.lake.decoding.avro import AvroRecords
-from sluice.spec.registered import Reference, RegisteredSchema
+from sluice.schemas.registered import Reference, RegisteredSchema
 
 from tests.decoding.decoding import NONCE, Outcome, outcome, outcomes, side_by_side
 from tests.decoding.reference_json import Undecodable

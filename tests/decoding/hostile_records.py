@@ -9,8 +9,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from sluice.columns.columns import parse_columns
 from sluice.lake.decoding.column_types import struct_type
-from sluice.spec.columns import parse_columns
 
 COLUMNS = parse_columns(
     "t STRING, u STRING, bin BINARY, ok BOOLEAN, i8 TINYINT, i16 SMALLINT, i INT, j BIGINT,"

@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import types as T
 from sluice.lake.decoding.column_types import struct_type
 from sluice.lake.decoding.protobuf_records import ProtobufRecords
-from sluice.spec.formats import ProtobufFormat
-from sluice.spec.protobuf_columns import protobuf_columns
+from sluice.schemas.protobuf.columns import protobuf_columns
+from sluice.spec_file.formats import ProtobufFormat
 
 from tests.decoding.reference_protobuf import message_reader
 from tests.worlds.protobuf_schemas import ORDER, descriptor_set, message_class, of_file

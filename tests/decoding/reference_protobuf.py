@@ -14,7 +14,7 @@ from typing import Any
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
-from sluice.spec.protobuf_columns import (
+from sluice.schemas.protobuf.columns import (
     DURATION_NAME,
     JSON_NAMES,
     TIMESTAMP_NAME,

@@ -14,8 +14,8 @@ from typing import Any
 from google.protobuf.descriptor import EnumDescriptor
 from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
-from sluice.spec.columns import Array, ColumnType, Map, Struct
-from sluice.spec.protobuf_columns import column_type
+from sluice.columns.columns import Array, ColumnType, Map, Struct
+from sluice.schemas.protobuf.columns import column_type
 
 # The years 0001 to 9999, and what Protobuf's Duration may be, in seconds.
 _FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799

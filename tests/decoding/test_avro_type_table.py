@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import pytest
 from pyspark.sql import SparkSession
-from sluice.spec.avro_columns import avro_columns
-from sluice.spec.columns import parse_columns
+from sluice.columns.columns import parse_columns
+from sluice.schemas.avro.columns import avro_columns
 
 from tests.decoding import reference_avro
 from tests.decoding.avro_decoding import decoded_avro, fixed, logical, record, schema

@@ -19,7 +19,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 from sluice.errors import SettingsError
 from sluice.lake.decoding_functions import require_decoding
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 def spec(**form):
     keys = dict(version=1, pipeline="p", table="t", topics=["x"], format=form)

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from sluice.columns.columns import Column
+from sluice.derived.allowed_functions import FUNCTIONS, Function, Typed
+from sluice.derived.derived_columns import DerivedColumn, derived_columns
 from sluice.lake.decoding.column_types import struct_type
-from sluice.spec.allowed_functions import FUNCTIONS, Function, Typed
-from sluice.spec.columns import Column
-from sluice.spec.derived import DerivedColumn, derived_columns
 
 from tests.decoding.hostile_records import COLUMNS, hostile_records
 

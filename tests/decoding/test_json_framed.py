@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 from sluice.lake.decoding.decode import DECODED, decoder
-from sluice.spec.formats import JsonFormat, Source
-from sluice.spec.registered import RegisteredSchema
+from sluice.schemas.registered import RegisteredSchema
+from sluice.spec_file.formats import JsonFormat, Source
 
 pytestmark = pytest.mark.spark
 

@@ -12,8 +12,8 @@ import pytest
 from pyspark.sql import SparkSession
 from sluice.lake.decoding.decode import decoder
 from sluice.lake.decoding.frames import NO_FRAME, UNKNOWN_SCHEMA
-from sluice.spec.formats import ProtobufFormat, Source
-from sluice.spec.registered import RegisteredSchema
+from sluice.schemas.registered import RegisteredSchema
+from sluice.spec_file.formats import ProtobufFormat, Source
 
 from tests.worlds.protobuf_schemas import ORDER, descriptor_set, message_class, of_registry
 

@@ -7,8 +7,8 @@ from decimal import Decimal
 
 import pytest
 from pyspark.sql import SparkSession
-from sluice.spec.columns import parse_columns
-from sluice.spec.protobuf_columns import protobuf_columns
+from sluice.columns.columns import parse_columns
+from sluice.schemas.protobuf.columns import protobuf_columns
 
 from tests.decoding.alike import alike
 from tests.decoding.decoding_table import NO

@@ -119,14 +119,14 @@ SEEN_BY_TESTS = (
     ),
     SeenByTest(
         "reads the minutes of a zone behind UTC as ahead of it",
-        "jvm/JsonTimes.scala",
+        "jvm/json/JsonTimes.scala",
         "      else sign * (hours * 3600 + minutes * 60)\n",
         "      else sign * hours * 3600 + minutes * 60\n",
         "tests/decoding/test_json_scalars.py::test_timestamps_are_rfc_3339",
     ),
     SeenByTest(
         "looks whether a commit is there, and then writes it",
-        "jvm/LinkLogStore.scala",
+        "jvm/commit/LinkLogStore.scala",
         "        Files.createLink(local(commit), local(draft))\n",
         "        if (Files.exists(local(commit)))\n"
         "          throw new java.nio.file.FileAlreadyExistsException(commit.toString)\n"

@@ -16,7 +16,7 @@ SLEEPS = """
 from pyspark.sql import functions as F
 from sluice.lake.session import open_own
 from sluice.lake.spark_place import OwnSpark
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.tables.warehouse import Warehouse
 limit = {"spark.scheduler.excludeOnFailure.unschedulableTaskSetTimeout": "3s"}
 keys = {"version": 1, "pipeline": "naps", "table": "naps", "topics": ["none"], "spark": limit}

@@ -24,7 +24,7 @@ from confluent_kafka.serialization import MessageField, SerializationContext
 from google.protobuf import timestamp_pb2, type_pb2
 from sluice.errors import RegistryUnavailable, SchemaChanged, SettingsError, UnknownSchema
 from sluice.registry.kept_schemas import KeptSchemas
-from sluice.spec.registered import Reference
+from sluice.schemas.registered import Reference
 
 from tests.production.worlds.authority import Authority
 from tests.production.worlds.registry_front import PASSWORD, USER, front

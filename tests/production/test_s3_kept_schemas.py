@@ -12,7 +12,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from sluice.errors import SchemaChanged, StoreUnavailable
 from sluice.registry.kept_schemas import KeptSchemas
-from sluice.spec.registered import RegisteredSchema
+from sluice.schemas.registered import RegisteredSchema
 
 from local.embedded.gateway import BUCKET, Gateway, reached
 from tests.production.worlds.network import Network

@@ -15,7 +15,7 @@ from sluice.offsets.notation import parse_range
 from sluice.offsets.ranges import OffsetRange
 from sluice.pipeline import Pipeline
 from sluice.progress.resources import PipelineResources
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.tables.warehouse import Warehouse
 
 from tests.simulation.books import Books, Content, Key

@@ -9,7 +9,7 @@ from sluice.offsets.batches import Batch, BatchSequence, Lane, Mode, PlannedRang
 from sluice.offsets.history import LaneHistory
 from sluice.offsets.partition_log import KafkaState, PartitionLog
 from sluice.offsets.ranges import OffsetRange, TopicPartition
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 TOPIC_ID = "h5UyGY8BS2Ch8PmLNWnxPQ"
 CLUSTER = "5L6g3nShT-eMCtK--X86sw"

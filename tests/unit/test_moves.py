@@ -47,7 +47,7 @@ TO_TABLE = Move("reset", ("trips", "--to-table"))
 
 # Texts that name a command, but are no refusal: nobody waits for it.
 TOLD = {
-    ("jobs/sluice/spec/table_properties.py", "sluice maintain"): "says who does it instead",
+    ("jobs/sluice/spec_file/table_properties.py", "sluice maintain"): "says who does it instead",
     ("jobs/sluice/protocol/plan/table_changes.py", "sluice reprocess"): "a note beside a plan",
     ("jobs/sluice/protocol/plan/start.py", "sluice reset"): "a note beside a plan",
     ("jobs/sluice/registry/answers.py", "sluice quarantine"): "a line of the log",

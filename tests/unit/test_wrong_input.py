@@ -17,8 +17,8 @@ from sluice.operations.backfill.selection import parse_selection
 from sluice.operations.reset.targets import named_target
 from sluice.positions.names import SKIP, TARGETS
 from sluice.settings import connection_extra
-from sluice.spec.pipeline_spec import PipelineSpec
-from sluice.spec.spec_files import load_spec
+from sluice.spec_file.pipeline_spec import PipelineSpec
+from sluice.spec_folder import load_spec
 
 from tests.unit.builders import spec_keys
 

@@ -23,8 +23,8 @@ import pyarrow.compute as pc
 import yaml
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from sluice.operations.backfill.selection import parse_selection
-from sluice.spec.formats import JsonFormat
-from sluice.spec.spec_files import load_spec
+from sluice.spec_file.formats import JsonFormat
+from sluice.spec_folder import load_spec
 
 from local.embedded.broker import Broker
 from local.embedded.topics import create_topic

@@ -19,7 +19,7 @@ from google.protobuf.descriptor_pb2 import (
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message_factory import GetMessageClass
 from grpc_tools import protoc
-from sluice.spec.registered import Reference, RegisteredSchema
+from sluice.schemas.registered import Reference, RegisteredSchema
 
 ORDER = """
 syntax = "proto3";

@@ -9,9 +9,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sluice.broker.java_settings import java_settings
-from sluice.broker.pem_files import require_in_date
-from sluice.broker.tls_context import tls_context
 from sluice.errors import SettingsError
+from sluice.tls import require_in_date, tls_context
 
 # The keys a connection may have, in librdkafka's names (its CONFIGURATION.md). Each of them means
 # the same to all three clients, or to the one that has such a thing (docs/security.md).

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from sluice.broker.pem_files import pem_text, unlocked
+from sluice.tls import pem_text, unlocked
 
 # Each key in librdkafka's names (its CONFIGURATION.md) with its name in the Java client (Kafka's
 # documentation, "Consumer Configs"). What is not here goes into the JAAS line, or is a certificate.

@@ -18,7 +18,7 @@ from aiokafka.abc import AbstractTokenProvider
 from aiokafka.errors import AuthenticationFailedError
 
 from sluice.broker.java_settings import extensions
-from sluice.broker.pem_files import pem_text
+from sluice.tls import pem_text
 
 _TIMEOUT_S = 10.0
 

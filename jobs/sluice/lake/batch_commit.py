@@ -18,7 +18,7 @@ from sluice.lake.write_failures import meaning_of, rows_landed_mark
 from sluice.offsets.quarantine_tickets import Ticket
 from sluice.offsets.ranges import OffsetRange, TopicPartition, span_of
 from sluice.offsets.receipts import Span
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.tables.batch_commits import batch_metadata
 
 

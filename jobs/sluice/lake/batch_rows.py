@@ -16,10 +16,10 @@ from sluice.lake.port import BatchAttempt
 from sluice.lake.ruled_rows import BROKEN, Carried
 from sluice.lake.write_failures import undecodable_mark
 from sluice.offsets.batches import Batch
-from sluice.spec.pipeline_spec import PipelineSpec
-from sluice.spec.record_formats import KEY_PREFIX
-from sluice.spec.table_rules import TableRule
-from sluice.spec.table_shape import TableShape
+from sluice.spec_file.pipeline_spec import PipelineSpec
+from sluice.spec_file.record_formats import KEY_PREFIX
+from sluice.spec_file.table_rules import TableRule
+from sluice.spec_file.table_shape import TableShape
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from sluice.errors import SettingsError
 from sluice.lake.server.requirements import EXTENSIONS_KEY
-from sluice.spec.formats import RawFormat
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.formats import RawFormat
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 _DELTA = "spark.databricks.delta"
 _UNITS = {"m": 2**20, "g": 2**30}

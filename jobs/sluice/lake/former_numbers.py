@@ -12,8 +12,8 @@ from sluice.lake.decoding.schema_keys import unknown_keys
 from sluice.offsets.ranges import OffsetRange
 from sluice.progress.former_registries import FormerRegistry
 from sluice.registry.schema_book import SchemaBook
-from sluice.spec.formats import Format, Source
-from sluice.spec.registered import RegisteredSchema
+from sluice.schemas.registered import RegisteredSchema
+from sluice.spec_file.formats import Format, Source
 
 _BEFORE = "_decoded_as_now"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sluice.lake.port import Lake, ShowReading, Upkeep
 from sluice.progress.resources import PipelineResources
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

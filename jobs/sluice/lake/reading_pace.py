@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 # Between two lines of a log; between two counts of whoever shows them. The executors tell theirs
 # every two seconds (own_classes.py).
 _SECONDS, _SECONDS_SHOWN = 5.0, 1.0
-# jobs/jvm/RecordsRead.scala counts for tags that begin like this.
+# jobs/jvm/watch/RecordsRead.scala counts for tags that begin like this.
 _TAG = "sluice-reading-"
 
 

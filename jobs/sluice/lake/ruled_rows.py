@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from sluice.spec.table_rules import TableRule
+from sluice.spec_file.table_rules import TableRule
 
 BROKEN = "_sluice_broken"
 

@@ -21,14 +21,14 @@ from sluice.lake.own_classes import class_path, own_classes_conf
 from sluice.lake.s3_conf import s3_conf
 from sluice.lake.server.requirements import STATIC
 from sluice.lake.spark_place import OwnSpark, SparkPlace, SparkServer
-from sluice.spec.spark_keys import EXACT_CONF, SECRET, is_of_a_query
+from sluice.spec_file.spark_keys import EXACT_CONF, SECRET, is_of_a_query
 from sluice.tables.commits import newest_file
 from sluice.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from sluice.spec.pipeline_spec import PipelineSpec
+    from sluice.spec_file.pipeline_spec import PipelineSpec
 
 log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from pyspark.errors import PySparkException
 
 from sluice.errors import SettingsError
 from sluice.lake.server.requirements import fixed_at_start
-from sluice.spec.spark_keys import EXACT_CONF, strange_keys
+from sluice.spec_file.spark_keys import EXACT_CONF, strange_keys
 
 log = logging.getLogger(__name__)
 

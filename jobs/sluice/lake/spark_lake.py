@@ -10,6 +10,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
+from sluice.columns.columns import Column
 from sluice.failpoints import reach
 from sluice.lake import log_ahead
 from sluice.lake.batch_commit import (
@@ -49,9 +50,8 @@ from sluice.lake.write_failures import undecodable_reason
 from sluice.offsets.ranges import span_of
 from sluice.progress.resources import PipelineResources
 from sluice.progress.ways_back import require_table
-from sluice.spec.columns import Column
-from sluice.spec.pipeline_spec import PipelineSpec
-from sluice.spec.table_rules import rules_of
+from sluice.spec_file.pipeline_spec import PipelineSpec
+from sluice.spec_file.table_rules import rules_of
 from sluice.tables.delta_log import DeltaLog
 
 log = logging.getLogger(__name__)

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
+from sluice.derived.written_values import text_of
 from sluice.errors import CommitConflict
 from sluice.lake.batch_commit import naming_conflicts
-from sluice.spec.pipeline_spec import PipelineSpec
-from sluice.spec.table_properties import wanted_properties
-from sluice.spec.written_values import text_of
+from sluice.spec_file.pipeline_spec import PipelineSpec
+from sluice.spec_file.table_properties import wanted_properties
 from sluice.tables.stored_settings import stored_settings
 from sluice.tables.table_files import open_table
 

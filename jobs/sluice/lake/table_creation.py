@@ -18,9 +18,9 @@ from tenacity import (
 
 from sluice.lake.batch_rows import QUARANTINE_COLUMNS, stored_part
 from sluice.lake.table_alignment import comment, listed
-from sluice.spec.pipeline_spec import PipelineSpec
-from sluice.spec.statistics_columns import statistics_columns
-from sluice.spec.table_properties import wanted_properties
+from sluice.spec_file.pipeline_spec import PipelineSpec
+from sluice.spec_file.statistics_columns import statistics_columns
+from sluice.spec_file.table_properties import wanted_properties
 from sluice.tables.delta_log import DeltaLog
 from sluice.tables.ownership import OWNER
 from sluice.tables.quarantine_creation import QUARANTINE_STATISTICS

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from sluice.lake.causes import Cause
 
-# Ours: jobs/jvm/StarvedJobs.scala, as the reason for which a job was cancelled.
+# Ours: jobs/jvm/watch/StarvedJobs.scala, as the reason for which a job was cancelled.
 _STARVED = re.compile(
     r"SLUICE-STARVED of (?P<master>\S+): no task has run for (?P<seconds>\d+) s,"
     r" executors: (?P<executors>\d+)"

@@ -13,8 +13,8 @@ from sluice.protocol.plan.table_fit import require_fitting_table, told_of_table
 from sluice.registry.answers import no_registry
 from sluice.registry.kept_schemas import KeptSchemas
 from sluice.registry.schema_book import SchemaBook
-from sluice.spec.pipeline_spec import PipelineSpec
-from sluice.spec.spec_files import read_specs
+from sluice.spec_file.pipeline_spec import PipelineSpec
+from sluice.spec_folder import read_specs
 from sluice.tables.delta_log import DeltaLog
 from sluice.tables.warehouse import Warehouse
 

@@ -15,8 +15,8 @@ from sluice.offsets.resets import sequences_up_to
 from sluice.offsets.spec_edition import SpecEdition
 from sluice.progress.lane_state import LaneState
 from sluice.registry.schema_book import SchemaBook
-from sluice.spec.formats import Source
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.formats import Source
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 _KEY_OF: dict[Source, str] = {"value": "format", "key": "key_format"}
 

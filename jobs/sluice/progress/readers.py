@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from sluice.columns.columns import Column
 from sluice.progress.resources import PipelineResources
-from sluice.spec.columns import Column
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 
 def spec_to_plan(

@@ -11,7 +11,7 @@ from sluice.clock import SYSTEM_CHANCE, SYSTEM_CLOCK, Chance, Clock
 from sluice.registry.answers import FindRegistry, no_registry
 from sluice.registry.kept_schemas import KeptSchemas
 from sluice.registry.schema_book import SchemaBook
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.tables.delta_log import DeltaLog
 from sluice.tables.offsets_table import OffsetsTable
 from sluice.tables.quarantine_table import QuarantineTable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sluice.errors import RegistryUnavailable, SettingsError, UnknownSchema
 from sluice.registry.kept_schemas import KeptSchemas
-from sluice.spec.registered import RegisteredSchema
+from sluice.schemas.registered import RegisteredSchema
 
 if TYPE_CHECKING:
     from sluice.registry.client import Registry

@@ -13,7 +13,7 @@ from sluice.errors import UnknownSchema
 from sluice.registry.asking import Answer, Asking, in_time, no_registry
 from sluice.registry.proto_sources import as_descriptors
 from sluice.registry.registry_settings import RegistrySettings
-from sluice.spec.registered import KINDS, Reference, RegisteredSchema
+from sluice.schemas.registered import KINDS, Reference, RegisteredSchema
 
 LIMIT_SECONDS = 30.0
 _LARGEST_ID = 2**31 - 1

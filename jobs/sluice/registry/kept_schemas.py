@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from sluice.errors import OffsetsDamaged, SchemaChanged
 from sluice.moves import Move
-from sluice.spec.registered import RegisteredSchema
+from sluice.schemas.registered import RegisteredSchema
 from sluice.tables.storage import KEPT
 from sluice.tables.write_once import WriteOnceFiles, versioned_json
 

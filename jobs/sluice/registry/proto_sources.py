@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 
 from sluice.errors import RegistryUnavailable
-from sluice.spec.registered import Reference, RegisteredSchema
+from sluice.schemas.registered import Reference, RegisteredSchema
 
 log = logging.getLogger(__name__)
 

@@ -11,14 +11,14 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sluice.spec.avro_narrowing import narrowing
-from sluice.spec.avro_parsing import parse_avro
-from sluice.spec.avro_resolution import loss
-from sluice.spec.columns import Column
-from sluice.spec.formats import AvroFormat, JsonFormat, ProtobufFormat
-from sluice.spec.pipeline_spec import Evolution
-from sluice.spec.registered import RegisteredSchema
-from sluice.spec.type_changes import new_columns, type_changes
+from sluice.columns.columns import Column
+from sluice.columns.type_changes import new_columns, type_changes
+from sluice.schemas.avro.narrowing import narrowing
+from sluice.schemas.avro.parsing import parse_avro
+from sluice.schemas.avro.resolution import loss
+from sluice.schemas.registered import RegisteredSchema
+from sluice.spec_file.formats import AvroFormat, JsonFormat, ProtobufFormat
+from sluice.spec_file.pipeline_spec import Evolution
 
 Form = AvroFormat | JsonFormat | ProtobufFormat
 
@@ -94,8 +94,8 @@ def _loss(form: Form, written: RegisteredSchema, read: RegisteredSchema) -> str:
         case "AVRO":
             return loss(parse_avro(written), parse_avro(read))
         case "PROTOBUF":
-            from sluice.spec.protobuf_evolution import message_loss
-            from sluice.spec.protobuf_schema import message_of
+            from sluice.schemas.protobuf.evolution import message_loss
+            from sluice.schemas.protobuf.schema import message_of
 
             return message_loss(message_of(written, form.record), message_of(read, form.record))
         case "JSON":

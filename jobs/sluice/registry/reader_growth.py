@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from sluice.columns.columns import Column
+from sluice.columns.type_changes import new_columns
 from sluice.errors import SpecError
 from sluice.registry.reader_choice import are_numbers, choose_reader, clashes_of, is_newer
-from sluice.spec.columns import Column
-from sluice.spec.formats import Source
-from sluice.spec.pipeline_spec import PipelineSpec
-from sluice.spec.record_formats import KEY_PREFIX
-from sluice.spec.registered import RegisteredSchema
-from sluice.spec.type_changes import new_columns
+from sluice.schemas.registered import RegisteredSchema
+from sluice.spec_file.formats import Source
+from sluice.spec_file.pipeline_spec import PipelineSpec
+from sluice.spec_file.record_formats import KEY_PREFIX
 
 
 def growing(spec: PipelineSpec) -> PipelineSpec:

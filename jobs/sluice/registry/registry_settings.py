@@ -16,10 +16,9 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from sluice.broker.pem_files import require_in_date
-from sluice.broker.tls_context import tls_context
 from sluice.errors import SettingsError
 from sluice.settings import find_connection
+from sluice.tls import require_in_date, tls_context
 
 _LOGIN_SOURCE, _LOGIN = "basic.auth.credentials.source", "basic.auth.user.info"
 _TOKEN_SOURCE, _TOKEN = "bearer.auth.credentials.source", "bearer.auth.token"

@@ -5,15 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 
+from sluice.columns.columns import Column
 from sluice.errors import SpecError
 from sluice.registry.answers import Answers, FindRegistry
 from sluice.registry.kept_schemas import KeptSchemas
 from sluice.registry.reader_choice import Form, choose_reader
 from sluice.registry.reader_growth import growing, grown, newer, require_held
-from sluice.spec.columns import Column
-from sluice.spec.formats import Source
-from sluice.spec.pipeline_spec import PipelineSpec
-from sluice.spec.registered import RegisteredSchema
+from sluice.schemas.registered import RegisteredSchema
+from sluice.spec_file.formats import Source
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 log = logging.getLogger(__name__)
 

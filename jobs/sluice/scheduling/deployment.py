@@ -18,8 +18,8 @@ from sluice.broker.client_logs import silence_clients
 from sluice.errors import SettingsError
 from sluice.lake.spark_place import CONNECTION, OWN_SPARK, SparkPlace, place_of
 from sluice.settings import Settings
-from sluice.spec.pipeline_spec import PipelineSpec
-from sluice.spec.spec_files import read_specs
+from sluice.spec_file.pipeline_spec import PipelineSpec
+from sluice.spec_folder import read_specs
 from sluice.tables.s3_access import CONNECTION as S3_CONNECTION
 from sluice.tables.s3_access import use_connection
 from sluice.tables.warehouse import Warehouse

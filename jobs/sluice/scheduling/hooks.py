@@ -18,9 +18,9 @@ from airflow.sdk.log import mask_secret, redact  # type: ignore[attr-defined]
 from sluice.errors import SparkFailed
 from sluice.lake.job_errors import REFUSED, WORD, LineLevels, ReportedError
 from sluice.lake.spark_place import cluster_mode_refused, kubernetes_missing
+from sluice.processes import die_with_parent, end_family, watching_parent
 from sluice.scheduling.deployment import PROJECT, project_settings
-from sluice.scheduling.process_family import die_with_parent, end_family, watching_parent
-from sluice.spec.spark_keys import looks_secret
+from sluice.spec_file.spark_keys import looks_secret
 
 if TYPE_CHECKING:
     from airflow.sdk import Connection

@@ -16,6 +16,7 @@ from airflow.sdk.exceptions import AirflowRescheduleException, AirflowSkipExcept
 from sluice.lake.spark_place import CONNECTION, SparkServer
 from sluice.offsets.batches import BatchReference
 from sluice.offsets.run_summary import ingest_summary
+from sluice.processes import watching_parent
 from sluice.scheduling.deployment import (
     PROJECT,
     connection,
@@ -27,11 +28,10 @@ from sluice.scheduling.hooks import DriverHook, driver_environment, mask_connect
 from sluice.scheduling.lineage import Landed, lineage_of, read_for_lineage
 from sluice.scheduling.links import LINKS
 from sluice.scheduling.metrics import timed
-from sluice.scheduling.process_family import watching_parent
 from sluice.scheduling.run_notes import tell
 from sluice.scheduling.run_params import PIPELINES, require_known_params
 from sluice.scheduling.tasks import actor_of, failing_for_good, planned_work
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from sluice.scheduling.deployment import pipeline_of, project_settings
 from sluice.scheduling.reset_form import where_to
 from sluice.scheduling.run_params import BRING_BACK_ERASED
 from sluice.scheduling.tasks import actor_of, failing_for_good
-from sluice.spec.spec_files import read_specs
+from sluice.spec_folder import read_specs
 
 if TYPE_CHECKING:
     from sluice.pipeline import Pipeline

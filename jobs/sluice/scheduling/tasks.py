@@ -19,7 +19,7 @@ from sluice.scheduling.deployment import pipeline_of, project_settings
 from sluice.scheduling.metrics import count_settled, timed
 from sluice.scheduling.run_notes import tell
 from sluice.scheduling.run_params import BRING_BACK_ERASED, DRY_RUN, selection_of
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.tables.warehouse import Warehouse
 
 log = logging.getLogger(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from sluice.settings import LONGEST_RUN
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 SHORT = timedelta(minutes=15)
 # Offsets a second that a receipt explains at least, from Kafka's raw log, where each has a gap to

@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
+from sluice.columns.columns import Column
 from sluice.errors import TableRefused
 from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.ranges import TopicIdPartition
-from sluice.spec.columns import Column
-from sluice.spec.table_settings import TableSettings
+from sluice.spec_file.table_settings import TableSettings
 from sluice.tables.batch_commits import BatchCommit
 from sluice.tables.commits import OthersCommits, written_files
 from sluice.tables.coordinates import Landing, StoredCoordinates, group_coordinates

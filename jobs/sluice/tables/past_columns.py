@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from deltalake.exceptions import DeltaError
 
-from sluice.spec.columns import Column
-from sluice.spec.type_changes import new_columns
+from sluice.columns.columns import Column
+from sluice.columns.type_changes import new_columns
 from sluice.tables.commits import commit_infos
 from sluice.tables.delta_log import DeltaSnapshot
 from sluice.tables.stored_columns import stored_columns

@@ -9,7 +9,7 @@ from pyarrow.fs import FileType
 
 from sluice.errors import SettingsError
 from sluice.settings import LONGEST_RUN
-from sluice.spec.intervals import read_interval
+from sluice.spec_file.intervals import read_interval
 from sluice.tables.table_files import files_of_table, open_table
 
 PROPERTY = "delta.deletedFileRetentionDuration"

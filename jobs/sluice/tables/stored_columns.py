@@ -8,7 +8,7 @@ from typing import Any
 
 from deltalake import DeltaTable
 
-from sluice.spec.columns import (
+from sluice.columns.columns import (
     Array,
     Column,
     ColumnType,

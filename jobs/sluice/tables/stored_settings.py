@@ -8,7 +8,7 @@ from typing import Any
 
 from deltalake import DeltaTable
 
-from sluice.spec.table_settings import TableSettings
+from sluice.spec_file.table_settings import TableSettings
 
 # Of a field's metadata (Delta's PROTOCOL.md), by what makes its values.
 _COMPUTED = {

@@ -23,7 +23,7 @@ from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.pipeline import Pipeline, open_pipeline
 from sluice.settings import Settings
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.tables.offsets_schema import SCHEMA
 
 from local.embedded.topics import create_topic

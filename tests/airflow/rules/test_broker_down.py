@@ -12,7 +12,7 @@ from sluice.errors import BrokerUnavailable
 from sluice.lake.job_errors import reporting_errors
 from sluice.scheduling.run_params import BRING_BACK_ERASED, DRY_RUN, REPROCESS
 from sluice.scheduling.tasks import plan_with
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 from local.embedded.ports import free_port
 from tests.airflow.rules.conftest import SPEC

@@ -13,7 +13,7 @@ from airflow.sdk.log import redact
 from sluice.errors import SettingsError
 from sluice.pipeline import Pipeline
 from sluice.scheduling.operators import IngestOperator
-from sluice.spec.spec_files import load_spec
+from sluice.spec_folder import load_spec
 
 TOKEN = "not-for-anyones-eyes"
 SERVER = {"conn_type": "spark_connect", "host": "localhost", "port": 15002, "password": TOKEN}

@@ -25,12 +25,12 @@ from sluice.errors import (
 )
 from sluice.lake.job_errors import ReportedError
 from sluice.offsets.batches import BatchReference, BatchSequence
+from sluice.processes import end_family
 from sluice.scheduling.hooks import DriverHook, JobRefused, driver_environment, mask_secrets
 from sluice.scheduling.operators import IngestOperator, arguments
-from sluice.scheduling.process_family import end_family
 from sluice.scheduling.run_notes import SUMMARY
 from sluice.scheduling.tasks import failing_for_good
-from sluice.spec.spec_files import load_spec
+from sluice.spec_folder import load_spec
 from structlog.testing import capture_logs
 
 from tests.worlds.processes import until

@@ -14,7 +14,7 @@ from sluice.lake.s3_conf import s3_conf
 from sluice.scheduling.deployment import reached_settings
 from sluice.scheduling.hooks import driver_environment
 from sluice.scheduling.tasks import data_table
-from sluice.spec.spec_files import load_spec
+from sluice.spec_folder import load_spec
 
 SECRET = "canary-of-a-secret"
 SPEC = load_spec(Path("dags/pipelines/flights.yaml"))

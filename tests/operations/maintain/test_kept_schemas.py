@@ -9,7 +9,7 @@ from deltalake import write_deltalake
 from pyarrow import table
 from pyspark.sql import SparkSession
 from sluice.registry.kept_schemas import KeptSchemas
-from sluice.spec.registered import RegisteredSchema
+from sluice.schemas.registered import RegisteredSchema
 
 pytestmark = pytest.mark.spark
 

@@ -13,7 +13,7 @@ from sluice.errors import GapUnexplained, OffsetsDamaged, SluiceError, TableRefu
 from sluice.operations.backfill.selection import offset_ranges
 from sluice.operations.reset.targets import shift_by, to_earliest
 from sluice.registry.kept_schemas import KeptSchemas
-from sluice.spec.registered import RegisteredSchema
+from sluice.schemas.registered import RegisteredSchema
 
 from tests.worlds.altered_tables import clean_the_log
 from tests.worlds.pipelines import Installed, Pipelines, Topic, landed, more

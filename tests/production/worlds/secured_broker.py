@@ -23,7 +23,7 @@ from confluent_kafka.admin import (
     ScramMechanism,
     UserScramCredentialUpsertion,
 )
-from sluice.broker.pem_files import unlocked
+from sluice.tls import unlocked
 
 from local.embedded.broker import Broker
 from local.embedded.ports import free_port

@@ -11,11 +11,11 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
+from sluice.columns.columns import parse_columns
 from sluice.errors import SpecError
 from sluice.lake.batch_rows import stored_part
 from sluice.operations.backfill.selection import offset_ranges
-from sluice.spec.columns import parse_columns
-from sluice.spec.table_shape import TableShape
+from sluice.spec_file.table_shape import TableShape
 
 from tests.decoding.reference_json import decode
 from tests.worlds.pipelines import Installed, Pipelines, Topic

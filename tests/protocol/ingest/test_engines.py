@@ -18,7 +18,7 @@ import polars as pl
 import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
-from sluice.spec.columns import PRIMITIVES, parse_columns
+from sluice.columns.columns import PRIMITIVES, parse_columns
 
 from tests.decoding.reference_json import decode
 from tests.worlds.pipelines import Installed, Pipelines, Topic

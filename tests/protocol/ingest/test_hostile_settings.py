@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
-from sluice.spec.spark_keys import EXACT_CONF
+from sluice.spec_file.spark_keys import EXACT_CONF
 
 from local.embedded.spark_server import SparkServer
 from tests.oracle.json_fields import reference_decoder

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from sluice.cli import command_line
 from sluice.errors import SluiceError
-from sluice.spec.spec_files import load_spec
+from sluice.spec_folder import load_spec
 
 from tests.airflow.scenarios import test_airflow_announcements, test_airflow_backfills
 from tests.worlds.console import ID

@@ -7,7 +7,7 @@ from pyspark.errors import AnalysisException
 from sluice.errors import SettingsError, SpecError
 from sluice.lake.session import session_conf
 from sluice.lake.session_settings import hold_to
-from sluice.spec.spark_keys import EXACT_CONF
+from sluice.spec_file.spark_keys import EXACT_CONF
 
 from tests.unit.builders import spec
 

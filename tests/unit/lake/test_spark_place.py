@@ -21,7 +21,7 @@ from sluice.lake.session import (
     spark_conf,
 )
 from sluice.lake.spark_place import OWN_SPARK, OwnSpark, SparkServer, place_of
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.tables.warehouse import Warehouse
 
 NAMED = {"version": 1, "pipeline": "trips", "table": "trips", "topics": ["none"]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from sluice.offsets.spec_edition import SpecEdition
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 from tests.unit.builders import spec_keys
 

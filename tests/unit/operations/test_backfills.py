@@ -20,7 +20,7 @@ from sluice.operations.backfill.readable import (
 )
 from sluice.protocol.plan.cutting import cut_apart
 from sluice.protocol.plan.log_changes import Contradiction
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 from tests.unit.builders import (
     batch,

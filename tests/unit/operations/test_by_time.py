@@ -22,7 +22,7 @@ from sluice.operations.backfill.window_ranges import window_ranges
 from sluice.positions.policies import AtMoment
 from sluice.positions.position import Questions, Situation
 from sluice.progress.resources import PipelineResources
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.tables.delta_log import DeltaLog
 from sluice.tables.stamped_rows import TimeWindow
 

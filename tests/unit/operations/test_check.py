@@ -13,7 +13,7 @@ import yaml
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from sluice.operations.check import CheckedFile, check_files
 from sluice.registry.kept_schemas import KeptSchemas
-from sluice.spec.registered import RegisteredSchema
+from sluice.schemas.registered import RegisteredSchema
 from sluice.tables.warehouse import Warehouse
 
 from tests.unit.builders import spec_keys

@@ -9,7 +9,7 @@ from sluice.errors import SettingsError
 from sluice.offsets.quarantined import RecordFilter
 from sluice.pipeline import open_pipeline
 from sluice.settings import Settings
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 RAW = {
     "version": 1,

@@ -12,9 +12,9 @@ from sluice.offsets.partition_log import PartitionLog
 from sluice.offsets.ranges import TopicPartition
 from sluice.operations.peek.proposal import name_for, propose_spec
 from sluice.operations.peek.sampling import End, range_at, shares
-from sluice.spec.formats import RawFormat
-from sluice.spec.pipeline_spec import PipelineSpec
-from sluice.spec.spec_files import load_spec
+from sluice.spec_file.formats import RawFormat
+from sluice.spec_file.pipeline_spec import PipelineSpec
+from sluice.spec_folder import load_spec
 
 TOPICS = st.from_regex(r"[A-Za-z0-9._-]{1,249}", fullmatch=True) | st.sampled_from(
     ["on", "null", "2024", "_", "sluice_reset", "a__offsets", "x__quarantine", "1e3", "N" * 249]

@@ -12,7 +12,7 @@ from sluice.offsets.partition_log import KafkaState
 from sluice.pipeline import Pipeline, open_pipeline
 from sluice.protocol.settle.write_receipts import Settlement
 from sluice.settings import Settings
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 from tests.unit.builders import sequence
 from tests.unit.operations.test_drop import RAW

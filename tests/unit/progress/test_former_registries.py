@@ -15,8 +15,8 @@ from sluice.progress.lane_state import lane_state
 from sluice.registry.answers import no_registry
 from sluice.registry.kept_schemas import KeptSchemas
 from sluice.registry.schema_book import SchemaBook
-from sluice.spec.pipeline_spec import PipelineSpec
-from sluice.spec.registered import RegisteredSchema
+from sluice.schemas.registered import RegisteredSchema
+from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.tables.delta_log import DeltaLog
 from sluice.tables.offsets_table import OffsetsTable
 

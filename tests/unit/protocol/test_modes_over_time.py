@@ -17,7 +17,7 @@ from sluice.offsets.reach import NO_REACH, Reach
 from sluice.offsets.resets import CursorMove, Reset
 from sluice.positions.position import cursor_at, keep_cursor
 from sluice.protocol.plan.next_batches import plan_first, plan_next
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 from tests.unit.builders import CLUSTER, sequence, spec
 from tests.unit.protocol.test_planning_over_time import Cluster

@@ -15,7 +15,7 @@ from sluice.offsets.partition_log import KafkaState, PartitionLog
 from sluice.offsets.plan import Plan
 from sluice.offsets.ranges import OffsetRange, TopicPartition, span_of
 from sluice.protocol.plan.next_batches import plan_first, plan_next
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 from tests.unit.builders import CLUSTER, sequence, spec
 

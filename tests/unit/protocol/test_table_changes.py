@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from sluice.columns.columns import parse_columns
+from sluice.derived.derived_columns import OURS
 from sluice.protocol.plan.table_changes import changed_reading, changes_of_table
-from sluice.spec.columns import parse_columns
-from sluice.spec.derived import OURS
-from sluice.spec.pipeline_spec import PipelineSpec
-from sluice.spec.table_settings import TableSettings
+from sluice.spec_file.pipeline_spec import PipelineSpec
+from sluice.spec_file.table_settings import TableSettings
 
 from tests.unit.builders import spec_keys
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sluice.errors import CommitUnknown, NewerFormat, OffsetsDamaged, SchemaChanged
 from sluice.registry.kept_schemas import KeptSchemas
-from sluice.spec.registered import Reference, RegisteredSchema
+from sluice.schemas.registered import Reference, RegisteredSchema
 
 REGISTRY = "schema_registry_default"
 SEVEN = RegisteredSchema("7", "AVRO", '{"type": "record", "name": "A", "fields": []}')

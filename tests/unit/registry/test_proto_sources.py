@@ -6,11 +6,11 @@ import logging
 from pathlib import Path
 
 import pytest
+from sluice.columns.columns import parse_columns
 from sluice.errors import RegistryUnavailable
 from sluice.registry.proto_sources import as_descriptors
-from sluice.spec.columns import parse_columns
-from sluice.spec.protobuf_columns import protobuf_columns
-from sluice.spec.registered import Reference, RegisteredSchema
+from sluice.schemas.protobuf.columns import protobuf_columns
+from sluice.schemas.registered import Reference, RegisteredSchema
 
 from tests.worlds.protobuf_schemas import COLUMNS, ORDER, of_registry
 

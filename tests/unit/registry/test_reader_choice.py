@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from sluice.registry.reader_choice import choose_reader
-from sluice.spec.formats import AvroFormat, JsonFormat, ProtobufFormat
-from sluice.spec.pipeline_spec import Evolution
-from sluice.spec.registered import RegisteredSchema
+from sluice.schemas.registered import RegisteredSchema
+from sluice.spec_file.formats import AvroFormat, JsonFormat, ProtobufFormat
+from sluice.spec_file.pipeline_spec import Evolution
 
 from tests.worlds.protobuf_schemas import of_registry
 

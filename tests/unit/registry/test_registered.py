@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sluice.spec.registered import KINDS, Reference, RegisteredSchema
+from sluice.schemas.registered import KINDS, Reference, RegisteredSchema
 
 TEXTS = st.text()
 SCHEMAS = st.builds(

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sluice.errors import RegistryUnavailable, SettingsError, UnknownSchema
 from sluice.registry.client import Registry
 from sluice.registry.registry_settings import RegistrySettings
-from sluice.spec.registered import Reference, RegisteredSchema
+from sluice.schemas.registered import Reference, RegisteredSchema
 
 from tests.worlds.scripted_http import (
     Answering,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sluice.errors import SchemaChanged
 from sluice.registry.schema_book import SchemaBook
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 from tests.unit.registry.test_schema_book import (
     FORM,

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sluice.columns.columns import parse_columns
 from sluice.errors import RegistryUnavailable, SchemaChanged, SpecError, UnknownSchema
 from sluice.registry.client import Registry
 from sluice.registry.kept_schemas import KeptSchemas
 from sluice.registry.registry_settings import RegistrySettings
 from sluice.registry.schema_book import SchemaBook
-from sluice.spec.columns import parse_columns
-from sluice.spec.pipeline_spec import PipelineSpec
-from sluice.spec.registered import RegisteredSchema
+from sluice.schemas.registered import RegisteredSchema
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 from tests.unit.builders import spec_keys
 from tests.worlds.scripted_http import ScriptedServer, document, plain

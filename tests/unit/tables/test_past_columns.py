@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 from deltalake import CommitProperties, Transaction, write_deltalake
-from sluice.spec.columns import parse_columns
+from sluice.columns.columns import parse_columns
 from sluice.tables.batch_commits import batch_metadata
 from sluice.tables.delta_log import DeltaLog
 from sluice.tables.past_columns import lost_columns

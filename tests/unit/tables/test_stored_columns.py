@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 from deltalake import DeltaTable
-from sluice.spec.columns import parse_columns
+from sluice.columns.columns import parse_columns
 from sluice.tables.delta_log import DeltaLog
 from sluice.tables.stored_columns import stored_columns
 

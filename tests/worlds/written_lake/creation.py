@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from sluice.clock import Chance, Clock
+from sluice.columns.columns import Column, parse_columns
 from sluice.errors import CommitConflict
-from sluice.spec.columns import Column, parse_columns
-from sluice.spec.pipeline_spec import PipelineSpec
-from sluice.spec.statistics_columns import statistics_columns
-from sluice.spec.table_properties import wanted_properties
+from sluice.spec_file.pipeline_spec import PipelineSpec
+from sluice.spec_file.statistics_columns import statistics_columns
+from sluice.spec_file.table_properties import wanted_properties
 from sluice.tables.delta_log import DeltaLog
 from sluice.tables.ownership import OWNER
 from sluice.tables.storage import clear_leftovers

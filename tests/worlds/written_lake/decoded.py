@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sluice.spec.formats import JsonFormat
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.formats import JsonFormat
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 from tests.decoding.reference_json import Undecodable, decode
 from tests.decoding.reference_json_text import Misfit, json_text, one_object

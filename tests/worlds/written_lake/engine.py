@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from sluice.clock import SYSTEM_CHANCE, SYSTEM_CLOCK, Chance, Clock
+from sluice.columns.columns import Decimal, Primitive
 from sluice.lake.port import Lake, ShowReading, Upkeep
 from sluice.progress.readers import spec_to_land
 from sluice.progress.resources import PipelineResources
-from sluice.spec.columns import Decimal, Primitive
-from sluice.spec.formats import JsonFormat, RawFormat
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.formats import JsonFormat, RawFormat
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 from tests.worlds.written_lake.lake import WrittenLake
 from tests.worlds.written_lake.records import ReadRecords

@@ -17,7 +17,7 @@ from sluice.offsets.ranges import OffsetRange, TopicPartition, span_of
 from sluice.offsets.receipts import Span
 from sluice.progress.resources import PipelineResources
 from sluice.progress.ways_back import require_table
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.tables.batch_commits import batch_metadata
 
 from tests.worlds.written_lake.creation import QUARANTINE, Tables

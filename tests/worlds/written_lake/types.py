@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pyarrow as pa
-from sluice.spec.columns import Array, Column, ColumnType, Decimal, Map, Struct
+from sluice.columns.columns import Array, Column, ColumnType, Decimal, Map, Struct
 
 _NAMES = {
     "STRING": "string",

@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 from sluice.clock import Chance, Clock
+from sluice.columns.columns import Column
 from sluice.offsets.ranges import TopicPartition
-from sluice.spec.columns import Column
 
 from tests.worlds.written_lake.commit import Committer, Draft
 from tests.worlds.written_lake.conflicts import Basis

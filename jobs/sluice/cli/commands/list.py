@@ -12,7 +12,7 @@ import click
 from sluice.cli.output import json_option, print_json, print_table
 
 if TYPE_CHECKING:
-    from sluice.spec.pipeline_spec import PipelineSpec
+    from sluice.spec_file.pipeline_spec import PipelineSpec
 
 
 @click.command("list", short_help="Show what the specs of all pipelines say.")
@@ -23,7 +23,7 @@ def list_pipelines(as_json: bool) -> None:
     `sluice status` shows how they are, `sluice check` what is wrong with files that are left out.
     """
     from sluice.settings import Settings
-    from sluice.spec.spec_files import read_specs
+    from sluice.spec_folder import read_specs
 
     found = read_specs(Settings.from_environment(os.environ).pipelines)
     by_name = sorted(found.accepted.items(), key=lambda each: each[1].pipeline)

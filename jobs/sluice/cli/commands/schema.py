@@ -15,6 +15,6 @@ def schema(as_json: bool) -> None:
     For an editor with a YAML language server, keep it in a file beside the specs, and begin each
     spec with: # yaml-language-server: $schema=spec.schema.json
     """
-    from sluice.spec.json_schema import spec_schema
+    from sluice.spec_file.spec_schema import spec_schema
 
     print_json(spec_schema())

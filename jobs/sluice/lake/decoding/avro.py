@@ -17,14 +17,14 @@ from sluice.lake.decoding.avro_writers import Writer, writer_of
 from sluice.lake.decoding.column_types import struct_type
 from sluice.lake.decoding.decoded_fields import ERROR, RESCUED, refused
 from sluice.lake.decoding.frames import frame_of, frame_refusal, header_of, mark_of
-from sluice.spec.avro_columns import ALONE, columns_of
-from sluice.spec.avro_parsing import parse_avro
-from sluice.spec.avro_schema import Node, Record
-from sluice.spec.avro_text import schema_text
-from sluice.spec.formats import Source
-from sluice.spec.registered import RegisteredSchema
+from sluice.schemas.avro.columns import ALONE, columns_of
+from sluice.schemas.avro.parsing import parse_avro
+from sluice.schemas.avro.schema import Node, Record
+from sluice.schemas.avro.text import schema_text
+from sluice.schemas.registered import RegisteredSchema
+from sluice.spec_file.formats import Source
 
-# Ours (jobs/jvm/AvroDatum.scala): the reader's fields, and ERROR.
+# Ours (jobs/jvm/avro/AvroDatum.scala): the reader's fields, and ERROR.
 READ_AVRO = "sluice_avro"
 
 

@@ -8,8 +8,8 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from sluice.lake.decoding.frames import hyphenated
-from sluice.spec.avro_columns import DURATION
-from sluice.spec.avro_schema import Logical
+from sluice.schemas.avro.columns import DURATION
+from sluice.schemas.avro.schema import Logical
 
 Convert = Callable[[Column], Column]
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896

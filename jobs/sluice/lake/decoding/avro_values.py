@@ -11,8 +11,8 @@ from pyspark.sql import types as T
 
 from sluice.lake.decoding.avro_scalars import Convert, converted
 from sluice.lake.decoding.misfits import misfit, quoted
-from sluice.spec.avro_columns import union_of
-from sluice.spec.avro_schema import (
+from sluice.schemas.avro.columns import union_of
+from sluice.schemas.avro.schema import (
     ArrayOf,
     AvroSchema,
     Fixed,

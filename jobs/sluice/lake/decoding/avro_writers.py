@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sluice.spec.avro_columns import columns_of
-from sluice.spec.avro_parsing import parse_avro
-from sluice.spec.avro_resolution import counterpart, refusal
-from sluice.spec.avro_schema import AvroSchema, Member, Record, Ref, Scalar
-from sluice.spec.registered import RegisteredSchema
+from sluice.schemas.avro.columns import columns_of
+from sluice.schemas.avro.parsing import parse_avro
+from sluice.schemas.avro.resolution import counterpart, refusal
+from sluice.schemas.avro.schema import AvroSchema, Member, Record, Ref, Scalar
+from sluice.schemas.registered import RegisteredSchema
 
 UNREADABLE = "cannot be read as "
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from pyspark.sql import types as spark
 
-from sluice.spec.columns import Array, Column, ColumnType, Decimal, Map, Struct
+from sluice.columns.columns import Array, Column, ColumnType, Decimal, Map, Struct
 
 _PRIMITIVES: dict[str, spark.DataType] = {
     "STRING": spark.StringType(),

@@ -16,8 +16,15 @@ from sluice.lake.decoding.decoded_fields import ERROR, VALUE
 from sluice.lake.decoding.frames import frame_of, frame_refusal
 from sluice.lake.decoding.json_records import JsonRecords
 from sluice.lake.decoding.protobuf_records import ProtobufRecords
-from sluice.spec.formats import AvroFormat, Format, JsonFormat, ProtobufFormat, RawFormat, Source
-from sluice.spec.registered import RegisteredSchema
+from sluice.schemas.registered import RegisteredSchema
+from sluice.spec_file.formats import (
+    AvroFormat,
+    Format,
+    JsonFormat,
+    ProtobufFormat,
+    RawFormat,
+    Source,
+)
 
 DECODED: Mapping[Source, str] = {"value": "decoded", "key": "decoded_key"}
 Writers = Mapping[str, RegisteredSchema]

@@ -3,7 +3,7 @@
 Either the bytes begin with a zero and the schema's id (4 bytes, big-endian), or a header
 `__value_schema_id`, for keys `__key_schema_id`, holds the same, or a one and the schema's GUID
 (16 bytes); then all the bytes are the record's own. For Protobuf the message's place in the schema
-follows the id or GUID (jobs/jvm/ProtobufFrame.scala).
+follows the id or GUID (jobs/jvm/frames/ProtobufFrame.scala).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from types import MappingProxyType
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from sluice.spec.formats import Source
-from sluice.spec.registered import Kind, RegisteredSchema
+from sluice.schemas.registered import Kind, RegisteredSchema
+from sluice.spec_file.formats import Source
 
 # What an error of a record begins with whose writer's schema is not known yet; its key follows.
 UNKNOWN_SCHEMA = "no such schema in the registry:"

@@ -12,7 +12,7 @@ from pyspark.sql import types as T
 
 from sluice.lake.decoding.decoded_fields import refused
 
-# Ours (jobs/jvm/JsonRecord.scala): the columns, RESCUED where asked for, and ERROR.
+# Ours (jobs/jvm/json/JsonRecord.scala): the columns, RESCUED where asked for, and ERROR.
 READ_JSON = "sluice_json"
 
 

@@ -13,15 +13,15 @@ from pyspark.sql import functions as F
 from sluice.lake.decoding.column_types import struct_type
 from sluice.lake.decoding.decoded_fields import ERROR, refused
 from sluice.lake.decoding.frames import frame_of, frame_refusal, header_of
-from sluice.spec.formats import ProtobufFormat, Source
-from sluice.spec.protobuf_evolution import clash
-from sluice.spec.protobuf_schema import descriptor_set, message_of, messages
-from sluice.spec.registered import RegisteredSchema
+from sluice.schemas.protobuf.evolution import clash
+from sluice.schemas.protobuf.schema import descriptor_set, message_of, messages
+from sluice.schemas.registered import RegisteredSchema
+from sluice.spec_file.formats import ProtobufFormat, Source
 
 if TYPE_CHECKING:
     from google.protobuf.descriptor import Descriptor
 
-# Ours (jobs/jvm/ProtobufRecord.scala): the message's fields, and ERROR.
+# Ours (jobs/jvm/protobuf/ProtobufRecord.scala): the message's fields, and ERROR.
 READ_PROTOBUF = "sluice_protobuf"
 
 

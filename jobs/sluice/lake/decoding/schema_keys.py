@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from sluice.lake.decoding.frames import frame_of
-from sluice.spec.formats import Source
+from sluice.spec_file.formats import Source
 
 # Of a batch of garbage, each record may name another schema.
 MOST_KEYS = 1000

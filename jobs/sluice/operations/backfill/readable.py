@@ -18,7 +18,7 @@ from sluice.protocol.plan.log_changes import (
     require_no_contradiction,
     require_same_cluster,
 )
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 _GONE = "Kafka no longer holds it; the rows that are there stay"
 _NOT_NAMED = "the spec does not name its topic; the rows that are there stay"

@@ -37,7 +37,7 @@ from sluice.protocol.plan.new_pipeline import require_new
 from sluice.protocol.plan.next_batches import plan_first, plan_next
 from sluice.protocol.plan.start import next_positions, start_now
 from sluice.protocol.plan.table_fit import require_fitting_table
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.tables.warehouse import Warehouse
 
 # Reading a table is mostly waiting, and delta-rs lets other threads run.

@@ -15,7 +15,7 @@ from sluice.offsets.quantities import format_count, format_duration, format_mome
 from sluice.operations.history import SettledBatch
 from sluice.progress.overdue import Overdue
 from sluice.progress.undecodable import QuarantinedShare
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 # A run that is at work commits a batch within it, and settles what it has committed.
 _LONGEST_BATCH = timedelta(hours=1)

@@ -12,7 +12,7 @@ from sluice.offsets.lag import Lag, lags, unread_from
 from sluice.offsets.notation import Positions
 from sluice.offsets.partition_log import KafkaState, PartitionLog
 from sluice.offsets.ranges import TopicPartition
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 
 @dataclass(frozen=True)

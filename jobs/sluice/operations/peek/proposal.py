@@ -10,8 +10,8 @@ from typing import Any
 
 from sluice.offsets.quantities import format_count
 from sluice.operations.peek.framing import framing_text
-from sluice.spec.inference import Inferred, infer_columns, parse_object
-from sluice.spec.pipeline_spec import OUR_DAGS
+from sluice.schemas.inference import Inferred, infer_columns, parse_object
+from sluice.spec_file.pipeline_spec import OUR_DAGS
 
 _LONGEST_NAME = 64
 _SUFFIX = re.compile(r"__(quarantine|offsets)$")

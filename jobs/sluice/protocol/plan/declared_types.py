@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from sluice.columns.type_changes import type_changes
 from sluice.errors import SpecError
-from sluice.spec.pipeline_spec import PipelineSpec
-from sluice.spec.type_changes import type_changes
+from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.tables.delta_log import DeltaSnapshot
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from sluice.errors import TableRefused
 from sluice.offsets.batches import Batch
-from sluice.spec.pipeline_spec import PipelineSpec
-from sluice.spec.table_properties import ALLOWED, WIDENS_TYPES
-from sluice.spec.table_rules import CONSTRAINT, TableRule, rules_of
+from sluice.spec_file.pipeline_spec import PipelineSpec
+from sluice.spec_file.table_properties import ALLOWED, WIDENS_TYPES
+from sluice.spec_file.table_rules import CONSTRAINT, TableRule, rules_of
 from sluice.tables.delta_log import DeltaSnapshot
 
 _APPEND_ONLY = "delta.appendOnly"

@@ -19,7 +19,7 @@ from sluice.progress.lane_state import LaneState
 from sluice.progress.log_lookup import look_up
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.plan.log_identity import with_former_topics
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from sluice.offsets.loss_causes import LossCause, LossKind
 from sluice.offsets.losses import Loss, OnDataLoss
 from sluice.offsets.partition_log import KafkaState, PartitionLog
 from sluice.offsets.ranges import OffsetRange, TopicPartition
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 _GONE = (
     "Bring the topic back; or, when it is gone for good, take it out of `topics`, or name it in"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sluice.errors import SpecError
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.tables.delta_log import DeltaSnapshot
 from sluice.tables.past_columns import LostColumn, lost_columns
 

@@ -23,7 +23,7 @@ from sluice.protocol.plan.log_changes import (
     require_same_cluster,
     require_topics,
 )
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 TargetRanges = Mapping[TopicPartition, OffsetRange]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
+from sluice.columns.columns import Column
+from sluice.columns.type_changes import new_columns, type_changes
 from sluice.offsets.spec_edition import SpecEdition
-from sluice.spec.columns import Column
-from sluice.spec.pipeline_spec import PipelineSpec
-from sluice.spec.table_properties import WIDENS_TYPES, wanted_properties
-from sluice.spec.table_settings import TableSettings
-from sluice.spec.type_changes import new_columns, type_changes
+from sluice.spec_file.pipeline_spec import PipelineSpec
+from sluice.spec_file.table_properties import WIDENS_TYPES, wanted_properties
+from sluice.spec_file.table_settings import TableSettings
 
 
 def changes_of_table(

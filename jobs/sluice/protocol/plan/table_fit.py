@@ -5,7 +5,7 @@ from __future__ import annotations
 from sluice.protocol.plan.declared_types import require_declared_types
 from sluice.protocol.plan.foreign_settings import foreign_settings, require_usable_settings
 from sluice.protocol.plan.lost_columns import require_no_lost_columns, returning_columns
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.tables.delta_log import DeltaSnapshot
 
 

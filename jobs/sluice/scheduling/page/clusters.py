@@ -17,8 +17,8 @@ from sluice.progress.resources import PipelineResources
 from sluice.scheduling.deployment import reached_settings, readable_extra
 from sluice.scheduling.page.latest import Latest, Seen
 from sluice.scheduling.page.rows import Row, aged, row_of, unread
-from sluice.spec.pipeline_spec import PipelineSpec
-from sluice.spec.spec_files import read_specs
+from sluice.spec_file.pipeline_spec import PipelineSpec
+from sluice.spec_folder import read_specs
 from sluice.tables.warehouse import Warehouse
 
 

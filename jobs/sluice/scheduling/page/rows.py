@@ -12,7 +12,7 @@ from sluice.operations.history import SettledBatch
 from sluice.operations.overview.breaches import breaches
 from sluice.operations.overview.overview import Condition, Overview, Progress
 from sluice.scheduling.page.latest import Seen
-from sluice.spec.pipeline_spec import PipelineSpec
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
 # A reading that is older is shown with its moment.
 _NEW = timedelta(seconds=15)

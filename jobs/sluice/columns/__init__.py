@@ -1,0 +1,1 @@
+"""Columns: what a table can hold, and how it may change."""

@@ -1,0 +1,1 @@
+"""Derived columns: a small compiler of SQL expressions that never fail."""

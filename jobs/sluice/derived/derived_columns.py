@@ -1,0 +1,95 @@
+"""Derived columns: what a table has besides a record's fields, by expressions of the spec. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from sluice.columns.columns import Column, ColumnType, parse_columns
+from sluice.derived.allowed_functions import Typed
+from sluice.derived.written_values import within_years
+
+COORDINATES = parse_columns(
+    "_topic STRING, _topic_id STRING, _partition INT, _offset BIGINT, _timestamp TIMESTAMP,"
+    " _key BINARY, _headers ARRAY<STRUCT<key: STRING, value: BINARY>>, _tombstone BOOLEAN"
+)
+# Sluice's own columns of the data table.
+OURS = (*COORDINATES, *parse_columns("_batch STRING"))
+# Those of other tables, and names that Spark and Delta give a meaning.
+_TAKEN = {
+    *(each.name for each in OURS),
+    *("_error", "_rescued", "_metadata"),
+    *("_change_type", "_commit_version", "_commit_timestamp"),
+}
+_NAME = re.compile(r"[A-Za-z_]\w{0,127}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class DerivedColumn:
+    """A derived column: the expression as the spec has it, as Spark is given it, and its type."""
+
+    name: str
+    written: str
+    sql: str
+    type: ColumnType
+
+
+def derived_columns(
+    derived: Mapping[str, str], columns: Iterable[Column]
+) -> tuple[DerivedColumn, ...]:
+    """The derived columns over a record's fields and coordinates, in the spec's order.
+
+    Raises ValueError with the column, what was found and what is allowed.
+    """
+    return _derived(tuple(derived.items()), tuple(columns))
+
+
+@lru_cache(maxsize=64)
+def _derived(
+    derived: tuple[tuple[str, str], ...], columns: tuple[Column, ...]
+) -> tuple[DerivedColumn, ...]:
+    known = dict(_named(columns))
+    return tuple(_read(name, text, known) for name, text in derived)
+
+
+def _named(columns: Iterable[Column]) -> Iterator[tuple[str, Typed]]:
+    for each in (*columns, *COORDINATES):
+        sql = f"`{each.name}`"
+        # A producer may write any number as a record's time; fields are judged when decoded.
+        beyond = each.name == "_timestamp"
+        yield (
+            each.name.lower(),
+            Typed(within_years(sql, each.type) if beyond else sql, each.type, None, each.name),
+        )
+
+
+def _read(name: str, text: str, known: Mapping[str, Typed]) -> DerivedColumn:
+    # The grammar takes a tenth of a second to load; most specs have no expression.
+    from sluice.derived.expressions import read_expression
+
+    try:
+        found = read_expression(text, known)
+    except ValueError as problem:
+        raise ValueError(f"derived.{name}: {problem}") from None
+    return DerivedColumn(name, text, found.sql, found.type)
+
+
+def require_free_names(derived: Iterable[str]) -> None:
+    """Raises ValueError for a name that a derived column may not have."""
+    seen: set[str] = set()
+    for name in derived:
+        low = name.lower()
+        if low in _TAKEN or low.startswith("_key_"):
+            raise ValueError(
+                f"derived.{name}: expected another name: Sluice has its own column of it"
+            )
+        if not _NAME.fullmatch(name):
+            raise ValueError(
+                f"derived: found the name {name!r}; expected letters, digits and _, no digit first,"
+                " at most 128"
+            )
+        if low in seen:
+            raise ValueError(f"derived.{name}: named twice (Delta ignores case in column names)")
+        seen.add(low)

@@ -1,0 +1,1 @@
+"""Schemas: what a record can be, and the columns that it fills."""

@@ -1,0 +1,1 @@
+"""Avro: its schemas, their columns, and which writers' records a reader's schema can read."""

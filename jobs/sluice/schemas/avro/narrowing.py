@@ -1,0 +1,84 @@
+"""Avro narrowing: what a reader schema reads that another one in its place would not. Pure.
+
+Of what was written with neither: older schemas, which defaults and aliases are there for. And the
+places of a union's types, which are columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sluice.schemas.avro.columns import union_of
+from sluice.schemas.avro.resolution import counterpart, refusal
+from sluice.schemas.avro.schema import (
+    MISSING,
+    ArrayOf,
+    AvroSchema,
+    Enum,
+    Fixed,
+    MapOf,
+    Member,
+    Node,
+    Record,
+    Union,
+)
+
+
+def narrowing(before: AvroSchema, now: AvroSchema) -> str:
+    """The first thing that is gone, `field: what`; empty if there is none.
+
+    What was written with `before` is read as `now` whole (`avro_resolution.loss`).
+    """
+    return next(_Comparing(before, now).gone(before.root, now.root, ""), "")
+
+
+class _Comparing:
+    def __init__(self, before: AvroSchema, now: AvroSchema) -> None:
+        self._before, self._now = before, now
+
+    def gone(self, old: Node, new: Node, place: str) -> Iterator[str]:
+        before, now = self._before.named(old), self._now.named(new)
+        told = f"{place}: " if place else ""
+        match before, now:
+            case Record() | Enum() | Fixed(), Record() | Enum() | Fixed():
+                yield from (f"{told}the alias {x} is gone" for x in _lost(before, now))
+        match before, now:
+            case Record(), Record():
+                for field in before.fields:
+                    yield from self._of_field(field, now, f"{place}.{field.name}".lstrip("."))
+            case Enum(default=str()), Enum(default=None):
+                yield f"{told}the default of enum {before.name} is gone"
+            case (ArrayOf(a), ArrayOf(b)) | (MapOf(a), MapOf(b)):
+                yield from self.gone(a, b, f"{place}[]")
+            case Union(), _:
+                yield from self._of_union(before, new, place)
+            case _, Union(members):
+                (only, *_) = union_of(members)
+                yield from self.gone(old, only, place)
+
+    def _of_field(self, field: Member, now: Record, place: str) -> Iterator[str]:
+        found = counterpart(now, Member(field.name, field.type))
+        if found is None:
+            return
+        if field.default is not MISSING and found.default is MISSING:
+            yield f"{place}: its default is gone"
+        yield from (f"{place}: the alias {each} is gone" for each in _lost(field, found))
+        yield from self.gone(field.type, found.type, place)
+
+    def _of_union(self, before: Union, new: Node, place: str) -> Iterator[str]:
+        old = union_of(before.members)
+        now = self._now.named(new)
+        others = union_of(now.members) if isinstance(now, Union) else (new,)
+        for number, (was, is_now) in enumerate(zip(old, others, strict=False)):
+            one, other = (
+                AvroSchema(node, schema.names)
+                for node, schema in ((was, self._before), (is_now, self._now))
+            )
+            if why := refusal(one, other):
+                yield f"{place}: member{number} would be another type: {why}"
+            yield from self.gone(was, is_now, place)
+
+
+def _lost(old: Member | Record | Enum | Fixed, new: Member | Record | Enum | Fixed) -> list[str]:
+    """The aliases that only the former one has, and is not called by."""
+    return [each for each in old.aliases if each not in (*new.aliases, new.name)]

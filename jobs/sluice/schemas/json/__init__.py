@@ -1,0 +1,1 @@
+"""JSON Schema: the columns of its objects."""

@@ -1,0 +1,1 @@
+"""The spec: one pipeline's YAML file, as checked values."""

@@ -1,0 +1,55 @@
+"""Claims: which file of a folder a pipeline's name belongs to, and which name one table. Pure.
+
+Of files that claim one pipeline, the one that is called like it keeps it: a copy must not displace
+it. Without one, all are refused: nobody can tell which was there first, and the wrong one would be
+run in silence.
+
+Files that name one table are told of, not refused. Which of them was first, only the table can
+tell: it names the pipeline that it was created for, and every step refuses the other one. To refuse
+both would let a new file stop a pipeline that works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from sluice.spec_file.pipeline_spec import PipelineSpec
+
+Specs = Mapping[Path, PipelineSpec]
+_ALLOWED = "allowed: a name that no other file of the folder uses"
+
+
+def refused_claims(specs: Specs) -> dict[Path, str]:
+    """The files that lose their claim to a pipeline, each with the reason: key, found, allowed."""
+    found = {}
+    for name, paths in _shared({path: spec.pipeline for path, spec in specs.items()}):
+        holders = [each for each in paths if each.stem == name]
+        kept = holders if len(holders) == 1 else []
+        for path in (each for each in paths if each not in kept):
+            others = _names_of(each for each in kept or paths if each != path)
+            held = f"which {others} already has" if kept else f"as in {others}, so that none is run"
+            found[path] = f"pipeline: found {name!r}, {held}; {_ALLOWED}"
+    return found
+
+
+def shared_tables(specs: Specs) -> dict[Path, str]:
+    """The files whose table another file names, too: key, found, allowed."""
+    found = {}
+    for table, paths in _shared({path: spec.table for path, spec in specs.items()}):
+        for path in paths:
+            others = _names_of(each for each in paths if each != path)
+            found[path] = f"table: found {table!r}, as in {others}; {_ALLOWED}"
+    return found
+
+
+def _shared(names: Mapping[Path, str]) -> Iterator[tuple[str, list[Path]]]:
+    """The names of several files."""
+    claims: dict[str, list[Path]] = {}
+    for path, name in names.items():
+        claims.setdefault(name, []).append(path)
+    return (each for each in claims.items() if len(each[1]) > 1)
+
+
+def _names_of(paths: Iterable[Path]) -> str:
+    return ", ".join(each.name for each in paths)

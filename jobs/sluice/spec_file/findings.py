@@ -1,0 +1,123 @@
+"""Findings: what is wrong with a spec, a line each, in the words of the spec."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sluice.errors import did_you_mean
+from sluice.offsets import notation
+from sluice.spec_file.alerts import Alerts
+from sluice.spec_file.formats import (
+    CONNECTION,
+    RECORD,
+    AvroFormat,
+    JsonFormat,
+    ProtobufFormat,
+    RawFormat,
+)
+from sluice.spec_file.pipeline_spec import FILE_SIZE, PIPELINE, TABLE, PipelineSpec, Quarantine
+from sluice.spec_file.starts import (
+    DeltaIngest,
+    StartCheckpoint,
+    StartDeltaIngest,
+    StartGroup,
+    StartOffsets,
+    StartTimestamp,
+)
+from sluice.strict_model import Model
+
+_FORMATS: Mapping[str, type[Model]] = {
+    "json": JsonFormat,
+    "raw": RawFormat,
+    "avro": AvroFormat,
+    "protobuf": ProtobufFormat,
+}
+_PARTS: Mapping[tuple[str, ...], type[Model]] = {
+    ("quarantine",): Quarantine,
+    ("alerts",): Alerts,
+    **{(key, name): model for key in ("format", "key_format") for name, model in _FORMATS.items()},
+    ("start", "timestamp"): StartTimestamp,
+    ("start", "offsets"): StartOffsets,
+    ("start", "group"): StartGroup,
+    ("start", "checkpoint"): StartCheckpoint,
+    ("start", "delta_ingest"): StartDeltaIngest,
+    ("start", "delta_ingest", "delta_ingest"): DeltaIngest,
+}
+# What pydantic calls a kind of error, as what was expected; a field's limits go into the braces.
+_EXPECTED: Mapping[str, str] = {
+    "string_type": "text",
+    "string_too_short": "at least {min_length} character",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "greater_than_equal": "at least {ge}",
+    "less_than_equal": "at most {le}",
+    "list_type": "a list",
+    "too_short": "at least {min_length} entry",
+    "too_long": "at most {max_length} entries",
+    "dict_type": "keys with values",
+    "model_type": "keys with values",
+    "model_attributes_type": "keys with values",
+    "literal_error": "{expected}",
+    "datetime_type": "a moment such as 2026-01-31T06:00:00Z",
+}
+_OF_PATTERN: Mapping[str, str] = {
+    PIPELINE: "a lower-case letter, then at most 63 of a-z, 0-9 and _",
+    TABLE: "a lower-case letter, then at most 127 of a-z, 0-9 and _",
+    FILE_SIZE: "a size such as 128m or 1g",
+    CONNECTION: "a connection id: letters, digits and _, no digit first",
+    RECORD: "a full name such as com.example.Order",
+    notation.TOPIC: "a topic: at most 249 letters, digits, dots, _ and -",
+}
+
+
+def finding(path: Path, error: Mapping[str, Any]) -> str:
+    """One of pydantic's errors as file, key path, what was found and what was expected."""
+    location = [str(part) for part in error["loc"]]
+    # For these keys, the second part names the chosen kind, which is not a key of the file.
+    of_a_kind = location[:1] in (["format"], ["key_format"], ["start"])
+    key = location[:1] + location[2:] if of_a_kind else location
+    if error["type"] == "invalid_key":
+        key = [*location[:-1], repr(error["input"])]
+    where = f"{path}: {'.'.join(key)}".removesuffix(": ")
+    if error["type"] in ("extra_forbidden", "invalid_key"):
+        model = _PARTS.get(tuple(location[:-1]), PipelineSpec)
+        allowed = [field.alias or name for name, field in model.model_fields.items()]
+        meant = did_you_mean(str(location[-1]), allowed)
+        return f"{where}: unknown key{meant}; allowed: {', '.join(allowed)}"
+    if error["type"] == "missing":
+        return f"{where}: missing"
+    if error["type"] in ("union_tag_invalid", "union_tag_not_found"):
+        return f"{where}.type: {_wrong_type(error['input'])}; allowed: {', '.join(_FORMATS)}"
+    # Spark's configuration may hold secrets. What is wrong with a format as a whole names its keys.
+    whole = error["type"] == "value_error" and location[:-1] in (["format"], ["key_format"])
+    shown = bool(location) and location[0] != "spark" and not whole
+    found = f"found {_as_written(error['input'])}; " if shown else ""
+    return f"{where}: {found}{_expected(error)}"
+
+
+def _wrong_type(form: Mapping[str, Any]) -> str:
+    """What a format has as its type, which is none."""
+    if "type" not in form:
+        return "missing"
+    found = form["type"]
+    return f"found {_as_written(found)}{did_you_mean(str(found).lower(), _FORMATS)}"
+
+
+def _expected(error: Mapping[str, Any]) -> str:
+    given = error.get("ctx", {})
+    text = _OF_PATTERN.get(given.get("pattern", "")) or _EXPECTED.get(error["type"])
+    if text is not None:
+        return f"expected {text.format(**given)}"
+    message: str = error["msg"].removeprefix("Value error, ")
+    return f"{message[:1].lower()}{message[1:]}"
+
+
+def _as_written(value: object) -> str:
+    """A value as a reader of YAML knows it."""
+    if value is None:
+        return "nothing"
+    return str(value).lower() if isinstance(value, bool) else repr(value)

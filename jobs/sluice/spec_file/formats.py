@@ -1,0 +1,240 @@
+"""Formats: how a record's value, or its key, becomes columns."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import (
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from sluice.columns.columns import Column, parse_columns, require_names
+from sluice.schemas.reader_columns import reader_columns
+from sluice.schemas.registered import Kind, RegisteredSchema, schema_of_file, title_of
+from sluice.strict_model import Model
+
+CONNECTION = r"^[A-Za-z_][A-Za-z0-9_]*$"
+RECORD = r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$"
+Source = Literal["value", "key"]
+SubjectStrategy = Literal["topic", "record", "topic_record"]
+
+
+class RawFormat(Model):
+    """The bytes, unchanged, in column `value`."""
+
+    type: Literal["raw"]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The decoded part of the data table."""
+        return parse_columns("value BINARY")
+
+    @property
+    def awaits_reader(self) -> bool:
+        """Never: there is no schema to wait for."""
+        return False
+
+    @property
+    def declared_by(self) -> str:
+        """The key that says its columns' types."""
+        return "type"
+
+    @property
+    def decided(self) -> Mapping[str, str]:
+        """Nothing decides rows beside the keys of the spec."""
+        return {}
+
+
+def _one_of(*keys: str) -> ConfigDict:
+    """For editors: that one of the keys is there."""
+    return ConfigDict(json_schema_extra={"anyOf": [{"required": [each]} for each in keys]})
+
+
+class RegisteredFormat(Model):
+    """A format whose schema is in a file or in a registry: records are read as its `reader`.
+
+    With `registry`, records name the schema that they were written with.
+    """
+
+    type: str
+    registry: str | None = Field(default=None, pattern=CONNECTION)
+    subject_strategy: SubjectStrategy = "topic"
+    record: str | None = Field(default=None, pattern=RECORD)
+    schema_file: str | None = Field(default=None, min_length=1)
+    _reader: RegisteredSchema | None = PrivateAttr(default=None)
+    kind: ClassVar[Kind]
+
+    @model_validator(mode="after")
+    def _has_a_schema(self, info: ValidationInfo) -> Self:
+        if self.registry is None and self.subject_strategy != "topic":
+            raise ValueError("subject_strategy goes with registry")
+        if self.kind != "PROTOBUF" and self.record is not None and self.subject_strategy == "topic":
+            raise ValueError("record goes with subject_strategy: record, or topic_record")
+        if self.schema_file is not None:
+            files: Mapping[str, bytes] = (info.context or {}).get("files", {})
+            if self.schema_file not in files:
+                raise ValueError(
+                    f"schema_file: found {self.schema_file!r}; expected a file in the folder of the"
+                    " spec, or below it"
+                )
+            self._reader = schema_of_file(self.schema_file, self.kind, files[self.schema_file])
+            try:
+                _ = self.columns
+            except ValueError as problem:
+                # Else a mistake in the file is looked for in the spec.
+                named = self.schema_file in str(problem)
+                raise ValueError(
+                    f"{'' if named else f'schema_file {self.schema_file}: '}{problem}"
+                ) from None
+        elif self.registry and self.subject_strategy != "topic" and self.record is None:
+            raise ValueError(
+                f"subject_strategy: {self.subject_strategy} needs record: the full name of the"
+                " record that the table is for"
+            )
+        return self
+
+    @property
+    def reader(self) -> RegisteredSchema | None:
+        """The schema that all records are read as; None until it is known."""
+        return self._reader
+
+    @property
+    def follows_registry(self) -> bool:
+        """Whether its columns come from the registry, and not from the spec."""
+        return self.schema_file is None
+
+    @property
+    def declared_by(self) -> str:
+        """The key that says its columns' types, and which file or schema it leads to."""
+        if self.schema_file is not None:
+            return f"schema_file {self.schema_file}"
+        return f"registry {self.registry}, schema {self._reader.key if self._reader else 'unknown'}"
+
+    @property
+    def awaits_reader(self) -> bool:
+        """Whether the columns are known only when the registry is asked."""
+        return self.follows_registry and self._reader is None
+
+    @property
+    def decided(self) -> Mapping[str, str]:
+        """What decides rows beside the keys of the spec: which reader schema it is."""
+        if self._reader is None:
+            return {}
+        if self._reader.key != self.schema_file:
+            return {"reader": self._reader.key}
+        return {"reader": hashlib.sha256(self._reader.text.encode()).hexdigest()[:12]}
+
+    def read_as(self, reader: RegisteredSchema) -> Self:
+        """The same format with its reader schema."""
+        found = self.model_copy()
+        found._reader = reader
+        return found
+
+    def subject(self, topic: str, source: Source) -> str:
+        """The registry's name for a topic's schemas (Confluent's subject name strategies)."""
+        match self.subject_strategy:
+            case "topic":
+                return f"{topic}-{source}"
+            case "record":
+                return str(self.record)
+            case "topic_record":
+                return f"{topic}-{self.record}"
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The decoded part of the data table. Raises LookupError while the reader is unknown."""
+        if self._reader is None:
+            raise LookupError(f"{self.registry}: the reader schema is not known yet")
+        return reader_columns(self._reader, self.record)
+
+
+class AvroFormat(RegisteredFormat):
+    """Avro's binary encoding: each record is resolved from its writer's schema to the reader's."""
+
+    model_config = _one_of("registry", "schema_file")
+    type: Literal["avro"]
+    kind: ClassVar[Kind] = "AVRO"
+
+    @model_validator(mode="after")
+    def _names_a_schema(self) -> Self:
+        if self.registry is None and self.schema_file is None:
+            raise ValueError("expected registry, or schema_file, or both; found neither")
+        return self
+
+
+class ProtobufFormat(RegisteredFormat):
+    """Protocol Buffers: `schema_file` is a descriptor set, `record` the message's full name."""
+
+    model_config = _one_of("registry", "schema_file")
+    type: Literal["protobuf"]
+    kind: ClassVar[Kind] = "PROTOBUF"
+
+    @model_validator(mode="after")
+    def _names_a_schema(self) -> Self:
+        if self.registry is None and self.schema_file is None:
+            raise ValueError("expected registry, or schema_file, or both; found neither")
+        if self.schema_file is not None and self.record is None:
+            raise ValueError("schema_file goes with record: the full name of the message")
+        return self
+
+
+class JsonFormat(RegisteredFormat):
+    """One JSON object per record, decoded into the declared columns, or those of its schema."""
+
+    model_config = _one_of("schema", "registry", "schema_file")
+    type: Literal["json"]
+    schema_text: str | None = Field(default=None, alias="schema")
+    timestamp_unit: Literal["s", "ms", "us"] | None = None
+    kind: ClassVar[Kind] = "JSON"
+
+    @field_validator("schema_text")
+    @classmethod
+    def _columns_are_declared(cls, text: str | None) -> str | None:
+        require_names(parse_columns(text) if text is not None else ())
+        return text
+
+    @model_validator(mode="after")
+    def _names_a_schema(self) -> Self:
+        if self.schema_text is None and self.registry is None and self.schema_file is None:
+            raise ValueError("expected schema, or registry, or schema_file; found none")
+        if self.schema_text is not None and self.schema_file is not None:
+            raise ValueError("expected at most one of the keys schema and schema_file")
+        return self
+
+    @property
+    def follows_registry(self) -> bool:
+        """Whether its columns come from the registry, and not from the spec."""
+        return self.schema_text is None and super().follows_registry
+
+    @property
+    def declared_by(self) -> str:
+        """The key that says its columns' types, and which file or schema it leads to."""
+        return "schema" if self.schema_text is not None else super().declared_by
+
+    def other_record(self, found: RegisteredSchema) -> str:
+        """That a schema's title names another record than `record` does; empty where it does not.
+
+        Titles are what Confluent's strategies take for names. The subject's own may differ.
+        """
+        title = title_of(found) if self.record is not None else None
+        own = title_of(self._reader) if self._reader is not None else None
+        if title is None or title in (self.record, own):
+            return ""
+        return f"expected record {self.record}, found record {title}"
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The decoded part of the data table. Raises LookupError while the reader is unknown."""
+        return parse_columns(self.schema_text) if self.schema_text is not None else super().columns
+
+
+Format = Annotated[
+    JsonFormat | RawFormat | AvroFormat | ProtobufFormat, Field(discriminator="type")
+]

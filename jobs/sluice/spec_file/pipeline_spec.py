@@ -1,0 +1,250 @@
+"""The spec: one pipeline's YAML file, checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, WithJsonSchema, field_validator, model_validator
+
+from sluice.columns.columns import Column
+from sluice.offsets import notation
+from sluice.offsets.losses import ON_DATA_LOSS, OnDataLoss
+from sluice.offsets.spec_edition import SpecEdition
+from sluice.schemas.registered import RegisteredSchema
+from sluice.spec_file.alerts import Alerts
+from sluice.spec_file.formats import CONNECTION, Format, Source
+from sluice.spec_file.record_formats import RecordFormats
+from sluice.spec_file.schedules import longest_interval, require_schedule
+from sluice.spec_file.spark_keys import refusal_of
+from sluice.spec_file.starts import (
+    Start,
+    StartEarliest,
+    named_start,
+)
+from sluice.spec_file.table_properties import SCHEMA as PROPERTIES
+from sluice.spec_file.table_properties import as_property, require_allowed
+from sluice.spec_file.table_shape import TableShape
+from sluice.strict_model import Model
+
+_LEAST_PATIENCE = timedelta(minutes=15)
+OUR_DAGS = ("sluice_maintenance", "sluice_reset", "sluice_watch")
+# Kafka's own topics. Mirroring the cursor writes to the first: it would never be fully read.
+_INTERNAL = ("__consumer_offsets", "__share_group_state", "__transaction_state")
+# What says where, when, how fast and by whom is read, and not which rows a record becomes.
+_NOT_ABOUT_ROWS = frozenset(
+    {
+        *("version", "pipeline", "kafka", "table", "schedule", "start", "consumer_group", "alerts"),
+        *("max_records_per_batch", "max_batches_per_run", "on_data_loss", "owner", "description"),
+        *("partition_by", "cluster_by", "spark", "comments", "properties", "target_file_size"),
+    }
+)
+PIPELINE = r"^[a-z][a-z0-9_]{0,63}$"
+TABLE = r"^[a-z][a-z0-9_]{0,127}$"
+FILE_SIZE = r"^[1-9][0-9]{0,3}[mg]$"
+Name = Annotated[str, Field(pattern=PIPELINE)]
+Evolution = Literal["strict", "add_columns", "widen"]
+TopicName = Annotated[str, Field(pattern=notation.TOPIC)]
+
+
+class Quarantine(Model):
+    """How many undecodable records a batch may have."""
+
+    max_ratio: float = Field(default=0.01, ge=0, le=1)
+
+
+class PipelineSpec(Model):
+    """One pipeline: topics or a topic pattern into one Delta table."""
+
+    version: Literal[1]
+    pipeline: Name
+    kafka: str = Field(default="kafka_default", pattern=CONNECTION)
+    topics: list[TopicName] | None = Field(default=None, min_length=1)
+    topic_pattern: str | None = None
+    except_topics: list[TopicName] = Field(default=[])
+    table: Annotated[str, Field(pattern=TABLE)]
+    format: Format
+    key_format: Format | None = None
+    evolution: Evolution = "strict"
+    rescue: bool = False
+    schedule: str | None = None
+    start: Start = StartEarliest()
+    # At most what a receipt can account for within the longest run (scheduling.time_limits).
+    max_records_per_batch: int = Field(default=5_000_000, ge=1, le=1_000_000_000)
+    max_batches_per_run: int = Field(default=20, ge=1, le=1000)
+    on_data_loss: Literal["fail", "record"] = "fail"
+    quarantine: Quarantine = Quarantine()
+    consumer_group: str | None = Field(default=None, min_length=1)
+    partition_by: list[str] = Field(default=[])
+    cluster_by: list[str] = Field(default=[], max_length=4)
+    include: list[str] = Field(default=[])
+    exclude: list[str] = Field(default=[])
+    derived: dict[str, str] = Field(default={}, max_length=100)
+    comments: dict[str, Annotated[str, Field(max_length=1000)]] = Field(default={})
+    properties: Annotated[dict[str, str], WithJsonSchema(PROPERTIES)] = Field(default={})
+    target_file_size: str | None = Field(default=None, pattern=FILE_SIZE)
+    alerts: Alerts = Alerts()
+    spark: dict[str, str] = Field(default={})
+    owner: str = "airflow"
+    description: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _group_has_a_default(cls, given: Any) -> Any:
+        # A missing key means the default name; null means no group at all.
+        if isinstance(given, dict) and "consumer_group" not in given:
+            return {**given, "consumer_group": f"sluice-{given.get('pipeline')}"}
+        return given
+
+    @field_validator("version", mode="before")
+    @classmethod
+    def _is_a_number(cls, version: object) -> object:
+        # To Python, true equals 1.
+        if type(version) is not int:
+            raise ValueError("expected 1")
+        return version
+
+    @field_validator("start", mode="before")
+    @classmethod
+    def _start_may_be_a_word(cls, start: object) -> object:
+        return named_start(start)
+
+    @field_validator("schedule")
+    @classmethod
+    def _is_cron(cls, schedule: str | None) -> str | None:
+        if schedule is not None:
+            require_schedule(schedule)
+        return schedule
+
+    @field_validator("topic_pattern")
+    @classmethod
+    def _is_a_pattern(cls, pattern: str | None) -> str | None:
+        try:
+            re.compile(pattern or "")
+        except re.error as problem:
+            raise ValueError(f"expected a regular expression: {problem}") from None
+        return pattern
+
+    @field_validator("pipeline")
+    @classmethod
+    def _is_not_a_dag_of_ours(cls, name: str) -> str:
+        if name in OUR_DAGS:
+            raise ValueError("expected another name: Sluice has its own DAG of that name")
+        return name
+
+    @field_validator("table")
+    @classmethod
+    def _is_no_name_of_ours(cls, table: str) -> str:
+        if table.endswith(("__quarantine", "__offsets")):
+            raise ValueError("names that end in __quarantine or __offsets are Sluice's own")
+        return table
+
+    @field_validator("spark")
+    @classmethod
+    def _is_spark_configuration(cls, conf: Mapping[str, str]) -> Mapping[str, str]:
+        for key, value in conf.items():
+            if refusal := refusal_of(key, value):
+                raise ValueError(f"found {key}: {refusal}")
+        return conf
+
+    @field_validator("properties", mode="before")
+    @classmethod
+    def _property_may_be_a_number(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        return {k: as_property(v) if isinstance(v, bool | int) else v for k, v in given.items()}
+
+    @field_validator("properties")
+    @classmethod
+    def _is_allowed(cls, properties: Mapping[str, str]) -> Mapping[str, str]:
+        require_allowed(properties)
+        return properties
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> PipelineSpec:
+        if (self.topics is None) == (self.topic_pattern is None):
+            raise ValueError("expected exactly one of the keys topics and topic_pattern")
+        if self.topics and len(set(self.topics)) < len(self.topics):
+            raise ValueError("topics: a topic is named twice")
+        if self.except_topics and self.topic_pattern is None:
+            raise ValueError("except_topics goes with topic_pattern; shorten topics instead")
+        if self.partition_by and self.cluster_by:
+            raise ValueError("expected at most one of the keys partition_by and cluster_by")
+        if self.include and self.exclude:
+            raise ValueError("expected at most one of the keys include and exclude")
+        if self.rescue and self.evolution != "strict":
+            raise ValueError(
+                "rescue goes with evolution: strict; the others give new fields columns"
+            )
+        if self.rescue and (kind := self.format.type) in ("raw", "protobuf"):
+            raise ValueError(f"rescue goes with records that name their fields, found type: {kind}")
+        if not self.formats.awaits_reader:
+            self.shape.require()
+        return self
+
+    @property
+    def formats(self) -> RecordFormats:
+        """How a record is decoded."""
+        return RecordFormats(self.format, self.key_format, self.rescue)
+
+    def with_readers(self, readers: Mapping[Source, RegisteredSchema]) -> PipelineSpec:
+        """The spec whose formats read as these schemas. Raises ValueError where it does not fit."""
+        found = self.model_copy(update=dict(self.formats.read_as(readers)))
+        if not found.formats.awaits_reader:
+            found.shape.require()
+        return found
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The fields of a decoded record. Raises LookupError while a reader schema is unknown."""
+        return self.format.columns
+
+    @property
+    def shape(self) -> TableShape:
+        """What the spec says about the data table's columns."""
+        keys = ("include", "exclude", "derived", "partition_by", "cluster_by", "comments")
+        given = {each: getattr(self, each) for each in keys}
+        return TableShape(self.columns, self.formats.key_columns, **given)
+
+    @property
+    def edition(self) -> SpecEdition:
+        """What of the spec decides the rows of a batch; stored with the batch."""
+        # An empty one is as none: specs of before keep their edition.
+        empty = {
+            key for key in ("include", "exclude", "derived", "rescue") if not getattr(self, key)
+        }
+        left_out = {*_NOT_ABOUT_ROWS, *empty}
+        keys = self.model_dump(mode="json", by_alias=True, exclude=left_out, exclude_none=True)
+        return SpecEdition.of(keys | dict(self.formats.decided))
+
+    @property
+    def example_topic(self) -> str:
+        """A topic that texts about the pipeline may name as an example."""
+        return self.topics[0] if self.topics else "topic"
+
+    @property
+    def patience(self) -> timedelta | None:
+        """How old an unread record may be before the pipeline counts as behind.
+
+        `alerts.max_lag`, else two of the schedule's intervals, but at least a quarter of an hour.
+        None without either: who starts runs by hand decides when.
+        """
+        if self.alerts.max_lag is not None:
+            return self.alerts.max_lag
+        if self.schedule is None:
+            return None
+        return max(2 * longest_interval(self.schedule), _LEAST_PATIENCE)
+
+    @property
+    def data_loss(self) -> OnDataLoss:
+        """What the pipeline does about lost offsets."""
+        return ON_DATA_LOSS[self.on_data_loss]
+
+    def selects(self, topic: str) -> bool:
+        """Whether the pipeline reads a topic of this name."""
+        if self.topics is not None:
+            return topic in self.topics
+        matches = re.fullmatch(self.topic_pattern or "", topic) is not None
+        return matches and topic not in {*self.except_topics, *_INTERNAL}

@@ -1,0 +1,99 @@
+"""A record's formats: that of its value, and that of its key where keys are decoded. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sluice.columns.columns import Column, parse_columns
+from sluice.derived.derived_columns import OURS
+from sluice.schemas.registered import RegisteredSchema
+from sluice.spec_file.formats import (
+    AvroFormat,
+    Format,
+    JsonFormat,
+    ProtobufFormat,
+    RawFormat,
+    Source,
+)
+
+KEY_PREFIX = "_key_"
+_PART = re.compile(r"[.\[{]")
+_KEY_OF: Mapping[Source, str] = {"value": "format", "key": "key_format"}
+
+
+@dataclass(frozen=True)
+class RecordFormats:
+    """How records are decoded. Without `key`, keys stay bytes.
+
+    With `rescue`, the value's fields that no column declares are kept.
+    """
+
+    value: Format
+    key: Format | None = None
+    rescue: bool = False
+
+    @property
+    def by_source(self) -> Mapping[Source, Format]:
+        """The formats, by what of a record they decode."""
+        value: Mapping[Source, Format] = {"value": self.value}
+        return value if self.key is None else {**value, "key": self.key}
+
+    @property
+    def registered(self) -> Mapping[Source, JsonFormat | AvroFormat | ProtobufFormat]:
+        """Those whose records name their schema in a registry."""
+        return {
+            source: form
+            for source, form in self.by_source.items()
+            if not isinstance(form, RawFormat) and form.registry is not None
+        }
+
+    @property
+    def registries(self) -> tuple[str, ...]:
+        """The ids of their registries' connections, each once."""
+        return tuple(dict.fromkeys(str(form.registry) for form in self.registered.values()))
+
+    @property
+    def awaits_reader(self) -> bool:
+        """Whether the columns are known only when a schema registry is asked."""
+        return any(form.awaits_reader for form in self.by_source.values())
+
+    def read_as(self, readers: Mapping[Source, RegisteredSchema]) -> Mapping[str, Format]:
+        """The formats that read as these schemas, by their keys in a spec."""
+        return {
+            _KEY_OF[source]: form.read_as(readers[source])
+            for source, form in self.registered.items()
+            if source in readers
+        }
+
+    @property
+    def decided(self) -> Mapping[str, Mapping[str, str]]:
+        """What decides rows, by the spec's keys. A key that has its default is as none."""
+        return {
+            _KEY_OF[source]: form.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+            | dict(form.decided)
+            for source, form in self.by_source.items()
+        }
+
+    @property
+    def key_columns(self) -> tuple[Column, ...]:
+        """The decoded fields of the key, named `_key_<field>`."""
+        keys = () if self.key is None else self.key.columns
+        return tuple(Column(f"{KEY_PREFIX}{each.name}", each.type) for each in keys)
+
+    def declared_at(self, column: str) -> str:
+        """Where the type of a decoded column, or of a part of one, is declared."""
+        of_key = _PART.split(column)[0] in {each.name for each in self.key_columns}
+        key, form = ("key_format", self.key) if self.key and of_key else ("format", self.value)
+        return f"{key}.{form.declared_by}: {column}"
+
+    @property
+    def further_columns(self) -> tuple[Column, ...]:
+        """The decoded fields of the key, then what is rescued."""
+        return (*self.key_columns, *(parse_columns("_rescued STRING") if self.rescue else ()))
+
+    @property
+    def our_columns(self) -> tuple[Column, ...]:
+        """The columns that Sluice adds: the coordinates, and what follows them."""
+        return (*OURS, *self.further_columns)

@@ -1,0 +1,85 @@
+"""Table rules: the CHECK constraints and NOT NULL columns that others gave a table. Pure.
+
+Delta refuses a whole batch for one row that breaks a rule. So each rule becomes an expression that
+has an answer for every row: what breaks it is put aside like a record that cannot be decoded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from sluice.columns.columns import Column
+from sluice.derived.allowed_functions import Typed
+from sluice.derived.casts import BOOLEAN
+from sluice.spec_file.table_settings import TableSettings
+
+CONSTRAINT = "delta.constraints."
+
+
+@dataclass(frozen=True)
+class TableRule:
+    """A rule: the constraint or column that has it, in words, and as Spark is given it.
+
+    `ends_with` is the SQL that ends it, behind ALTER TABLE. `why_not` says why rows cannot be
+    judged by it here; `sql` is empty then.
+    """
+
+    name: str
+    words: str
+    sql: str
+    ends_with: str
+    why_not: str = ""
+
+    @property
+    def broken(self) -> str:
+        """The error of a record whose row breaks it."""
+        return f"the table's {self.words} is broken"
+
+
+def rules_of(settings: TableSettings, columns: Iterable[Column]) -> tuple[TableRule, ...]:
+    """The rules of a table, over the columns that a batch gives values to."""
+    given = tuple(columns)
+    checks = [
+        (key.removeprefix(CONSTRAINT), text)
+        for key, text in sorted(settings.properties.items())
+        if key.startswith(CONSTRAINT)
+    ]
+    return (*_not_null(settings, given), *_checks(tuple(checks), given))
+
+
+def _not_null(settings: TableSettings, given: tuple[Column, ...]) -> Iterator[TableRule]:
+    names = {each.name.lower() for each in given}
+    for name in settings.not_null:
+        sql, why_not = f"`{name}` IS NOT NULL", ""
+        if name.lower() not in names:
+            why_not = "it is part of a column" if "." in name else "no record gives it a value"
+        quoted = ".".join(f"`{part}`" for part in name.split("."))
+        ends_with = f"ALTER COLUMN {quoted} DROP NOT NULL"
+        yield TableRule(name, f"NOT NULL of {name}", "" if why_not else sql, ends_with, why_not)
+
+
+@lru_cache(maxsize=64)
+def _checks(
+    checks: tuple[tuple[str, str], ...], given: tuple[Column, ...]
+) -> tuple[TableRule, ...]:
+    known = {
+        each.name.lower(): Typed(f"`{each.name}`", each.type, None, each.name) for each in given
+    }
+    return tuple(_check(name, text, known) for name, text in checks)
+
+
+def _check(name: str, text: str, known: Mapping[str, Typed]) -> TableRule:
+    # The grammar takes a tenth of a second to load; most tables have no constraint.
+    from sluice.derived.expressions import read_expression
+
+    words, ends_with = f"CHECK constraint {name} ({text})", f"DROP CONSTRAINT `{name}`"
+    try:
+        typed = read_expression(text, known)
+    except ValueError as problem:
+        return TableRule(name, words, "", ends_with, str(problem))
+    if typed.type != BOOLEAN:
+        why_not = f"found a {typed.type}; expected a BOOLEAN"
+        return TableRule(name, words, "", ends_with, why_not)
+    return TableRule(name, words, typed.sql, ends_with)

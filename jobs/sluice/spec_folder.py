@@ -1,0 +1,135 @@
+"""Spec files: a folder of specs, read and validated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from sluice.errors import SpecError, as_lines, did_you_mean
+from sluice.spec_file.claims import refused_claims, shared_tables
+from sluice.spec_file.findings import finding
+from sluice.spec_file.pipeline_spec import PipelineSpec
+
+
+def load_spec(path: Path) -> PipelineSpec:
+    """Read a spec. Raises SpecError, one line per finding: file, key path, found, allowed."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            given = yaml.load(file, Loader=yaml.CSafeLoader)
+    except (OSError, ValueError, yaml.YAMLError) as problem:
+        raise SpecError(f"{path}: cannot be read as YAML: {problem}") from None
+    if not isinstance(given, dict):
+        raise SpecError(f"{path}: expected the keys of a spec, found {type(given).__name__}")
+    try:
+        return PipelineSpec.model_validate(given, context={"files": _schema_files(path, given)})
+    except ValidationError as problem:
+        raise SpecError(as_lines(finding(path, each) for each in problem.errors())) from None
+
+
+def _schema_files(path: Path, given: Mapping[str, Any]) -> dict[str, bytes]:
+    """The contents of the files that the spec names, if they are in its folder or below it."""
+    forms = [given.get(key) for key in ("format", "key_format")]
+    names = [
+        each["schema_file"] for each in forms if isinstance(each, dict) and "schema_file" in each
+    ]
+    found = {}
+    for name in names:
+        if isinstance(name, str):
+            file = (path.parent / name).resolve()
+            if file.is_relative_to(path.parent.resolve()) and file.is_file():
+                found[name] = file.read_bytes()
+    return found
+
+
+def spec_files(folder: Path) -> list[Path]:
+    """The spec files of a folder, by name."""
+    return sorted([*folder.glob("*.yaml"), *folder.glob("*.yml")])
+
+
+@dataclass(frozen=True)
+class SpecFolder:
+    """The valid specs of a folder by file, and what is wrong with its other files.
+
+    No two accepted specs name the same pipeline. `contested` are accepted ones that name one table:
+    it refuses all but one of them.
+    """
+
+    accepted: Mapping[Path, PipelineSpec]
+    refused: Mapping[Path, SpecError]
+    contested: Mapping[Path, SpecError] = field(default_factory=dict)
+
+    @property
+    def by_pipeline(self) -> dict[str, PipelineSpec]:
+        """The accepted specs by the name of their pipeline."""
+        return {spec.pipeline: spec for spec in self.accepted.values()}
+
+
+def read_specs(folder: Path) -> SpecFolder:
+    """Read every spec of the folder; an invalid one is refused without affecting the others."""
+    if not folder.is_dir():
+        missing = SpecError(f"{folder}: no such folder. Set SLUICE_PIPELINES to the specs' folder.")
+        return SpecFolder({}, {folder: missing})
+    outcomes = dict(_outcomes(folder))
+    valid = {path: each for path, each in outcomes.items() if isinstance(each, PipelineSpec)}
+    refused = {path: each for path, each in outcomes.items() if isinstance(each, SpecError)}
+    lost = refused_claims(valid)
+    refused |= {path: SpecError(f"{path}: {why}") for path, why in lost.items()}
+    accepted = {path: spec for path, spec in valid.items() if path not in lost}
+    shared = {path: SpecError(f"{path}: {why}") for path, why in shared_tables(accepted).items()}
+    return SpecFolder(accepted, dict(sorted(refused.items())), shared)
+
+
+def find_spec(folder: Path, pipeline: str) -> PipelineSpec:
+    """The pipeline's spec. Raises SpecError when it is invalid or no file of the folder has it."""
+    found = read_specs(folder)
+    specs = found.by_pipeline
+    # First: with a mistake in this file, a copy of it in another must not be used in silence.
+    for path, problem in found.refused.items():
+        if path.stem == pipeline:
+            raise problem
+    if pipeline in specs:
+        return specs[pipeline]
+    for path, problem in found.refused.items():
+        if _names(path, pipeline):
+            raise problem
+    known = ", ".join(sorted(specs)) or "none"
+    raise SpecError(
+        as_lines(
+            [
+                f"{folder}: expected a spec of a pipeline {pipeline!r}, found pipelines: {known}"
+                f"{did_you_mean(pipeline, specs)}. SLUICE_PIPELINES names the folder of specs.",
+                *map(str, found.refused.values()),
+            ]
+        )
+    )
+
+
+def _names(path: Path, pipeline: str) -> bool:
+    """Whether a file that is no valid spec says that it is this pipeline's."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return False
+    return (
+        re.search(rf"""^pipeline:\s*["']?{re.escape(pipeline)}["']?\s*(#|$)""", text, re.M)
+        is not None
+    )
+
+
+def _outcomes(folder: Path) -> Iterator[tuple[Path, PipelineSpec | SpecError]]:
+    for path in spec_files(folder):
+        try:
+            spec = load_spec(path)
+        except SpecError as error:
+            yield path, error
+        except Exception as problem:
+            # No file may take other pipelines down with it, not even through a bug in Sluice.
+            yield path, SpecError(f"{path}: {type(problem).__name__}: {problem}")
+        else:
+            yield path, spec

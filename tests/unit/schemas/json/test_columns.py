@@ -1,0 +1,195 @@
+"""The columns of a JSON schema."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sluice.columns.columns import parse_columns
+from sluice.schemas.json.columns import json_schema_columns
+from sluice.schemas.registered import Reference, RegisteredSchema
+
+
+def registered(schema: Any, **references: Any) -> RegisteredSchema:
+    named = tuple(
+        Reference(name.replace("__", "."), json.dumps(text)) for name, text in references.items()
+    )
+    return RegisteredSchema("7", "JSON", json.dumps(schema), named)
+
+
+def of_x(schema: Any, **more: Any) -> str:
+    """The type of a property of this schema."""
+    (column,) = json_schema_columns(
+        registered({"type": "object", "properties": {"x": schema}, **more})
+    )
+    return str(column.type)
+
+
+TEXT, WHOLE = {"type": "string"}, {"type": "integer"}
+PAIR = {"type": "object", "properties": {"a": TEXT, "b": WHOLE}}
+PAIR_TYPE = "STRUCT<`a`: STRING, `b`: BIGINT>"
+TYPES: list[tuple[Any, str]] = [
+    (TEXT, "STRING"),
+    (WHOLE, "BIGINT"),
+    ({"type": "number"}, "DOUBLE"),
+    ({"type": "boolean"}, "BOOLEAN"),
+    ({"type": "string", "format": "date-time"}, "TIMESTAMP"),
+    ({"type": "string", "format": "date"}, "DATE"),
+    ({"type": "string", "format": "uuid"}, "STRING"),
+    ({"type": "string", "contentEncoding": "base64"}, "BINARY"),
+    ({"type": ["null", "integer"]}, "BIGINT"),
+    ({"type": ["integer", "number"]}, "DOUBLE"),
+    ({"type": ["string", "integer"]}, "STRING"),
+    ({"type": "null"}, "STRING"),
+    ({}, "STRING"),
+    (True, "STRING"),
+    ({"enum": ["a", "b", None]}, "STRING"),
+    ({"enum": [1, 2]}, "BIGINT"),
+    ({"enum": [1, "b"]}, "STRING"),
+    ({"const": "a"}, "STRING"),
+    ({"const": True}, "BOOLEAN"),
+    ({"oneOf": [{"type": "null"}, WHOLE]}, "BIGINT"),
+    ({"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}]}, "DATE"),
+    ({"oneOf": [TEXT, WHOLE]}, "STRING"),
+    ({"oneOf": [{"const": "a"}, {"const": "b"}]}, "STRING"),
+    ({"type": "array", "items": WHOLE}, "ARRAY<BIGINT>"),
+    ({"type": "array"}, "ARRAY<STRING>"),
+    ({"type": "array", "items": [WHOLE, TEXT]}, "ARRAY<STRING>"),
+    ({"type": "array", "prefixItems": [WHOLE]}, "ARRAY<STRING>"),
+    (PAIR, PAIR_TYPE),
+    ({"properties": PAIR["properties"]}, PAIR_TYPE),
+    ({**PAIR, "oneOf": [{"required": ["a"]}, {"required": ["b"]}]}, PAIR_TYPE),
+    ({"allOf": [PAIR, {"properties": {"c": WHOLE}}]}, f"{PAIR_TYPE[:-1]}, `c`: BIGINT>"),
+    (
+        {"type": "object", "properties": {"c": WHOLE}, "allOf": [PAIR, {"required": ["a"]}]},
+        "STRUCT<`c`: BIGINT, `a`: STRING, `b`: BIGINT>",
+    ),
+    ({"type": "object", "additionalProperties": WHOLE}, "MAP<STRING, BIGINT>"),
+    ({"type": "object", "additionalProperties": {}}, "MAP<STRING, STRING>"),
+    ({"type": "object", "additionalProperties": False}, "STRING"),
+    ({"type": "object"}, "STRING"),
+]
+
+
+@pytest.mark.parametrize(("schema", "found"), TYPES, ids=str)
+def test_a_property_has_the_type_of_its_schema(schema: Any, found: str) -> None:
+    assert of_x(schema) == found
+
+
+LIMITS: list[tuple[Any, Any, str]] = [
+    (WHOLE, {"minimum": 0}, "BIGINT"),
+    (WHOLE, {"type": "number"}, "BIGINT"),
+    ({"type": "string"}, {"format": "date-time", "type": "string"}, "TIMESTAMP"),
+    ({"properties": {"a": WHOLE}}, {"properties": {"a": {"maximum": 9}}}, "STRUCT<`a`: BIGINT>"),
+    (WHOLE, {"type": "boolean"}, "STRING"),
+]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(("one", "other", "found"), LIMITS, ids=str)
+def test_parts_that_all_hold_are_one_in_either_order(
+    one: Any, other: Any, found: str, turned: bool
+) -> None:
+    """A part that only limits a value says nothing of its type."""
+    parts = [{"properties": {"a": one}}, {"properties": {"a": other}}]
+    whole = {"allOf": parts[::-1] if turned else parts}
+    assert of_x(whole) == f"STRUCT<`a`: {found}>"
+
+
+def test_properties_are_the_columns_in_their_order() -> None:
+    schema = {"type": "object", "properties": {"z": TEXT, "a": WHOLE, "Né-1": {"type": "boolean"}}}
+    columns = json_schema_columns(registered(schema))
+    assert columns == parse_columns("z STRING, a BIGINT, `Né-1` BOOLEAN")
+
+
+@pytest.mark.parametrize("draft", ["draft-04", "draft-06", "draft-07", "2019-09", "2020-12", None])
+def test_references_lead_to_parts_of_the_schema(draft: str | None) -> None:
+    later = (draft or "").startswith("20")
+    at = "https://json-schema.org/draft/{}/schema" if later else "http://json-schema.org/{}/schema#"
+    place = "$defs" if later else "definitions"
+    schema = {
+        **({"$schema": at.format(draft)} if draft else {}),
+        ("id" if draft == "draft-04" else "$id"): "http://example.com/order.json",
+        place: {"a/b": {"$ref": f"#/{place}/pair"}, "pair": PAIR},
+    }
+    assert of_x({"$ref": f"#/{place}/a~1b"}, **schema) == PAIR_TYPE
+
+
+@pytest.mark.parametrize("own", [{}, {"$id": "http://example.com/schemas/order.json"}], ids=str)
+def test_references_lead_to_schemas_that_the_registry_names(own: Any) -> None:
+    line = {"type": "array", "items": {"$ref": "money.json#/definitions/pair"}}
+    schema = {"type": "object", "properties": {"x": {"$ref": "line.json"}}, **own}
+    money = {"definitions": {"pair": PAIR}}
+    (x,) = json_schema_columns(registered(schema, line__json=line, money__json=money))
+    assert str(x.type) == f"ARRAY<{PAIR_TYPE}>"
+
+
+def test_the_whole_schema_may_be_a_reference_or_an_object_or_null() -> None:
+    for whole in ({"$ref": "#/definitions/pair"}, {"oneOf": [{"type": "null"}, PAIR]}):
+        columns = json_schema_columns(registered({**whole, "definitions": {"pair": PAIR}}))
+        assert columns == parse_columns("a STRING, b BIGINT")
+
+
+NODE = {"type": "object", "properties": {"up": {"oneOf": [{"type": "null"}, {"$ref": "#/d/node"}]}}}
+NO_TABLE: list[tuple[Any, str]] = [
+    ({"type": "array", "items": TEXT}, "expected a schema of objects .* one of ARRAY<STRING>"),
+    (True, "expected a schema of objects"),
+    ({"properties": {"a b": TEXT}}, "'a b': a column name must not hold"),
+    ({"properties": {"": TEXT}}, "'': a column name"),
+    ({"properties": {"s": {"properties": {"a": TEXT, "A": TEXT}}}}, "s: A: declared twice"),
+    ({"properties": {"_a": TEXT}}, "_a: names that start with _ are Sluice's own"),
+    ({"properties": {"q": {"$ref": "#"}}}, "q: the schema is recursive"),
+    ({"properties": {"q": {"$ref": "#/d/node"}}, "d": {"node": NODE}}, "q.up: .* recursive"),
+    ({"properties": {"q": {"$ref": "#/none"}}}, r"q: found \$ref: '#/none'"),
+    ({"properties": {"q": {"$ref": "http://example.com/other.json"}}}, r"q: found \$ref"),
+    ({"properties": {"q": {"$ref": 5}}}, r"q: found \$ref: '5'"),
+    ({"properties": [1]}, "properties: expected names with schemas"),
+    ({"$id": 5}, "malformed"),
+]
+
+
+@pytest.mark.parametrize(("schema", "message"), NO_TABLE, ids=str)
+def test_what_no_table_can_hold_is_refused_by_name(schema: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        json_schema_columns(registered(schema))
+
+
+@pytest.mark.parametrize("text", ["", "{", "5", '"string"', "[" * 100_000, '{"a":' * 5_000])
+def test_a_text_that_is_no_schema_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="expected a JSON schema"):
+        json_schema_columns(RegisteredSchema("7", "JSON", text))
+
+
+def test_a_schema_that_unfolds_to_millions_of_fields_is_refused() -> None:
+    tens = {
+        f"d{n}": {"properties": {f"f{k}": {"$ref": f"#/d/d{n + 1}"} for k in range(10)}}
+        for n in range(8)
+    }
+    with pytest.raises(ValueError, match="at most 10000 fields"):
+        json_schema_columns(registered({"$ref": "#/d/d0", "d": {**tens, "d8": TEXT}}))
+
+
+KEYS = st.sampled_from(
+    [
+        *("type", "properties", "items", "enum", "const", "oneOf", "anyOf", "allOf", "$ref"),
+        *("additionalProperties", "patternProperties", "format", "$id", "$defs", "a", "$schema"),
+    ]
+)
+WORDS = st.sampled_from(["object", "array", "string", "null", "integer", "#", "#/a", "date", ""])
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers(-1, 1) | st.floats(allow_nan=False) | WORDS,
+    lambda part: st.lists(part, max_size=3) | st.dictionaries(KEYS, part, max_size=4),
+    max_leaves=15,
+)
+
+
+@pytest.mark.patient
+@settings(max_examples=500, deadline=None, database=None)
+@given(ANYTHING)
+def test_any_json_is_read_or_refused(schema: Any) -> None:
+    with suppress(ValueError):
+        json_schema_columns(registered(schema))

@@ -1,0 +1,98 @@
+"""A format says which columns a record's value becomes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+from sluice.columns.columns import parse_columns
+from sluice.spec_file.formats import AvroFormat, Format, JsonFormat, ProtobufFormat, RawFormat
+
+formats: TypeAdapter[JsonFormat | RawFormat | AvroFormat | ProtobufFormat] = TypeAdapter(Format)
+
+
+def test_raw_is_one_binary_column() -> None:
+    found = formats.validate_python({"type": "raw"})
+    assert isinstance(found, RawFormat)
+    assert found.columns == parse_columns("value BINARY")
+
+
+def test_json_has_the_declared_columns() -> None:
+    found = formats.validate_python({"type": "json", "schema": "a INT, b ARRAY<DATE>"})
+    assert isinstance(found, JsonFormat)
+    assert found.columns == parse_columns("a INT, b ARRAY<DATE>")
+    assert found.timestamp_unit is None
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us"])
+def test_numbers_are_timestamps_only_where_the_unit_is_named(unit: str) -> None:
+    keys = {"type": "json", "schema": "t TIMESTAMP", "timestamp_unit": unit}
+    found = formats.validate_python(keys)
+    assert isinstance(found, JsonFormat)
+    assert found.timestamp_unit == unit
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({}, "type"),
+        ({"type": "JSON", "schema": "a INT"}, "JSON"),
+        ({"type": "json"}, "schema"),
+        ({"type": "json", "schema": ""}, "expected a column name"),
+        ({"type": "json", "schema": "a INT, _b INT"}, "_b: names that start with _ are Sluice's"),
+        ({"type": "json", "schema": "`_b` INT"}, "_b: names that start with _"),
+        ({"type": "raw", "timestamp_unit": "s"}, "timestamp_unit"),
+        ({"type": "json", "schema": "a INT", "timestamp_unit": "m"}, "timestamp_unit"),
+    ],
+    ids=str,
+)
+def test_what_is_no_format_is_refused(keys: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        formats.validate_python(keys)
+
+
+def test_a_nested_field_may_begin_with_an_underscore() -> None:
+    keys = {"type": "json", "schema": "a STRUCT<_b: INT>"}
+    assert formats.validate_python(keys).columns == parse_columns("a STRUCT<_b: INT>")
+
+
+def test_a_format_with_a_registry_awaits_its_reader() -> None:
+    found = formats.validate_python({"type": "avro", "registry": "schema_registry_default"})
+    assert isinstance(found, AvroFormat)
+    assert found.awaits_reader
+    assert found.subject("orders", "value") == "orders-value"
+    with pytest.raises(LookupError, match="schema_registry_default"):
+        _ = found.columns
+
+
+def test_a_record_that_nothing_asks_for_is_refused() -> None:
+    keys = {"type": "avro", "registry": "r", "record": "com.example.Order"}
+    with pytest.raises(ValueError, match="record goes with subject_strategy: record, or topic_"):
+        formats.validate_python(keys)
+
+
+def test_the_subject_follows_the_strategy() -> None:
+    keys = {"type": "avro", "registry": "r", "record": "com.example.Order"}
+    found = [
+        formats.validate_python({**keys, "subject_strategy": each})
+        for each in ("record", "topic_record")
+    ]
+    assert [each.subject("orders", "key") for each in found if isinstance(each, AvroFormat)] == [
+        "com.example.Order",
+        "orders-com.example.Order",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [
+        ("avro", b'{"type": "recrd"}'),
+        ("avro", b'{"type": "record"'),
+        ("json", b'{"type": "string"}'),
+    ],
+)
+def test_a_mistake_in_a_schema_file_names_the_file(kind: str, content: bytes) -> None:
+    keys = {"type": kind, "schema_file": "orders.schema"}
+    with pytest.raises(ValidationError, match=r"schema_file orders\.schema: "):
+        formats.validate_python(keys, context={"files": {"orders.schema": content}})

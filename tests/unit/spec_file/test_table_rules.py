@@ -1,0 +1,45 @@
+"""Rules that others gave a table: what rows can be judged by, and what says why they cannot."""
+
+from __future__ import annotations
+
+from sluice.columns.columns import parse_columns
+from sluice.derived.derived_columns import OURS
+from sluice.spec_file.table_rules import TableRule, rules_of
+from sluice.spec_file.table_settings import TableSettings
+
+COLUMNS = (*parse_columns("id INT, amount DOUBLE, note STRING, part STRUCT<x: INT>"), *OURS)
+
+
+def rules(*checks: str, not_null: tuple[str, ...] = ()) -> tuple[TableRule, ...]:
+    properties = {f"delta.constraints.c{n}": text for n, text in enumerate(checks)}
+    return rules_of(TableSettings(properties, {}, not_null), COLUMNS)
+
+
+def test_a_table_without_rules_has_none() -> None:
+    assert rules() == ()
+
+
+def test_a_constraint_is_judged_as_it_was_understood() -> None:
+    (rule,) = rules("amount >= 0 AND note IS NOT NULL")
+    assert (rule.words, rule.why_not) == (
+        "CHECK constraint c0 (amount >= 0 AND note IS NOT NULL)",
+        "",
+    )
+    assert "`amount`" in rule.sql
+    assert rule.broken == f"the table's {rule.words} is broken"
+    assert rule.ends_with == "DROP CONSTRAINT `c0`"
+
+
+def test_what_could_fail_for_a_row_is_not_judged() -> None:
+    for text in ("id % 2 = 0", "theirs > 0", "amount", "id > rand()", "id >", "id RLIKE 'x'"):
+        (rule,) = rules(text)
+        assert rule.why_not, text
+        assert rule.sql == "", text
+
+
+def test_a_column_that_must_have_a_value() -> None:
+    first, part, theirs = rules(not_null=("amount", "part.x", "theirs"))
+    assert (first.sql, first.why_not) == ("`amount` IS NOT NULL", "")
+    assert part.why_not == "it is part of a column"
+    assert part.ends_with == "ALTER COLUMN `part`.`x` DROP NOT NULL"
+    assert theirs.why_not == "no record gives it a value"
