@@ -18,17 +18,19 @@ def passed_over(lane: LaneState) -> list[LackingRows]:
     """The lacking rows that resets without a receipt behind them pass over.
 
     Of a quarantine that others left alone: reads no commit of theirs where nothing is lacking. What
-    is committed behind the reset and has no receipt yet is counted with that.
+    is committed behind the reset and has no receipt yet is counted with that. A table that replaces
+    another may lack more: a recovery that set it anew may have stopped before it planned a rewind.
     """
     passed: dict[TopicIdPartition, list[OffsetRange]] = {}
     for reset in _without_receipt(lane):
         for place, offsets in _passed_by(lane, reset):
             passed.setdefault(place, []).append(offsets)
-    if not any(each.span for ranges in passed.values() for each in ranges):
+    anew = lane.quarantine.replaced
+    if not anew and not any(each.span for ranges in passed.values() for each in ranges):
         return []
     planned = list(planned_after(lane, lane.snapshot.settled))
     lacking = lacking_but_for(lane, planned, uncommitted={})
-    return [part for each in lacking if (part := _within(each, passed)).rows]
+    return lacking if anew else [part for each in lacking if (part := _within(each, passed)).rows]
 
 
 def _without_receipt(lane: LaneState) -> Iterator[Reset]:
