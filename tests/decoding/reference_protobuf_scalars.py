@@ -15,7 +15,7 @@ from google.protobuf.descriptor import EnumDescriptor
 from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 from sluice.columns.columns import Array, ColumnType, Map, Struct
-from sluice.schemas.protobuf.columns import column_type
+from sluice.schemas.protobuf.columns import column_of
 
 # The years 0001 to 9999, and what Protobuf's Duration may be, in seconds.
 _FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799
@@ -58,7 +58,8 @@ def require_nothing_passed_over(found: Message) -> None:
             if field.enum_type is not None and each.wire_type == 0:
                 raise Misfit(field.name, field.enum_type.full_name, str(each.data))
             wire_type = f"a value of wire type {each.wire_type}"
-            raise Misfit(field.name, type_words(column_type(field)), wire_type)
+            column = column_of(field, (), field.full_name)
+            raise Misfit(field.name, type_words(column.type), wire_type)
 
 
 def enum_value(enum: EnumDescriptor) -> Callable[[int], str]:

@@ -15,10 +15,8 @@ from sluice.offsets.resets import sequences_up_to
 from sluice.offsets.spec_edition import SpecEdition
 from sluice.progress.lane_state import LaneState
 from sluice.registry.schema_book import SchemaBook
-from sluice.spec_file.formats import Source
+from sluice.spec_file.formats import KEY_OF, Source
 from sluice.spec_file.pipeline_spec import PipelineSpec
-
-_KEY_OF: dict[Source, str] = {"value": "format", "key": "key_format"}
 
 
 @dataclass(frozen=True)
@@ -97,7 +95,7 @@ class _FirstReads:
         if batch not in self._editions:
             self._editions[batch] = self._edition(*batch)
         edition = self._editions[batch]
-        form = edition.keys.get(_KEY_OF[source]) if edition else None
+        form = edition.keys.get(KEY_OF[source]) if edition else None
         registry = form.get("registry") if isinstance(form, dict) else None
         return registry if isinstance(registry, str) else None
 

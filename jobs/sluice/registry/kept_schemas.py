@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from sluice.errors import OffsetsDamaged, SchemaChanged
 from sluice.moves import Move
+from sluice.schemas.kind import kind_of
 from sluice.schemas.registered import RegisteredSchema
 from sluice.tables.storage import KEPT
 from sluice.tables.write_once import WriteOnceFiles, versioned_json
@@ -29,7 +30,7 @@ class KeptSchemas:
     """The schemas kept beside an offsets table; `registry` is a connection's id in every method.
 
     What is kept is never changed. Every method raises StoreUnavailable or CommitUnknown where
-    the files cannot be asked, OffsetsDamaged for a file that is none of these, NewerFormat.
+    the files cannot be asked, OffsetsDamaged for a file of another form, NewerFormat.
     """
 
     def __init__(self, offsets_uri: str, pipeline: str) -> None:
@@ -58,7 +59,7 @@ class KeptSchemas:
         return bool(self._files.names(f"{_name_of(registry)}/ids"))
 
     def numbers(self, registry: str) -> list[str]:
-        """The numbers that were met, lowest first; GUIDs are none."""
+        """The numbers that were met, lowest first, without GUIDs."""
         stems = (n.partition(".")[0] for n in self._files.names(f"{_name_of(registry)}/ids"))
         return sorted((each for each in stems if each.isdecimal()), key=int)
 
@@ -75,7 +76,7 @@ class KeptSchemas:
     def require_same(self, registry: str, schema: RegisteredSchema) -> None:
         """Raises SchemaChanged where the key of a schema already stands for another."""
         kept = self.get(registry, schema.key)
-        if kept is not None and _meaning(kept) != _meaning(schema):
+        if kept is not None and not _same(kept, schema):
             raise self.changed(registry, kept, f"the registry now gives another ({schema.kind})")
 
     def changed(self, registry: str, kept: RegisteredSchema, found: str) -> SchemaChanged:
@@ -98,7 +99,7 @@ class KeptSchemas:
     def advance(self, registry: str, subject: str, schema: RegisteredSchema) -> RegisteredSchema:
         """Make a schema the reader of its subject, unless it is; which one it is now.
 
-        Of two at once, the second finds that of the first, which it did not know: it is returned.
+        Of two processes at once, the second gets the schema that the first has kept.
         """
         self.keep(registry, schema)
         before = self._in_order(registry, subject)
@@ -169,19 +170,5 @@ def _name_of(text: str) -> str:
     return name.replace(".", "%2E") if name.strip(".") == "" else name
 
 
-def _meaning(schema: RegisteredSchema) -> Any:
-    """What makes two schemas one, however a registry writes its JSON."""
-    texts: dict[str | None, str] = {
-        None: schema.text,
-        **{each.name: each.text for each in schema.references},
-    }
-    if schema.kind == "PROTOBUF":
-        return schema.kind, texts
-    return schema.kind, {name: _parsed(text) for name, text in texts.items()}
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
+def _same(one: RegisteredSchema, other: RegisteredSchema) -> bool:
+    return one.kind == other.kind and kind_of(one.kind).same(one, other)

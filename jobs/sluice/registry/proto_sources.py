@@ -1,7 +1,4 @@
-"""Proto sources: a .proto source that a registry has, as the descriptors that are read.
-
-Confluent's serialiser for Java registers the source, that for Python descriptors in base64.
-"""
+"""Proto sources: a .proto source that a registry has, as the descriptors that are read."""
 
 from __future__ import annotations
 
@@ -16,22 +13,21 @@ from pathlib import Path, PurePosixPath
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 
 from sluice.errors import RegistryUnavailable
+from sluice.schemas.kind import kind_of
 from sluice.schemas.registered import Reference, RegisteredSchema
 
 log = logging.getLogger(__name__)
 
 _LONGEST_S = 20
-# No base64 has it, and no source is without it.
-_OF_SOURCES = ";"
 
 
 def as_descriptors(schema: RegisteredSchema) -> RegisteredSchema:
     """The same schema with descriptors in place of sources, compiled by protoc.
 
-    Any other schema is left as it is; so is one that protoc refuses, with a warning: whoever reads
-    it says that no descriptor is there.
+    Any other schema is left as it is. So is one that protoc refuses, with a warning: reading it
+    fails for want of a descriptor.
     """
-    if schema.kind != "PROTOBUF" or _OF_SOURCES not in schema.text:
+    if not kind_of(schema.kind).is_source(schema):
         return schema
     try:
         *needed, own = _compiled(schema)
@@ -52,14 +48,14 @@ def _compiled(schema: RegisteredSchema) -> list[FileDescriptorProto]:
         known = files("grpc_tools") / "_proto"
         where = [f"-I{folder}", f"-I{known}"]
         wanted = ["--include_imports", f"--descriptor_set_out={out}", own.name]
-        said = _run([*where, *wanted], schema.key)
-        if said is not None:
-            raise ValueError(said.replace(f"{folder}/", "").strip()[:1000])
+        refusal = _run([*where, *wanted], schema.key)
+        if refusal is not None:
+            raise ValueError(refusal.replace(f"{folder}/", "").strip()[:1000])
         return list(FileDescriptorSet.FromString(out.read_bytes()).file)
 
 
 def _run(options: list[str], key: str) -> str | None:
-    """What protoc refuses; None where it has done its work."""
+    """Why protoc refuses a source; None where it has compiled it."""
     found = f"no end within {_LONGEST_S} s"
     try:
         run = subprocess.run(

@@ -9,10 +9,10 @@ from sluice.columns.columns import Column
 from sluice.errors import SpecError
 from sluice.registry.answers import Answers, FindRegistry
 from sluice.registry.kept_schemas import KeptSchemas
-from sluice.registry.reader_choice import Form, choose_reader
+from sluice.registry.reader_choice import choose_reader
 from sluice.registry.reader_growth import growing, grown, newer, require_held
 from sluice.schemas.registered import RegisteredSchema
-from sluice.spec_file.formats import Source
+from sluice.spec_file.formats import RegisteredFormat, Source
 from sluice.spec_file.pipeline_spec import PipelineSpec
 
 log = logging.getLogger(__name__)
@@ -124,7 +124,7 @@ class SchemaBook:
                 log.warning("%s", line)
         return self.keep(_with_readers(spec, readers)), learnt
 
-    def knows_other(self, form: Form, registry: str | None = None) -> bool:
+    def knows_other(self, form: RegisteredFormat, registry: str | None = None) -> bool:
         """Whether schemas are kept of this connection, or any, that the form does not name now."""
         if registry is None:
             return self._kept.others(str(form.registry))
@@ -144,11 +144,11 @@ class SchemaBook:
         for line in told:
             log.warning("%s", line)
 
-    def absent(self, form: Form) -> frozenset[str]:
+    def absent(self, form: RegisteredFormat) -> frozenset[str]:
         """The keys that the form's registry has said, to this process, that it does not have."""
         return self._answers.absent(str(form.registry))
 
-    def _reader(self, source: Source, form: Form) -> RegisteredSchema | None:
+    def _reader(self, source: Source, form: RegisteredFormat) -> RegisteredSchema | None:
         """The reader that was kept. That of another format, which the spec once had, is none."""
         found = self._kept.reader(str(form.registry), _name_of(source, form))
         return found if found is not None and found.kind == form.kind else None
@@ -182,7 +182,7 @@ class SchemaBook:
         return grown(spec, source, reader, newest.values(), stored, told)
 
 
-def _name_of(source: Source, form: Form) -> str:
+def _name_of(source: Source, form: RegisteredFormat) -> str:
     """What a pipeline's readers are kept under: one sequence for each kind of record."""
     return source if form.record is None else f"{source}-{form.record}"
 

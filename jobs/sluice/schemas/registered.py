@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -37,6 +36,16 @@ class RegisteredSchema:
         """Sorts numbers as a registry gives them, one after another."""
         return len(self.key), self.key
 
+    @property
+    def texts(self) -> Mapping[str | None, str]:
+        """Its texts by the names of its references; its own has none."""
+        return {None: self.text, **{each.name: each.text for each in self.references}}
+
+    @property
+    def json_texts(self) -> Mapping[str | None, Any]:
+        """The content of its texts, where these are JSON."""
+        return {name: as_json(text) for name, text in self.texts.items()}
+
     def as_dict(self) -> dict[str, Any]:
         """As JSON has it."""
         return {
@@ -64,22 +73,16 @@ class RegisteredSchema:
         return made
 
 
-def title_of(schema: RegisteredSchema) -> str | None:
-    """The title of a JSON schema; None without one."""
-    if schema.kind != "JSON":
-        return None
+def as_json(text: str) -> Any:
+    """The content of a JSON text; any other text is its own."""
     try:
-        found = json.loads(schema.text)
+        return json.loads(text)
     except (ValueError, RecursionError):
-        return None
-    title = found.get("title") if isinstance(found, dict) else None
-    return title if isinstance(title, str) else None
+        return text
 
 
-def schema_of_file(name: str, kind: Kind, content: bytes) -> RegisteredSchema:
-    """A schema from a file; a descriptor set, which is binary, as base64. Raises ValueError."""
-    if kind == "PROTOBUF":
-        return RegisteredSchema(name, kind, base64.b64encode(content).decode())
+def schema_of_text(name: str, kind: Kind, content: bytes) -> RegisteredSchema:
+    """The schema in a file of text. Raises ValueError."""
     try:
         return RegisteredSchema(name, kind, content.decode())
     except UnicodeDecodeError:

@@ -16,13 +16,15 @@ from pydantic import (
 )
 
 from sluice.columns.columns import Column, parse_columns, require_names
-from sluice.schemas.reader_columns import reader_columns
-from sluice.schemas.registered import Kind, RegisteredSchema, schema_of_file, title_of
+from sluice.schemas.kind import kind_of
+from sluice.schemas.registered import Kind, RegisteredSchema
 from sluice.strict_model import Model
 
 CONNECTION = r"^[A-Za-z_][A-Za-z0-9_]*$"
 RECORD = r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$"
 Source = Literal["value", "key"]
+KEY_OF: Mapping[Source, str] = {"value": "format", "key": "key_format"}
+"""The spec's key for the format of each."""
 SubjectStrategy = Literal["topic", "record", "topic_record"]
 
 
@@ -35,6 +37,11 @@ class RawFormat(Model):
     def columns(self) -> tuple[Column, ...]:
         """The decoded part of the data table."""
         return parse_columns("value BINARY")
+
+    @property
+    def names_fields(self) -> bool:
+        """Never: there are only bytes."""
+        return False
 
     @property
     def awaits_reader(self) -> bool:
@@ -63,6 +70,7 @@ class RegisteredFormat(Model):
     With `registry`, records name the schema that they were written with.
     """
 
+    model_config = _one_of("registry", "schema_file")
     type: str
     registry: str | None = Field(default=None, pattern=CONNECTION)
     subject_strategy: SubjectStrategy = "topic"
@@ -73,9 +81,10 @@ class RegisteredFormat(Model):
 
     @model_validator(mode="after")
     def _has_a_schema(self, info: ValidationInfo) -> Self:
-        if self.registry is None and self.subject_strategy != "topic":
+        by_topic = self.subject_strategy == "topic"
+        if self.registry is None and not by_topic:
             raise ValueError("subject_strategy goes with registry")
-        if self.kind != "PROTOBUF" and self.record is not None and self.subject_strategy == "topic":
+        if self.record is not None and by_topic and not kind_of(self.kind).many_records:
             raise ValueError("record goes with subject_strategy: record, or topic_record")
         if self.schema_file is not None:
             files: Mapping[str, bytes] = (info.context or {}).get("files", {})
@@ -84,7 +93,7 @@ class RegisteredFormat(Model):
                     f"schema_file: found {self.schema_file!r}; expected a file in the folder of the"
                     " spec, or below it"
                 )
-            self._reader = schema_of_file(self.schema_file, self.kind, files[self.schema_file])
+            self._reader = kind_of(self.kind).of_file(self.schema_file, files[self.schema_file])
             try:
                 _ = self.columns
             except ValueError as problem:
@@ -93,12 +102,23 @@ class RegisteredFormat(Model):
                 raise ValueError(
                     f"{'' if named else f'schema_file {self.schema_file}: '}{problem}"
                 ) from None
-        elif self.registry and self.subject_strategy != "topic" and self.record is None:
+        elif self.registry and not by_topic and self.record is None:
             raise ValueError(
                 f"subject_strategy: {self.subject_strategy} needs record: the full name of the"
                 " record that the table is for"
             )
         return self
+
+    @model_validator(mode="after")
+    def _names_a_schema(self) -> Self:
+        if self.registry is None and self.schema_file is None:
+            raise ValueError("expected registry, or schema_file, or both; found neither")
+        return self
+
+    @property
+    def names_fields(self) -> bool:
+        """Whether records tell the names of fields that no column declares."""
+        return kind_of(self.kind).by_name
 
     @property
     def reader(self) -> RegisteredSchema | None:
@@ -147,39 +167,33 @@ class RegisteredFormat(Model):
             case "topic_record":
                 return f"{topic}-{self.record}"
 
+    def other_record(self, found: RegisteredSchema) -> str:
+        """Which record a schema describes, where that is not the reader's; else empty."""
+        return kind_of(self.kind).other_record(found, self._reader, self.record)
+
     @property
     def columns(self) -> tuple[Column, ...]:
         """The decoded part of the data table. Raises LookupError while the reader is unknown."""
         if self._reader is None:
             raise LookupError(f"{self.registry}: the reader schema is not known yet")
-        return reader_columns(self._reader, self.record)
+        return kind_of(self.kind).columns(self._reader, self.record)
 
 
 class AvroFormat(RegisteredFormat):
     """Avro's binary encoding: each record is resolved from its writer's schema to the reader's."""
 
-    model_config = _one_of("registry", "schema_file")
     type: Literal["avro"]
     kind: ClassVar[Kind] = "AVRO"
-
-    @model_validator(mode="after")
-    def _names_a_schema(self) -> Self:
-        if self.registry is None and self.schema_file is None:
-            raise ValueError("expected registry, or schema_file, or both; found neither")
-        return self
 
 
 class ProtobufFormat(RegisteredFormat):
     """Protocol Buffers: `schema_file` is a descriptor set, `record` the message's full name."""
 
-    model_config = _one_of("registry", "schema_file")
     type: Literal["protobuf"]
     kind: ClassVar[Kind] = "PROTOBUF"
 
     @model_validator(mode="after")
-    def _names_a_schema(self) -> Self:
-        if self.registry is None and self.schema_file is None:
-            raise ValueError("expected registry, or schema_file, or both; found neither")
+    def _names_a_message(self) -> Self:
         if self.schema_file is not None and self.record is None:
             raise ValueError("schema_file goes with record: the full name of the message")
         return self
@@ -217,17 +231,6 @@ class JsonFormat(RegisteredFormat):
     def declared_by(self) -> str:
         """The key that says its columns' types, and which file or schema it leads to."""
         return "schema" if self.schema_text is not None else super().declared_by
-
-    def other_record(self, found: RegisteredSchema) -> str:
-        """That a schema's title names another record than `record` does; empty where it does not.
-
-        Titles are what Confluent's strategies take for names. The subject's own may differ.
-        """
-        title = title_of(found) if self.record is not None else None
-        own = title_of(self._reader) if self._reader is not None else None
-        if title is None or title in (self.record, own):
-            return ""
-        return f"expected record {self.record}, found record {title}"
 
     @property
     def columns(self) -> tuple[Column, ...]:

@@ -19,11 +19,7 @@ from sluice.spec_file.formats import CONNECTION, Format, Source
 from sluice.spec_file.record_formats import RecordFormats
 from sluice.spec_file.schedules import longest_interval, require_schedule
 from sluice.spec_file.spark_keys import refusal_of
-from sluice.spec_file.starts import (
-    Start,
-    StartEarliest,
-    named_start,
-)
+from sluice.spec_file.starts import Start, StartEarliest, named_start
 from sluice.spec_file.table_properties import SCHEMA as PROPERTIES
 from sluice.spec_file.table_properties import as_property, require_allowed
 from sluice.spec_file.table_shape import TableShape
@@ -178,8 +174,10 @@ class PipelineSpec(Model):
             raise ValueError(
                 "rescue goes with evolution: strict; the others give new fields columns"
             )
-        if self.rescue and (kind := self.format.type) in ("raw", "protobuf"):
-            raise ValueError(f"rescue goes with records that name their fields, found type: {kind}")
+        if self.rescue and not self.format.names_fields:
+            raise ValueError(
+                f"rescue goes with records that name their fields, found type: {self.format.type}"
+            )
         if not self.formats.awaits_reader:
             self.shape.require()
         return self

@@ -9,18 +9,10 @@ from dataclasses import dataclass
 from sluice.columns.columns import Column, parse_columns
 from sluice.derived.derived_columns import OURS
 from sluice.schemas.registered import RegisteredSchema
-from sluice.spec_file.formats import (
-    AvroFormat,
-    Format,
-    JsonFormat,
-    ProtobufFormat,
-    RawFormat,
-    Source,
-)
+from sluice.spec_file.formats import KEY_OF, Format, RegisteredFormat, Source
 
 KEY_PREFIX = "_key_"
 _PART = re.compile(r"[.\[{]")
-_KEY_OF: Mapping[Source, str] = {"value": "format", "key": "key_format"}
 
 
 @dataclass(frozen=True)
@@ -41,12 +33,12 @@ class RecordFormats:
         return value if self.key is None else {**value, "key": self.key}
 
     @property
-    def registered(self) -> Mapping[Source, JsonFormat | AvroFormat | ProtobufFormat]:
+    def registered(self) -> Mapping[Source, RegisteredFormat]:
         """Those whose records name their schema in a registry."""
         return {
             source: form
             for source, form in self.by_source.items()
-            if not isinstance(form, RawFormat) and form.registry is not None
+            if isinstance(form, RegisteredFormat) and form.registry is not None
         }
 
     @property
@@ -59,10 +51,10 @@ class RecordFormats:
         """Whether the columns are known only when a schema registry is asked."""
         return any(form.awaits_reader for form in self.by_source.values())
 
-    def read_as(self, readers: Mapping[Source, RegisteredSchema]) -> Mapping[str, Format]:
+    def read_as(self, readers: Mapping[Source, RegisteredSchema]) -> Mapping[str, RegisteredFormat]:
         """The formats that read as these schemas, by their keys in a spec."""
         return {
-            _KEY_OF[source]: form.read_as(readers[source])
+            KEY_OF[source]: form.read_as(readers[source])
             for source, form in self.registered.items()
             if source in readers
         }
@@ -71,7 +63,7 @@ class RecordFormats:
     def decided(self) -> Mapping[str, Mapping[str, str]]:
         """What decides rows, by the spec's keys. A key that has its default is as none."""
         return {
-            _KEY_OF[source]: form.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+            KEY_OF[source]: form.model_dump(mode="json", by_alias=True, exclude_defaults=True)
             | dict(form.decided)
             for source, form in self.by_source.items()
         }

@@ -6,7 +6,16 @@ from collections.abc import Mapping
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
-from sluice.columns.columns import Array, Column, ColumnType, Decimal, Map, Primitive, Struct
+from sluice.columns.columns import (
+    Array,
+    Column,
+    ColumnType,
+    Decimal,
+    Map,
+    Primitive,
+    Struct,
+    require_names,
+)
 from sluice.schemas.protobuf.own_files import another_message
 from sluice.schemas.protobuf.schema import message_of
 from sluice.schemas.registered import RegisteredSchema
@@ -46,21 +55,8 @@ def protobuf_columns(schema: RegisteredSchema, message: str | None) -> tuple[Col
     columns = _fields(found, (), found.full_name)
     if not columns:
         raise ValueError(f"{found.full_name}: expected a message with fields, found none")
-    for each in columns:
-        if each.name.startswith("_"):
-            raise ValueError(f"{each.name}: names that start with _ are Sluice's own")
+    require_names(columns)
     return columns
-
-
-def is_map(field: FieldDescriptor) -> bool:
-    """Whether it is a map, which a message holds as repeated entries."""
-    entry = field.message_type
-    return entry is not None and field.is_repeated and entry.GetOptions().map_entry
-
-
-def column_type(field: FieldDescriptor) -> ColumnType:
-    """The type of the field's column. Raises ValueError for what no table can hold."""
-    return _column(field, (), field.full_name).type
 
 
 def _fields(message: Descriptor, above: tuple[str, ...], path: str) -> tuple[Column, ...]:
@@ -75,12 +71,13 @@ def _fields(message: Descriptor, above: tuple[str, ...], path: str) -> tuple[Col
                 f"{path}: found the fields {other.name} and {field.name}, which are one to Delta:"
                 " it ignores case in column names"
             )
-        column = _column(field, (*above, message.full_name), f"{path}.{field.name}")
+        column = column_of(field, (*above, message.full_name), f"{path}.{field.name}")
         columns[field.name.lower()] = column
     return tuple(columns.values())
 
 
-def _column(field: FieldDescriptor, above: tuple[str, ...], path: str) -> Column:
+def column_of(field: FieldDescriptor, above: tuple[str, ...], path: str) -> Column:
+    """The column of a field within the messages `above`. Raises ValueError, with the path."""
     entry = field.message_type
     if entry is not None and entry.GetOptions().map_entry:
         if not field.is_repeated or [each.name for each in entry.fields] != ["key", "value"]:

@@ -1,0 +1,55 @@
+"""Avro as a kind of schema. Pure."""
+
+from __future__ import annotations
+
+from sluice.columns.columns import Column
+from sluice.schemas.avro.columns import avro_columns
+from sluice.schemas.avro.narrowing import narrowing
+from sluice.schemas.avro.parsing import parse_avro
+from sluice.schemas.avro.resolution import loss
+from sluice.schemas.avro.schema import Ref
+from sluice.schemas.registered import RegisteredSchema, schema_of_text
+
+
+class AvroKind:
+    """A schema of one type, mostly a record with a full name."""
+
+    by_name = True
+    many_records = False
+
+    def of_file(self, name: str, content: bytes) -> RegisteredSchema:
+        """The file is JSON text, such as `order.avsc`."""
+        return schema_of_text(name, "AVRO", content)
+
+    def is_source(self, schema: RegisteredSchema) -> bool:
+        """Never: a schema is read as it is."""
+        return False
+
+    def same(self, one: RegisteredSchema, other: RegisteredSchema) -> bool:
+        """By the content of their JSON texts."""
+        return one.json_texts == other.json_texts
+
+    def columns(self, schema: RegisteredSchema, record: str | None) -> tuple[Column, ...]:
+        """The fields of a record; any other type is the one column `value`."""
+        return avro_columns(schema)
+
+    def other_record(
+        self, found: RegisteredSchema, reader: RegisteredSchema | None, record: str | None
+    ) -> str:
+        """Records are told apart by their full names."""
+        name = _name(found)
+        return "" if reader is None or name == _name(reader) else f"it is another record, {name}"
+
+    def loss(self, written: RegisteredSchema, read: RegisteredSchema, record: str | None) -> str:
+        """By Avro's schema resolution."""
+        return loss(parse_avro(written), parse_avro(read))
+
+    def narrowing(self, before: RegisteredSchema, now: RegisteredSchema) -> str:
+        """Defaults and aliases, and the places of a union's types."""
+        return narrowing(parse_avro(before), parse_avro(now))
+
+
+def _name(schema: RegisteredSchema) -> str | None:
+    """The full name of the outermost type; None for one without a name."""
+    root = parse_avro(schema).root
+    return root.name if isinstance(root, Ref) else None

@@ -1,0 +1,59 @@
+"""JSON Schema as a kind of schema. Pure."""
+
+from __future__ import annotations
+
+from sluice.columns.columns import Column
+from sluice.schemas.registered import RegisteredSchema, as_json, schema_of_text
+
+
+class JsonKind:
+    """A schema of objects; records hold the names of their fields themselves."""
+
+    by_name = True
+    many_records = False
+
+    def of_file(self, name: str, content: bytes) -> RegisteredSchema:
+        """The file is JSON text."""
+        return schema_of_text(name, "JSON", content)
+
+    def is_source(self, schema: RegisteredSchema) -> bool:
+        """Never: a schema is read as it is."""
+        return False
+
+    def same(self, one: RegisteredSchema, other: RegisteredSchema) -> bool:
+        """By the content of their JSON texts."""
+        return one.json_texts == other.json_texts
+
+    def columns(self, schema: RegisteredSchema, record: str | None) -> tuple[Column, ...]:
+        """The properties of its objects."""
+        # Loads `referencing`, which most JSON does not need.
+        from sluice.schemas.json.columns import json_schema_columns
+
+        return json_schema_columns(schema)
+
+    def other_record(
+        self, found: RegisteredSchema, reader: RegisteredSchema | None, record: str | None
+    ) -> str:
+        """By title, which Confluent's strategies take for the name; the subject may differ from it.
+
+        Where the spec names no record, titles mean nothing.
+        """
+        title = _title(found)
+        if record is None or title is None or title in (record, reader and _title(reader)):
+            return ""
+        return f"expected record {record}, found record {title}"
+
+    def loss(self, written: RegisteredSchema, read: RegisteredSchema, record: str | None) -> str:
+        """Always empty: the columns show all of it."""
+        return ""
+
+    def narrowing(self, before: RegisteredSchema, now: RegisteredSchema) -> str:
+        """Always empty: a record is read without the schema that it was written with."""
+        return ""
+
+
+def _title(schema: RegisteredSchema) -> str | None:
+    match as_json(schema.text):
+        case {"title": str(title)}:
+            return title
+    return None

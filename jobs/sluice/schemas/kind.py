@@ -1,0 +1,68 @@
+"""The kind of a schema: what Avro, JSON Schema and Protobuf each answer. Pure.
+
+Where a method is given two schemas, both are of this kind. A `record` is the name that the spec
+gives of the record that the table is for; None without one.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from sluice.columns.columns import Column
+from sluice.schemas.registered import Kind, RegisteredSchema
+
+
+class SchemaKind(Protocol):
+    """The contract: all that the rest of Sluice asks of a schema's language."""
+
+    by_name: bool
+    """Whether the fields of records are found by their exact names; else by their numbers."""
+    many_records: bool
+    """Whether one schema describes several records, of which the spec names one."""
+
+    def of_file(self, name: str, content: bytes) -> RegisteredSchema:
+        """The schema that a file holds; its key is the file's name. Raises ValueError."""
+
+    def is_source(self, schema: RegisteredSchema) -> bool:
+        """Whether the schema is a source, which has to be compiled before it is read."""
+
+    def same(self, one: RegisteredSchema, other: RegisteredSchema) -> bool:
+        """Whether two schemas are one, however a registry writes their texts."""
+
+    def columns(self, schema: RegisteredSchema, record: str | None) -> tuple[Column, ...]:
+        """The columns that a table has for the schema, in its order.
+
+        Raises ValueError for what no table can hold, such as a recursive type or a name that is
+        Sluice's own, by its name.
+        """
+
+    def other_record(
+        self, found: RegisteredSchema, reader: RegisteredSchema | None, record: str | None
+    ) -> str:
+        """Which record a schema describes, where that is not the reader's; else empty."""
+
+    def loss(self, written: RegisteredSchema, read: RegisteredSchema, record: str | None) -> str:
+        """Why some record of one schema cannot be read as another, or not as it is; else empty.
+
+        Only what columns do not show: symbols, types of a union, defaults, numbers of fields.
+        """
+
+    def narrowing(self, before: RegisteredSchema, now: RegisteredSchema) -> str:
+        """What a reader reads of still older schemas that another would not; else empty."""
+
+
+def kind_of(name: Kind) -> SchemaKind:
+    """The kind of this name; no other is loaded."""
+    match name:
+        case "AVRO":
+            from sluice.schemas.avro.kind import AvroKind
+
+            return AvroKind()
+        case "JSON":
+            from sluice.schemas.json.kind import JsonKind
+
+            return JsonKind()
+        case "PROTOBUF":
+            from sluice.schemas.protobuf.kind import ProtobufKind
+
+            return ProtobufKind()

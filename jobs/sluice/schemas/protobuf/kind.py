@@ -1,0 +1,54 @@
+"""Protobuf as a kind of schema. Pure."""
+
+from __future__ import annotations
+
+import base64
+
+from sluice.columns.columns import Column
+from sluice.schemas.registered import RegisteredSchema
+
+# Every source has one, and base64 has none.
+_OF_SOURCES = ";"
+
+
+class ProtobufKind:
+    """A file of messages, as a descriptor in base64 or, from a registry, as a .proto source."""
+
+    by_name = False
+    many_records = True
+
+    def of_file(self, name: str, content: bytes) -> RegisteredSchema:
+        """The file is a descriptor set, which is binary."""
+        return RegisteredSchema(name, "PROTOBUF", base64.b64encode(content).decode())
+
+    def is_source(self, schema: RegisteredSchema) -> bool:
+        """Confluent's serialiser for Java registers the source, that for Python a descriptor."""
+        return _OF_SOURCES in schema.text
+
+    def same(self, one: RegisteredSchema, other: RegisteredSchema) -> bool:
+        """By their descriptors as they are."""
+        return one.texts == other.texts
+
+    def columns(self, schema: RegisteredSchema, record: str | None) -> tuple[Column, ...]:
+        """The fields of the message of this name; without one, of the first."""
+        # Loads Google's library, as `loss` does: only once a schema is read.
+        from sluice.schemas.protobuf.columns import protobuf_columns
+
+        return protobuf_columns(schema, record)
+
+    def other_record(
+        self, found: RegisteredSchema, reader: RegisteredSchema | None, record: str | None
+    ) -> str:
+        """Always empty: `loss` compares the names of messages."""
+        return ""
+
+    def loss(self, written: RegisteredSchema, read: RegisteredSchema, record: str | None) -> str:
+        """What the numbers and types of fields change."""
+        from sluice.schemas.protobuf.evolution import message_loss
+        from sluice.schemas.protobuf.schema import message_of
+
+        return message_loss(message_of(written, record), message_of(read, record))
+
+    def narrowing(self, before: RegisteredSchema, now: RegisteredSchema) -> str:
+        """Always empty: a reader gives no defaults and no aliases."""
+        return ""
