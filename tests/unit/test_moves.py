@@ -50,7 +50,7 @@ TOLD = {
     ("jobs/sluice/spec_file/table_properties.py", "sluice maintain"): "says who does it instead",
     ("jobs/sluice/protocol/plan/table_changes.py", "sluice reprocess"): "a note beside a plan",
     ("jobs/sluice/protocol/plan/start.py", "sluice reset"): "a note beside a plan",
-    ("jobs/sluice/registry/answers.py", "sluice quarantine"): "a line of the log",
+    ("jobs/sluice/registry/known_registries.py", "sluice quarantine"): "a line of the log",
     ("jobs/sluice/operations/overview/breaches.py", "sluice quarantine"): "an alert's text",
 }
 

@@ -10,8 +10,8 @@ from sluice.errors import SluiceError
 from sluice.offsets.batches import BatchSequence
 from sluice.protocol.plan.table_changes import changed_reading, changes_of_table
 from sluice.protocol.plan.table_fit import require_fitting_table, told_of_table
-from sluice.registry.answers import no_registry
 from sluice.registry.kept_schemas import KeptSchemas
+from sluice.registry.known_registries import no_registry
 from sluice.registry.schema_book import SchemaBook
 from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.spec_folder import read_specs

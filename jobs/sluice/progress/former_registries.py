@@ -1,4 +1,4 @@
-"""Former registries: those whose numbers the records of some offsets name, and not the spec's.
+"""Former registries: not the spec's, but those by whose numbers some records name schemas.
 
 Offsets are read again as they were read: a number means what it meant in the registry that gave it.
 """
@@ -28,17 +28,17 @@ class FormerRegistry:
     ranges: tuple[OffsetRange, ...]
 
     def __str__(self) -> str:
-        told = ", ".join(map(str, self.ranges))
-        return f"{told}: {self.source}s are read with what was kept of {self.registry}, as before"
+        listed = ", ".join(map(str, self.ranges))
+        return f"{listed}: {self.source}s are read with what was kept of {self.registry}, as before"
 
 
 def former_registries(
     spec: PipelineSpec, schemas: SchemaBook, lane: LaneState, batch: Batch
 ) -> tuple[FormerRegistry, ...]:
-    """The registries that offsets of a batch were first read with, and that the spec names no more.
+    """The registries that a batch's offsets were first read with and that the spec has dropped.
 
-    Only those of which schemas are kept: to move a connection's folder away is to say that it was
-    the wrong one.
+    Only those of which schemas are kept: who moves a connection's folder away says that it was the
+    wrong one.
     """
     if batch.mode != "replace":
         return ()

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from sluice.columns.columns import Column
 from sluice.progress.resources import PipelineResources
+from sluice.registry.noted import Noted
 from sluice.spec_file.pipeline_spec import PipelineSpec
 
 
-def spec_to_plan(
-    resources: PipelineResources, stored: Sequence[Column]
-) -> tuple[PipelineSpec, tuple[str, ...]]:
-    """The spec with the readers of the next batch, and what is to be told; nothing is kept.
+def spec_to_plan(resources: PipelineResources, stored: Sequence[Column]) -> Noted[PipelineSpec]:
+    """The spec with the readers of the next batch, with notes about them; nothing is kept.
 
     `stored` are the columns of the data table. Raises what `SchemaBook.as_registered` raises.
     """
@@ -27,8 +26,8 @@ def spec_to_land(resources: PipelineResources) -> PipelineSpec:
     spec = resources.kept_spec
     if not spec.formats.awaits_reader:
         return spec
-    found, _ = spec_to_plan(resources, resources.data.snapshot().columns)
-    return resources.schemas.keep(found)
+    found = spec_to_plan(resources, resources.data.snapshot().columns)
+    return resources.schemas.keep(found.value)
 
 
 def _topics(resources: PipelineResources) -> Iterable[str]:

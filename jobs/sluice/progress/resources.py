@@ -8,8 +8,8 @@ from sluice.broker.client_settings import ClientSettings
 from sluice.broker.cluster import KafkaCluster
 from sluice.broker.port import Cluster
 from sluice.clock import SYSTEM_CHANCE, SYSTEM_CLOCK, Chance, Clock
-from sluice.registry.answers import FindRegistry, no_registry
 from sluice.registry.kept_schemas import KeptSchemas
+from sluice.registry.known_registries import FindRegistry, no_registry
 from sluice.registry.schema_book import SchemaBook
 from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.tables.delta_log import DeltaLog

@@ -1,6 +1,6 @@
 """Asking: one GET of a schema registry, bounded in time and size, and what its answer means.
 
-Nothing of the library's errors is told but their kind: their texts may hold what was sent.
+Of the library's errors only the type is reported: their texts may hold what was sent.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Asking:
                 body += part
                 if len(body) > _LARGEST:
                     found = f"{url} answers with more than {_LARGEST} bytes"
-                    raise no_registry(self._settings, what, found)
+                    raise wrong_address(self._settings, what, found)
         return answer.status_code, bytes(body)
 
     def _judged(self, url: str, status: int, body: bytes, what: str) -> Answer:
@@ -139,7 +139,7 @@ class Asking:
         if 400 <= status < 500:
             return Answer(url, None, said, _is_missing(document))
         if status != 200 or not isinstance(document, dict | list):
-            raise no_registry(self._settings, what, said)
+            raise wrong_address(self._settings, what, said)
         return Answer(url, document)
 
     def _words(self, document: Any) -> str:
@@ -191,7 +191,7 @@ def unavailable(settings: RegistrySettings, what: str, found: str) -> RegistryUn
     )
 
 
-def no_registry(settings: RegistrySettings, what: str, found: str) -> SettingsError:
+def wrong_address(settings: RegistrySettings, what: str, found: str) -> SettingsError:
     """The refusal of an address where something else answers."""
     return SettingsError(
         f"connection {settings.connection}: {what}: expected a schema registry, found that {found}."

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from sluice.errors import UnknownSchema
-from sluice.registry.asking import Answer, Asking, in_time, no_registry
+from sluice.registry.asking import Answer, Asking, in_time, wrong_address
 from sluice.registry.proto_sources import as_descriptors
 from sluice.registry.registry_settings import RegistrySettings
 from sluice.schemas.registered import KINDS, Reference, RegisteredSchema
@@ -106,7 +106,7 @@ class Registry:
         references = tuple(Reference(name, text) for name, text in texts.items())
         number = str(found.get("id")) if key is None else key
         if _path_of(number) is None:
-            raise no_registry(self._settings, what, f"{answer.url} answers without an id")
+            raise wrong_address(self._settings, what, f"{answer.url} answers without an id")
         return RegisteredSchema(number, found["schemaType"], found["schema"], references)
 
     async def _resolve(
@@ -141,13 +141,13 @@ class Registry:
             raise self._unknown(what, "one that is registered", f"that {answer.missing}")
         found = answer.document
         if not isinstance(found, dict) or not isinstance(found.get("schema"), str):
-            raise no_registry(self._settings, what, f"{answer.url} answers with no schema")
+            raise wrong_address(self._settings, what, f"{answer.url} answers with no schema")
         # These two are left out of the usual answer: Avro without references.
         kind, references = found.get("schemaType") or "AVRO", found.get("references") or []
         if kind not in KINDS:
             raise self._unknown(what, f"one of the kinds {', '.join(KINDS)}", f"{kind!r}")
         if not isinstance(references, list) or not all(map(_is_reference, references)):
-            raise no_registry(self._settings, what, f"{answer.url} answers with other references")
+            raise wrong_address(self._settings, what, f"{answer.url} answers with other references")
         return {**found, "schemaType": kind, "references": references}
 
     async def _require_registry(self, asking: Asking, answer: Answer, what: str) -> None:
@@ -158,7 +158,7 @@ class Registry:
         if not answer.by_code:
             types = await asking.get(_ANY_REGISTRY, what)
             if not isinstance(types.document, list):
-                raise no_registry(self._settings, what, answer.missing)
+                raise wrong_address(self._settings, what, answer.missing)
 
     def _unknown(self, what: str, expected: str, found: str) -> UnknownSchema:
         return UnknownSchema(

@@ -64,11 +64,11 @@ def choose_reader(
 
 
 def clashes_of(before: Iterable[Column], now: Iterable[Column], evolution: Evolution) -> str:
-    """The types that differ and may not; empty where there are none."""
+    """The types that differ and must not, as a reason; empty if there are none."""
     changes = type_changes(before, now)
     clashes = [each for each in changes if not (evolution == "widen" and each.widens)]
-    told = "; ".join(f"{each.name} from {each.stored} to {each.declared}" for each in clashes)
-    return f"evolution is {evolution}, and it changes {told}" if clashes else ""
+    listed = "; ".join(f"{each.name} from {each.stored} to {each.declared}" for each in clashes)
+    return f"evolution is {evolution}, and it changes {listed}" if clashes else ""
 
 
 def is_newer(found: RegisteredSchema, reader: RegisteredSchema) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from sluice.columns.columns import Column
 from sluice.columns.type_changes import new_columns
 from sluice.errors import SpecError
+from sluice.registry.noted import Noted
 from sluice.registry.reader_choice import are_numbers, choose_reader, clashes_of, is_newer
 from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.formats import Source
@@ -20,9 +21,10 @@ def growing(spec: PipelineSpec) -> PipelineSpec:
 
 
 def newer(reader: RegisteredSchema, found: Iterable[RegisteredSchema]) -> list[RegisteredSchema]:
-    """Of schemas that records name those that a registry has not given before the reader.
+    """Those of the schemas that a registry has not given before the reader.
 
-    An older one could bring back what was dropped on purpose, and would stop what comes then.
+    An older one could bring back a field that was dropped on purpose, and would then stop newer
+    schemas.
     """
     later = [x for x in found if is_newer(x, reader) or not are_numbers(x, reader)]
     return sorted(later, key=lambda each: each.age)
@@ -34,10 +36,9 @@ def grown(
     reader: RegisteredSchema,
     found: Iterable[RegisteredSchema],
     stored: Sequence[Column],
-    told: list[str],
-) -> RegisteredSchema:
-    """The reader after these schemas, oldest first; why one did not become it is told."""
-    form = spec.formats.registered[source]
+) -> Noted[RegisteredSchema]:
+    """The reader after these schemas, oldest first; why one did not become it is noted."""
+    form, notes = spec.formats.registered[source], list[str]()
     for each in found:
         choice = choose_reader(form, reader, each, spec.evolution)
         why = choice.kept_for
@@ -45,8 +46,8 @@ def grown(
             why = _unfit(spec, source, choice.reader, stored)
             reader = reader if why else choice.reader
         if why:
-            told.append(_kept_text(spec, reader, each.key, why))
-    return reader
+            notes.append(_kept_text(spec, reader, each.key, why))
+    return Noted(reader, tuple(notes))
 
 
 def _unfit(
@@ -63,11 +64,11 @@ def _unfit(
     return clashes_of(stored, declared, spec.evolution)
 
 
-def require_held(spec: PipelineSpec, source: Source, stored: Sequence[Column]) -> None:
+def require_every_column(spec: PipelineSpec, source: Source, stored: Sequence[Column]) -> None:
     """Raises SpecError where a first reader leaves a column of its table without a field.
 
-    Such as that of another connection or record: it is held to what each further one is. Columns
-    that it adds the spec has asked for.
+    Such as that of another connection or record: what each further reader has to hold, it has to,
+    too. The columns that it adds, the spec has asked for.
     """
     keys = [each for each in stored if each.name.startswith(KEY_PREFIX)]
     # Of the others, names that start with _ are Sluice's own.

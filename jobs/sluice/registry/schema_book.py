@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sluice.columns.columns import Column
 from sluice.errors import SpecError
-from sluice.registry.answers import Answers, FindRegistry
 from sluice.registry.kept_schemas import KeptSchemas
+from sluice.registry.known_registries import FindRegistry, KnownRegistries
+from sluice.registry.noted import Noted, Notes
 from sluice.registry.reader_choice import choose_reader
-from sluice.registry.reader_growth import growing, grown, newer, require_held
+from sluice.registry.reader_growth import growing, grown, newer, require_every_column
 from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.formats import RegisteredFormat, Source
 from sluice.spec_file.pipeline_spec import PipelineSpec
@@ -24,12 +25,12 @@ _NEWEST = 16
 class SchemaBook:
     """What a pipeline's formats need to know of schemas.
 
-    A schema is asked for once: what a registry has said is kept, and read from there.
+    A schema is asked for once: the registry's answer is kept, and read from there.
     """
 
     def __init__(self, kept: KeptSchemas, find_registry: FindRegistry) -> None:
         self._kept = kept
-        self._answers = Answers(kept, find_registry)
+        self._registries = KnownRegistries(kept, find_registry)
 
     def as_kept(self, spec: PipelineSpec) -> PipelineSpec:
         """The spec with the readers that were kept; nothing is asked."""
@@ -42,8 +43,8 @@ class SchemaBook:
 
     def as_registered(
         self, spec: PipelineSpec, topics: Iterable[str], stored: Sequence[Column]
-    ) -> tuple[PipelineSpec, tuple[str, ...]]:
-        """The spec with the readers that the next batch is read as, and what is to be told.
+    ) -> Noted[PipelineSpec]:
+        """The spec with the readers that the next batch is read as, with notes about them.
 
         The newest schema of each subject is asked for, and whether the registry is the one that
         was asked before; nothing is kept. `stored` are the columns of the table. Raises
@@ -51,18 +52,19 @@ class SchemaBook:
         registry gives none; SchemaChanged; SpecError where what it gives cannot be the table.
         """
         readers: dict[Source, RegisteredSchema] = {}
-        told: list[str] = []
+        notes: Notes = ()
         for source, form in spec.formats.registered.items():
             if form.follows_registry:
                 subjects = sorted({form.subject(topic, source) for topic in topics})
-                readers[source] = self._choose(spec, source, subjects, stored, told)
+                readers[source], about = self._choose(spec, source, subjects, stored)
             else:
-                self._answers.require_known(str(form.registry), None, told, ())
+                about = self._registries.require_known(str(form.registry), None)
+            notes += about
         read = _with_readers(spec, readers)
         for source in readers:
             if self._reader(source, spec.formats.registered[source]) is None:
-                require_held(read, source, stored)
-        return read, tuple(told)
+                require_every_column(read, source, stored)
+        return Noted(read, notes)
 
     def keep(self, spec: PipelineSpec) -> PipelineSpec:
         """Keep the readers of a spec. Where another process has kept one that holds it: that one.
@@ -97,10 +99,12 @@ class SchemaBook:
                 newest = [
                     each
                     for each in (*newest, reader)
-                    if grown(spec, source, reader, newer(reader, [each]), stored, []) == reader
+                    if grown(spec, source, reader, newer(reader, [each]), stored).value == reader
                 ]
             writers[source] = {each.key: each for each in newest}
-            self._require_same(str(form.registry), [*writers[source].values()], reader)
+            # Asked when the batch's end stands: no record of it can name a schema of later.
+            known = [*writers[source].values()]
+            _warn(self._registries.require_same(str(form.registry), known, reader))
         return spec, writers
 
     def learn(
@@ -114,14 +118,13 @@ class SchemaBook:
         learnt: dict[Source, Mapping[str, RegisteredSchema]] = {}
         readers: dict[Source, RegisteredSchema] = {}
         for source, form in spec.formats.registered.items():
-            told: list[str] = []
             keys = met.get(source, ())
-            learnt[source] = self._answers.schemas(str(form.registry), keys, told)
+            learnt[source], notes = self._registries.schemas(str(form.registry), keys)
+            _warn(notes)
             if form.follows_registry and form.reader is not None:
                 further = newer(form.reader, learnt[source].values())
-                readers[source] = grown(spec, source, form.reader, further, stored, told)
-            for line in told:
-                log.warning("%s", line)
+                readers[source], notes = grown(spec, source, form.reader, further, stored)
+                _warn(notes)
         return self.keep(_with_readers(spec, readers)), learnt
 
     def knows_other(self, form: RegisteredFormat, registry: str | None = None) -> bool:
@@ -135,21 +138,12 @@ class SchemaBook:
         found = {each: self._kept.get(registry, each) for each in keys}
         return {key: each for key, each in found.items() if each is not None}
 
-    def _require_same(
-        self, registry: str, kept: Sequence[RegisteredSchema], reader: RegisteredSchema | None
-    ) -> None:
-        """Asked when the batch's end stands: no record of it can name what comes later."""
-        told: list[str] = []
-        self._answers.require_same(registry, kept, told, reader)
-        for line in told:
-            log.warning("%s", line)
-
     def absent(self, form: RegisteredFormat) -> frozenset[str]:
         """The keys that the form's registry has said, to this process, that it does not have."""
-        return self._answers.absent(str(form.registry))
+        return self._registries.absent(str(form.registry))
 
     def _reader(self, source: Source, form: RegisteredFormat) -> RegisteredSchema | None:
-        """The reader that was kept. That of another format, which the spec once had, is none."""
+        """The reader that was kept; None also for one of another format, which the spec had."""
         found = self._kept.reader(str(form.registry), _name_of(source, form))
         return found if found is not None and found.kind == form.kind else None
 
@@ -159,11 +153,10 @@ class SchemaBook:
         source: Source,
         subjects: Sequence[str],
         stored: Sequence[Column],
-        told: list[str],
-    ) -> RegisteredSchema:
+    ) -> Noted[RegisteredSchema]:
         form = spec.formats.registered[source]
         reader = self._reader(source, form)
-        newest = self._answers.newest(str(form.registry), subjects, reader, told)
+        newest, notes = self._registries.newest(str(form.registry), subjects, reader)
         if reader is None and newest:
             # The schemas of several topics are brought together before there is a table.
             subject, first = next(iter(newest.items()))
@@ -173,13 +166,18 @@ class SchemaBook:
                     f" kind {form.kind}, found {first.kind}. Correct format.type, or the subject."
                 )
             others = list(newest.values())[1:]
-            return grown(growing(spec), source, first, others, stored, told)
+            return grown(growing(spec), source, first, others, stored).after(notes)
         if reader is None:
             raise SpecError(
                 f"{spec.pipeline}: {form.registry}: expected a topic whose schema can be asked for,"
                 f" found none that matches {spec.topic_pattern!r}. Create it, or name schema_file."
             )
-        return grown(spec, source, reader, newest.values(), stored, told)
+        return grown(spec, source, reader, newest.values(), stored).after(notes)
+
+
+def _warn(notes: Notes) -> None:
+    for note in notes:
+        log.warning("%s", note)
 
 
 def _name_of(source: Source, form: RegisteredFormat) -> str:

@@ -100,7 +100,7 @@ def finding(path: Path, error: Mapping[str, Any]) -> str:
 
 
 def _wrong_type(form: Mapping[str, Any]) -> str:
-    """What a format has as its type, which is none."""
+    """What stands in place of a format's type."""
     if "type" not in form:
         return "missing"
     found = form["type"]

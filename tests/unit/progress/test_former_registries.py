@@ -12,8 +12,8 @@ from sluice.offsets.plan import Plan
 from sluice.offsets.receipts import receipt_without_gaps
 from sluice.progress.former_registries import former_lines, former_registries
 from sluice.progress.lane_state import lane_state
-from sluice.registry.answers import no_registry
 from sluice.registry.kept_schemas import KeptSchemas
+from sluice.registry.known_registries import no_registry
 from sluice.registry.schema_book import SchemaBook
 from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.pipeline_spec import PipelineSpec

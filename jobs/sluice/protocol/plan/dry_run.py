@@ -38,7 +38,7 @@ def dry_run(resources: PipelineResources) -> Outlook:
     """What the next run would do. Raises what that run would raise before it reads any record."""
     lane = read_lane(resources)
     state = resources.kafka.state(resources.spec)
-    spec, told = spec_to_plan(resources, lane.data.columns)
+    spec, notes = spec_to_plan(resources, lane.data.columns)
     require_fitting_table(spec, lane.data)
     new = next_work(resources, lane, state)
     batches = lane.unfinished or new.batches
@@ -58,7 +58,7 @@ def dry_run(resources: PipelineResources) -> Outlook:
             *interrupted_reset(lane.resets),
             *without_receipt(lane),
             *_start_note(resources, lane.snapshot),
-            *told,
+            *notes,
             *told_of_table(spec, lane.data),
             *changes_of_table(spec, lane.data.columns, lane.data.settings),
             *changed_reading(spec, lane.data.newest_edition()),

@@ -97,9 +97,9 @@ def _append_decided(
     resources: PipelineResources, origin: Origin, lane: LaneState, decide: DecidePlan
 ) -> PlannedWork:
     require_due_decided(resources, lane)
-    spec, told = spec_to_plan(resources, lane.data.columns)
+    spec, notes = spec_to_plan(resources, lane.data.columns)
     require_fitting_table(spec, lane.data)
-    for line in (*told, *told_of_table(spec, lane.data)):
+    for line in (*notes, *told_of_table(spec, lane.data)):
         log.warning("%s: %s", spec.pipeline, line)
     new = decide(lane).for_tables(lane.data.table_id, lane.quarantine.table_id)
     require_replaceable(lane.data, (*lane.unfinished, *new.batches))

@@ -50,7 +50,7 @@ class Node:
 
 
 def root_of(schema: RegisteredSchema) -> Node:
-    """The whole schema. Raises ValueError for a text that is none."""
+    """The whole schema. Raises ValueError for any other text."""
     content = _parsed(schema.text)
     try:
         named = [(each.name, _resource(_parsed(each.text))) for each in schema.references]

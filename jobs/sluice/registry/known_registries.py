@@ -1,4 +1,4 @@
-"""Answers: what registries say now, each held against what was kept of it before."""
+"""Known registries: what a pipeline's registries say now, compared with what was kept of them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sluice.errors import RegistryUnavailable, SettingsError, UnknownSchema
 from sluice.registry.kept_schemas import KeptSchemas
+from sluice.registry.noted import Noted, Notes
 from sluice.schemas.registered import RegisteredSchema
 
 if TYPE_CHECKING:
@@ -16,19 +17,19 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 # Of the schemas that a registry does not have.
-_MOST_TOLD = 10
+_MOST_NAMED = 10
 
 FindRegistry = Callable[[str], "Registry"]
 """The registry of a connection. Raises SettingsError where it is not defined, or unusable."""
 
 
 def no_registry(connection: str) -> Registry:
-    """For what only reads tables. Raises SettingsError."""
+    """For commands that read only tables. Raises SettingsError."""
     raise SettingsError(f"connection {connection}: no schema registry is asked here")
 
 
-class Answers:
-    """Questions to the registries of a pipeline; what a key stands for is kept for good."""
+class KnownRegistries:
+    """The registries of a pipeline; what a key stands for is kept for good."""
 
     def __init__(self, kept: KeptSchemas, find_registry: FindRegistry) -> None:
         self._kept = kept
@@ -49,30 +50,28 @@ class Answers:
             found = self._find(registry).schema(key)
         except UnknownSchema as problem:
             self._absent.add((registry, key))
-            self._tell_absent(registry, problem)
+            self._report_absent(registry, problem)
             return None
         self._kept.keep(registry, found)
         log.info("connection %s: schema %s is kept from now on", registry, key)
         return found
 
-    def schemas(
-        self, registry: str, keys: Sequence[str], told: list[str]
-    ) -> Mapping[str, RegisteredSchema]:
+    def schemas(self, registry: str, keys: Sequence[str]) -> Noted[Mapping[str, RegisteredSchema]]:
         """What keys stand for; what the registry does not have is left out.
 
         Whether those that were kept before still do is asked. Raises SchemaChanged.
         """
         before = {each: kept for each in keys if (kept := self._kept.get(registry, each))}
-        self.require_same(registry, [*before.values()], told)
+        notes = self.require_same(registry, [*before.values()])
         found = {each: before.get(each) or self.schema(registry, each) for each in keys}
-        return {key: each for key, each in found.items() if each is not None}
+        return Noted({key: each for key, each in found.items() if each is not None}, notes)
 
-    def _tell_absent(self, registry: str, problem: UnknownSchema) -> None:
+    def _report_absent(self, registry: str, problem: UnknownSchema) -> None:
         """Bytes that only look like a frame may name a thousand numbers: not a line for each."""
         count = len(self.absent(registry))
-        if count <= _MOST_TOLD:
+        if count <= _MOST_NAMED:
             log.warning("%s", problem)
-        elif count == _MOST_TOLD + 1:
+        elif count == _MOST_NAMED + 1:
             log.warning(
                 "connection %s: further schemas that it does not have are asked for and no longer"
                 " named here; `sluice quarantine show` names them, record by record",
@@ -80,19 +79,16 @@ class Answers:
             )
 
     def newest(
-        self,
-        registry: str,
-        subjects: Sequence[str],
-        reader: RegisteredSchema | None,
-        told: list[str],
-    ) -> dict[str, RegisteredSchema]:
+        self, registry: str, subjects: Sequence[str], reader: RegisteredSchema | None
+    ) -> Noted[dict[str, RegisteredSchema]]:
         """The newest schema of each subject that has one, oldest first; nothing is kept.
 
-        What has none is told, if there is a reader or another subject has one; else raised, as is
-        all that a registry refuses while there is no reader. Raises SchemaChanged.
+        A subject without one is noted, if there is a reader or another subject has one; else
+        raised, as is all that a registry refuses while there is no reader. Raises SchemaChanged.
         """
         found: dict[str, RegisteredSchema] = {}
         missing: list[UnknownSchema] = []
+        notes: Notes = ()
         before = f"records are read as schema {reader.key}, as before: " if reader else ""
         for subject in subjects:
             try:
@@ -102,37 +98,35 @@ class Answers:
             except (RegistryUnavailable, SettingsError) as problem:
                 if reader is None:
                     raise
-                told.append(f"{before}{problem}")
+                notes = (f"{before}{problem}",)
                 # Each question has its time; that of all is limited, too.
                 break
         else:
-            self.require_known(registry, reader, told, [each.key for each in found.values()])
+            notes = self.require_known(registry, reader, [each.key for each in found.values()])
         if missing and reader is None and not found:
             raise missing[0]
-        told += [f"{before}{each}" for each in missing]
-        return dict(sorted(found.items(), key=lambda each: each[1].age))
+        by_age = dict(sorted(found.items(), key=lambda each: each[1].age))
+        return Noted(by_age, (*notes, *(f"{before}{each}" for each in missing)))
 
     def require_same(
         self,
         registry: str,
         kept: Sequence[RegisteredSchema],
-        told: list[str],
         known_by: RegisteredSchema | None = None,
-    ) -> None:
+    ) -> Notes:
         """Ask whether keys still stand for what was kept of them: a registry may be another one.
 
         One that has lost the number it is known by is another one: what is deleted softly still
         answers by its number. Others may have been deleted for good, and then no new record has
-        them. That it gives no answer is told. Raises SchemaChanged.
+        them. That it gives no answer is noted. Raises SchemaChanged.
         """
         if not kept:
-            return
+            return ()
         keys = [each.key for each in kept]
         try:
             found = self._find(registry).several(keys)
         except (RegistryUnavailable, SettingsError) as problem:
-            told.append(f"what was kept of {_named(keys)} is used, as before: {problem}")
-            return
+            return (f"what was kept of {_named(keys)} is used, as before: {problem}",)
         for each in kept:
             now = found[each.key]
             if isinstance(now, RegisteredSchema):
@@ -141,10 +135,11 @@ class Answers:
                 raise self._kept.changed(registry, each, "the registry has no such number any more")
             else:
                 log.info("what was kept of schema %s is used, as before: %s", each.key, now.why)
+        return ()
 
     def require_known(
-        self, registry: str, reader: RegisteredSchema | None, told: list[str], seen: Sequence[str]
-    ) -> None:
+        self, registry: str, reader: RegisteredSchema | None, seen: Sequence[str] = ()
+    ) -> Notes:
         """Ask whether the registry is the one of before, by three numbers that were kept of it.
 
         That of the reader, or without one the highest, the lowest and the highest; not those that
@@ -156,7 +151,7 @@ class Answers:
         others = [self._kept.get(registry, each) for each in wanted]
         first = [] if known_by is None or known_by.key in seen else [known_by]
         asked = {each.key: each for each in (*first, *others) if each is not None}
-        self.require_same(registry, [*asked.values()], told, known_by)
+        return self.require_same(registry, [*asked.values()], known_by)
 
     def _latest(self, registry: str, subject: str) -> RegisteredSchema:
         found = self._find(registry).latest(subject)
