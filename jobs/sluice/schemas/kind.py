@@ -32,8 +32,7 @@ class SchemaKind(Protocol):
     def columns(self, schema: RegisteredSchema, record: str | None) -> tuple[Column, ...]:
         """The columns that a table has for the schema, in its order.
 
-        Raises ValueError for what no table can hold, such as a recursive type or a name that is
-        Sluice's own, by its name.
+        Raises ValueError for what no table can hold, such as a recursive type, by its name.
         """
 
     def other_record(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -38,13 +37,8 @@ class RegisteredSchema:
 
     @property
     def texts(self) -> Mapping[str | None, str]:
-        """Its texts by the names of its references; its own has none."""
+        """All texts by the names of the references; that of the schema itself has no name."""
         return {None: self.text, **{each.name: each.text for each in self.references}}
-
-    @property
-    def json_texts(self) -> Mapping[str | None, Any]:
-        """The content of its texts, where these are JSON."""
-        return {name: as_json(text) for name, text in self.texts.items()}
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -71,19 +65,3 @@ class RegisteredSchema:
         if made.kind not in KINDS or not all(isinstance(each, str) for each in texts):
             raise ValueError("not a registered schema: a key has a value of another type")
         return made
-
-
-def as_json(text: str) -> Any:
-    """The content of a JSON text; any other text is its own."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-
-
-def schema_of_text(name: str, kind: Kind, content: bytes) -> RegisteredSchema:
-    """The schema in a file of text. Raises ValueError."""
-    try:
-        return RegisteredSchema(name, kind, content.decode())
-    except UnicodeDecodeError:
-        raise ValueError(f"schema_file: {name}: expected text in UTF-8") from None

@@ -9,14 +9,7 @@ from typing import Any
 from sluice.errors import did_you_mean
 from sluice.offsets import notation
 from sluice.spec_file.alerts import Alerts
-from sluice.spec_file.formats import (
-    CONNECTION,
-    RECORD,
-    AvroFormat,
-    JsonFormat,
-    ProtobufFormat,
-    RawFormat,
-)
+from sluice.spec_file.formats import CONNECTION, FORMATS, RECORD
 from sluice.spec_file.pipeline_spec import FILE_SIZE, PIPELINE, TABLE, PipelineSpec, Quarantine
 from sluice.spec_file.starts import (
     DeltaIngest,
@@ -28,16 +21,10 @@ from sluice.spec_file.starts import (
 )
 from sluice.strict_model import Model
 
-_FORMATS: Mapping[str, type[Model]] = {
-    "json": JsonFormat,
-    "raw": RawFormat,
-    "avro": AvroFormat,
-    "protobuf": ProtobufFormat,
-}
 _PARTS: Mapping[tuple[str, ...], type[Model]] = {
     ("quarantine",): Quarantine,
     ("alerts",): Alerts,
-    **{(key, name): model for key in ("format", "key_format") for name, model in _FORMATS.items()},
+    **{(key, name): model for key in ("format", "key_format") for name, model in FORMATS.items()},
     ("start", "timestamp"): StartTimestamp,
     ("start", "offsets"): StartOffsets,
     ("start", "group"): StartGroup,
@@ -91,7 +78,7 @@ def finding(path: Path, error: Mapping[str, Any]) -> str:
     if error["type"] == "missing":
         return f"{where}: missing"
     if error["type"] in ("union_tag_invalid", "union_tag_not_found"):
-        return f"{where}.type: {_wrong_type(error['input'])}; allowed: {', '.join(_FORMATS)}"
+        return f"{where}.type: {_wrong_type(error['input'])}; allowed: {', '.join(FORMATS)}"
     # Spark's configuration may hold secrets. What is wrong with a format as a whole names its keys.
     whole = error["type"] == "value_error" and location[:-1] in (["format"], ["key_format"])
     shown = bool(location) and location[0] != "spark" and not whole
@@ -104,7 +91,7 @@ def _wrong_type(form: Mapping[str, Any]) -> str:
     if "type" not in form:
         return "missing"
     found = form["type"]
-    return f"found {_as_written(found)}{did_you_mean(str(found).lower(), _FORMATS)}"
+    return f"found {_as_written(found)}{did_you_mean(str(found).lower(), FORMATS)}"
 
 
 def _expected(error: Mapping[str, Any]) -> str:

@@ -32,16 +32,12 @@ class RawFormat(Model):
     """The bytes, unchanged, in column `value`."""
 
     type: Literal["raw"]
+    names_fields: ClassVar[bool] = False
 
     @property
     def columns(self) -> tuple[Column, ...]:
         """The decoded part of the data table."""
         return parse_columns("value BINARY")
-
-    @property
-    def names_fields(self) -> bool:
-        """Never: there are only bytes."""
-        return False
 
     @property
     def awaits_reader(self) -> bool:
@@ -176,7 +172,9 @@ class RegisteredFormat(Model):
         """The decoded part of the data table. Raises LookupError while the reader is unknown."""
         if self._reader is None:
             raise LookupError(f"{self.registry}: the reader schema is not known yet")
-        return kind_of(self.kind).columns(self._reader, self.record)
+        columns = kind_of(self.kind).columns(self._reader, self.record)
+        require_names(columns)
+        return columns
 
 
 class AvroFormat(RegisteredFormat):
@@ -241,3 +239,10 @@ class JsonFormat(RegisteredFormat):
 Format = Annotated[
     JsonFormat | RawFormat | AvroFormat | ProtobufFormat, Field(discriminator="type")
 ]
+FORMATS: Mapping[str, type[Model]] = {
+    "json": JsonFormat,
+    "raw": RawFormat,
+    "avro": AvroFormat,
+    "protobuf": ProtobufFormat,
+}
+"""By their type, in the order in which messages list them."""

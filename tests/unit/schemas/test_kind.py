@@ -13,11 +13,12 @@ import pytest
 from sluice.columns.columns import parse_columns
 from sluice.schemas.kind import SchemaKind, kind_of
 from sluice.schemas.registered import KINDS, Kind, RegisteredSchema
+from sluice.spec_file.formats import FORMATS
 
 from tests.unit.sources import module, shown, sources, tree
 from tests.worlds.protobuf_schemas import descriptor_set
 
-FORMATS = {"AvroFormat", "JsonFormat", "ProtobufFormat"}
+FORM_CLASSES = {"AvroFormat", "JsonFormat", "ProtobufFormat"}
 
 
 def content(kind: Kind, *fields: str, record: str = "Order") -> bytes:
@@ -61,8 +62,11 @@ def test_a_schema_of_a_file_gives_its_fields_as_columns(kind: Kind) -> None:
 
 
 def test_a_name_of_sluices_own_is_no_column(kind: Kind) -> None:
+    keys = {"type": kind.lower(), "schema_file": "order"}
+    of_message = {"record": "Order"} if kind_of(kind).many_records else {}
+    files = {"order": content(kind, "_mine")}
     with pytest.raises(ValueError, match="_mine: names that start with _ are Sluice's own"):
-        kind_of(kind).columns(schema(kind, "_mine"), "Order")
+        FORMATS[kind.lower()].model_validate({**keys, **of_message}, context={"files": files})
 
 
 def test_a_schema_is_the_same_however_its_text_is_written(kind: Kind) -> None:
@@ -130,7 +134,7 @@ def names_a_kind(node: ast.AST) -> bool:
         case ast.Constant(str(text)):
             return text in {*KINDS, "avro", "protobuf"}
         case ast.Name(name):
-            return name in FORMATS
+            return name in FORM_CLASSES
     return False
 
 

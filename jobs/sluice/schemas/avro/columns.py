@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sluice.columns.columns import (
-    Array,
-    Column,
-    ColumnType,
-    Decimal,
-    Map,
-    Primitive,
-    Struct,
-    require_names,
-)
+from sluice.columns.columns import Array, Column, ColumnType, Decimal, Map, Primitive, Struct
 from sluice.schemas.avro.parsing import parse_avro
 from sluice.schemas.avro.schema import (
     ArrayOf,
@@ -47,9 +38,7 @@ _LOGICAL = {"date": "DATE", "time-millis": "STRING", "time-micros": "STRING", "u
 
 def avro_columns(schema: RegisteredSchema) -> tuple[Column, ...]:
     """The columns. Raises ValueError for what no table can hold, by its name."""
-    columns = columns_of(parse_avro(schema))
-    require_names(columns)
-    return columns
+    return columns_of(parse_avro(schema))
 
 
 def columns_of(schema: AvroSchema) -> tuple[Column, ...]:

@@ -8,26 +8,14 @@ from sluice.schemas.avro.narrowing import narrowing
 from sluice.schemas.avro.parsing import parse_avro
 from sluice.schemas.avro.resolution import loss
 from sluice.schemas.avro.schema import Ref
-from sluice.schemas.registered import RegisteredSchema, schema_of_text
+from sluice.schemas.json_texts import JsonTextKind
+from sluice.schemas.registered import RegisteredSchema
 
 
-class AvroKind:
+class AvroKind(JsonTextKind):
     """A schema of one type, mostly a record with a full name."""
 
-    by_name = True
-    many_records = False
-
-    def of_file(self, name: str, content: bytes) -> RegisteredSchema:
-        """The file is JSON text, such as `order.avsc`."""
-        return schema_of_text(name, "AVRO", content)
-
-    def is_source(self, schema: RegisteredSchema) -> bool:
-        """Never: a schema is read as it is."""
-        return False
-
-    def same(self, one: RegisteredSchema, other: RegisteredSchema) -> bool:
-        """By the content of their JSON texts."""
-        return one.json_texts == other.json_texts
+    name = "AVRO"
 
     def columns(self, schema: RegisteredSchema, record: str | None) -> tuple[Column, ...]:
         """The fields of a record; any other type is the one column `value`."""

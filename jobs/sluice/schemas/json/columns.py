@@ -18,7 +18,6 @@ from sluice.columns.columns import (
     Primitive,
     Struct,
     require_name,
-    require_names,
 )
 from sluice.schemas.json.references import Node, root_of
 from sluice.schemas.registered import RegisteredSchema
@@ -48,7 +47,6 @@ def json_schema_columns(schema: RegisteredSchema) -> tuple[Column, ...]:
     found = _Reading().type_of(root_of(schema), "")
     if not isinstance(found, Struct):
         raise ValueError(f"expected a schema of objects with properties, found one of {found}")
-    require_names(found.fields)
     return found.fields
 
 

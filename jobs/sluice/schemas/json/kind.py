@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 from sluice.columns.columns import Column
-from sluice.schemas.registered import RegisteredSchema, as_json, schema_of_text
+from sluice.schemas.json_texts import JsonTextKind, as_json
+from sluice.schemas.registered import RegisteredSchema
 
 
-class JsonKind:
+class JsonKind(JsonTextKind):
     """A schema of objects; records hold the names of their fields themselves."""
 
-    by_name = True
-    many_records = False
-
-    def of_file(self, name: str, content: bytes) -> RegisteredSchema:
-        """The file is JSON text."""
-        return schema_of_text(name, "JSON", content)
-
-    def is_source(self, schema: RegisteredSchema) -> bool:
-        """Never: a schema is read as it is."""
-        return False
-
-    def same(self, one: RegisteredSchema, other: RegisteredSchema) -> bool:
-        """By the content of their JSON texts."""
-        return one.json_texts == other.json_texts
+    name = "JSON"
 
     def columns(self, schema: RegisteredSchema, record: str | None) -> tuple[Column, ...]:
         """The properties of its objects."""

@@ -6,16 +6,7 @@ from collections.abc import Mapping
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
-from sluice.columns.columns import (
-    Array,
-    Column,
-    ColumnType,
-    Decimal,
-    Map,
-    Primitive,
-    Struct,
-    require_names,
-)
+from sluice.columns.columns import Array, Column, ColumnType, Decimal, Map, Primitive, Struct
 from sluice.schemas.protobuf.own_files import another_message
 from sluice.schemas.protobuf.schema import message_of
 from sluice.schemas.registered import RegisteredSchema
@@ -55,7 +46,6 @@ def protobuf_columns(schema: RegisteredSchema, message: str | None) -> tuple[Col
     columns = _fields(found, (), found.full_name)
     if not columns:
         raise ValueError(f"{found.full_name}: expected a message with fields, found none")
-    require_names(columns)
     return columns
 
 

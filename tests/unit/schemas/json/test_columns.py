@@ -141,7 +141,6 @@ NO_TABLE: list[tuple[Any, str]] = [
     ({"properties": {"a b": TEXT}}, "'a b': a column name must not hold"),
     ({"properties": {"": TEXT}}, "'': a column name"),
     ({"properties": {"s": {"properties": {"a": TEXT, "A": TEXT}}}}, "s: A: declared twice"),
-    ({"properties": {"_a": TEXT}}, "_a: names that start with _ are Sluice's own"),
     ({"properties": {"q": {"$ref": "#"}}}, "q: the schema is recursive"),
     ({"properties": {"q": {"$ref": "#/d/node"}}, "d": {"node": NODE}}, "q.up: .* recursive"),
     ({"properties": {"q": {"$ref": "#/none"}}}, r"q: found \$ref: '#/none'"),

@@ -48,7 +48,6 @@ def test_editions_are_read_as_well() -> None:
             "p.A",
             r"p.A.b.c.b: found a recursive message \(p.B → p.C → p.B\)",
         ),
-        ("message M { int32 _x = 1; }", "p.M", "_x: names that start with _"),
         ("message M { int32 ab = 1; int32 aB = 2; }", "p.M", "the fields ab and aB"),
         ("message M { }", "p.M", "p.M: expected a message with fields"),
         (

@@ -1,0 +1,44 @@
+"""Schemas that are JSON texts: what Avro and JSON Schema have in common as kinds. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from sluice.schemas.registered import Kind, RegisteredSchema
+
+
+class JsonTextKind:
+    """One schema for one record, written in JSON."""
+
+    name: ClassVar[Kind]
+    by_name = True
+    many_records = False
+
+    def of_file(self, name: str, content: bytes) -> RegisteredSchema:
+        """The file is text, such as `order.avsc`."""
+        try:
+            return RegisteredSchema(name, self.name, content.decode())
+        except UnicodeDecodeError:
+            raise ValueError(f"schema_file: {name}: expected text in UTF-8") from None
+
+    def is_source(self, schema: RegisteredSchema) -> bool:
+        """Never: the text is read as it is."""
+        return False
+
+    def same(self, one: RegisteredSchema, other: RegisteredSchema) -> bool:
+        """By the content of the JSON."""
+        return _contents(one) == _contents(other)
+
+
+def as_json(text: str) -> Any:
+    """The content of a JSON text; any other text is its own."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _contents(schema: RegisteredSchema) -> Mapping[str | None, Any]:
+    return {name: as_json(text) for name, text in schema.texts.items()}
