@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sluice.lake.own_classes import LOG_STORE_KEY
-from sluice.lake.server.requirements import STATIC
+from sluice.lake.requirements import STATIC
 from sluice.lake.session import own_conf, server_conf, session_conf, spark_conf
 from sluice.spec_file.pipeline_spec import PipelineSpec
 

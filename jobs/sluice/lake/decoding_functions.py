@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sluice.errors import SettingsError
-from sluice.lake.server.requirements import EXTENSIONS_KEY
+from sluice.lake.requirements import EXTENSIONS_KEY
 from sluice.spec_file.formats import RawFormat
 from sluice.spec_file.pipeline_spec import PipelineSpec
 

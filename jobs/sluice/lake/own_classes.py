@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sluice.errors import SettingsError
-from sluice.lake.server.requirements import DELTA, EXTENSIONS_KEY
+from sluice.lake.requirements import DELTA, EXTENSIONS_KEY
 
 # `make setup` compiles the classes in jobs/jvm into it.
 JAR = "sluice.jar"

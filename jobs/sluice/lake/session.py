@@ -18,8 +18,8 @@ from sluice.lake.java_options import options_for, server_options
 from sluice.lake.log_store import check_log_store
 from sluice.lake.opened import OpenSpark
 from sluice.lake.own_classes import class_path, own_classes_conf
+from sluice.lake.requirements import STATIC
 from sluice.lake.s3_conf import s3_conf
-from sluice.lake.server.requirements import STATIC
 from sluice.lake.spark_place import OwnSpark, SparkPlace, SparkServer
 from sluice.spec_file.spark_keys import EXACT_CONF, SECRET, is_of_a_query
 from sluice.tables.commits import newest_file

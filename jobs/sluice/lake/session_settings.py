@@ -14,7 +14,7 @@ from typing import Protocol
 from pyspark.errors import PySparkException
 
 from sluice.errors import SettingsError
-from sluice.lake.server.requirements import fixed_at_start
+from sluice.lake.requirements import fixed_at_start
 from sluice.spec_file.spark_keys import EXACT_CONF, strange_keys
 
 log = logging.getLogger(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from sluice.errors import SettingsError
-from sluice.lake.server.requirements import require_delta
+from sluice.lake.requirements import require_delta
 
 
 def test_another_version_of_delta_is_refused_with_both() -> None:

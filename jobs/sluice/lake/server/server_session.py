@@ -27,9 +27,7 @@ from pyspark.sql.connect.session import SparkSession as ServerSession
 from sluice.errors import SettingsError, SluiceError, SparkFailed
 from sluice.lake.log_store import check_log_store
 from sluice.lake.reported_causes import causes_of
-from sluice.lake.server.channel import ServerChannel
-from sluice.lake.server.kept_causes import keep_causes
-from sluice.lake.server.requirements import (
+from sluice.lake.requirements import (
     SOURCES,
     missing_source,
     require_delta,
@@ -37,6 +35,8 @@ from sluice.lake.server.requirements import (
     require_static,
     require_version,
 )
+from sluice.lake.server.channel import ServerChannel
+from sluice.lake.server.kept_causes import keep_causes
 from sluice.lake.server.statements import Statements
 from sluice.lake.session_settings import hold_to
 from sluice.lake.spark_place import SparkServer

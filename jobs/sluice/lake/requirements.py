@@ -1,4 +1,4 @@
-"""What a Spark server must have before anything is written with it. Pure."""
+"""What Spark must have before anything is written with it, above all a server. Pure."""
 
 from __future__ import annotations
 
