@@ -96,10 +96,11 @@ WORKERS ?= 2
 simulate: setup  ## Random histories of a pipeline in memory, judged at every step: MINUTES=5 SEED=7
 	@PYTHONHASHSEED=0 $(BIN)/python -m tests.simulation --minutes $(MINUTES) --workers $(WORKERS) --keep build/histories $(if $(SEED),--seed $(SEED)) $(if $(TELL),--tell)
 
-check: setup  ## Lint, formatting, types
+check: setup  ## Lint, formatting, types, and which folder may import which
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache --no-logo
 
 format: setup  ## Format the sources, and fix what the linter can
 	$(BIN)/ruff check --fix

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -33,31 +32,12 @@ def module(path: Path) -> str:
     return ".".join(path.relative_to(JOBS).with_suffix("").parts).removesuffix(".__init__")
 
 
-@cache
-def imports(path: Path) -> frozenset[str]:
-    """What a file imports when it runs, inside functions too; not what only its types need.
-
-    `from a import b` counts as `a` and `a.b`: whether b is a module cannot be told from here.
-    """
-    return frozenset(_imports(tree(path)))
-
-
-def _imports(node: ast.AST) -> Iterator[str]:
-    for child in ast.iter_child_nodes(node):
-        match child:
-            case ast.If(test=ast.Name("TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING")):
-                for otherwise in child.orelse:
-                    yield from _imports(otherwise)
-            case ast.Import():
-                yield from (each.name for each in child.names)
-            case ast.ImportFrom():
-                assert child.level == 0, "relative imports hide the direction"
-                yield str(child.module)
-                yield from (f"{child.module}.{each.name}" for each in child.names)
-            case _:
-                yield from _imports(child)
-
-
 def packages(path: Path) -> set[str]:
-    """The top-level packages that a file imports."""
-    return {each.partition(".")[0] for each in imports(path)}
+    """The top-level packages that a file imports, inside functions too."""
+    imported: set[str] = set()
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            imported |= {each.name for each in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            imported.add(str(node.module))
+    return {each.partition(".")[0] for each in imported}

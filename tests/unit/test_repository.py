@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 import pytest
+import yaml
 from click.testing import CliRunner
 from sluice.cli import COMMANDS as NAMED
 from sluice.cli import command_line
@@ -83,6 +84,13 @@ def test_make_knows_every_module_that_it_runs() -> None:
         place = ROOT / name.replace(".", "/")
         there = place.with_suffix(".py").is_file() or (place / "__main__.py").is_file()
         assert there, f"`{name}` is not there"
+
+
+def test_what_runs_before_a_commit_is_what_make_check_runs() -> None:
+    text = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    hooks = [each["entry"] for each in yaml.safe_load(text)["repos"][0]["hooks"]]
+    check = MAKEFILE.partition("\ncheck:")[2].partition("\n\n")[0].splitlines()[1:]
+    assert [each.strip().replace("$(BIN)", ".venv/bin") for each in check] == hooks
 
 
 def test_every_file_of_a_command_is_on_the_command_line() -> None:
