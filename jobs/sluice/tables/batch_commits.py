@@ -220,13 +220,13 @@ def _topic_ids_of(commit: Mapping[str, Any]) -> Iterator[str]:
         yield from [entry["topic_id"]] * len(entry["spans"])
 
 
-_NEWEST = 10
+_NEWEST_COMMITS = 10
 
 
 def batch_sizes(uri: str) -> BatchSizes | None:
     """Rows, bytes and files of the newest batches; None where there is no basis for an estimate."""
     try:
-        commits = DeltaTable(uri).history(limit=_NEWEST)
+        commits = DeltaTable(uri).history(limit=_NEWEST_COMMITS)
     except (DeltaError, OSError):
         return None
     found = BatchSizes(0, 0, 0, 0)
