@@ -29,7 +29,7 @@ SEEN_BY_TESTS = (
         "sluice/offsets/log_verdicts.py",
         "            self._open.discard(batch.producer_id)\n",
         "            pass\n",
-        "tests/unit/protocol/test_gaps.py::"
+        "tests/unit/protocol/settle/test_gaps.py::"
         "test_after_the_abort_marker_the_same_producer_commits_again",
     ),
     SeenByTest(
@@ -37,7 +37,7 @@ SEEN_BY_TESTS = (
         "sluice/protocol/settle/counting.py",
         'whole = commit.rows == batch.span and batch.mode == "append"',
         "whole = commit.rows == batch.span",
-        "tests/unit/protocol/test_counting.py::"
+        "tests/unit/protocol/settle/test_counting.py::"
         "test_the_rows_that_a_replacement_only_moved_are_none_that_it_read",
     ),
     SeenByTest(
@@ -45,14 +45,14 @@ SEEN_BY_TESTS = (
         "sluice/protocol/plan/log_changes.py",
         "    if cursor > log.end_offset:\n",
         "    if cursor > log.end_offset + 1:\n",
-        "tests/unit/protocol/test_findings.py::test_an_adopted_batch_of_another_log_is_refused",
+        "tests/unit/protocol/plan/test_log_changes.py::test_an_adopted_batch_of_another_log_is_refused",
     ),
     SeenByTest(
         "takes the version that a RESTORE went back to for undone",
         "sluice/tables/foreign_commits.py",
         "            return in_effect(version, restored, restores)\n",
         "            return in_effect(version, restored - 1, restores)\n",
-        "tests/unit/tables/test_alterations.py::test_a_write_is_in_effect_when_it_is_among_those"
+        "tests/unit/tables/test_foreign_commits.py::test_a_write_is_in_effect_when_it_is_among_those"
         "_that_made_the_table",
     ),
     SeenByTest(
@@ -60,7 +60,7 @@ SEEN_BY_TESTS = (
         "sluice/progress/evidence.py",
         "(self.newest_read(rows.offsets) > rows.reads) & read_again\n",
         "(self.newest_read(rows.offsets) > rows.reads)\n",
-        "tests/unit/operations/test_checks_over_generations.py::"
+        "tests/unit/operations/verify/test_checks_over_generations.py::"
         "test_what_kafka_no_longer_held_was_not_read_again",
     ),
     SeenByTest(
@@ -68,14 +68,14 @@ SEEN_BY_TESTS = (
         "sluice/progress/committed.py",
         "loss.offsets.start < reached.get(loss.place, 0)",
         "loss.offsets.start <= reached.get(loss.place, 0)",
-        "tests/unit/progress/test_losses_that_count.py",
+        "tests/unit/progress/test_committed.py",
     ),
     SeenByTest(
         "excuses any number of rows where one was read again",
         "sluice/operations/verify/checks.py",
         "fewer - told - (evidence.replaced(place) if fewer else 0)",
         "fewer - told - (fewer if evidence.replaced(place) else 0)",
-        "tests/unit/operations/test_checks_over_generations.py::"
+        "tests/unit/operations/verify/test_checks_over_generations.py::"
         "test_a_batch_read_again_in_part_excuses_as_many_rows_as_were_read_again",
     ),
     SeenByTest(
@@ -114,7 +114,7 @@ SEEN_BY_TESTS = (
         "sluice/protocol/ingest/reading.py",
         "        fingerprints={**taken, **kept},\n",
         "        fingerprints={**taken, **_take_fingerprints(resources, batch, {}, state)},\n",
-        "tests/unit/protocol/test_readings.py::"
+        "tests/unit/protocol/ingest/test_reading.py::"
         "test_the_fingerprint_of_an_idle_partition_is_the_one_that_was_read",
     ),
     SeenByTest(

@@ -151,3 +151,25 @@ def test_the_oracle_shares_no_code_with_the_product(path: Path) -> None:
         and re.match(r"sluice\.[a-z_]+$", node.value)
     ]
     assert dynamic == [], "an import by name"
+
+
+# What these test is no module of the product, or all of them.
+APART = {"test_architecture", "test_repository", "test_starts", "test_wrong_input"}
+ELSEWHERE = {"docs", "local", "oracle", "soak"}
+UNIT = ROOT / "tests" / "unit"
+
+
+def of_a_module(path: Path) -> bool:
+    """`reset/test_targets_by_group.py` tests `targets` in `reset/`, or a whole folder `targets`."""
+    name = path.stem.removeprefix("test_")
+    folder = JOBS / "sluice" / path.parent.relative_to(UNIT)
+    return any(f"{name}_".startswith(f"{each.stem}_") for each in folder.glob("*"))
+
+
+def test_a_unit_test_is_named_and_placed_like_the_module_that_it_tests() -> None:
+    found = [
+        path
+        for path in UNIT.rglob("test_*.py")
+        if path.stem not in APART and path.relative_to(UNIT).parts[0] not in ELSEWHERE
+    ]
+    assert [shown(path) for path in found if not of_a_module(path)] == []

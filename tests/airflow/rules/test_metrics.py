@@ -22,7 +22,7 @@ from sluice.scheduling.metrics import (
     timed,
 )
 
-from tests.unit.operations.test_overview import MINUTE, Progress, lag, overview, settled
+from tests.unit.operations.overview.test_overview import MINUTE, Progress, lag, overview, settled
 from tests.worlds.monitoring import received
 
 PAGE = Path(__file__).parents[3] / "docs" / "metrics.md"

@@ -17,7 +17,7 @@ from sluice.scheduling.deployment import deployed_fleet
 from sluice.scheduling.page.clusters import deployed_clusters
 from sluice.scheduling.watch import calls_of, watch
 
-from tests.unit.operations.test_overview import MINUTE, lag, overview
+from tests.unit.operations.overview.test_overview import MINUTE, lag, overview
 
 DAG = "sluice_watch"
 

@@ -15,7 +15,7 @@ from sluice.settings import Settings
 from sluice.spec_file.pipeline_spec import PipelineSpec
 
 from tests.unit.builders import sequence
-from tests.unit.operations.test_drop import RAW
+from tests.unit.operations.quarantine.test_drop import RAW
 
 WORK = BatchReference(sequence(), range(7, 9))
 

@@ -20,7 +20,7 @@ from sluice.protocol.plan.next_batches import plan_first, plan_next
 from sluice.spec_file.pipeline_spec import PipelineSpec
 
 from tests.unit.builders import CLUSTER, sequence, spec
-from tests.unit.protocol.test_planning_over_time import Cluster
+from tests.unit.protocol.plan.test_next_batches_over_time import Cluster
 
 Row = tuple[str, str, int, int]
 Logs = dict[TopicPartition, PartitionLog]
