@@ -145,7 +145,7 @@ SEEN_BY_ORACLE = (
     _mutation(
         "resets without a fence",
         "operations/reset/close_generation.py",
-        "            _close(resources, lane, [*lane.unfenced, *intended.closes])\n",
+        "            _close(resources, standing, [*lane.unfenced, *intended.closes])\n",
         "            pass\n",
         "a zombie after a reset",
         2,

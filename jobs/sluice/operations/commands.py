@@ -95,7 +95,7 @@ class OperatorCommands:
 
     def preview_reset(self, target: Target) -> Preview:
         """What a reset would do; nothing is written."""
-        from sluice.operations.reset.close_generation import preview_reset
+        from sluice.operations.reset.preview import preview_reset
 
         return preview_reset(self.resources, target)
 

@@ -13,19 +13,16 @@ from sluice.offsets.batches import BatchSequence
 from sluice.offsets.notation import parse_batch
 from sluice.offsets.resets import sequences_up_to
 from sluice.progress.lane_state import LaneState
-from sluice.progress.sequence_end import SequenceEnd
 from sluice.tables.batch_commits import LoggedBatch
 from sluice.tables.stored_rows import StoredRows
 
 Ends = Mapping[BatchSequence, int]
 
 
-def claimed_ends(state: LaneState) -> list[SequenceEnd]:
+def claimed_ends(state: LaneState) -> Ends:
     """How far resets, receipts and transaction ids say that each sequence was committed."""
-    return [
-        SequenceEnd(sequence, _claimed(state, sequence), sequence.generation < state.generation)
-        for sequence in sequences_up_to(state.pipeline, state.generation)
-    ]
+    sequences = sequences_up_to(state.pipeline, state.generation)
+    return {each: _claimed(state, each) for each in sequences}
 
 
 def known_ends(pipeline: str, logged: Sequence[LoggedBatch], rows: StoredRows) -> Ends:

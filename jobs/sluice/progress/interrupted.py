@@ -5,7 +5,7 @@ Nobody has seen these rows in a preview, nor said that they may come back.
 
 from __future__ import annotations
 
-from sluice.errors import RowsErased, as_lines
+from sluice.errors import ResetNeeded, RowsErased, TableRefused, as_lines
 from sluice.moves import Move, advice
 from sluice.offsets.range_columns import LAST_OFFSET
 from sluice.offsets.ranges import OffsetRange
@@ -13,6 +13,9 @@ from sluice.offsets.resets import CursorMove, Reset
 from sluice.progress.deletions import read_erased
 from sluice.progress.erased import Erased, RangeToReread
 from sluice.progress.lane_state import LaneState
+
+# Why an interrupted reset can no longer be done as decided.
+GIVEN_UP = (ResetNeeded, RowsErased, TableRefused)
 
 
 def require_finishable(lane: LaneState) -> None:

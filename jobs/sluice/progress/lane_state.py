@@ -21,7 +21,7 @@ from sluice.progress.trust import KnownTable, LaneEnds, known_table
 from sluice.progress.unsettled import unsettled_before
 from sluice.tables.delta_log import DeltaSnapshot
 from sluice.tables.fence import FENCE
-from sluice.tables.foreign_commits import TableCommit, judged_up_to
+from sluice.tables.foreign_commits import TableCommit, judged_up_to, restores_of
 from sluice.tables.offsets_snapshot import OffsetsSnapshot
 from sluice.tables.quarantine_table import NO_QUARANTINE, QuarantineSnapshot
 
@@ -66,6 +66,11 @@ class LaneState:
         """Whether the data table is the one that plans, receipts and resets speak of."""
         return not list(self.known.differences(self.data))
 
+    @cached_property
+    def as_committed(self) -> bool:
+        """Whether the data table is the known one, and nobody has ever restored it."""
+        return self.trusted and not restores_of(self.data.commits())
+
     @property
     def unfenced(self) -> list[BatchSequence]:
         """The closed sequences whose fence is gone; none in a table that is trusted."""
@@ -102,6 +107,12 @@ class LaneState:
             found = found.with_generation(resets[generation + 1], batches, resets.get(generation))
         return found
 
+    def in_lane(self, lane: Lane) -> LaneState:
+        """The state of this or the other lane, at the same version of each table."""
+        if lane == self.sequence.lane:
+            return self
+        return lane_state(self.pipeline, self.snapshot, self.data, lane, self.quarantine)
+
     def with_resets(self, resets: Iterable[Reset]) -> LaneState:
         """The lane, as these resets close earlier generations."""
         known = {**self.resets.by_generation, **{each.generation: each for each in resets}}
@@ -110,8 +121,7 @@ class LaneState:
     def closed_by(self, reset: Reset) -> LaneState:
         """The lane as the reset will open it, with nothing planned yet."""
         return replace(
-            self,
-            resets=Resets({**self.resets.by_generation, reset.generation: reset}),
+            self.with_resets([reset]),
             history=LaneHistory(replace(self.sequence, generation=reset.generation), opening=reset),
             committed=0,
         )
@@ -146,11 +156,6 @@ class LaneState:
         """Every commit of the data table above a version that its log still holds."""
         return judged_up_to(self.data.commits(above), self.checked)
 
-    @property
-    def committed_by_lane(self) -> Mapping[Lane, int]:
-        """The last committed batch of each lane of this generation."""
-        return {lane: self.committed_of(replace(self.sequence, lane=lane)) for lane in LANES}
-
     def committed_of(self, sequence: BatchSequence) -> int:
         """The last committed batch of any sequence; for a closed one, where it was closed."""
         return self.end_of(sequence).last
@@ -166,28 +171,22 @@ class LaneState:
 def read_unchecked(resources: PipelineResources, lane: Lane = "forward") -> LaneState:
     """The current state of a lane, without a check for foreign commits: for previews and resets.
 
-    Raises TableRefused unless the data table is the one that plans, receipts and resets speak of.
+    Raises as `require_trusted`.
     """
     state = read_untrusted(resources, lane)
+    require_trusted(state)
+    return state
+
+
+def require_trusted(state: LaneState) -> None:
+    """Raises TableRefused unless the tables are those that plans, receipts and resets speak of."""
     try:
         state.known.require(state.data)
     except TableRefused:
         # A foreign commit explains more, if the table's log still holds it.
-        state.data.require_no_foreign_commits(resources.spec.pipeline)
+        state.data.require_no_foreign_commits(state.pipeline)
         raise
     known_quarantine(state).require(state.quarantine)
-    return state
-
-
-def read_known_table(resources: PipelineResources, lane: Lane = "forward") -> LaneState:
-    """The current state of a lane, whatever the known table holds: for `reset --to-table`.
-
-    It may have been put back, or have forgotten transaction ids. Raises TableRefused where another
-    table is in its place, or the offsets table is the older one.
-    """
-    state = read_untrusted(resources, lane)
-    state.known.require_known(state.data)
-    return state
 
 
 def read_untrusted(resources: PipelineResources, lane: Lane = "forward") -> LaneState:

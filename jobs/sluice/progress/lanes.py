@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sluice.offsets.batches import Batch, Lane
-from sluice.offsets.resets import LANES
+from sluice.offsets.batches import Lane
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.progress.unaltered import check_data_table
@@ -22,10 +21,3 @@ def read_lane(resources: PipelineResources, lane: Lane = "forward") -> LaneState
     state = read_unchecked(resources, lane)
     check_data_table(state)
     return state
-
-
-def unfinished_batches(
-    resources: PipelineResources, read: ReadLane = read_unchecked
-) -> tuple[Batch, ...]:
-    """The batches that either lane has planned but not yet committed."""
-    return tuple(batch for lane in LANES for batch in read(resources, lane).unfinished)

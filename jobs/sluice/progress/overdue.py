@@ -9,7 +9,7 @@ from datetime import datetime
 from sluice.offsets.batches import Batch
 from sluice.offsets.origin import Origin
 from sluice.offsets.resets import LANES
-from sluice.progress.lane_state import LaneState, lane_state
+from sluice.progress.lane_state import LaneState
 
 # A run may land many batches before it settles them, and so may one after it that goes on with
 # what is left of it. Where a third one has planned, the second has ended.
@@ -34,9 +34,7 @@ def find_overdue(lane: LaneState) -> Overdue | None:
     No row and no record is read.
     """
     for name in LANES:
-        same = name == lane.sequence.lane
-        of = lane if same else lane_state(lane.pipeline, lane.snapshot, lane.data, name)
-        if found := _overdue(of):
+        if found := _overdue(lane.in_lane(name)):
             return found
     return None
 

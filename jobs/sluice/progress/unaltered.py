@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from sluice.errors import TableRefused
 from sluice.moves import Advice, Move, advice
+from sluice.progress.held_batches import claimed_ends
 from sluice.progress.judged import marked
 from sluice.progress.lacking_rows import lacking_rows
 from sluice.progress.lane_state import LaneState
 from sluice.progress.passed_over import passed_over
 from sluice.progress.quarantine_trust import quarantine_way_back
+from sluice.progress.recorded_batches import recorded_batches
 from sluice.progress.set_aside import names_of_others, uncommitted_attempts
-from sluice.progress.standing import recorded_batches
 from sluice.tables.foreign_commits import TableCommit, require_all_there, restores_of
 
 _SHOWN = 10
@@ -32,7 +33,7 @@ def check_rows_of_data(state: LaneState) -> None:
     commits = require_no_foreign_commits(state)
     if not restores_of(commits):
         return
-    found = recorded_batches(state)
+    found = recorded_batches(state, claimed_ends(state))
     undone = [each.batch for each in found if each.counts and not each.stands]
     back = [each.batch for each in found if each.stands and not each.counts and each.batch.span]
     require_all_there(state.data.uri, state.pipeline, undone, back, commits)

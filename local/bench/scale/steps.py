@@ -21,7 +21,7 @@ from sluice.offsets.batches import BatchReference
 from sluice.offsets.origin import Origin
 from sluice.operations.maintain import maintain
 from sluice.operations.reset.targets import named_target
-from sluice.progress.lanes import unfinished_batches
+from sluice.progress.lane_state import read_unchecked
 
 from local.bench.scale.counting import OPENS, REQUESTS, count_calls
 from local.bench.scale.lake import IdleUpkeep, WrittenLake
@@ -44,7 +44,7 @@ def _plan(world: World) -> None:
 
 
 def _work(world: World) -> BatchReference:
-    numbers = [each.number for each in unfinished_batches(world.open().resources)]
+    numbers = [each.number for each in read_unchecked(world.open().resources).unfinished]
     return BatchReference(world.sequence, range(numbers[0], numbers[-1] + 1))
 
 

@@ -29,7 +29,7 @@ from sluice.offsets.resets import LANES, sequences_up_to
 from sluice.operations.backfill.readable import ClippedRanges, plan_reread
 from sluice.progress.erased import require_consent
 from sluice.progress.lacking_rows import lacking_rows
-from sluice.progress.lane_state import LaneState, lane_state, read_untrusted
+from sluice.progress.lane_state import LaneState, read_untrusted
 from sluice.progress.quarantine_trust import known_quarantine
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
@@ -165,8 +165,7 @@ def _require_allowed(pipeline: str, lines: Sequence[str], bring_back: bool) -> N
 
 def _missing(state: LaneState) -> set[str]:
     """The tables that plans and receipts of either lane name, and this one does not replace."""
-    tables = state.snapshot, state.data
-    lanes = [lane_state(state.pipeline, *tables, each, state.quarantine) for each in LANES]
+    lanes = map(state.in_lane, LANES)
     named = {each for lane in lanes for each in known_quarantine(lane).table_ids}
     return named - {state.quarantine.table_id, *state.quarantine.replaced}
 

@@ -16,9 +16,6 @@ from sluice.errors import (
     CommitFailed,
     OffsetsDamaged,
     PreviewOutdated,
-    ResetNeeded,
-    RowsErased,
-    TableRefused,
 )
 from sluice.failpoints import reach
 from sluice.moves import Move
@@ -27,14 +24,14 @@ from sluice.offsets.origin import Origin
 from sluice.offsets.resets import Reset
 from sluice.operations.reset.closed_receipts import write_closed_receipts
 from sluice.operations.reset.consent import confirm
-from sluice.operations.reset.decision import decide, require_decided, require_fencing
-from sluice.operations.reset.held_position import is_as_committed
+from sluice.operations.reset.decision import decide, require_decided
 from sluice.operations.reset.left_behind import left_behind
-from sluice.operations.reset.preview import Preview, described, preview_of
+from sluice.operations.reset.preview import described
 from sluice.operations.reset.repeats import Repetition, find_repetition
+from sluice.operations.reset.standing import Standing, read_standing
 from sluice.operations.reset.targets import Target, ToIntended
-from sluice.progress.interrupted import require_none_erased_since
-from sluice.progress.lane_state import LaneState, read_unchecked
+from sluice.progress.interrupted import GIVEN_UP, require_none_erased_since
+from sluice.progress.lane_state import read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
 from sluice.protocol.settle.mirror import mirror
@@ -42,24 +39,9 @@ from sluice.protocol.settle.write_receipts import write_receipts
 
 log = logging.getLogger(__name__)
 
-# Why an interrupted reset can no longer be done as decided.
-_GIVEN_UP = (ResetNeeded, RowsErased, TableRefused)
 _CROSSED = (
     "{pipeline}: {{times}} a batch landed during the reset. Pause the DAG, and run the reset again."
 )
-
-
-def preview_reset(resources: PipelineResources, target: Target) -> Preview:
-    """What a reset would do; nothing is written.
-
-    Raises SettingsError for a pipeline without a data table, and what the target raises.
-    """
-    require_decided(resources, target.read, record=False)
-    lane = target.read(resources)
-    intended = decide(resources, lane, target, reason="")
-    logs = resources.kafka.state(resources.spec).logs
-    shown = preview_of(resources, lane, intended, logs, target.read)
-    return replace(shown, first=_finished_first(resources))
 
 
 def reset(
@@ -84,7 +66,9 @@ def reset(
             log.info("%s: already done: generation %d is open", newest.pipeline, newest.generation)
             mirror(resources)
             return newest
-        repeats = None if as_previewed else find_repetition(resources, target, reason, newest)
+        if not as_previewed and newest.reason == reason:
+            standing = read_standing(resources, target.trust)
+            repeats = find_repetition(resources, standing, target, newest)
     if finished is not None and not repeats:
         raise PreviewOutdated(
             f"{finished.pipeline}: an interrupted reset ({finished.reason}) was finished just now,"
@@ -117,23 +101,9 @@ def _finish_if_possible(resources: PipelineResources, origin: Origin) -> Reset |
     """As `finish_reset`; if it can no longer be done as decided, the new reset replaces it."""
     try:
         return finish_reset(resources, origin)
-    except _GIVEN_UP as problem:
+    except GIVEN_UP as problem:
         log.warning("%s: an interrupted reset is abandoned: %s", resources.spec.pipeline, problem)
         return None
-
-
-def _finished_first(resources: PipelineResources) -> Reset | None:
-    """The reset that `_finish_if_possible` would finish; nothing is written."""
-    pending = resources.offsets.snapshot().resets().interrupted
-    if pending is None or resources.data.snapshot().closed(pending.closes[0]):
-        return pending
-    try:
-        lane = read_unchecked(resources)
-        intended = decide(resources, lane, ToIntended(pending), pending.reason)
-        require_none_erased_since(lane, intended, pending)
-    except _GIVEN_UP:
-        return None
-    return pending
 
 
 def finish_reset(resources: PipelineResources, origin: Origin) -> Reset | None:
@@ -159,25 +129,26 @@ def start_generation(
 
     def close() -> Reset:
         nonlocal target
-        require_decided(resources, target.read, record=True)
-        lane = target.read(resources)
+        standing = read_standing(resources, target.trust)
+        require_decided(resources, standing, record=True)
+        lane = standing.forward
         if isinstance(target, ToIntended) and target.reset.generation <= lane.generation:
             return _finished(resources, target.reset, origin)
-        intended = decide(resources, lane, target, reason)
+        intended = decide(resources, standing, target, reason)
         if isinstance(target, ToIntended):
             require_none_erased_since(lane, intended, target.reset, bring_back_erased)
         else:
-            confirm(lane, intended, as_previewed, bring_back_erased)
+            confirm(standing, intended, as_previewed, bring_back_erased)
         # A receipt says that every commit below it was judged: not yet, where one is a RESTORE.
-        if is_as_committed(lane):
+        if lane.as_committed:
             for each, last in intended.closed_at.items():
                 write_receipts(resources, origin, each, last)
         try:
             lane.snapshot.append_reset(intended, origin)
             # Decided: any later attempt, here or after a crash, leads to the same offsets.
-            target = ToIntended(intended, target.read)
+            target = ToIntended(intended, target.trust)
             reach("reset intended")
-            _close(resources, lane, [*lane.unfenced, *intended.closes])
+            _close(resources, standing, [*lane.unfenced, *intended.closes])
         except CommitConflict:
             log.info("%s: commit conflict; deciding again", resources.spec.pipeline)
             if not resources.data.snapshot().closed(intended.closes[0]):
@@ -238,9 +209,11 @@ def _write_done(resources: PipelineResources, generation: int, origin: Origin) -
     )
 
 
-def _close(resources: PipelineResources, lane: LaneState, closed: Sequence[BatchSequence]) -> None:
+def _close(
+    resources: PipelineResources, standing: Standing, closed: Sequence[BatchSequence]
+) -> None:
     """Write the fences and read them back: success means nothing. Raises CommitConflict."""
-    require_fencing(lane).close(closed, resources.clock.now())
+    standing.fencing.close(closed, resources.clock.now())
     data = resources.data.snapshot()
     if not all(data.closed(each) for each in closed):
         raise CommitConflict(f"{data.uri}: the fence was overwritten by another commit")

@@ -25,14 +25,15 @@ from sluice.protocol.settle.write_receipts import (
 log = logging.getLogger(__name__)
 
 
-def can_count(resources: PipelineResources, lane: LaneState, batch: Batch) -> bool:
-    """Whether a batch without a receipt adds up, and leaves no doubt; nothing is written."""
+def receipt_of(resources: PipelineResources, state: LaneState, batch: Batch) -> Receipt | None:
+    """The receipt that a batch can get; None unless it adds up, and leaves no doubt."""
+    accept = acceptance(resources.spec.data_loss, batch.sequence.lane)
     try:
-        _count(resources, lane, batch)
+        doubt_about_topics(resources, batch, decided=False)
+        return with_earlier_losses(state, count_batch(resources, state, batch, accept))
     except (GapUnexplained, ResetNeeded) as problem:
         log.warning("%s: is not counted, and read again: %s", batch, problem)
-        return False
-    return True
+        return None
 
 
 def write_closed_receipts(resources: PipelineResources, closing: Reset, origin: Origin) -> None:
@@ -67,18 +68,13 @@ def _write_next(
     """Write the next receipt of a sequence; False where none is due, or can be written."""
     state = read_unchecked(resources).with_resets((*closing.earlier, closing))
     due = state.snapshot.batches(sequence, state.snapshot.settled(sequence) + 1, last=last)[:1]
-    if not due or not can_count(resources, state, due[0]):
+    receipt = receipt_of(resources, state, due[0]) if due else None
+    if receipt is None:
         return False
     try:
-        state.snapshot.append_receipt(_count(resources, state, due[0]), origin)
+        state.snapshot.append_receipt(receipt, origin)
     except CommitConflict:
         if resources.offsets.snapshot().settled(sequence) < due[0].number:
             raise
     log.info("%s: settled, as the table holds it", due[0])
     return True
-
-
-def _count(resources: PipelineResources, state: LaneState, batch: Batch) -> Receipt:
-    accept = acceptance(resources.spec.data_loss, batch.sequence.lane)
-    doubt_about_topics(resources, batch, decided=False)
-    return with_earlier_losses(state, count_batch(resources, state, batch, accept))

@@ -5,53 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from sluice.errors import SettingsError
 from sluice.offsets.batches import Batch, Cursor
-from sluice.offsets.resets import LANES, Reset
-from sluice.operations.reset.closed_receipts import can_count
-from sluice.operations.reset.held_position import held_position, is_as_committed
+from sluice.offsets.resets import CursorMove, Reset
 from sluice.operations.reset.logs_of_kept_rows import require_logs_of_kept_rows
+from sluice.operations.reset.standing import HeldPosition, Standing
 from sluice.operations.reset.targets import Target
 from sluice.positions.position import keep_cursor, require_rows_below
-from sluice.progress.lane_state import LaneState
-from sluice.progress.lanes import ReadLane
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.plan.doubts import require_due_decided
 from sluice.protocol.plan.start import PositionAnswers
-from sluice.tables.fence import Fencing
 
 
-def decide_reset(resources: PipelineResources, target: Target, reason: str) -> Reset:
+def decide(resources: PipelineResources, standing: Standing, target: Target, reason: str) -> Reset:
     """The reset that would be written now. Raises as `preview_reset` does."""
-    return decide(resources, target.read(resources), target, reason)
-
-
-def decide(resources: PipelineResources, lane: LaneState, target: Target, reason: str) -> Reset:
-    fencing = require_fencing(lane)
-    position = held_position(lane, lambda batch: can_count(resources, lane, batch))
-    ask = PositionAnswers(resources)
+    lane, fencing = standing.forward, standing.fencing
+    position, ask = standing.position, PositionAnswers(resources)
     held = _with_known_ends(position.held, lane.unfinished)
     moves = {**keep_cursor(held), **target.moves(position, ask)}
     require_rows_below(lane.pipeline, moves, position.cursor, position.held)
     cluster = target.cluster_id(position, ask)
     if target.asks_kafka and cluster == position.cluster_id:
-        require_logs_of_kept_rows(resources, lane, position, moves)
-    old = {partition: planned.offsets.end for partition, planned in position.cursor.items()}
-    # What is read again below it is replaced, whoever has written the rows that are there.
-    old |= {at: end for at, end in position.reached.items() if end > old[at]}
-    anew = {
-        at
-        for at, planned in position.cursor.items()
-        if at in moves and moves[at].after.topic_id != planned.topic_id
-    }
+        require_logs_of_kept_rows(resources, standing, moves)
     return Reset(
         pipeline=lane.pipeline,
         generation=lane.generation + 1,
         closed_at=position.last,
-        cursor=tuple(
-            replace(each, before=old.get(partition), anew=partition in anew)
-            for partition, each in sorted(moves.items())
-        ),
+        cursor=tuple(_from_there(position, each) for _, each in sorted(moves.items())),
         cluster_id=cluster,
         data_version=fencing.version,
         reason=reason,
@@ -59,6 +38,16 @@ def decide(resources: PipelineResources, lane: LaneState, target: Target, reason
         earlier=position.moved,
         towards=target.towards,
     )
+
+
+def _from_there(position: HeldPosition, moved: CursorMove) -> CursorMove:
+    """A move with the cursor before it, and whether that is of another topic of the name."""
+    last = position.cursor.get(moved.partition)
+    if last is None:
+        return moved
+    # What is read again below it is replaced, whoever has written the rows that are there.
+    before = max(last.offsets.end, position.reached.get(moved.partition, 0))
+    return replace(moved, before=before, anew=moved.after.topic_id != last.topic_id)
 
 
 def _with_known_ends(held: Cursor, closed: Iterable[Batch]) -> Cursor:
@@ -76,20 +65,9 @@ def _with_known_ends(held: Cursor, closed: Iterable[Batch]) -> Cursor:
     return found
 
 
-def require_decided(resources: PipelineResources, read: ReadLane, *, record: bool) -> None:
+def require_decided(resources: PipelineResources, standing: Standing, *, record: bool) -> None:
     """Raises BatchInDoubt before anything is said about a target: none decides about a batch."""
-    for name in LANES:
-        lane = read(resources, name)
+    for lane in (standing.forward, standing.backfill):
         # What a RESTORE has undone is read again, and needs no decision.
-        if is_as_committed(lane):
+        if lane.as_committed:
             require_due_decided(resources, lane, record=record)
-
-
-def require_fencing(lane: LaneState) -> Fencing:
-    fencing = lane.data.fencing()
-    if fencing is None:
-        raise SettingsError(
-            f"{lane.pipeline}: there is no data table yet, so there is nothing to reset."
-            " The first run creates it; until there is a plan, `start` in the spec decides."
-        )
-    return fencing

@@ -14,10 +14,9 @@ from sluice.offsets.losses import Loss
 from sluice.offsets.origin import Origin
 from sluice.offsets.range_columns import OffsetScope, RangeColumns
 from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition, without
-from sluice.offsets.resets import Reset
+from sluice.offsets.resets import Reset, sequences_up_to
 from sluice.positions.position import cursor_at
 from sluice.progress.committed import committed_ranges
-from sluice.progress.held_batches import claimed_ends
 from sluice.progress.lacking_rows import lacking_but_for, to_be_read
 from sluice.progress.lane_state import LaneState
 
@@ -31,7 +30,8 @@ def left_behind(state: LaneState, closing: Reset, origin: Origin) -> list[Loss]:
     unread = dict(_left(known, closing))
     if not unread:
         return []
-    settled = {e.sequence: (1, state.snapshot.settled(e.sequence)) for e in claimed_ends(known)}
+    sequences = sequences_up_to(known.pipeline, known.generation)
+    settled = {each: (1, state.snapshot.settled(each)) for each in sequences}
     once = state.snapshot.columns.ranges("committed", settled)
     followed = {(each.topic_id, at) for at, each in closing.by_partition.items()}
     left = {place: at for place, at in once.places if (place.topic_id, at) not in followed}

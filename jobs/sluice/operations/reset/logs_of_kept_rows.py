@@ -5,7 +5,7 @@ from __future__ import annotations
 from sluice.offsets.batches import Cursor, PlannedRange, of_topics_there
 from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.ranges import TopicPartition
-from sluice.operations.reset.held_position import HeldPosition
+from sluice.operations.reset.standing import Standing
 from sluice.positions.position import Moves
 from sluice.progress.lane_state import LaneState
 from sluice.progress.resources import PipelineResources
@@ -20,12 +20,13 @@ from sluice.protocol.plan.log_identity import compare_logs, known_fingerprints
 
 
 def require_logs_of_kept_rows(
-    resources: PipelineResources, lane: LaneState, position: HeldPosition, moves: Moves
+    resources: PipelineResources, standing: Standing, moves: Moves
 ) -> None:
     """Raises ResetNeeded where rows would stay that were read from another log than is there.
 
     A cursor that moves back on such a log may: to where an earlier batch shows that it is the same.
     """
+    lane, position = standing.forward, standing.position
     after = {each: moved.after for each, moved in moves.items()}
     state = resources.kafka.state(resources.spec)
     there = of_topics_there(position.held, state.logs)

@@ -7,16 +7,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from sluice.offsets.batches import Batch
-from sluice.offsets.partition_log import Logs, PartitionLog
+from sluice.offsets.partition_log import PartitionLog
 from sluice.offsets.quarantined import RecordState
 from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.ranges import TopicIdPartition, TopicPartition
 from sluice.offsets.resets import CursorMove, Reset, closed_unread, undone_backfills
+from sluice.operations.reset.decision import decide, require_decided
+from sluice.operations.reset.standing import Standing, read_standing
+from sluice.operations.reset.targets import Target, ToIntended
 from sluice.progress.erased import Erased
-from sluice.progress.held_batches import claimed_ends
-from sluice.progress.interrupted import erased_by, onwards
+from sluice.progress.interrupted import GIVEN_UP, erased_by, onwards, require_none_erased_since
 from sluice.progress.lane_state import LaneState
-from sluice.progress.lanes import ReadLane, unfinished_batches
 from sluice.progress.quarantined_records import read_quarantined
 from sluice.progress.resources import PipelineResources
 
@@ -102,11 +103,16 @@ def described(intended: Reset) -> str:
     return "\n".join([f"  generation {intended.generation}, after {last}", *moves])
 
 
-def preview_of(
-    resources: PipelineResources, lane: LaneState, intended: Reset, logs: Logs, read: ReadLane
-) -> Preview:
-    """Count the rows that the reset affects; nothing is written."""
-    again = read_again(lane, intended)
+def preview_reset(resources: PipelineResources, target: Target) -> Preview:
+    """What a reset would do; nothing is written.
+
+    Raises SettingsError for a pipeline without a data table, and what the target raises.
+    """
+    standing = read_standing(resources, target.trust)
+    require_decided(resources, standing, record=False)
+    intended = decide(resources, standing, target, reason="")
+    logs = resources.kafka.state(resources.spec).logs
+    lane, again = standing.forward, read_again(standing, intended)
     rows = lane.data.row_counts(again) if again.places else {}
     quarantined = _live_quarantine(resources, lane, again) if again.places else {}
     return Preview(
@@ -119,15 +125,32 @@ def preview_of(
             )
             for each in intended.cursor
         },
-        unfinished_batches(resources, read),
+        standing.unfinished,
         erased_by(lane, intended),
-        tuple(undone_by(lane, intended)),
+        tuple(undone_by(standing, intended)),
+        _finished_first(resources, standing),
     )
 
 
-def read_again(lane: LaneState, intended: Reset) -> OffsetScope:
+def _finished_first(resources: PipelineResources, standing: Standing) -> Reset | None:
+    """The interrupted reset that is finished first, if it still can be."""
+    lane = standing.forward
+    pending = lane.resets.interrupted
+    if pending is None or lane.data.closed(pending.closes[0]):
+        return pending
+    again = ToIntended(pending)
+    try:
+        again.trust(lane)
+        intended = decide(resources, standing, again, pending.reason)
+        require_none_erased_since(lane, intended, pending)
+    except GIVEN_UP:
+        return None
+    return pending
+
+
+def read_again(standing: Standing, intended: Reset) -> OffsetScope:
     """The offsets from which the new generation reads what was read before."""
-    reached = lane.closed_by(intended).reach.ends
+    reached = standing.forward.closed_by(intended).reach.ends
     return OffsetScope.of_ranges(
         {
             each.after.place: [onwards(each)]
@@ -137,12 +160,12 @@ def read_again(lane: LaneState, intended: Reset) -> OffsetScope:
     )
 
 
-def undone_by(lane: LaneState, intended: Reset) -> Iterator[Batch]:
+def undone_by(standing: Standing, intended: Reset) -> Iterator[Batch]:
     """The committed batches of the backfill lane that will not count any more."""
-    claimed = {each.sequence: each.last for each in claimed_ends(lane)}
     for closing in (*intended.earlier, intended):
         sequence, first = replace(closing.closes[0], lane="backfill"), closing.closed_at["backfill"]
-        yield from lane.snapshot.batches(sequence, first + 1, last=claimed[sequence])
+        last = standing.claimed[sequence]
+        yield from standing.forward.snapshot.batches(sequence, first + 1, last=last)
 
 
 def _live_quarantine(

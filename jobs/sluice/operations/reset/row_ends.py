@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from sluice.offsets.batches import BatchSequence, Cursor, PlannedRange
 from sluice.offsets.ranges import OffsetRange, TopicPartition, without
 from sluice.positions.position import cursor_at
-from sluice.progress.standing import RecordedBatch
+from sluice.progress.recorded_batches import RecordedBatch
 
 Place = tuple[str, TopicPartition]
 """A partition by its topic id."""

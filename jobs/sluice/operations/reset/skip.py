@@ -19,8 +19,7 @@ from sluice.offsets.origin import Origin
 from sluice.offsets.plan import Plan
 from sluice.offsets.resets import require_as_previewed
 from sluice.operations.reset.close_generation import finish_reset, start_generation
-from sluice.operations.reset.decision import decide_reset
-from sluice.operations.reset.held_position import held_position
+from sluice.operations.reset.decision import decide
 from sluice.operations.reset.skip_rules import (
     Skip,
     merge_skips,
@@ -28,11 +27,12 @@ from sluice.operations.reset.skip_rules import (
     skip_losses,
     still_ahead,
 )
+from sluice.operations.reset.standing import read_standing
 from sluice.operations.reset.targets import to_table
-from sluice.progress.lane_state import LaneState
-from sluice.progress.lanes import read_lane, unfinished_batches
+from sluice.progress.lane_state import LaneState, require_trusted
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
+from sluice.progress.unaltered import check_data_table
 from sluice.protocol.plan.doubts import require_due_decided
 from sluice.protocol.plan.start import PositionAnswers
 from sluice.protocol.plan.write_plan import next_plan, write_plan
@@ -49,7 +49,9 @@ def preview_skip(
 
     Raises SettingsError for offsets that cannot be skipped, and what planning and resetting raise.
     """
-    lane = read_lane(resources)
+    standing = read_standing(resources, require_trusted)
+    lane = standing.forward
+    check_data_table(lane)
     recorded = {each.offsets: each for each in _recorded_skips_of(lane.snapshot, lane.sequence)}
     requested = {
         at: offset for at, offset in positions.items() if one_offset(at, offset) not in recorded
@@ -58,16 +60,16 @@ def preview_skip(
         known = tuple(recorded[one_offset(at, offset)] for at, offset in sorted(positions.items()))
         return Skip(lane.pipeline, Plan(()), known, done=True)
     require_due_decided(resources, lane, record=False)
-    position, pending = held_position(lane), lane.resets.interrupted
-    logs = PositionAnswers(resources).logs(position.cluster_id)
-    new = skip_losses(requested, position.cursor, logs, actor, reason)
-    skips = merge_skips(still_ahead(_all_recorded(lane), position.cursor), new)
+    cursor, pending = standing.cursor, lane.resets.interrupted
+    logs = PositionAnswers(resources).logs(lane.history.cluster_id)
+    new = skip_losses(requested, cursor, logs, actor, reason)
+    skips = merge_skips(still_ahead(_all_recorded(lane), cursor), new)
     unfinished: tuple[Batch, ...] = ()
     intended = None
     if lane.unfinished:
-        unfinished = unfinished_batches(resources)
+        unfinished = standing.unfinished
         named = ", ".join(f"{each.offsets.partition}@{each.offsets.start}" for each in new)
-        intended = decide_reset(resources, to_table, f"skip of {named}: {reason}")
+        intended = decide(resources, standing, to_table, f"skip of {named}: {reason}")
         lane = lane.closed_by(intended)
     plan = next_plan(resources, lane, resources.kafka.state(resources.spec), skips)
     return Skip(lane.pipeline, plan, skips, unfinished, intended, pending)

@@ -19,7 +19,7 @@ from sluice.offsets.notation import (
 from sluice.offsets.partition_log import Logs
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.resets import Reset
-from sluice.operations.reset.held_position import HeldPosition
+from sluice.operations.reset.standing import HeldPosition, Trust
 from sluice.positions.names import TARGETS
 from sluice.positions.policies import AtGroup, AtMoment, AtOffsets, Earliest, Latest, Shifted
 from sluice.positions.position import (
@@ -31,8 +31,7 @@ from sluice.positions.position import (
     keep_cursor,
     require_partitions,
 )
-from sluice.progress.lane_state import read_known_table, read_unchecked
-from sluice.progress.lanes import ReadLane
+from sluice.progress.lane_state import LaneState, require_trusted
 
 
 class ResetQuestions(Questions, Protocol):
@@ -46,13 +45,13 @@ class ResetQuestions(Questions, Protocol):
 
 
 class Target(Protocol):
-    """Where a reset moves the cursor; `read` is how it reads the state it decides on.
+    """Where a reset moves the cursor.
 
     `towards` names a target that moves with the log; it is empty for one that stands still.
     """
 
     @property
-    def read(self) -> ReadLane:
+    def trust(self) -> Trust:
         """Only what leads back to trust may decide on a data table that is not trusted."""
 
     @property
@@ -87,7 +86,7 @@ class ToPosition:
     scopes: tuple[Scope, ...] = ()
     towards: str = ""
     new_cluster: bool = False
-    read: ReadLane = read_unchecked
+    trust: Trust = require_trusted
     asks_kafka = True
 
     def cluster_id(self, held: HeldPosition, ask: ResetQuestions) -> str:
@@ -119,11 +118,19 @@ class ToPosition:
         return not self.scopes or any(partition in scope for scope in self.scopes)
 
 
+def _require_known(lane: LaneState) -> None:
+    """The data table may have been put back, or have forgotten transaction ids.
+
+    Raises TableRefused where another one is in its place, or the offsets table is the older one.
+    """
+    lane.known.require_known(lane.data)
+
+
 @dataclass(frozen=True)
 class ToTable:
     """Where the rows of a restored data table end, or of one put back. Does not contact Kafka."""
 
-    read: ReadLane = read_known_table
+    trust: Trust = _require_known
     towards = ""
     asks_kafka = False
 
@@ -141,7 +148,7 @@ class ToIntended:
     """The cursor that a reset already decided on. Does not contact Kafka."""
 
     reset: Reset
-    read: ReadLane = read_unchecked
+    trust: Trust = require_trusted
     towards = ""
     asks_kafka = False
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from sluice.offsets.batches import BatchSequence, Lane, Mode
 from sluice.operations.reset.row_ends import read_again, row_ends
-from sluice.progress.standing import RecordedBatch, standing_ends
+from sluice.progress.recorded_batches import RecordedBatch, standing_ends
 
 from tests.unit.builders import batch, offsets, partition, planned, sequence
 

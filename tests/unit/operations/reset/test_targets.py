@@ -8,7 +8,7 @@ import pytest
 from sluice.errors import ResetNeeded, SettingsError
 from sluice.offsets.notation import parse_scope
 from sluice.offsets.partition_log import Logs
-from sluice.operations.reset.held_position import HeldPosition
+from sluice.operations.reset.standing import HeldPosition
 from sluice.operations.reset.targets import Target, named_target, shift_by, to_latest, to_table
 from sluice.positions.names import SKIP, TARGETS
 from sluice.positions.position import cursor_at

@@ -1,4 +1,4 @@
-"""Standing batches: those that are in the data table by its own log, whatever was recorded."""
+"""Recorded batches: which of them stand in the data table by its own log."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sluice.offsets.batches import Batch, BatchSequence
 from sluice.progress.committed import first_batches
-from sluice.progress.held_batches import claimed_ends
+from sluice.progress.held_batches import Ends
 from sluice.progress.lane_state import LaneState
 from sluice.progress.sequence_end import SequenceEnd
 from sluice.tables.foreign_commits import (
@@ -40,16 +40,16 @@ class RecordedBatch:
         return self.batch.sequence.lane == "forward"
 
 
-def recorded_batches(state: LaneState) -> list[RecordedBatch]:
+def recorded_batches(state: LaneState, claimed: Ends) -> list[RecordedBatch]:
     """Every planned batch that may have come or gone, in the order of generations and versions.
 
-    In a trusted table those that landed below everything that a RESTORE went back to are left out.
+    `claimed` is how far each sequence counts. In a trusted table those that landed below everything
+    that a RESTORE went back to are left out.
     """
     commits = state.data.commits()
     restores = restores_of(commits)
     log = _TableLog(_landed(commits), restores, state.data.version or 0, _last_lost(state, commits))
     above = min((to for _, to in restores), default=-1) if state.trusted else -1
-    claimed = {each.sequence: each.last for each in claimed_ends(state)}
     planned = [SequenceEnd(e, state.snapshot.planned(e), closed=False) for e in claimed]
     first = first_batches(state, planned, above)
     found = [
@@ -146,9 +146,7 @@ def _last_lost(state: LaneState, commits: Sequence[TableCommit]) -> int:
     return commits[0].version - 1 if commits else state.data.version or 0
 
 
-def standing_ends(
-    claimed: Mapping[BatchSequence, int], batches: Sequence[RecordedBatch]
-) -> Mapping[BatchSequence, int]:
+def standing_ends(claimed: Ends, batches: Sequence[RecordedBatch]) -> Ends:
     """The last batch of each sequence that stands, with all before it."""
     ends = dict(claimed)
     for each in sorted(batches, key=lambda each: each.batch.number):
