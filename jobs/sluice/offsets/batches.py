@@ -59,7 +59,7 @@ class PlannedRange:
     @property
     def place(self) -> TopicIdPartition:
         """The partition as rows name it."""
-        return TopicIdPartition(self.topic_id, self.offsets.partition.partition)
+        return self.offsets.partition.of(self.topic_id)
 
     @classmethod
     def of(cls, offsets: OffsetRange, log: PartitionLog) -> PlannedRange:

@@ -30,7 +30,7 @@ class Loss:
     @property
     def place(self) -> TopicIdPartition:
         """The partition as rows name it."""
-        return TopicIdPartition(self.topic_id, self.offsets.partition.partition)
+        return self.offsets.partition.of(self.topic_id)
 
     def __str__(self) -> str:
         return (

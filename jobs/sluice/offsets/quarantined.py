@@ -45,7 +45,7 @@ class QuarantinedRecord:
     @property
     def place(self) -> TopicIdPartition:
         """The partition as rows name it."""
-        return TopicIdPartition(self.topic_id, self.partition.partition)
+        return self.partition.of(self.topic_id)
 
     def __str__(self) -> str:
         return f"{self.partition}@{self.offset}"

@@ -18,6 +18,10 @@ class TopicPartition:
     def __str__(self) -> str:
         return f"{self.topic}[{self.partition}]"
 
+    def of(self, topic_id: str) -> TopicIdPartition:
+        """The same partition of a topic id."""
+        return TopicIdPartition(topic_id, self.partition)
+
 
 @dataclass(frozen=True, order=True)
 class OffsetRange:

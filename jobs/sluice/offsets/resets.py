@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
@@ -23,10 +23,12 @@ def both_lanes(sequence: BatchSequence) -> list[BatchSequence]:
     return [replace(sequence, lane=lane) for lane in LANES]
 
 
-def sequences_up_to(pipeline: str, generation: int) -> list[BatchSequence]:
-    """Both lanes of each generation up to this one, in order."""
+def sequences_up_to(
+    pipeline: str, generation: int, lanes: Sequence[Lane] = LANES
+) -> list[BatchSequence]:
+    """The lanes of each generation up to this one, in order."""
     numbers = range(1, generation + 1)
-    return [BatchSequence(pipeline, lane, number) for number in numbers for lane in LANES]
+    return [BatchSequence(pipeline, lane, number) for number in numbers for lane in lanes]
 
 
 @dataclass(frozen=True)

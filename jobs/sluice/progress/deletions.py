@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from sluice.offsets.batches import BatchSequence
 from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition
+from sluice.offsets.resets import sequences_up_to
 from sluice.offsets.row_offsets import NO_ROWS, Offsets, Rows
 from sluice.progress.erased import (
     Erased,
@@ -117,10 +117,7 @@ def _unmoved(
 
 def _only(lane: LaneState) -> Mapping[str, Sequence[OffsetRange]]:
     """The offsets that batches may change, of those that may not change all."""
-    sequences = [
-        BatchSequence(lane.pipeline, "backfill", generation + 1)
-        for generation in range(lane.generation)
-    ]
+    sequences = sequences_up_to(lane.pipeline, lane.generation, ["backfill"])
     found = lane.snapshot.columns.only(sequences)
     return {sequence.batch(number): only for (sequence, number), only in found.items()}
 

@@ -33,7 +33,7 @@ class RangeToReread:
     @property
     def place(self) -> TopicIdPartition:
         """The partition as rows name it."""
-        return TopicIdPartition(self.topic_id, self.offsets.partition.partition)
+        return self.offsets.partition.of(self.topic_id)
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ class LackingRows:
     @property
     def place(self) -> TopicIdPartition:
         """The same partition, as rows name it."""
-        return TopicIdPartition(self.topic_id, self.partition.partition)
+        return self.partition.of(self.topic_id)
 
     def losses(self, cause: LossCause, gone: Iterable[OffsetRange]) -> Iterator[Loss]:
         """A loss for each row, of more offsets the first ones that are gone."""

@@ -95,16 +95,15 @@ class LaneState:
     def reach(self) -> Reach:
         """What the forward lane has committed in the generations before; read only when needed."""
         found = NO_REACH
-        for generation in range(1, self.generation):
-            closed = BatchSequence(self.pipeline, "forward", generation)
+        for closed in sequences_up_to(self.pipeline, self.generation - 1, ["forward"]):
             numbers = {self.snapshot.planned(closed), self.resets.closed_at(closed)} - {0}
             batches = [
                 each
                 for number in numbers
                 for each in self.snapshot.batches(closed, number, last=number)
             ]
-            resets = self.resets.by_generation
-            found = found.with_generation(resets[generation + 1], batches, resets.get(generation))
+            resets, number = self.resets.by_generation, closed.generation
+            found = found.with_generation(resets[number + 1], batches, resets.get(number))
         return found
 
     def in_lane(self, lane: Lane) -> LaneState:

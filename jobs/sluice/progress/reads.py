@@ -25,9 +25,7 @@ def evidence_of(
 ) -> Evidence:
     """What batches and the quarantine table say about a partition; the caller adds the rest."""
     reads = committed.at(place)
-    at_place = [
-        each for each in losses if (each.topic_id, each.offsets.partition.partition) == place
-    ]
+    at_place = [each for each in losses if each.place == place]
     mine = [each for each in at_place if each.dropped_from is not None]
     lost = [each for each in at_place if each.dropped_from is None]
     return Evidence(

@@ -40,7 +40,7 @@ class NamedPlace:
     @property
     def place(self) -> TopicIdPartition:
         """The partition without its topic's name."""
-        return TopicIdPartition(self.topic_id, self.partition.partition)
+        return self.partition.of(self.topic_id)
 
 
 RunsByPlace = Mapping[NamedPlace, OffsetRuns]

@@ -14,7 +14,6 @@ import numpy as np
 from sluice.offsets.batches import BatchSequence
 from sluice.offsets.notation import parse_batch
 from sluice.offsets.range_columns import NumberedBatch, OffsetScope, RangeColumns
-from sluice.offsets.ranges import TopicIdPartition
 from sluice.offsets.resets import sequences_up_to
 from sluice.offsets.row_offsets import Mask
 from sluice.progress.held_batches import Ends
@@ -59,7 +58,7 @@ def aside_beside_copy(state: LaneState, names: Ends, rows: StoredRows) -> Ends:
         return {}
     here = _landed_here(state)
     apart = group_coordinates(state.quarantine.rows(COORDINATES.names))
-    ends = {TopicIdPartition(of, at.partition): end for (at, of), end in rows.ends.items()}
+    ends = {at.of(topic_id): end for (at, topic_id), end in rows.ends.items()}
     scope = OffsetScope.of_offsets({at: offsets for at, (offsets, _) in apart.places.items()})
     landed = state.data.coordinates_in(scope)
     held: dict[BatchSequence, int] = {}

@@ -112,7 +112,7 @@ def _find(resources: PipelineResources, kafka: KafkaState) -> tuple[FoundHistory
     try:
         state = read_untrusted(resources)
         state.snapshot.require_whole()
-        read_untrusted(resources, "backfill")
+        state.in_lane("backfill")  # Raises OffsetsDamaged as well.
         if state.trusted:
             return None, False
         found = find_history(state, kafka)

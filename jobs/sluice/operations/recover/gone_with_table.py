@@ -12,6 +12,7 @@ from sluice.offsets.loss_causes import LossCause, LossKind
 from sluice.offsets.losses import Loss
 from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.ranges import OffsetRange
+from sluice.offsets.resets import sequences_up_to
 from sluice.operations.recover.holes import Hole
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.plan.log_identity import with_former_topics
@@ -46,8 +47,8 @@ def _receipted(snapshot: OffsetsSnapshot, pipeline: str) -> Iterator[tuple[Offse
     doubt has none, and counts where a reset has closed its generation behind it.
     """
     resets = snapshot.resets()
-    generations = range(1, max(resets.by_generation, default=1) + 1)
-    sequences = [BatchSequence(pipeline, "forward", each) for each in generations]
+    newest = max(resets.by_generation, default=1)
+    sequences = sequences_up_to(pipeline, newest, ["forward"])
     last = {each: snapshot.settled(each) for each in sequences}
     closed = [each for each in sequences if each.generation + 1 in resets.by_generation]
     last |= {each: max(last[each], resets.closed_at(each)) for each in closed}

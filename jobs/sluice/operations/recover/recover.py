@@ -49,7 +49,7 @@ def recover(
     bring_back_kept(resources.offsets.uri)
     done = until_it_lands(
         resources,
-        lambda: _step(resources, reason, origin, bring_back_erased),
+        lambda: _carry_out(resources, reason, origin, bring_back_erased),
         f"{resources.spec.pipeline}: {{times}} another process wrote meanwhile. Pause the DAG, and"
         " run the recovery again.",
     )
@@ -57,7 +57,18 @@ def recover(
     return done
 
 
+def _carry_out(resources: PipelineResources, reason: str, origin: Origin, erased: bool) -> Recovery:
+    """Decide and do the next step, until nothing is left: some change what is decided on."""
+    sets_aside = False
+    while True:
+        found = _step(resources, reason, origin, erased)
+        sets_aside |= found.sets_aside
+        if found.done:
+            return replace(found, sets_aside=sets_aside)
+
+
 def _step(resources: PipelineResources, reason: str, origin: Origin, erased: bool) -> Recovery:
+    """What was decided, and whether that is `done`; else the tables are to be looked at anew."""
     decided_on = resources.offsets.snapshot().table_id
     found, state = decide(resources, reason, origin.actor)
     require_allowed(resources.spec.pipeline, found.coming_back, erased)
@@ -74,7 +85,7 @@ def _step(resources: PipelineResources, reason: str, origin: Origin, erased: boo
     if found.sets_aside:
         _set_aside(resources.offsets.uri, origin)
         reach("offsets set aside")
-        return replace(_step(resources, reason, origin, erased), sets_aside=True)
+        return found
     if found.opening is None or state is None:
         # Also where nothing is lacking but version 2 itself.
         resources.offsets.snapshot_to_write()
@@ -82,7 +93,7 @@ def _step(resources: PipelineResources, reason: str, origin: Origin, erased: boo
     if not state.snapshot.exists:
         # What is found is written against the version it was found at: so of two, one wins.
         resources.offsets.snapshot_to_write()
-        return _step(resources, reason, origin, erased)
+        return found
     _close(resources, state, found.closes)
     reach("recovery fenced")
     _close_quarantine(resources, state, found)

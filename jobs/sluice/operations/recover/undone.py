@@ -14,7 +14,7 @@ from sluice.offsets.losses import Loss
 from sluice.offsets.notation import parse_batch
 from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.range_columns import OffsetScope
-from sluice.offsets.ranges import OffsetRange, TopicIdPartition, without
+from sluice.offsets.ranges import OffsetRange, without
 from sluice.offsets.resets import Reset
 from sluice.operations.recover.found_history import FoundHistory
 from sluice.operations.recover.holes import Hole, skipped_before
@@ -70,7 +70,7 @@ def _above_unknown(found: FoundHistory, offsets: OffsetRange, topic_id: str) -> 
     """
     if found.state.data.last_lost < 0:
         return offsets
-    place = TopicIdPartition(topic_id, offsets.partition.partition)
+    place = offsets.partition.of(topic_id)
     aside = found.state.quarantine.ends_in(OffsetScope.whole([place])).get(place, 0)
     end = max(aside, found.rows.ends.get((offsets.partition, topic_id), 0))
     return replace(offsets, start=min(max(offsets.start, end), offsets.end))

@@ -46,4 +46,4 @@ def _shorter(lane: LaneState, state: KafkaState) -> Iterator[TopicIdPartition]:
     for (topic_id, at), end in lane.reach.ends.items():
         log = state.logs.get(at)
         if log is not None and log.topic_id == topic_id and log.end_offset < end:
-            yield TopicIdPartition(topic_id, at.partition)
+            yield at.of(topic_id)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sluice.offsets.batches import Batch, BatchSequence
+from sluice.offsets.batches import Batch
 from sluice.offsets.loss_causes import LossCause, LossKind
 from sluice.offsets.losses import Loss
 from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.ranges import OffsetRange, TopicIdPartition, without
+from sluice.offsets.resets import sequences_up_to
 from sluice.progress.committed import committed_ranges, losses_that_count
 from sluice.progress.lane_state import LaneState
 from sluice.progress.resources import PipelineResources
@@ -64,8 +65,7 @@ def undone_for_good(
 
 def _undone(lane: LaneState) -> Iterator[Batch]:
     """The batches that had landed, and before which a reset closed their generation."""
-    for generation in range(1, lane.generation):
-        closed = BatchSequence(lane.pipeline, "forward", generation)
+    for closed in sequences_up_to(lane.pipeline, lane.generation - 1, ["forward"]):
         last = lane.resets.closed_at(closed)
         for batch in lane.snapshot.batches(closed, last + 1, last=lane.snapshot.planned(closed)):
             if batch.number <= lane.snapshot.settled(closed) or lane.data.commit_of(batch):

@@ -13,7 +13,7 @@ from typing import Any
 from sluice.offsets.batches import BatchReference, BatchSequence
 from sluice.offsets.quantities import format_count
 from sluice.offsets.receipts import Receipt
-from sluice.offsets.resets import LANES
+from sluice.offsets.resets import sequences_up_to
 
 # What one announcement spells out: it is kept in the scheduler's database.
 MOST_BATCHES = 200
@@ -125,12 +125,8 @@ def _before(settled: Announced, work: BatchReference | None) -> Announced:
 
 def sequences_since(before: Announced, newest: BatchSequence) -> list[BatchSequence]:
     """The sequences that may have news: both lanes of each generation since."""
-    generations = range(before.generation, newest.generation + 1)
-    return [
-        replace(newest, lane=lane, generation=generation)
-        for generation in generations
-        for lane in LANES
-    ]
+    every = sequences_up_to(newest.pipeline, newest.generation)
+    return [each for each in every if each.generation >= before.generation]
 
 
 def due(before: Announced, settled: Mapping[BatchSequence, int]) -> list[tuple[BatchSequence, int]]:
