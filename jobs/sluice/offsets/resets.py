@@ -206,13 +206,11 @@ class Resets:
 
     def lowered(self, last: Mapping[BatchSequence, int]) -> Iterator[Reset]:
         """The resets behind which the table was put back, closed where its rows end."""
-        for _, each in sorted(self.by_generation.items()):
-            ends = {
-                closed.lane: min(at := each.closed_at[closed.lane], last.get(closed, at))
-                for closed in each.closes
-            }
-            if ends != each.closed_at:
-                yield replace(each, closed_at=ends)
+        closes = (closed for each in self.by_generation.values() for closed in each.closes)
+        known = [each for each in closes if each in last]
+        return self.closed_elsewhere(
+            {each: min(last[each], self.closed_at(each)) for each in known}
+        )
 
 
 def closed_unread(unfinished: Iterable[Batch]) -> Iterator[str]:

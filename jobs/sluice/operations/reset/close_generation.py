@@ -31,7 +31,7 @@ from sluice.operations.reset.repeats import Repetition, find_repetition
 from sluice.operations.reset.standing import Standing, read_standing
 from sluice.operations.reset.targets import Target, ToIntended
 from sluice.progress.interrupted import GIVEN_UP, require_none_erased_since
-from sluice.progress.lane_state import read_unchecked
+from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
 from sluice.protocol.settle.mirror import mirror
@@ -66,9 +66,7 @@ def reset(
             log.info("%s: already done: generation %d is open", newest.pipeline, newest.generation)
             mirror(resources)
             return newest
-        if not as_previewed and newest.reason == reason:
-            standing = read_standing(resources, target.trust)
-            repeats = find_repetition(resources, standing, target, newest)
+        repeats = None if as_previewed else find_repetition(resources, target, reason, newest)
     if finished is not None and not repeats:
         raise PreviewOutdated(
             f"{finished.pipeline}: an interrupted reset ({finished.reason}) was finished just now,"
@@ -139,10 +137,7 @@ def start_generation(
             require_none_erased_since(lane, intended, target.reset, bring_back_erased)
         else:
             confirm(standing, intended, as_previewed, bring_back_erased)
-        # A receipt says that every commit below it was judged: not yet, where one is a RESTORE.
-        if lane.as_committed:
-            for each, last in intended.closed_at.items():
-                write_receipts(resources, origin, each, last)
+        _settle(resources, lane, intended, origin)
         try:
             lane.snapshot.append_reset(intended, origin)
             # Decided: any later attempt, here or after a crash, leads to the same offsets.
@@ -158,6 +153,16 @@ def start_generation(
         return _finished(resources, intended, origin)
 
     return until_it_lands(resources, close, _CROSSED.format(pipeline=resources.spec.pipeline))
+
+
+def _settle(resources: PipelineResources, lane: LaneState, intended: Reset, origin: Origin) -> None:
+    """Write the receipts that are due.
+
+    One says that every commit below it was judged: not yet, where one is a RESTORE.
+    """
+    if lane.as_committed:
+        for each, last in intended.closed_at.items():
+            write_receipts(resources, origin, each, last)
 
 
 def _finished(resources: PipelineResources, intended: Reset, origin: Origin) -> Reset:

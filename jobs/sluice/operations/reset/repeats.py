@@ -7,7 +7,7 @@ from enum import Enum
 
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.resets import Reset
-from sluice.operations.reset.standing import HeldPosition, Standing
+from sluice.operations.reset.standing import HeldPosition, read_standing
 from sluice.operations.reset.targets import Target
 from sluice.positions.position import Moves, cursor_at, keep_cursor
 from sluice.progress.resources import PipelineResources
@@ -22,14 +22,17 @@ class Repetition(Enum):
 
 
 def find_repetition(
-    resources: PipelineResources, standing: Standing, target: Target, newest: Reset
+    resources: PipelineResources, target: Target, reason: str, newest: Reset
 ) -> Repetition | None:
-    """Whether a target leads to the offsets of the newest reset, which had the same reason.
+    """Whether a target, with the same reason, leads to the offsets of the newest reset.
 
     A relative target does so from where the cursor was before, any other from anywhere. None if it
     leads elsewhere, or would leave the cursor where it is now.
     """
-    position, ask = standing.position, PositionAnswers(resources)
+    if newest.reason != reason:
+        return None
+    position = read_standing(resources, target.trust).position
+    ask = PositionAnswers(resources)
     starts = _starts(position, target.moves(position, ask))
     if starts == newest.starts:
         return Repetition.FROM_HERE
