@@ -83,9 +83,9 @@ def a_batch_without_rows(stage: Stage) -> None:
 
 @story(format=FORM)
 def undecodable_records(stage: Stage) -> None:
-    reading = stage.attempt(1, (3, 0, 24), (0, 0, 2))
-    stage.land(reading)
-    stage.set_aside(reading)
+    attempt = stage.attempt(1, (3, 0, 24), (0, 0, 2))
+    stage.land(attempt)
+    stage.set_aside(attempt)
     again = stage.attempt(1, (3, 0, 24), (0, 0, 2), attempt="second", ticket=1)
     stage.set_aside(again)
     stage.land_decodable(again, undecodable=len(BAD))
@@ -125,8 +125,8 @@ def rows_that_are_replaced_in_partitions(stage: Stage) -> None:
 
 @story()
 def rows_where_the_log_has_markers(stage: Stage) -> None:
-    reading = stage.attempt(1, (0, 0, 10))
-    stage.land(reading)
+    attempt = stage.attempt(1, (0, 0, 10))
+    stage.land(attempt)
     # Offsets 10 and 11 are an aborted transaction's, 12 is its marker.
     rows = DeltaTable(stage.trips.data).to_pyarrow_table().slice(0, 2)
     at = rows.schema.get_field_index("_offset")
@@ -156,9 +156,9 @@ def columns_comments_and_properties_that_come_later(stage: Stage) -> None:
 
 @story(format=FORM)
 def upkeep(stage: Stage) -> None:
-    reading = stage.attempt(1, (3, 0, 24), (0, 0, 4))
-    stage.set_aside(reading)
-    stage.land_decodable(reading)
+    attempt = stage.attempt(1, (3, 0, 24), (0, 0, 4))
+    stage.set_aside(attempt)
+    stage.land_decodable(attempt)
     stage.land(stage.attempt(2, (0, 4, 10)))
     place = OffsetRange(TopicPartition(stage.topic, 3), 0, 7)
     mine = BatchOffsets("forward-1-1", TOPIC_ID, place)

@@ -77,29 +77,29 @@ class Stage:
         taken = Ticket(sequence.quarantine_app_id, 2**20 * number + 2 * ticket, moment)
         return BatchAttempt(batch, tuple(found), attempt, words, False, spec, taken)
 
-    def land(self, reading: BatchAttempt) -> None:
+    def land(self, attempt: BatchAttempt) -> None:
         with self.lake() as lake:
             lake.prepare()
             try:
-                lake.land(reading)
+                lake.land(attempt)
             except Undecodable as stopped:
                 self.said.append(str(stopped))
 
-    def set_aside(self, reading: BatchAttempt) -> QuarantineResult | None:
+    def set_aside(self, attempt: BatchAttempt) -> QuarantineResult | None:
         with self.lake() as lake:
             lake.prepare_quarantine()
             try:
-                found = lake.quarantine(reading)
+                found = lake.quarantine(attempt)
             except CommitConflict as late:
                 self.said.append(str(late))
                 return None
         self.said.append(found)
         return found
 
-    def land_decodable(self, reading: BatchAttempt, undecodable: int = 0) -> None:
+    def land_decodable(self, attempt: BatchAttempt, undecodable: int = 0) -> None:
         with self.lake() as lake:
             lake.prepare()
-            lake.land_decodable(replace(reading, undecodable=undecodable))
+            lake.land_decodable(replace(attempt, undecodable=undecodable))
 
     def observed(self) -> Told:
         quarantine = self.trips.warehouse / "trips__quarantine"

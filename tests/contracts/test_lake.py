@@ -110,14 +110,14 @@ MEETINGS = {
 
 def outcome(stage: Stage, meeting: Meeting) -> str | None:
     stage.land(stage.attempt(1, (0, 0, 10)))
-    readings: dict[str, BatchAttempt] = {
+    attempts: dict[str, BatchAttempt] = {
         "append": stage.attempt(2, (0, 10, 16)),
         "replace": stage.attempt(1, (0, 3, 8), mode="replace", lane="backfill"),
     }
     table = stage.trips.data
     with coming_between(stage, meeting.comes(stage), table) as beside:
         try:
-            beside.land(readings[meeting.write])
+            beside.land(attempts[meeting.write])
         except CommitConflict as refused:
             return str(refused)
     return None
@@ -197,7 +197,7 @@ class _Wrapped:
     def __enter__(self) -> Lake:
         lake = self._found.__enter__()
         land = lake.land
-        object.__setattr__(lake, "land", lambda reading: land(self._change(reading)))
+        object.__setattr__(lake, "land", lambda attempt: land(self._change(attempt)))
         return lake
 
     def __exit__(self, *problem: Any) -> None:

@@ -241,8 +241,8 @@ SEEN_BY_ORACLE = (
     _mutation(
         "keeps no row where only one record is gone",
         "lake/batch_commit.py",
-        "if again.count() == span_of(reading.ranges):",
-        "if again.count() >= span_of(reading.ranges) - 1:",
+        "if again.count() == span_of(attempt.ranges):",
+        "if again.count() >= span_of(attempt.ranges) - 1:",
         "a backfill of a record that was compacted",
         4,
     ),

@@ -22,25 +22,25 @@ from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.tables.batch_commits import batch_metadata
 
 
-def append_batch(rows: DataFrame, uri: str, reading: BatchAttempt) -> None:
+def append_batch(rows: DataFrame, uri: str, attempt: BatchAttempt) -> None:
     """Make the one commit to the data table that carries the batch's transaction id and ranges.
 
     Delta silently skips the write if the batch is already committed (`hasBeenExecuted` in its
     DeltaCommand.scala): read the log afterwards.
     """
-    _commit_of(reading, rows).mode("append").option("mergeSchema", "true").save(uri)
+    _commit_of(attempt, rows).mode("append").option("mergeSchema", "true").save(uri)
 
 
 def retype_table(
-    stored: DataFrame, rows: DataFrame, uri: str, reading: BatchAttempt, spec: PipelineSpec
+    stored: DataFrame, rows: DataFrame, uri: str, attempt: BatchAttempt, spec: PipelineSpec
 ) -> None:
     """The same for a table without rows, which takes these rows' types.
 
     `stored` is the table. If another batch has landed in it meanwhile, the write fails: it reads
     the table as its transaction does, and what lands after that is a conflict to Delta.
     """
-    checked = rows.crossJoin(F.broadcast(_nothing_but_proof_of_no_rows(stored, reading)))
-    writer = _commit_of(reading, checked).mode("overwrite").option("overwriteSchema", "true")
+    checked = rows.crossJoin(F.broadcast(_nothing_but_proof_of_no_rows(stored, attempt)))
+    writer = _commit_of(attempt, checked).mode("overwrite").option("overwriteSchema", "true")
     if spec.partition_by:
         writer = writer.partitionBy(*spec.partition_by)
     if spec.cluster_by:
@@ -48,41 +48,39 @@ def retype_table(
     writer.save(uri)
 
 
-def _nothing_but_proof_of_no_rows(stored: DataFrame, reading: BatchAttempt) -> DataFrame:
+def _nothing_but_proof_of_no_rows(stored: DataFrame, attempt: BatchAttempt) -> DataFrame:
     """One row without columns; whoever reads it fails if the table has rows."""
     counted = stored.agg(F.count(F.lit(1)).alias("rows"))
-    landed = F.raise_error(F.lit(rows_landed_mark(reading.attempt)))
+    landed = F.raise_error(F.lit(rows_landed_mark(attempt.id)))
     return counted.where(F.when(counted["rows"] == 0, F.lit(True)).otherwise(landed)).select()
 
 
-def replace_batch(rows: DataFrame, uri: str, reading: BatchAttempt) -> None:
+def replace_batch(rows: DataFrame, uri: str, attempt: BatchAttempt) -> None:
     """The same in mode `replace`: one commit removes the ranges' old rows and adds these."""
     (
-        _commit_of(reading, rows)
+        _commit_of(attempt, rows)
         .mode("overwrite")
-        .option("replaceWhere", rows_in_ranges(reading))
+        .option("replaceWhere", rows_in_ranges(attempt))
         .option("mergeSchema", "true")
         .save(uri)
     )
 
 
-def _commit_of(reading: BatchAttempt, rows: DataFrame) -> DataFrameWriter:
+def _commit_of(attempt: BatchAttempt, rows: DataFrame) -> DataFrameWriter:
     """The writer of a commit that carries the batch's transaction id and ranges."""
-    batch = reading.batch
+    batch = attempt.batch
     return (
         rows.write.format("delta")
         .option("txnAppId", batch.sequence.app_id)
         .option("txnVersion", str(batch.number))
         .option(
             "userMetadata",
-            batch_metadata(
-                batch, reading.attempt, reading.fingerprints, reading.spec, reading.aside
-            ),
+            batch_metadata(batch, attempt.id, attempt.fingerprints, attempt.spec, attempt.aside),
         )
     )
 
 
-def append_quarantined(rows: DataFrame, uri: str, reading: BatchAttempt, ticket: Ticket) -> None:
+def append_quarantined(rows: DataFrame, uri: str, attempt: BatchAttempt, ticket: Ticket) -> None:
     """Add the attempt's rows to the quarantine table, with its ticket as the transaction.
 
     As with a batch, Delta silently skips what comes too late: read the log afterwards.
@@ -92,7 +90,7 @@ def append_quarantined(rows: DataFrame, uri: str, reading: BatchAttempt, ticket:
         .mode("append")
         .option("txnAppId", ticket.app_id)
         .option("txnVersion", str(ticket.number))
-        .option("userMetadata", batch_metadata(reading.batch, reading.attempt))
+        .option("userMetadata", batch_metadata(attempt.batch, attempt.id))
         .save(uri)
     )
 
@@ -120,7 +118,7 @@ def require_no_rows(stored: DataFrame, rows: DataFrame, uri: str) -> None:
 
 
 def undelivered(
-    spark: SparkSession, uri: str, reading: BatchAttempt, records: DataFrame
+    spark: SparkSession, uri: str, attempt: BatchAttempt, records: DataFrame
 ) -> DataFrame | None:
     """Where the ranges have rows whose records are not read again; None where all are.
 
@@ -133,9 +131,9 @@ def undelivered(
         records["partition"].alias("_partition"),
         records["offset"].alias("_offset"),
     )
-    if again.count() == span_of(reading.ranges):
+    if again.count() == span_of(attempt.ranges):
         return None
-    stored = spark.read.format("delta").load(uri).where(rows_in_ranges(reading)).select(*_PLACE)
+    stored = spark.read.format("delta").load(uri).where(rows_in_ranges(attempt)).select(*_PLACE)
     return stored.join(again, list(_PLACE), "left_anti").distinct().localCheckpoint()
 
 
@@ -156,16 +154,16 @@ def spans_of(places: DataFrame) -> dict[TopicPartition, list[Span]]:
 def rows_that_stay(
     spark: SparkSession,
     uri: str,
-    reading: BatchAttempt,
+    attempt: BatchAttempt,
     places: DataFrame,
     besides: Sequence[OffsetRange],
 ) -> DataFrame:
     """The ranges' rows at these places, but for some offsets."""
-    stored = spark.read.format("delta").load(uri).where(rows_in_ranges(reading))
+    stored = spark.read.format("delta").load(uri).where(rows_in_ranges(attempt))
     kept = stored.join(places, list(_PLACE), "left_semi")
-    if reading.batch.only is not None:
+    if attempt.batch.only is not None:
         # It takes them over as they are.
-        return kept.withColumn("_batch", F.lit(str(reading)))
+        return kept.withColumn("_batch", F.lit(str(attempt)))
     if not besides:
         return kept
     return kept.join(offsets_in(spark, besides, _PLACE), list(_PLACE), "left_anti")

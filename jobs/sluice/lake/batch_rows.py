@@ -31,40 +31,40 @@ QUARANTINE_COLUMNS = (
 
 
 def judged_by_rules(
-    decoded: DataFrame, spec: PipelineSpec, reading: BatchAttempt, rules: Sequence[TableRule]
+    decoded: DataFrame, spec: PipelineSpec, attempt: BatchAttempt, rules: Sequence[TableRule]
 ) -> DataFrame:
     """The records, with the rule of the table that each one's row breaks."""
     if not rules:
         return decoded.withColumn(BROKEN, F.lit(None).cast("string"))
     carried = Carried(decoded)
-    rows = _data(decoded, spec, reading, F.lit(str(reading)), carried.column)
+    rows = _data(decoded, spec, attempt, F.lit(str(attempt)), carried.column)
     return carried.judged(rows, rules)
 
 
-def data_rows(decoded: DataFrame, spec: PipelineSpec, reading: BatchAttempt) -> DataFrame:
+def data_rows(decoded: DataFrame, spec: PipelineSpec, attempt: BatchAttempt) -> DataFrame:
     """All records as rows of the data table; the pass fails at the first undecodable one."""
     error = error_of(spec)
     # What a record holds stays out of the text that Spark reports, and logs.
     reason = F.base64(F.encode(F.concat_ws(" ", _coordinates(), F.lit("-"), error), "UTF-8"))
-    told = F.concat(F.lit(f"{undecodable_mark(reading.attempt)} "), reason)
-    checked = F.when(error.isNull(), F.lit(str(reading))).otherwise(F.raise_error(told))
-    return _data(decoded, spec, reading, checked)
+    told = F.concat(F.lit(f"{undecodable_mark(attempt.id)} "), reason)
+    checked = F.when(error.isNull(), F.lit(str(attempt))).otherwise(F.raise_error(told))
+    return _data(decoded, spec, attempt, checked)
 
 
-def decodable_rows(decoded: DataFrame, spec: PipelineSpec, reading: BatchAttempt) -> DataFrame:
+def decodable_rows(decoded: DataFrame, spec: PipelineSpec, attempt: BatchAttempt) -> DataFrame:
     """The decodable records as rows of the data table; the others are left out."""
-    return _data(decoded.where(error_of(spec).isNull()), spec, reading, F.lit(str(reading)))
+    return _data(decoded.where(error_of(spec).isNull()), spec, attempt, F.lit(str(attempt)))
 
 
 def quarantine_rows(
-    decoded: DataFrame, spec: PipelineSpec, reading: BatchAttempt, at: datetime
+    decoded: DataFrame, spec: PipelineSpec, attempt: BatchAttempt, at: datetime
 ) -> DataFrame:
     """The undecodable records as rows of the quarantine table, all of one moment."""
     return decoded.where(error_of(spec).isNotNull()).select(
-        *_envelope(reading.batch),
+        *_envelope(attempt.batch),
         "value",
         error_of(spec).alias("error"),
-        F.lit(str(reading)).alias("_batch"),
+        F.lit(str(attempt)).alias("_batch"),
         F.timestamp_micros(F.lit(micros(at))).alias("quarantined_at"),
     )
 
@@ -77,11 +77,11 @@ def micros(moment: datetime) -> int:
 def _data(
     decoded: DataFrame,
     spec: PipelineSpec,
-    reading: BatchAttempt,
+    attempt: BatchAttempt,
     batch_column: Column,
     *beside: Column,
 ) -> DataFrame:
-    envelope = [*_envelope(reading.batch), F.col("value").isNull().alias("_tombstone")]
+    envelope = [*_envelope(attempt.batch), F.col("value").isNull().alias("_tombstone")]
     fields = [F.col(DECODED["value"])[each.name].alias(each.name) for each in spec.columns]
     keys = [
         F.col(DECODED["key"])[name.removeprefix(KEY_PREFIX)].alias(name)

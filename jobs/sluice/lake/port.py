@@ -37,7 +37,7 @@ class RecordsLeftOut(Exception):
 class BatchAttempt:
     """One attempt at a batch: the part of its ranges that Kafka still holds, and how to read it.
 
-    `attempt` goes into the commit and shows which of several attempts at a batch landed.
+    `id` goes into the commit and shows which of several attempts at a batch landed.
     `fingerprints` go there too: of the record before each range's end, None where unknown.
     `spec` too: what of it decides the rows.
     `compacts` says that Kafka may remove records from the middle while they are read.
@@ -50,7 +50,7 @@ class BatchAttempt:
 
     batch: Batch
     ranges: tuple[OffsetRange, ...]
-    attempt: str
+    id: str
     fingerprints: Mapping[TopicPartition, str | None] = field(default_factory=dict)
     compacts: bool = False
     spec: SpecEdition | None = None
@@ -114,7 +114,7 @@ class Lake(Protocol):
     def align(self) -> None:
         """Give the data table the properties and comments that the spec has now."""
 
-    def land(self, reading: BatchAttempt) -> None:
+    def land(self, attempt: BatchAttempt) -> None:
         """Commit the batch if all of it is decodable. Raises Undecodable, nothing committed.
 
         A replacement keeps the rows whose records are gone: where the log has neither record nor
@@ -125,14 +125,14 @@ class Lake(Protocol):
     def prepare_quarantine(self) -> None:
         """Create the quarantine table unless it exists."""
 
-    def quarantine(self, reading: BatchAttempt) -> QuarantineResult:
+    def quarantine(self, attempt: BatchAttempt) -> QuarantineResult:
         """Make the batch's undecodable records durable, with the ticket of the attempt.
 
         Rows of other attempts stay. Raises CommitConflict, nothing added, where the ticket is no
         longer the next one.
         """
 
-    def land_decodable(self, reading: BatchAttempt) -> None:
+    def land_decodable(self, attempt: BatchAttempt) -> None:
         """Commit the batch's decodable records; the others must already be in quarantine.
 
         Raises RecordsLeftOut and CommitConflict as `land` does.

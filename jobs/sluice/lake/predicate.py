@@ -13,12 +13,12 @@ from sluice.offsets.ranges import OffsetRange
 _FEW_RANGES = 16
 
 
-def rows_in_ranges(reading: BatchAttempt) -> str:
+def rows_in_ranges(attempt: BatchAttempt) -> str:
     """The predicate for the rows in the ranges, which exclude what Kafka no longer holds.
 
     By topic and topic id: the offsets of a recreated topic start again.
     """
-    ranges = sorted(each for each in reading.ranges if each.span)
+    ranges = sorted(each for each in attempt.ranges if each.span)
     by_topic = groupby(ranges, key=lambda each: each.partition.topic)
     terms = []
     for topic, found in by_topic:
@@ -27,7 +27,7 @@ def rows_in_ranges(reading: BatchAttempt) -> str:
             " OR ".join(map(_rows_of, mine)) if len(ranges) <= _FEW_RANGES else _rows_of_all(mine)
         )
         # Neither needs escaping: Kafka allows letters, digits, `.`, `_` and `-` in them.
-        topic_id = reading.batch.topic_ids[topic]
+        topic_id = attempt.batch.topic_ids[topic]
         terms.append(f"(_topic = '{topic}' AND _topic_id = '{topic_id}' AND ({rows}))")
     return " OR ".join(terms)
 

@@ -13,12 +13,12 @@ _SAMPLES = 5
 
 
 def samples_of(
-    spark: SparkSession, quarantine: str, reading: BatchAttempt, ticket: Ticket
+    spark: SparkSession, quarantine: str, attempt: BatchAttempt, ticket: Ticket
 ) -> tuple[str, ...]:
     """A line for each; `ticket` is the one that the attempt has added its records with."""
     rows = spark.read.format("delta").load(quarantine)
     at = F.timestamp_micros(F.lit(micros(ticket.at)))
-    mine = rows.where((rows["_batch"] == str(reading)) & (rows["quarantined_at"] == at))
+    mine = rows.where((rows["_batch"] == str(attempt)) & (rows["quarantined_at"] == at))
     # Not whole rows: Python has no year 10000, and a record's timestamp may be beyond it.
     told = mine.select("_topic", "_partition", "_offset", "error")
     return tuple(

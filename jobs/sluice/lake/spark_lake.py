@@ -91,73 +91,73 @@ class SparkLake:
         """Give the data table the properties and comments that the spec has now."""
         align_data_table(self._spark, self._data, self._spec)
 
-    def land(self, reading: BatchAttempt) -> None:
+    def land(self, attempt: BatchAttempt) -> None:
         """Commit the batch in one pass if all is decodable; otherwise raises Undecodable.
 
         But first the schemas are learnt that its records name, if some are not known yet.
         """
         try:
-            self._land(reading)
+            self._land(attempt)
         except Undecodable:
-            if not self._learn(reading):
+            if not self._learn(attempt):
                 raise
-            self.land(reading)
+            self.land(attempt)
 
-    def _land(self, reading: BatchAttempt) -> None:
+    def _land(self, attempt: BatchAttempt) -> None:
         try:
-            records = self._read_once(reading)
-            decoded = self._decode(records, reading)
-            self._commit(reading, records, data_rows(decoded, self._spec, reading))
+            records = self._read_once(attempt)
+            decoded = self._decode(records, attempt)
+            self._commit(attempt, records, data_rows(decoded, self._spec, attempt))
         except Exception as problem:
-            if reason := undecodable_reason(causes_of(problem), reading.attempt):
+            if reason := undecodable_reason(causes_of(problem), attempt.id):
                 raise Undecodable(reason) from None
             raise
 
-    def land_decodable(self, reading: BatchAttempt) -> None:
+    def land_decodable(self, attempt: BatchAttempt) -> None:
         """Commit the batch's decodable records; the others must already be in quarantine."""
-        records = self._read_once(reading)
-        decoded = self._decode(records, reading)
-        self._commit(reading, records, decodable_rows(decoded, self._spec, reading))
+        records = self._read_once(attempt)
+        decoded = self._decode(records, attempt)
+        self._commit(attempt, records, decodable_rows(decoded, self._spec, attempt))
 
     def prepare_quarantine(self) -> None:
         """Create the quarantine table unless it exists."""
         create_quarantine_table(self._spark, self._quarantine, self._spec)
 
-    def quarantine(self, reading: BatchAttempt) -> QuarantineResult:
+    def quarantine(self, attempt: BatchAttempt) -> QuarantineResult:
         """Make the batch's undecodable records durable, with the ticket of the attempt."""
-        ticket = reading.ticket
+        ticket = attempt.ticket
         assert ticket is not None, "the protocol gives it"
-        self._learn(reading)
+        self._learn(attempt)
         seen = Observation("seen")
-        decoded = self._decode(self._read(reading), reading).observe(
+        decoded = self._decode(self._read(attempt), attempt).observe(
             seen,
             F.count(F.lit(1)).alias("records"),
             F.count(error_of(self._spec)).alias("undecodable"),
         )
-        rows = quarantine_rows(decoded, self._spec, reading, ticket.at)
-        with naming_conflicts(reading.attempt), self._telling_pace(reading):
-            append_quarantined(rows, self._quarantine, reading, ticket)
+        rows = quarantine_rows(decoded, self._spec, attempt, ticket.at)
+        with naming_conflicts(attempt.id), self._telling_pace(attempt):
+            append_quarantined(rows, self._quarantine, attempt, ticket)
         # First: of a write that Delta has skipped nothing was seen, and one would wait for ever.
-        self._resources.quarantine.snapshot().require_added(ticket, reading.attempt)
+        self._resources.quarantine.snapshot().require_added(ticket, attempt.id)
         counts = seen.get
         return QuarantineResult(
             counts["records"],
             counts["undecodable"],
-            samples_of(self._spark, self._quarantine, reading, ticket),
+            samples_of(self._spark, self._quarantine, attempt, ticket),
         )
 
-    def _learn(self, reading: BatchAttempt) -> bool:
+    def _learn(self, attempt: BatchAttempt) -> bool:
         """Ask for the schemas that the batch's records name and that are not known yet.
 
         Returns whether any was found. It may become the one that records are read as.
         """
         if not self._writers:
             return False
-        records, schemas = self._read(reading), self._resources.schemas
-        formerly = self._former.learn(records, reading.former)
+        records, schemas = self._read(attempt), self._resources.schemas
+        formerly = self._former.learn(records, attempt.former)
         met = {
             source: unknown_keys(
-                records.where(outside(reading.former, source)) if reading.former else records,
+                records.where(outside(attempt.former, source)) if attempt.former else records,
                 source,
                 {*self._writers[source], *schemas.absent(form)},
             )
@@ -182,67 +182,67 @@ class SparkLake:
             for source, form in spec.formats.by_source.items()
         ]
 
-    def _read(self, reading: BatchAttempt) -> DataFrame:
+    def _read(self, attempt: BatchAttempt) -> DataFrame:
         reach("reading")
-        records = read_ranges(self._spark, self._resources.client, reading.ranges)
-        only = reading.batch.only
+        records = read_ranges(self._spark, self._resources.client, attempt.ranges)
+        only = attempt.batch.only
         return records if only is None else only_chosen(self._spark, records, only)
 
-    def _decode(self, records: DataFrame, reading: BatchAttempt) -> DataFrame:
+    def _decode(self, records: DataFrame, attempt: BatchAttempt) -> DataFrame:
         forms = self._spec.formats.by_source.items()
         for decode, form in zip(self._decoders, forms, strict=True):
             rescue = self._spec.rescue and form[0] == "value"
-            records = self._former.decode(records, decode, form, reading.former, rescue)
+            records = self._former.decode(records, decode, form, attempt.former, rescue)
         rules = rules_of(self._resources.data.snapshot().settings, self._columns)
-        return judged_by_rules(records, self._spec, reading, rules)
+        return judged_by_rules(records, self._spec, attempt, rules)
 
     @property
     def _columns(self) -> tuple[Column, ...]:
         return (*self._spec.shape.columns, *self._spec.formats.our_columns)
 
-    def _read_once(self, reading: BatchAttempt) -> DataFrame:
+    def _read_once(self, attempt: BatchAttempt) -> DataFrame:
         """The batch's records. Where they are used twice, Kafka is read only once: the log cleaner
         may remove some in between, and their rows would be lost.
 
         Not `persist`: that reads Kafka again for what a dead executor had. A checkpoint fails.
         """
-        records = self._read(reading)
-        if not (reading.replaces and (reading.compacts or reading.batch.only is not None)):
+        records = self._read(attempt)
+        if not (attempt.replaces and (attempt.compacts or attempt.batch.only is not None)):
             return records
-        with naming_conflicts(reading.attempt), self._telling_pace(reading):
+        with naming_conflicts(attempt.id), self._telling_pace(attempt):
             return records.localCheckpoint()
 
-    def _telling_pace(self, reading: BatchAttempt) -> AbstractContextManager[None]:
-        return telling_pace(self._spark, str(reading), span_of(reading.ranges), self._show)
+    def _telling_pace(self, attempt: BatchAttempt) -> AbstractContextManager[None]:
+        return telling_pace(self._spark, str(attempt), span_of(attempt.ranges), self._show)
 
-    def _commit(self, reading: BatchAttempt, records: DataFrame, rows: DataFrame) -> None:
-        reading = replace(reading, spec=self._spec.edition)
-        with naming_conflicts(reading.attempt), self._telling_pace(reading):
+    def _commit(self, attempt: BatchAttempt, records: DataFrame, rows: DataFrame) -> None:
+        attempt = replace(attempt, spec=self._spec.edition)
+        with naming_conflicts(attempt.id), self._telling_pace(attempt):
             try:
-                self._write(reading, records, rows)
+                self._write(attempt, records, rows)
             except AnalysisException as problem:
                 if not is_type_change(problem):
                     raise
                 stored = self._spark.read.format("delta").load(self._data)
                 require_no_rows(stored, rows, self._data)
-                log.info("%s: the table has no rows yet; its columns become the spec's", reading)
-                retype_table(stored, rows, self._data, reading, self._spec)
+                log.info("%s: the table has no rows yet; its columns become the spec's", attempt)
+                retype_table(stored, rows, self._data, attempt, self._spec)
         log_ahead.after_a_commit(self._spark, self._data)
 
-    def _write(self, reading: BatchAttempt, records: DataFrame, rows: DataFrame) -> None:
-        if reading.replaces:
-            rows = self._with_kept(reading, records, rows)
+    def _write(self, attempt: BatchAttempt, records: DataFrame, rows: DataFrame) -> None:
+        if attempt.replaces:
+            rows = self._with_kept(attempt, records, rows)
             reach("kept rows known")
         # The last moment before Delta reads the table: whatever stands there is written to.
-        require_table(self._spec.pipeline, reading.table_id, self._resources.data.snapshot())
-        (replace_batch if reading.replaces else append_batch)(rows, self._data, reading)
+        require_table(self._spec.pipeline, attempt.table_id, self._resources.data.snapshot())
+        (replace_batch if attempt.replaces else append_batch)(rows, self._data, attempt)
 
-    def _with_kept(self, reading: BatchAttempt, records: DataFrame, rows: DataFrame) -> DataFrame:
+    def _with_kept(self, attempt: BatchAttempt, records: DataFrame, rows: DataFrame) -> DataFrame:
         """The rows, and those of their ranges that the batch may not replace."""
-        left = undelivered(self._spark, self._data, reading, records)
+        left = undelivered(self._spark, self._data, attempt, records)
         if left is None:
             return rows
-        whole = reading.batch.only is None
+        whole = attempt.batch.only is None
         gone = rows_of_nothing(self._resources.kafka, spans_of(left)) if whole else []
-        kept = rows_that_stay(self._spark, self._data, reading, left, gone)
+        kept = rows_that_stay(self._spark, self._data, attempt, left, gone)
         return union_of_rows(rows, kept)

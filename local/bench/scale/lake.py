@@ -27,19 +27,19 @@ class WrittenLake:
     def align(self) -> None:
         """The spec never changes."""
 
-    def land(self, reading: BatchAttempt) -> None:
+    def land(self, attempt: BatchAttempt) -> None:
         """One file and one commit, put where there is none."""
         uri = Path(self.world.open().resources.data.uri)
-        batch, now = reading.batch, utc_now()
+        batch, now = attempt.batch, utc_now()
         topic_id = batch.ranges[0].topic_id
         rows = data_rows(self.world, topic_id, batch.number, batch.number, now)
-        added = add_file(uri, f"batch-{batch.number:08d}-{reading.attempt}.parquet", rows)
+        added = add_file(uri, f"batch-{batch.number:08d}-{attempt.id}.parquet", rows)
         info = {
             "timestamp": int(now.timestamp() * 1000),
             "operation": "WRITE",
             "operationParameters": {"mode": "Append"},
             "operationMetrics": {"numFiles": "1", "numOutputRows": str(batch.span)},
-            "userMetadata": batch_metadata(batch, reading.attempt, reading.fingerprints),
+            "userMetadata": batch_metadata(batch, attempt.id, attempt.fingerprints),
         }
         lines = [
             {"commitInfo": info},
@@ -60,13 +60,13 @@ class WrittenLake:
     def prepare_quarantine(self) -> None:
         """The table is there."""
 
-    def quarantine(self, reading: BatchAttempt) -> QuarantineResult:
+    def quarantine(self, attempt: BatchAttempt) -> QuarantineResult:
         """All records are decodable."""
-        return QuarantineResult(reading.batch.span, 0)
+        return QuarantineResult(attempt.batch.span, 0)
 
-    def land_decodable(self, reading: BatchAttempt) -> None:
+    def land_decodable(self, attempt: BatchAttempt) -> None:
         """All records are decodable."""
-        self.land(reading)
+        self.land(attempt)
 
 
 def _put(uri: Path, commit: str) -> None:

@@ -37,8 +37,8 @@ def test_exactly_the_rows_of_the_ranges_are_replaced(spark: SparkSession, partit
         for number in range(partitions + 6)
         for at in range(11)
     ]
-    reading = BatchAttempt(batch(*ranges), tuple(ranges), "attempt")
-    found = spark.createDataFrame(rows, COLUMNS).where(rows_in_ranges(reading)).collect()
+    attempt = BatchAttempt(batch(*ranges), tuple(ranges), "attempt")
+    found = spark.createDataFrame(rows, COLUMNS).where(rows_in_ranges(attempt)).collect()
     expected = {
         (each.partition.topic, TOPIC_ID, each.partition.partition, offset)
         for each in ranges

@@ -2,7 +2,7 @@
 
     engine = WrittenEngine(broker_records(settings))
     with engine.lake(resources, None) as lake:
-        lake.land(reading)
+        lake.land(attempt)
 
 It writes parquet with pyarrow and the commit itself, put-if-absent: delta-rs carries none of the
 metrics that Spark writes, and takes the time and the names from this machine. Here they come from

@@ -55,70 +55,68 @@ class WrittenLake:
         """Create the quarantine table unless it exists."""
         Tables(self.clock, self.chance).create_quarantine(self.resources.quarantine.uri, self.spec)
 
-    def land(self, reading: BatchAttempt) -> None:
+    def land(self, attempt: BatchAttempt) -> None:
         """Commit the batch if all of it is decodable. Raises Undecodable, nothing committed."""
-        self._commit(reading, _all)
+        self._commit(attempt, _all)
 
-    def land_decodable(self, reading: BatchAttempt) -> None:
+    def land_decodable(self, attempt: BatchAttempt) -> None:
         """Commit the batch's decodable records; the others must already be in quarantine."""
-        self._commit(reading, _decodable)
+        self._commit(attempt, _decodable)
 
-    def quarantine(self, reading: BatchAttempt) -> QuarantineResult:
+    def quarantine(self, attempt: BatchAttempt) -> QuarantineResult:
         """Make the batch's undecodable records durable, with the ticket of the attempt."""
-        ticket = reading.ticket
+        ticket = attempt.ticket
         assert ticket is not None, "the protocol gives it"
         reach("reading")
         writing = self._writing(self.resources.quarantine.uri)
-        records = self._read(reading)
+        records = self._read(attempt)
         found = self._decoded(records)
         wrong = [each for each in found if each.error is not None]
-        told = batch_metadata(reading.batch, reading.attempt)
+        told = batch_metadata(attempt.batch, attempt.id)
         if not writing.has_used(ticket.app_id, ticket.number):
-            rows = self._set_aside(wrong, reading, microseconds(ticket.at))
+            rows = self._set_aside(wrong, attempt, microseconds(ticket.at))
             writing.append(rows, (ticket.app_id, ticket.number), told)
-        self.resources.quarantine.snapshot().require_added(ticket, reading.attempt)
+        self.resources.quarantine.snapshot().require_added(ticket, attempt.id)
         in_order = sorted(wrong, key=lambda each: (each.record.partition, each.record.offset))
         samples = tuple(f"{each.record}: {each.error}" for each in in_order[:_SAMPLES])
         return QuarantineResult(len(records), len(wrong), samples)
 
     def _commit(
-        self, reading: BatchAttempt, chosen: Callable[[Sequence[Decoded]], list[Decoded]]
+        self, attempt: BatchAttempt, chosen: Callable[[Sequence[Decoded]], list[Decoded]]
     ) -> None:
         reach("reading")
         again: list[Record] | None = None
-        if reading.replaces:
+        if attempt.replaces:
             # Spark counts the records first, and reads them once more to write them.
-            again = self._read(reading)
+            again = self._read(attempt)
             reach("kept rows known")
-        require_table(self.spec.pipeline, reading.table_id, self.resources.data.snapshot())
+        require_table(self.spec.pipeline, attempt.table_id, self.resources.data.snapshot())
         writing = self._writing(self.resources.data.uri)
-        recorded = (reading.batch.sequence.app_id, reading.batch.number)
+        recorded = (attempt.batch.sequence.app_id, attempt.batch.number)
         if writing.has_used(*recorded):
             return
-        records = again if again is not None and reading.compacts else self._read(reading)
-        rows = self._rows(chosen(self._decoded(records)), reading)
-        named = replace(reading, spec=self.spec.edition)
-        told = batch_metadata(
-            named.batch, named.attempt, named.fingerprints, named.spec, named.aside
-        )
+        records = again if again is not None and attempt.compacts else self._read(attempt)
+        rows = self._rows(chosen(self._decoded(records)), attempt)
+        named = replace(attempt, spec=self.spec.edition)
+        told = batch_metadata(named.batch, named.id, named.fingerprints, named.spec, named.aside)
         columns = (*self.spec.shape.columns, *self.spec.formats.our_columns)
         if again is None:
             writing.append(rows, recorded, told, columns)
             return
-        where = RowsInRanges(reading)
-        if len(again) < span_of(reading.ranges):
+        where = RowsInRanges(attempt)
+        if len(again) < span_of(attempt.ranges):
             read = {(each.partition, each.offset) for each in again}
             kept = writing.rows_besides(where, read)
-            rows += self._that_stay(kept, reading)
+            rows += self._that_stay(kept, attempt)
         writing.replace(rows, where, told, recorded, columns)
 
-    def _that_stay(self, parts: Sequence[pa.Table], reading: BatchAttempt) -> list[pa.Table]:
+    def _that_stay(self, parts: Sequence[pa.Table], attempt: BatchAttempt) -> list[pa.Table]:
         """Of rows whose records were not delivered, those whose records are proved gone.
 
         A batch that may not change them takes them over as they are.
         """
-        if reading.batch.only is not None:
-            return [_taken_over(each, str(reading)) for each in parts]
+        if attempt.batch.only is not None:
+            return [_taken_over(each, str(attempt)) for each in parts]
         undelivered: dict[TopicPartition, list[Span]] = {}
         for partition, at in sorted({place for each in parts for place in places_of(each)}):
             undelivered.setdefault(partition, []).append((at, at + 1))
@@ -127,9 +125,9 @@ class WrittenLake:
         left_out = {(partition, at) for partition, some in offsets for at in some}
         return [besides(each, left_out) for each in parts]
 
-    def _read(self, reading: BatchAttempt) -> list[Record]:
-        found = [each for some in reading.ranges if some.span for each in self.read_records(some)]
-        only = reading.batch.only
+    def _read(self, attempt: BatchAttempt) -> list[Record]:
+        found = [each for some in attempt.ranges if some.span for each in self.read_records(some)]
+        only = attempt.batch.only
         return found if only is None else [each for each in found if _is_in(each, only)]
 
     def _decoded(self, records: Iterable[Record]) -> list[Decoded]:
@@ -140,24 +138,24 @@ class WrittenLake:
         self.switch("lake: snapshot taken")
         return writing
 
-    def _rows(self, found: Iterable[Decoded], reading: BatchAttempt) -> list[pa.Table]:
+    def _rows(self, found: Iterable[Decoded], attempt: BatchAttempt) -> list[pa.Table]:
         columns = (*self.spec.shape.columns, *self.spec.formats.our_columns)
         kept = {each.name for each in self.spec.shape.columns}
 
         def row(each: Decoded) -> dict[str, Any]:
             fields = {name: each.fields.get(name) for name in kept}
             tombstone = each.record.value is None
-            envelope = _envelope(each.record, reading.batch)
-            return {**fields, **envelope, "_tombstone": tombstone, "_batch": str(reading)}
+            envelope = _envelope(each.record, attempt.batch)
+            return {**fields, **envelope, "_tombstone": tombstone, "_batch": str(attempt)}
 
         return _tables(found, row, arrow_schema(map(field_of, columns)))
 
     def _set_aside(
-        self, found: Iterable[Decoded], reading: BatchAttempt, at: int
+        self, found: Iterable[Decoded], attempt: BatchAttempt, at: int
     ) -> list[pa.Table]:
         def row(each: Decoded) -> dict[str, Any]:
-            envelope = _envelope(each.record, reading.batch)
-            told = {"value": each.record.value, "error": each.error, "_batch": str(reading)}
+            envelope = _envelope(each.record, attempt.batch)
+            told = {"value": each.record.value, "error": each.error, "_batch": str(attempt)}
             return {**envelope, **told, "quarantined_at": at}
 
         return _tables(found, row, arrow_schema(map(field_of, QUARANTINE)))

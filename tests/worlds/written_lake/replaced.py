@@ -38,21 +38,21 @@ class Rows(Protocol):
 class RowsInRanges:
     """The rows of the data table at the offsets of a batch, by topic and topic id."""
 
-    reading: BatchAttempt
+    attempt: BatchAttempt
 
     @property
     def predicate(self) -> str:
         """Its text."""
-        return rows_in_ranges(self.reading)
+        return rows_in_ranges(self.attempt)
 
     def may_be_in(self, partition: Mapping[str, str | None]) -> bool:
         """Delta looks at the terms that all rows share: of one topic, and of one partition."""
-        ranges = [each for each in self.reading.ranges if each.span]
+        ranges = [each for each in self.attempt.ranges if each.span]
         topics = {each.partition.topic for each in ranges}
         if len(topics) > 1:
             return True
         (topic,) = topics
-        topic_id = self.reading.batch.topic_ids[topic]
+        topic_id = self.attempt.batch.topic_ids[topic]
         if partition.get("_topic", topic) != topic:
             return False
         if partition.get("_topic_id", topic_id) != topic_id:
@@ -87,8 +87,8 @@ class RowsInRanges:
         return found
 
     def _ranges(self) -> list[tuple[Any, str]]:
-        ids = self.reading.batch.topic_ids
-        return [(each, ids[each.partition.topic]) for each in self.reading.ranges if each.span]
+        ids = self.attempt.batch.topic_ids
+        return [(each, ids[each.partition.topic]) for each in self.attempt.ranges if each.span]
 
 
 def _within(least: Any, greatest: Any, column: str, file: StoredFile) -> bool:

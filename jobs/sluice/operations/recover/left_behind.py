@@ -37,14 +37,14 @@ def rows_left_behind(
         for receipt in _short(found, sequence, last):
             batch = receipt.batch
             explain = explanations(resources, state, batch)
-            aside = quarantined_by(resources, state, batch)
+            quarantined_in = quarantined_by(resources, state, batch)
             for line in receipt.counted:
                 planned = line.planned
                 place = planned.place
                 span = planned.offsets.start, planned.offsets.end
                 scope = OffsetScope.of_ranges({place: [planned.offsets]})
                 there = state.data.coordinates_in(scope).offsets(place)
-                apart = aside(planned) if aside is not None else NO_ROWS.offsets
+                apart = quarantined_in(planned) if quarantined_in else NO_ROWS.offsets
                 lacking = _lacking(line, there, apart)
                 if not lacking:
                     continue

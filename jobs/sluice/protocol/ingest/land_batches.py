@@ -143,10 +143,10 @@ def _land_once(
         log.info("%s: committed meanwhile, nothing to do", batch)
         return undecodable_before
     _require_next(batch, last)
-    reading, began = prepare_reading(resources, forward, batch), time.monotonic()
-    log.info("%s: reading %d offsets: %s", batch, batch.span, format_ranges(reading.ranges))
+    attempt, began = prepare_reading(resources, forward, batch), time.monotonic()
+    log.info("%s: reading %d offsets: %s", batch, batch.span, format_ranges(attempt.ranges))
     try:
-        undecodable = write_batch(resources, reading, lake, undecodable_before)
+        undecodable = write_batch(resources, attempt, lake, undecodable_before)
         reach("commit landed")
     except SluiceError:
         raise
@@ -158,7 +158,7 @@ def _land_once(
                     f"{batch}: not committed: {problem}. Run again."
                 ) from problem
             raise _stopped(resources, batch, problem) from problem
-        if _own_commit(resources, reading):
+        if _own_commit(resources, attempt):
             log.warning("%s: committed although Spark reported: %s", batch, _short_message(problem))
         return undecodable_before
     if _last_committed(resources, batch) < batch.number:
@@ -166,7 +166,7 @@ def _land_once(
             f"{batch}: Spark reported success, but the data table's log does not hold the batch."
             " Run again."
         )
-    if commit := _own_commit(resources, reading):
+    if commit := _own_commit(resources, attempt):
         rows, seconds = format_count(commit.rows, "row"), time.monotonic() - began
         log.info("%s: committed, %s in %.1f s", batch, rows, seconds)
     return undecodable
@@ -204,13 +204,13 @@ def _require_next(batch: Batch, last: int) -> None:
         )
 
 
-def _own_commit(resources: PipelineResources, reading: BatchAttempt) -> BatchCommit | None:
+def _own_commit(resources: PipelineResources, attempt: BatchAttempt) -> BatchCommit | None:
     """The batch's commit, unless another attempt made it; logs that."""
-    landed = resources.data.snapshot().commit_of(reading.batch)
-    if landed is not None and landed.attempt != reading.attempt:
+    landed = resources.data.snapshot().commit_of(attempt.batch)
+    if landed is not None and landed.attempt != attempt.id:
         log.warning(
             "%s: superseded by version %d of the data table, which another attempt committed",
-            reading,
+            attempt,
             landed.version,
         )
         return None

@@ -23,36 +23,36 @@ log = logging.getLogger(__name__)
 
 
 def write_batch(
-    resources: PipelineResources, reading: BatchAttempt, lake: Lake, undecodable_before: bool
+    resources: PipelineResources, attempt: BatchAttempt, lake: Lake, undecodable_before: bool
 ) -> bool:
     """Make one attempt at a batch. Returns whether records were undecodable.
 
     Raises CommitConflict where another attempt came in between; TooManyQuarantined.
     """
-    if not undecodable_before and not _attempts(resources, reading.batch):
+    if not undecodable_before and not _attempts(resources, attempt.batch):
         try:
-            lake.land(reading)
+            lake.land(attempt)
         except Undecodable as first:
             log.info(
                 "%s: cannot be decoded: %s. It is read once more, to put all such records into"
                 " quarantine, then the others into the table",
-                reading,
+                attempt,
                 first,
             )
         else:
             return False
-    ticket = take_ticket(resources, reading.batch)
-    reading = replace(reading, ticket=ticket)
-    found = lake.quarantine(reading)
+    ticket = take_ticket(resources, attempt.batch)
+    attempt = replace(attempt, ticket=ticket)
+    found = lake.quarantine(attempt)
     reach("quarantine written")
     try:
-        require_within_budget(resources, reading, found)
+        require_within_budget(resources, attempt, found)
     except TooManyQuarantined:
-        _give_up(resources, reading.batch, ticket)
+        _give_up(resources, attempt.batch, ticket)
         raise
     if found.undecodable:
-        log.warning("%s: %d of %d records quarantined", reading, found.undecodable, found.records)
-    lake.land_decodable(replace(reading, undecodable=found.undecodable))
+        log.warning("%s: %d of %d records quarantined", attempt, found.undecodable, found.records)
+    lake.land_decodable(replace(attempt, undecodable=found.undecodable))
     return bool(found.undecodable)
 
 

@@ -21,19 +21,19 @@ from sluice.tables.coordinates import Landing
 from sluice.tables.delta_log import DeltaSnapshot
 
 # The offsets of a partition that were quarantined by the batch, whatever became of them.
-Aside = Callable[[PlannedRange], Offsets]
+QuarantinedIn = Callable[[PlannedRange], Offsets]
 # What Kafka's raw log, the tables and recorded losses say about missing offsets.
 ExplainGaps = Callable[[PlannedRange, list[Span]], Gaps]
 # Why an unexplained gap is recorded as lost; None where no decision says so.
 AcceptGap = Callable[[TopicPartition, UnexplainedGap], LossCause | None]
 
-_ASIDE_UNREADABLE = "its rows in the quarantine table can no longer be read"
+_QUARANTINE_UNREADABLE = "its rows in the quarantine table can no longer be read"
 
 
 def account(
     batch: Batch,
     data: DeltaSnapshot,
-    read_aside: Callable[[], Aside | None],
+    read_quarantine: Callable[[], QuarantinedIn | None],
     explain: ExplainGaps,
     accept: AcceptGap,
     doubt: str = "",
@@ -52,10 +52,10 @@ def account(
     commit = data.commit_of(batch)
     if not doubt and commit and _all_landed(batch, commit) and data.has_files_of(commit):
         return replace(receipt_without_gaps(batch, commit.version), spec=commit.spec)
-    landing, aside = data.landing(batch), read_aside()
-    doubt = doubt or landing.doubt or ("" if aside else _ASIDE_UNREADABLE)
+    landing, quarantined_in = data.landing(batch), read_quarantine()
+    doubt = doubt or landing.doubt or ("" if quarantined_in else _QUARANTINE_UNREADABLE)
     reason = _closed_uncounted(batch, doubt, accept) if doubt else ""
-    lines = [_line(each, landing, aside or _nothing, explain) for each in batch.ranges]
+    lines = [_line(each, landing, quarantined_in or _nothing, explain) for each in batch.ranges]
     if doubt:
         lines = [each.in_doubt() for each in lines]
     decided = [(each, gap, accept(each.at, gap)) for each in lines for gap in each.gaps.unexplained]
@@ -89,8 +89,9 @@ class _Line:
     @property
     def counted(self) -> PartitionCount:
         """The counts, once everything unexplained is accepted as lost."""
-        records, aside = self.records + self.gaps.records, self.quarantined + self.gaps.quarantined
-        return PartitionCount(self.planned, records, aside, self.gaps.as_lost())
+        records = self.records + self.gaps.records
+        quarantined = self.quarantined + self.gaps.quarantined
+        return PartitionCount(self.planned, records, quarantined, self.gaps.as_lost())
 
     def in_doubt(self) -> _Line:
         return replace(self, gaps=self.gaps.all_of_kind(LossKind.UNCOUNTED))
@@ -99,10 +100,12 @@ class _Line:
         return Loss(OffsetRange(self.at, gap.start, gap.end), self.planned.topic_id, cause)
 
 
-def _line(planned: PlannedRange, landing: Landing, aside: Aside, explain: ExplainGaps) -> _Line:
+def _line(
+    planned: PlannedRange, landing: Landing, quarantined_in: QuarantinedIn, explain: ExplainGaps
+) -> _Line:
     landed = _landed(landing, planned)
     # An attempt with another schema may have put aside what has landed all the same.
-    quarantined = np.setdiff1d(aside(planned), landed)
+    quarantined = np.setdiff1d(quarantined_in(planned), landed)
     missing = _missing(planned.offsets, landed, quarantined)
     gaps = explain(planned, missing) if missing else Gaps.none()
     return _Line(planned, len(landed), len(quarantined), gaps)

@@ -29,7 +29,7 @@ from sluice.progress.lane_state import LaneState
 from sluice.progress.log_lookup import look_up
 from sluice.progress.quarantined_records import read_quarantined
 from sluice.progress.resources import PipelineResources
-from sluice.protocol.settle.counting import Aside, ExplainGaps
+from sluice.protocol.settle.counting import ExplainGaps, QuarantinedIn
 from sluice.protocol.settle.gaps import Gaps, UnexplainedGap, gaps_of
 from sluice.tables.offsets_rows import read_losses
 from sluice.tables.refusals import UNREADABLE
@@ -119,19 +119,21 @@ def _read_since(
     try:
         stored = state.data.coordinates_in(scope).rows(place, later)
         rows = _among(stored.offsets[stored.reads >= 0], held)
-        aside = np.setdiff1d(_among(_live_aside(resources, state, place, scope, later), held), rows)
+        quarantined = np.setdiff1d(
+            _among(_live_quarantined(resources, state, place, scope, later), held), rows
+        )
     except (*UNREADABLE, CommitUnknown) as problem:
         log.warning("%s: whether they were read since is unknown: %s", planned.offsets, problem)
         return found
-    if not len(rows) and not len(aside):
+    if not len(rows) and not len(quarantined):
         return found
     log.warning(
         "%s: %d offsets that the batch did not land have been read again since",
         planned.offsets,
-        len(rows) + len(aside),
+        len(rows) + len(quarantined),
     )
-    since = OffsetRuns.of(np.concatenate([rows, aside])).spans
-    return replace(found.without(since), records=len(rows), quarantined=len(aside))
+    since = OffsetRuns.of(np.concatenate([rows, quarantined])).spans
+    return replace(found.without(since), records=len(rows), quarantined=len(quarantined))
 
 
 def _landed_after(
@@ -142,7 +144,7 @@ def _landed_after(
     return names[names.index(str(batch)) + 1 :] if str(batch) in names else []
 
 
-def _live_aside(
+def _live_quarantined(
     resources: PipelineResources,
     state: LaneState,
     place: TopicIdPartition,
@@ -167,7 +169,9 @@ def _losses_of(state: LaneState, planned: PlannedRange) -> list[Loss]:
     return [each for each in found if (each.topic_id, each.offsets.partition) == mine]
 
 
-def quarantined_by(resources: PipelineResources, state: LaneState, batch: Batch) -> Aside | None:
+def quarantined_by(
+    resources: PipelineResources, state: LaneState, batch: Batch
+) -> QuarantinedIn | None:
     """The offsets that a batch quarantined: its rows, and those that an operator dropped since.
 
     None where the quarantine table can no longer be read.
@@ -182,7 +186,7 @@ def quarantined_by(resources: PipelineResources, state: LaneState, batch: Batch)
     drops = BatchSequence(state.pipeline, "forward", state.generation)
     losses = list(read_losses(state.snapshot.rows(drops, ["loss"])))
 
-    def aside(planned: PlannedRange) -> Offsets:
+    def quarantined_in(planned: PlannedRange) -> Offsets:
         at = planned.offsets.partition
         dropped = offsets_of(
             each.offsets
@@ -192,4 +196,4 @@ def quarantined_by(resources: PipelineResources, state: LaneState, batch: Batch)
         )
         return np.union1d(rows.offsets(planned.place), dropped)
 
-    return aside
+    return quarantined_in

@@ -147,9 +147,10 @@ def count_batch(
     resources: PipelineResources, state: LaneState, batch: Batch, accept: AcceptGap, doubt: str = ""
 ) -> Receipt:
     """The receipt of a committed batch, which is not written yet. Raises GapUnexplained."""
-    aside = partial(quarantined_by, resources, state, batch)
+    read_quarantine = partial(quarantined_by, resources, state, batch)
     landed = batch.in_tables(state.data.table_id, state.quarantine.table_id)
-    return account(landed, state.data, aside, explanations(resources, state, batch), accept, doubt)
+    explain = explanations(resources, state, batch)
+    return account(landed, state.data, read_quarantine, explain, accept, doubt)
 
 
 def with_earlier_losses(state: LaneState, receipt: Receipt) -> Receipt:

@@ -53,7 +53,7 @@ def resources(kafka: MemoryKafka, tmp_path: Path) -> PipelineResources:
 def land(resources: PipelineResources, attempt: BatchAttempt) -> None:
     """The commit that Spark would make, without rows."""
     batch, table = attempt.batch, DeltaTable(resources.data.uri)
-    said = batch_metadata(batch, attempt.attempt, attempt.fingerprints, attempt.spec)
+    said = batch_metadata(batch, attempt.id, attempt.fingerprints, attempt.spec)
     properties = CommitProperties(
         custom_metadata={"userMetadata": said},
         app_transactions=[Transaction(batch.sequence.app_id, batch.number)],
