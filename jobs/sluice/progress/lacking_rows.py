@@ -24,7 +24,7 @@ from sluice.offsets.ranges import (
     within,
     without,
 )
-from sluice.offsets.resets import LANES
+from sluice.offsets.resets import LANES, both_lanes
 from sluice.offsets.row_offsets import Mask, Offsets, offsets_of
 from sluice.progress.committed import committed_ranges, losses_that_count
 from sluice.progress.committed_ranges import CommittedRanges
@@ -183,8 +183,7 @@ def planned_after(
     lane: LaneState, reached: Callable[[BatchSequence], int]
 ) -> Iterator[PlannedRange]:
     """What is planned behind the batches reached, in both lanes, and all above the cursor."""
-    for name in LANES:
-        sequence = replace(lane.sequence, lane=name)
+    for sequence in both_lanes(lane.sequence):
         last = lane.snapshot.planned(sequence)
         for batch in lane.snapshot.batches(sequence, reached(sequence) + 1, last=last):
             yield from batch.ranges

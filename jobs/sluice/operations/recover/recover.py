@@ -72,9 +72,8 @@ def _step(resources: PipelineResources, reason: str, origin: Origin, erased: boo
     decided_on = resources.offsets.snapshot().table_id
     found, state = decide(resources, reason, origin.actor)
     require_allowed(resources.spec.pipeline, found.coming_back, erased)
-    if (found.begins_anew or found.sets_aside) and (
-        resources.offsets.snapshot().table_id != decided_on
-    ):
+    goes = found.begins_anew or found.sets_aside
+    if goes and resources.offsets.snapshot().table_id != decided_on:
         raise CommitConflict("another recovery has written the table since")
     if found.begins_anew:
         _begin_anew(resources, found, reason, origin)

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from sluice.errors import CommitConflict
 from sluice.failpoints import reach
-from sluice.offsets.batches import Batch, BatchSequence
+from sluice.offsets.batches import BatchSequence
 from sluice.offsets.losses import Skipped, recorded_skips
 from sluice.offsets.notation import Positions
 from sluice.offsets.origin import Origin
@@ -64,10 +64,8 @@ def preview_skip(
     logs = PositionAnswers(resources).logs(lane.history.cluster_id)
     new = skip_losses(requested, cursor, logs, actor, reason)
     skips = merge_skips(still_ahead(_all_recorded(lane), cursor), new)
-    unfinished: tuple[Batch, ...] = ()
-    intended = None
-    if lane.unfinished:
-        unfinished = standing.unfinished
+    intended, unfinished = None, standing.unfinished if lane.unfinished else ()
+    if unfinished:
         named = ", ".join(f"{each.offsets.partition}@{each.offsets.start}" for each in new)
         intended = decide(resources, standing, to_table, f"skip of {named}: {reason}")
         lane = lane.closed_by(intended)

@@ -61,11 +61,6 @@ class Standing:
     receipt_of: Callable[[Batch], Receipt | None]
 
     @property
-    def pipeline(self) -> str:
-        """The pipeline's name."""
-        return self.forward.pipeline
-
-    @property
     def unfinished(self) -> tuple[Batch, ...]:
         """The batches that either lane has planned but not yet committed."""
         return (*self.forward.unfinished, *self.backfill.unfinished)
@@ -76,8 +71,9 @@ class Standing:
         fencing = self.forward.data.fencing()
         if fencing is None:
             raise SettingsError(
-                f"{self.pipeline}: there is no data table yet, so there is nothing to reset."
-                " The first run creates it; until there is a plan, `start` in the spec decides."
+                f"{self.forward.pipeline}: there is no data table yet, so there is nothing to"
+                " reset. The first run creates it; until there is a plan, `start` in the spec"
+                " decides."
             )
         return fencing
 
@@ -92,7 +88,7 @@ class Standing:
         found = _cursor(self.forward.history, self._last(self.claimed)["forward"])
         if not found:
             raise SettingsError(
-                f"{self.pipeline}: nothing was planned yet, so there is nothing to reset."
+                f"{self.forward.pipeline}: nothing was planned yet, so there is nothing to reset."
                 " Change `start` in the spec."
             )
         return found
@@ -107,7 +103,7 @@ class Standing:
         require_no_foreign_commits(lane)
         if lane.as_committed:
             last = self._last(self.claimed)
-            return HeldPosition(self.pipeline, cursor, cursor, last, cluster, lane.newest)
+            return HeldPosition(lane.pipeline, cursor, cursor, last, cluster, lane.newest)
         found = [self._as_countable(each) for each in recorded_batches(lane, self.claimed)]
         listed = _listed(lane, self.claimed, found)
         ends = standing_ends(listed, found)
@@ -115,7 +111,7 @@ class Standing:
         if listed != self.claimed:
             held = _not_above(held, lane)
         return HeldPosition(
-            self.pipeline,
+            lane.pipeline,
             cursor,
             held,
             self._last(ends),

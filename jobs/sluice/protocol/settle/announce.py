@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from sluice.offsets.batches import BatchReference
-from sluice.offsets.resets import LANES
+from sluice.offsets.resets import both_lanes
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.settle.announcements import (
@@ -50,6 +49,6 @@ def announce(resources: PipelineResources, before: Announced) -> Announcement:
 
 
 def _settled(state: LaneState) -> Announced:
-    lanes = (replace(state.sequence, lane=lane) for lane in LANES)
+    lanes = both_lanes(state.sequence)
     forward, backfill = map(state.snapshot.settled, lanes)
     return Announced(state.data.table_id, state.generation, forward, backfill)
