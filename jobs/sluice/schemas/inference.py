@@ -1,4 +1,8 @@
-"""Inference: the columns that sample records suggest. No sample would be quarantined under them."""
+"""Inference: the columns that sample records suggest. No sample would be quarantined under them.
+
+Without a JVM: the JSON reader and the texts of dates and moments here must stay in step with those
+of jobs/jvm/json (JsonText, JsonTimes); tests/unit/schemas/test_inference.py asks the reference.
+"""
 
 from __future__ import annotations
 

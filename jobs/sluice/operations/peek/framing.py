@@ -1,4 +1,7 @@
-"""Framing: which schema ids values name, if a schema registry's serialisers wrote them. Pure."""
+"""Framing: which schema ids values name, if a schema registry's serialisers wrote them. Pure.
+
+A look without a JVM: what a frame is, records are read by, is in jobs/jvm/frames/Frame.scala.
+"""
 
 from __future__ import annotations
 
