@@ -11,10 +11,10 @@ import fastavro
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from sluice.lake.decoding.avro import AvroRecords
+from sluice.lake.decoding.avro_records import avro_struct
 from sluice.schemas.registered import Reference, RegisteredSchema
 
-from tests.decoding.decoding import NONCE, Outcome, outcome, outcomes, side_by_side
+from tests.decoding.decoding import Outcome, outcome, outcomes, side_by_side
 from tests.decoding.reference_json import Undecodable
 
 HEADERS = "ARRAY<STRUCT<key: STRING, value: BINARY>>"
@@ -67,9 +67,8 @@ class AvroTable(NamedTuple):
     def decode(self, records: DataFrame, number: int) -> DataFrame:
         """With what becomes of this table's values, as the product decodes them."""
         given = records.withColumn("value", F.col(f"v{number}"))
-        nonce = f"{NONCE}{number}"
-        read = AvroRecords(self.reader, self.writers, "value", nonce, self.rescue)
-        return read.decode(given, f"d{number}")
+        read = avro_struct(self.reader, self.writers, "value", self.rescue)
+        return given.withColumn(f"d{number}", read)
 
 
 def decoded_avro_tables(spark: SparkSession, tables: Sequence[AvroTable]) -> list[list[Outcome]]:
@@ -123,7 +122,7 @@ def decoded_avro(
         for place, (each, named) in enumerate(zip(values, beside, strict=True))
     ]
     records = spark.createDataFrame(rows, RECORDS)
-    frame = AvroRecords(reader, writers, "value", NONCE, rescue).decode(records, "d")
+    frame = records.withColumn("d", avro_struct(reader, writers, "value", rescue))
     fields = frame.schema["d"].dataType
     found = {row["place"]: row["d"] for row in frame.select("place", "d").toArrow().to_pylist()}
     return [outcome(found[place], fields) for place in range(len(values))]

@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
-from sluice.lake.decoding.json_records import JsonRecords
+from sluice.lake.decoding.json_records import json_struct
 
 from tests.decoding.reference_json import Undecodable
 
-NONCE = "0123456789abcdefABCDEF"
 Outcome = dict[str, Any] | Undecodable
+# What errors of frames begin with; a key, or what was found, follows.
+UNKNOWN_SCHEMA = "no such schema in the registry:"
+NO_FRAME = "no schema id: expected the byte 0 and an id, or a header"
 
 
 class Table(NamedTuple):
@@ -55,7 +57,8 @@ def decoded_frame(
 def _decode(records: DataFrame, table: Table, source: str, into: str) -> DataFrame:
     fields = T._parse_datatype_string(table.ddl)
     assert isinstance(fields, T.StructType)
-    return JsonRecords(fields, F.col(source), table.unit).decode(records, into)
+    read = json_struct(fields, "value", timestamp_unit=table.unit)
+    return records.withColumn("value", F.col(source)).withColumn(into, read).drop("value")
 
 
 def decoded_tables(spark: SparkSession, tables: Sequence[Table]) -> list[list[Outcome]]:

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 from pyspark.sql import SparkSession
 from pyspark.sql import types as T
 from sluice.lake.decoding.column_types import struct_type
-from sluice.lake.decoding.protobuf_records import ProtobufRecords
+from sluice.lake.decoding.protobuf_records import protobuf_struct
 from sluice.schemas.protobuf.columns import protobuf_columns
 from sluice.spec_file.formats import ProtobufFormat
 
@@ -47,7 +47,7 @@ def decoded_protobuf(
     form = ProtobufFormat.model_validate(keys, context={"files": files})
     rows = [(place, bytearray(value)) for place, value in enumerate(values)]
     records = spark.createDataFrame(rows, "place INT, value BINARY")
-    decoded = ProtobufRecords(form, "value", {}, "0123").decode(records, "d")
+    decoded = records.withColumn("d", protobuf_struct(form, "value", {}))
     found = {row["place"]: row["d"] for row in decoded.select("place", "d").toArrow().to_pylist()}
     return [_read(found[place]) for place in range(len(values))]
 

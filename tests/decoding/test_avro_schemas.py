@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from sluice.lake.decoding.frames import NO_FRAME, UNKNOWN_SCHEMA
 
 from tests.decoding import reference_avro
 from tests.decoding.avro_decoding import (
@@ -22,6 +21,7 @@ from tests.decoding.avro_decoding import (
     record,
     schema,
 )
+from tests.decoding.decoding import NO_FRAME, UNKNOWN_SCHEMA
 from tests.decoding.reference_json import Undecodable
 
 pytestmark = pytest.mark.spark
@@ -219,3 +219,53 @@ def test_a_field_that_two_mean_is_one_of_them() -> Judged:
     body = framed(1, b"\x02")
     (found,) = yield AvroTable(schema(reader, "9"), [body], {"1": schema(record({"old": "int"}))})
     assert found == {"new": 1, "old": 0}
+
+
+@TOGETHER.clause
+def test_any_number_of_writers_is_known() -> Judged:
+    reader = schema(record({"id": "long"}), "999")
+    keys = range(1, 301)
+    texts = [record({f"x{n}": "string", "id": "int"}) for n in keys]
+    bodies = [encoded(text, {f"x{n}": "a", "id": n}) for n, text in zip(keys, texts, strict=True)]
+    values = [framed(n, body) for n, body in zip(keys, bodies, strict=True)]
+    writers = {str(n): schema(text, str(n)) for n, text in zip(keys, texts, strict=True)}
+    found = yield AvroTable(reader, values, writers)
+    assert found == [{"id": n} for n in keys]
+
+
+@TOGETHER.clause
+def test_a_record_is_read_as_the_one_of_a_union_that_is_no_record() -> Judged:
+    body = framed(1, encoded(SMALL, {"n": 1, "s": "a", "e": None}))
+    (found,) = yield AvroTable(schema([SMALL, "null"], "9"), [body], {"1": schema(SMALL)})
+    assert found == {"value": {"n": 1, "s": "a", "e": None}}
+
+
+DAY = logical("int", "date")
+TOO_LATE = 2_932_897
+
+
+@TOGETHER.clause
+def test_a_default_that_no_column_holds_is_an_error_of_each_record() -> Judged:
+    days = {"type": "array", "items": DAY}
+    reader = schema(record({"id": "int", "days": days}, days=[0, TOO_LATE]), "9")
+    values = [framed(1, b"\x02"), framed(1, b"\x04"), framed(1, b"")]
+    found = yield AvroTable(reader, values, {"1": schema(record({"id": "int"}))})
+    told = f"schema id 1: days[1]: expected DATE, found {TOO_LATE}"
+    end = "schema id 1: id: expected a number, found the end of the record"
+    assert found == [Undecodable(told), Undecodable(told), Undecodable(end)]
+
+
+@TOGETHER.clause
+def test_dates_and_times_are_rescued_as_the_numbers_that_they_are() -> Judged:
+    more = {
+        "day": DAY,
+        "times": {"type": "array", "items": ["null", logical("long", "timestamp-micros")]},
+        "length": logical({"type": "fixed", "name": "P", "size": 12}, "duration"),
+        "sum": logical("bytes", "decimal", precision=4, scale=2),
+    }
+    writer = record({"id": "int", **more})
+    body = b"\x02" + b"\x05" + b"\x02\x02\x06\x00" + bytes(11) + b"\1" + b"\x02\x7b"
+    reader, writers = schema(record({"id": "int"}), "9"), {"1": schema(writer)}
+    (found,) = yield AvroTable(reader, [framed(1, body)], writers, rescue=True)
+    rescued = '{"day":-3,"times":[3],"length":"AAAAAAAAAAAAAAAB","sum":1.23}'
+    assert found == {"id": 1, "_rescued": rescued}

@@ -18,6 +18,7 @@ from tests.decoding.avro_decoding import (
     decoded_avro_tables,
     encoded,
     fixed,
+    framed,
     logical,
     record,
     schema,
@@ -176,3 +177,27 @@ def test_a_value_that_does_not_fit_says_where(misfits: list[list[Outcome]], numb
     assert misfits[number] == [Undecodable(error)]
     text = json.dumps(record({"x": kind}))
     assert isinstance(reference_avro.decode(BODIES[number], text), Undecodable)
+
+
+def test_of_several_errors_the_bytes_come_first_then_the_first_column(spark: SparkSession) -> None:
+    day = logical("int", "date")
+    whole = {"a": {"type": "array", "items": day}, "b": day, "c": "int"}
+    late = encoded(plain(record(whole)), {"a": [0, 2_932_897], "b": 2_932_898, "c": 1})
+    turned = schema(record({"b": day, "a": whole["a"]}), "9")
+    writers = {"1": schema(record(whole))}
+    values = [framed(1, late), framed(1, late[:-1]), framed(1, late + b"x")]
+    assert decoded_avro(spark, turned, values, writers) == [
+        Undecodable("schema id 1: b: expected DATE, found 2932898"),
+        Undecodable("schema id 1: c: expected a number, found the end of the record"),
+        Undecodable("schema id 1: expected the end of the record, found 1 more bytes"),
+    ]
+
+
+def test_of_a_name_that_is_repeated_in_a_map_the_last_value_counts(spark: SparkSession) -> None:
+    days = schema(record({"m": {"type": "map", "values": logical("int", "date")}}))
+    late, first = b"\x02k\xc2\x82\xe6\x02", b"\x02k\x02"
+    bodies = [b"\x04" + each + b"\0" for each in (late + first, first + late)]
+    assert decoded_avro(spark, days, bodies) == [
+        {"m": {"k": date(1970, 1, 2)}},
+        Undecodable('m["k"]: expected DATE, found 2932897'),
+    ]

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 from pyspark.sql import types as T
-from sluice.lake.decoding.json_records import JsonRecords
+from sluice.lake.decoding.json_records import json_struct
 
 from tests.decoding.decoding import decoded, decoded_frame
 from tests.decoding.decoding_table import NO, Expected, Together, of_field
@@ -206,7 +205,8 @@ def test_long_names_of_records_do_not_stay_in_memory(spark: SparkSession) -> Non
         record = f"""'{{"' || repeat('n', 500000) || {each} || '":{{}},"b":1}}'"""
         values = spark.range(120).selectExpr(f"CAST({record} AS BINARY) AS value")
         fields = T.StructType([T.StructField("b", T.IntegerType())])
-        return JsonRecords(fields, F.col("value")).decode(values, "d").where("d.b = 1").count()
+        decoding = values.withColumn("d", json_struct(fields, "value"))
+        return decoding.where("d.b = 1").count()
 
     assert decode("'same'") == 120
     before = used()
@@ -238,8 +238,8 @@ def test_a_record_is_parsed_once_and_a_filter_does_not_repeat_it(spark: SparkSes
 
 def test_one_decoding_serves_every_pass(spark: SparkSession) -> None:
     """Its expressions are built once, as building them takes longer than a small batch."""
-    decoding = JsonRecords(T.StructType([T.StructField("b", T.ByteType())]), F.col("value"))
+    decoding = json_struct(T.StructType([T.StructField("b", T.ByteType())]), "value").alias("d")
     for text, byte in (('{"b":1}', 1), ('{"b":2,"q":{}}\n', 2), ('{"b":128}', None)):
         records = spark.createDataFrame([(bytearray(text.encode()),)], "value BINARY")
-        [row] = decoding.decode(records, "d").select("d.*").collect()
+        [row] = records.select(decoding).select("d.*").collect()
         assert (row["b"], row["_error"] is None) == (byte, byte is not None)

@@ -27,7 +27,8 @@ TRIP = {
         "at": {"oneOf": [{"type": "null"}, {"type": "string", "format": "date-time"}]},
     },
 }
-Record = tuple[bytes | None, list[tuple[str, bytes]] | None]
+Headers = list[tuple[str, bytes | None]]
+Record = tuple[bytes | None, Headers | None]
 ID, GUID = "5", "01020304-0506-0708-090a-0b0c0d0e0f10"
 KNOWN = {
     "5": RegisteredSchema("5", "JSON", json.dumps(TRIP)),
@@ -52,7 +53,7 @@ def found(
         (
             place,
             None if data is None else bytearray(data),
-            None if headers is None else [(name, bytearray(each)) for name, each in headers],
+            headers and [(name, each and bytearray(each)) for name, each in headers],
         )
         for place, (data, headers) in enumerate(records)
     ]
@@ -72,7 +73,7 @@ def test_a_record_is_what_confluents_serialiser_wrote(spark: SparkSession) -> No
     by_header = JSONSerializer(
         json.dumps(TRIP), client, conf={"schema.id.serializer": header_schema_id_serializer}
     )
-    headers: list[tuple[str, bytes]] = [("__value_schema_id", b"an older one")]
+    headers: Headers = [("__value_schema_id", b"an older one")]
     body = by_header({"id": 8}, SerializationContext("trips", MessageField.VALUE, headers))
     at, bare = value[:5], value[5:]
     first, second = found(spark, [(value, None), (body, headers)])
@@ -97,6 +98,7 @@ TOLD: list[tuple[Record, dict[str, Any]]] = [
     ((None, None), {}),
     ((None, [(BY_HEADER, b"\0\0\0\0\x05")]), {}),
     ((b'{"id":2}', [(BY_HEADER, b"\0\0\0\0\x05")]), {"id": 2}),
+    ((framed(5, b'{"id":2}'), [(BY_HEADER, b"\1"), (BY_HEADER, None), ("x", b"\2")]), {"id": 2}),
     ((framed(5, b'{"id":"x"}'), None), {"_error": 'id: expected BIGINT, found "x"'}),
     ((framed(5, b""), None), {"_error": "not one JSON object"}),
     ((framed(9, b'{"id":1}'), None), {"_error": "no such schema in the registry: 9"}),
@@ -114,7 +116,7 @@ def test_the_frame_decides(spark: SparkSession) -> None:
 
 
 def test_a_key_has_its_own_frame(spark: SparkSession) -> None:
-    header: list[tuple[str, bytes]] = [("__key_schema_id", b"\0\0\0\0\x05"), (BY_HEADER, b"\2")]
+    header: Headers = [("__key_schema_id", b"\0\0\0\0\x05"), (BY_HEADER, b"\2")]
     records: list[Record] = [(framed(5, b'{"id":1}'), None), (b'{"id":2}', header), (None, None)]
     assert found(spark, records, source="key") == [{"id": 1}, {"id": 2}, {}]
 

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 from pyspark.sql import types as T
-from sluice.lake.decoding.json_records import JsonRecords
+from sluice.lake.decoding.json_records import json_struct
 
 from tests.decoding.json_records import records
 from tests.decoding.reference_json import Undecodable, decode
@@ -34,8 +33,8 @@ def rescued(
     frame = spark.createDataFrame(rows, "place INT, value BINARY")
     fields = T._parse_datatype_string(ddl)
     assert isinstance(fields, T.StructType)
-    rescuing = JsonRecords(fields, F.col("value"), rescue=True)
-    found = rescuing.decode(frame, "d").select("place", "d._rescued", "d._error").collect()
+    rescuing = json_struct(fields, "value", rescue=True).alias("d")
+    found = frame.select("place", rescuing).select("place", "d._rescued", "d._error").collect()
     return [(row["_rescued"], row["_error"]) for row in sorted(found)]
 
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 from sluice.lake.decoding.decode import decoder
-from sluice.lake.decoding.frames import NO_FRAME, UNKNOWN_SCHEMA
 from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.formats import ProtobufFormat, Source
 
+from tests.decoding.decoding import NO_FRAME, UNKNOWN_SCHEMA
 from tests.worlds.protobuf_schemas import ORDER, descriptor_set, message_class, of_registry
 
 pytestmark = pytest.mark.spark

@@ -7,8 +7,9 @@ private[sluice] object AvroBytes {
 
   private val Shown = 50
 
-  final class Cursor(val bytes: Array[Byte]) {
-    var at = 0
+  /** Of a datum that begins at `start`. */
+  final class Cursor(val bytes: Array[Byte], val start: Int) {
+    var at = start
     var depth = 0
     var empty = 0
     var last = 0
@@ -67,9 +68,9 @@ private[sluice] object AvroBytes {
     }
 
     /** The lowest first. */
-    private def fourBytes(start: Int): Int =
-      bytes(start) & 0xff | (bytes(start + 1) & 0xff) << 8 | (bytes(start + 2) & 0xff) << 16 |
-        bytes(start + 3) << 24
+    private def fourBytes(first: Int): Int =
+      bytes(first) & 0xff | (bytes(first + 1) & 0xff) << 8 | (bytes(first + 2) & 0xff) << 16 |
+        bytes(first + 3) << 24
 
     /** Which of so many; `last` afterwards. */
     def place(count: Int, what: String): Int = {
@@ -81,40 +82,40 @@ private[sluice] object AvroBytes {
 
     /** Text of the bytes as they stand here: they must not be changed afterwards. */
     def text(): UTF8String = {
-      val start = checkedText()
-      UTF8String.fromBytes(bytes, start, at - start)
+      val first = checkedText()
+      UTF8String.fromBytes(bytes, first, at - first)
     }
 
     /** Where the text begins that ends here. */
     def checkedText(): Int = {
-      val start = pastBytes()
-      if (!isText(start))
-        throw new Misfit(s"""expected text in UTF-8, found bytes "${hex(start)}"""")
-      start
+      val first = pastBytes()
+      if (!isText(first))
+        throw new Misfit(s"""expected text in UTF-8, found bytes "${hex(first)}"""")
+      first
     }
 
     def bytesAsText(): UTF8String = {
-      val start = pastBytes()
-      if (!isText(start)) throw new Misfit(s"""expected STRING, found "${hex(start)}"""")
-      UTF8String.fromBytes(bytes, start, at - start)
+      val first = pastBytes()
+      if (!isText(first)) throw new Misfit(s"""expected STRING, found "${hex(first)}"""")
+      UTF8String.fromBytes(bytes, first, at - first)
     }
 
     private def pastBytes(): Int = {
       val length = long()
-      val start = at
+      val first = at
       skip(length)
-      start
+      first
     }
 
-    private def isText(start: Int): Boolean = {
-      var seen = start
+    private def isText(first: Int): Boolean = {
+      var seen = first
       while (seen < at && bytes(seen) >= 0) seen += 1
-      seen == at || UTF8String.fromBytes(bytes, start, at - start).isValid
+      seen == at || UTF8String.fromBytes(bytes, first, at - first).isValid
     }
 
-    private def hex(start: Int): String = {
-      val shown = bytes.slice(start, math.min(at, start + Shown)).map(each => f"$each%02X").mkString
-      if (at - start > Shown) shown + "…" else shown
+    private def hex(first: Int): String = {
+      val shown = bytes.slice(first, math.min(at, first + Shown)).map(each => f"$each%02X").mkString
+      if (at - first > Shown) shown + "…" else shown
     }
   }
 }

@@ -6,7 +6,7 @@ import org.apache.avro.{LogicalTypes, Schema}
 import org.apache.avro.Schema.Type
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, GenericArrayData}
-import org.apache.spark.sql.types.Decimal
+import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 import scala.collection.mutable.ArrayBuffer
 import scala.jdk.CollectionConverters._
@@ -14,7 +14,8 @@ import scala.jdk.CollectionConverters._
 /** Reads: bytes of a writer's schema as values of a reader's, in one pass that checks them too.
   *
   * What Avro's rules cannot read is a `Refused`: alone a misfit of every datum, as a type of a
-  * writer's union one of the data that have it.
+  * writer's union one of the data that have it. Bytes that are not what they should be end the
+  * record; a value that its column cannot hold is a Misfit in its place, as the bytes go on.
   */
 private[sluice] object AvroReads {
   import AvroBytes.Cursor
@@ -23,39 +24,45 @@ private[sluice] object AvroReads {
   abstract class Read { def apply(in: Cursor): Any }
 
   final class Refused(val path: String, val told: String) extends Read {
-    def apply(in: Cursor): Any = {
-      val misfit = new Misfit(told)
-      misfit.path = path
-      throw misfit
-    }
+    def apply(in: Cursor): Any = throw new Misfit(told, path)
     def within(name: String): Refused = new Refused(Misfit.joined(name, path), told)
   }
 
   private def refused(writer: Schema, reader: Schema) =
     new Refused("", s"expected ${AvroTypes.told(reader)}, found ${AvroTypes.told(writer)}")
 
-  def of(writer: Schema, reader: Schema): Read = (writer.getType, reader.getType) match {
-    case (Type.UNION, _) => ofUnion(writer.getTypes.asScala.map(of(_, reader)).toArray)
-    case (_, Type.UNION) => intoUnion(writer, reader)
-    case (Type.RECORD, Type.RECORD) =>
-      if (AvroTypes.sameName(writer, reader)) AvroRecords.of(writer, reader)
-      else refused(writer, reader)
-    case (Type.ARRAY, Type.ARRAY) =>
-      of(writer.getElementType, reader.getElementType) match {
-        case never: Refused => never.within("[]")
-        case member => new Elements(member, AvroShapes.of(writer.getElementType))
-      }
-    case (Type.MAP, Type.MAP) =>
-      of(writer.getValueType, reader.getValueType) match {
-        case never: Refused => never.within("[]")
-        case member => new Entries(member)
-      }
-    case (Type.ENUM, Type.ENUM) if AvroTypes.sameName(writer, reader) =>
-      new Symbols(writer, reader)
-    case (Type.FIXED, Type.FIXED)
-        if AvroTypes.sameName(writer, reader) && writer.getFixedSize == reader.getFixedSize =>
-      bytesAs(reader, _ => reader.getFixedSize)
-    case _ => ofScalar(writer.getType, reader).getOrElse(refused(writer, reader))
+  /** `column` is what the reader's values become. */
+  def of(writer: Schema, reader: Schema, column: DataType): Read =
+    (writer.getType, reader.getType, column) match {
+      case (Type.UNION, _, _) => ofUnion(writer.getTypes.asScala.map(of(_, reader, column)).toArray)
+      case (_, Type.UNION, _) => intoUnion(writer, reader, column)
+      case (Type.RECORD, Type.RECORD, fields: StructType) if AvroTypes.sameName(writer, reader) =>
+        AvroRecords.of(writer, reader, fields)
+      case (Type.ARRAY, Type.ARRAY, array: ArrayType) =>
+        of(writer.getElementType, reader.getElementType, array.elementType) match {
+          case never: Refused => never.within("[]")
+          case member => new Elements(member, AvroShapes.of(writer.getElementType))
+        }
+      case (Type.MAP, Type.MAP, map: MapType) =>
+        of(writer.getValueType, reader.getValueType, map.valueType) match {
+          case never: Refused => never.within("[]")
+          case member => new Entries(member)
+        }
+      case (Type.ENUM, Type.ENUM, _) if AvroTypes.sameName(writer, reader) =>
+        new Symbols(writer, reader)
+      case (Type.FIXED, Type.FIXED, _)
+          if AvroTypes.sameName(writer, reader) && writer.getFixedSize == reader.getFixedSize =>
+        converted(bytesAs(reader, _ => reader.getFixedSize), reader)
+      case _ =>
+        ofScalar(writer.getType, reader) match {
+          case None => refused(writer, reader)
+          case Some(read) => converted(read, reader)
+        }
+    }
+
+  private def converted(read: Read, reader: Schema): Read = AvroLogical.of(reader) match {
+    case null => read
+    case convert => in => convert(read(in))
   }
 
   private def ofScalar(writer: Type, reader: Schema): Option[Read] =
@@ -149,13 +156,17 @@ private[sluice] object AvroReads {
     if (members.nonEmpty && members.forall(_.isInstanceOf[Refused])) members(0)
     else in => members(in.place(members.length, "of a union's type"))(in)
 
-  private def intoUnion(writer: Schema, reader: Schema): Read = {
-    val held = AvroTypes.toldApart(reader)
+  private def intoUnion(writer: Schema, reader: Schema, column: DataType): Read = {
+    val held = AvroTypes.toldApart(reader, column)
+    val columns = column match {
+      case struct: StructType if held.length > 1 => struct
+      case one => new StructType().add("", one)
+    }
     if (writer.getType == Type.NULL)
       return if (AvroTypes.mayBeNull(reader)) _ => null else refused(writer, reader)
     val ranked = held.zipWithIndex.sortBy { case (each, _) => AvroTypes.rank(writer, each) }
     val readable = ranked
-      .map { case (each, place) => (of(writer, each), place) }
+      .map { case (each, place) => (of(writer, each, columns(place).dataType), place) }
       .find { case (read, _) => !read.isInstanceOf[Refused] }
     readable match {
       case None => refused(writer, reader)
@@ -163,8 +174,12 @@ private[sluice] object AvroReads {
       case Some((read, place)) =>
         in => {
           val row = Cells.row(held.length)
-          row.update(place, read(in))
-          row
+          read(in) match {
+            case misfit: Misfit => misfit.within(columns(place).name)
+            case found =>
+              row.update(place, found)
+              row
+          }
         }
     }
   }
@@ -173,7 +188,11 @@ private[sluice] object AvroReads {
     def apply(in: Cursor): Any = {
       val found = new ArrayBuffer[Any]
       AvroShapes.members(in, shape.isEmpty, () => found += member(in))
-      new GenericArrayData(found.toArray)
+      val values = found.toArray
+      Misfit.first(values, place => s"[$place]") match {
+        case null => new GenericArrayData(values)
+        case misfit => misfit
+      }
     }
   }
 
@@ -182,8 +201,12 @@ private[sluice] object AvroReads {
       // Of repeated names the last counts.
       val found = new java.util.LinkedHashMap[UTF8String, Any]
       AvroShapes.members(in, false, () => found.put(in.text(), member(in)))
-      val keys = new GenericArrayData(found.keySet.toArray.asInstanceOf[Array[Any]])
-      new ArrayBasedMapData(keys, new GenericArrayData(found.values.toArray.asInstanceOf[Array[Any]]))
+      val keys = found.keySet.toArray.asInstanceOf[Array[Any]]
+      val values = found.values.toArray.asInstanceOf[Array[Any]]
+      Misfit.first(values, place => s"[${JsonText.quoted(keys(place).toString)}]") match {
+        case null => new ArrayBasedMapData(new GenericArrayData(keys), new GenericArrayData(values))
+        case misfit => misfit
+      }
     }
   }
 }

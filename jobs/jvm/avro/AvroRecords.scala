@@ -4,8 +4,8 @@ import java.io.ByteArrayOutputStream
 import org.apache.avro.Schema
 import org.apache.avro.generic.{GenericData, GenericDatumWriter}
 import org.apache.avro.io.EncoderFactory
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.types.{DataType, StructType}
 import scala.jdk.CollectionConverters._
 
 /** Records: the reader's fields in their places, the writer's other fields passed over. */
@@ -14,16 +14,17 @@ private[sluice] object AvroRecords {
   import AvroBytes.Cursor
   import AvroShapes.Shape
 
-  def of(writer: Schema, reader: Schema): Read = {
+  def of(writer: Schema, reader: Schema, declared: StructType): Read = {
     val fields = reader.getFields.asScala.toArray
     val theirs = writer.getFields.asScala.toArray
     // One field is read as one: of two that mean it, the second has its default.
     val meant = fields.map(counterpart(_, theirs))
     val sources = meant.indices.map(n => if (meant.indexOf(meant(n)) < n) -1 else meant(n)).toArray
     val reads = fields.indices.map { place =>
+      val column = declared(place).dataType
       val read =
-        if (sources(place) < 0) missing(fields(place))
-        else AvroReads.of(theirs(sources(place)).schema, fields(place).schema)
+        if (sources(place) < 0) missing(fields(place), column)
+        else AvroReads.of(theirs(sources(place)).schema, fields(place).schema, column)
       read match {
         case never: Refused => never.within(fields(place).name)
         case other => other
@@ -36,12 +37,13 @@ private[sluice] object AvroRecords {
         targets,
         targets.map(each => if (each < 0) null else reads(each)),
         theirs.map(each => AvroShapes.of(each.schema)),
-        fields.indices.map(each => if (sources(each) < 0) reads(each)(Nothing) else null).toArray
+        fields.indices.map(each => if (sources(each) < 0) reads(each)(Nothing) else null).toArray,
+        declared.fieldNames
       )
     }
   }
 
-  private val Nothing = new Cursor(Array.emptyByteArray)
+  private val Nothing = new Cursor(Array.emptyByteArray, 0)
 
   /** The place of the writer's field of the name, or of one of the aliases; -1 without. */
   private def counterpart(field: Schema.Field, theirs: Array[Schema.Field]): Int =
@@ -51,7 +53,7 @@ private[sluice] object AvroRecords {
       .getOrElse(-1)
 
   /** A field's default, as what stands in the bytes of no record. */
-  private def missing(field: Schema.Field): Read = {
+  private def missing(field: Schema.Field, column: DataType): Read = {
     if (!field.hasDefaultValue)
       return new Refused("", "the writer's schema has no such field, and it has no default")
     val bytes = new ByteArrayOutputStream
@@ -59,7 +61,7 @@ private[sluice] object AvroRecords {
     new GenericDatumWriter[Any](field.schema)
       .write(GenericData.get().getDefaultValue(field), encoder)
     encoder.flush()
-    val value = AvroReads.of(field.schema, field.schema)(new Cursor(bytes.toByteArray))
+    val value = AvroReads.of(field.schema, field.schema, column)(new Cursor(bytes.toByteArray, 0))
     _ => value
   }
 
@@ -68,22 +70,30 @@ private[sluice] object AvroRecords {
       targets: Array[Int],
       reads: Array[Read],
       shapes: Array[Shape],
-      defaults: Array[Any]
+      defaults: Array[Any],
+      columns: Array[String]
   ) extends Read {
     private val anyDefault = defaults.exists(_ != null)
+    private val defaultsFit = !defaults.exists(_.isInstanceOf[Misfit])
 
-    /** Into a row that may have more places than these. */
-    def fill(in: Cursor, row: GenericInternalRow): InternalRow = {
+    /** Into a row that may have more places than these: the row, or the first field's misfit. */
+    def fill(in: Cursor, row: GenericInternalRow): Any = {
       if (anyDefault) System.arraycopy(defaults, 0, row.values, 0, defaults.length)
+      var fits = defaultsFit
       var place = 0
       try {
         while (place < reads.length) {
           val read = reads(place)
-          if (read == null) shapes(place).walk(in) else row.update(targets(place), read(in))
+          if (read == null) shapes(place).walk(in)
+          else {
+            val found = read(in)
+            if (found.isInstanceOf[Misfit]) fits = false
+            row.update(targets(place), found)
+          }
           place += 1
         }
       } catch { case misfit: Misfit => throw misfit.within(names(place)) }
-      row
+      if (fits) row else Misfit.first(row.values, columns(_))
     }
 
     def apply(in: Cursor): Any = fill(in, Cells.row(defaults.length))

@@ -102,7 +102,9 @@ private[sluice] object AvroShapes {
         place += 1
       }
       if (end >= 0 && in.at != end)
-        throw new Misfit(s"expected a block's end at byte $end, found it at ${in.at}")
+        throw new Misfit(
+          s"expected a block's end at byte ${end - in.start}, found it at ${in.at - in.start}"
+        )
       count = in.long()
     }
   }

@@ -1,56 +1,27 @@
 package sluice
 
-import org.apache.avro.{LogicalTypes, Schema}
+import org.apache.avro.Schema
 import org.apache.avro.Schema.Type
-import org.apache.spark.sql.types._
+import org.apache.spark.sql.types.{DataType, LongType, StructType}
 import scala.jdk.CollectionConverters._
 
-/** Types: what a reader's schema becomes in Spark, and which of its types a writer's is. */
+/** Types: which of a reader's types a writer's is, and what errors call them. */
 private[sluice] object AvroTypes {
 
-  def column(reader: Schema): DataType = reader.getType match {
-    case Type.NULL => NullType
-    case Type.BOOLEAN => BooleanType
-    case Type.INT => IntegerType
-    case Type.LONG => LongType
-    case Type.FLOAT => FloatType
-    case Type.DOUBLE => DoubleType
-    case Type.STRING | Type.ENUM => StringType
-    case Type.BYTES | Type.FIXED =>
-      reader.getLogicalType match {
-        case decimal: LogicalTypes.Decimal => DecimalType(decimal.getPrecision, decimal.getScale)
-        case _ => BinaryType
-      }
-    case Type.ARRAY => ArrayType(column(reader.getElementType))
-    case Type.MAP => MapType(StringType, column(reader.getValueType))
-    case Type.RECORD => fields(reader)
-    case Type.UNION =>
-      toldApart(reader) match {
-        case Seq() => NullType
-        case Seq(one) => column(one)
-        case several =>
-          StructType(several.zipWithIndex.map { case (each, place) =>
-            StructField(s"member$place", column(each))
-          })
-      }
-  }
-
-  def fields(record: Schema): StructType =
-    StructType(record.getFields.asScala.map(each => StructField(each.name, column(each.schema))).toSeq)
-
-  /** The types of a union that a column tells apart: two numbers of one kind are the wider. */
-  def toldApart(union: Schema): Seq[Schema] = {
+  /** The types of a union that its column tells apart: two numbers of one kind are the wider. */
+  def toldApart(union: Schema, column: DataType): Seq[Schema] = {
     val others = union.getTypes.asScala.filter(_.getType != Type.NULL).toSeq
-    others.map(_.getType).toSet match {
-      case kinds if kinds == Set(Type.INT, Type.LONG) => Seq(Schema.create(Type.LONG))
-      case kinds if kinds == Set(Type.FLOAT, Type.DOUBLE) => Seq(Schema.create(Type.DOUBLE))
-      case _ => others
+    column match {
+      case _ if others.length < 2 => others
+      case _: StructType => others
+      case LongType => Seq(Schema.create(Type.LONG))
+      case _ => Seq(Schema.create(Type.DOUBLE))
     }
   }
 
   def mayBeNull(union: Schema): Boolean = union.getTypes.asScala.exists(_.getType == Type.NULL)
 
-  def isNamed(found: Schema): Boolean = found.getType match {
+  private def isNamed(found: Schema): Boolean = found.getType match {
     case Type.RECORD | Type.ENUM | Type.FIXED => true
     case _ => false
   }

@@ -64,15 +64,9 @@ private[sluice] object JsonReads {
         name = in.nextFieldName()
       }
       if (others != null) row.update(reads.length, UTF8String.fromString(JsonText.ofMembers(others)))
-      if (fits) null else firstMisfit(row)
+      if (fits) null else Misfit.first(row.values, declared.fieldNames(_))
     }
 
-    private def firstMisfit(row: GenericInternalRow): Misfit = {
-      val found = reads.indices.find(place => row.values(place).isInstanceOf[Misfit])
-      found.fold[Misfit](null) { place =>
-        row.values(place).asInstanceOf[Misfit].within(declared.fieldNames(place))
-      }
-    }
   }
 
   private final class Struct(declared: StructType, unit: String) extends Read(declared) {

@@ -1,33 +1,37 @@
 package sluice
 
 import com.fasterxml.jackson.core.{JsonProcessingException, JsonToken}
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, GenericInternalRow}
-import org.apache.spark.sql.types.{DataType, StringType, StructType}
 
 /** JSON's bytes: one object in strict UTF-8, whose members are the columns.
   *
   * `unit` is what a TIMESTAMP's numbers count: s, ms, us, or empty where it takes none. With `rescue`
-  * there is a field `_rescued` as well: the members that are no columns, as the text of an object.
+  * the members that are no columns are kept, as the text of an object. Of a writer's schema only its
+  * kind matters.
   */
-case class JsonRecord(child: Expression, columns: String, unit: String, rescue: Boolean)
-    extends Decoded[Array[Byte]] {
-  @transient private lazy val declared = DataType.fromJson(columns).asInstanceOf[StructType]
+case class JsonRecord(
+    child: Expression,
+    columns: String,
+    frames: String,
+    unit: String,
+    rescue: Boolean
+) extends Decoded {
+  @transient private lazy val framed =
+    if (frames.isEmpty) null else new Frames(frames, (_, _) => ())
   @transient private lazy val members = new JsonReads.Members(declared, unit, rescue)
-
-  override lazy val dataType: StructType = {
-    val kept = if (rescue) declared.add("_rescued", StringType) else declared
-    kept.add("_error", StringType)
-  }
 
   override def prettyName: String = "sluice_json"
 
-  override protected def read(bytes: Array[Byte]): GenericInternalRow =
+  override protected def read(record: InternalRow): InternalRow = {
+    val bytes = if (framed == null) record.getBinary(0) else framed.of(record)._1.body
     JsonText.whyUnclean(bytes) match {
       case "" => readText(bytes)
       case why => failed(why)
     }
+  }
 
-  private def readText(bytes: Array[Byte]): GenericInternalRow =
+  private def readText(bytes: Array[Byte]): InternalRow =
     try {
       val in = JsonText.parser(bytes)
       if (in.nextToken() != JsonToken.START_OBJECT) throw new Misfit(JsonRecord.NotOne)

@@ -4,8 +4,6 @@ import java.time.{DateTimeException, LocalDate}
 
 /** Times: texts of RFC 3339 as Spark's days and microseconds; null for any other. */
 private[sluice] object JsonTimes {
-  private val FirstSecond = -62135596800L
-  private val LastSecond = 253402300799L
   private val Micros = 1000000L
 
   /** A full-date, from year 1 on. */
@@ -32,8 +30,7 @@ private[sluice] object JsonTimes {
 
   /** Microseconds, if they are in the years 1 to 9999; else null, as for null. */
   def withinYears(micros: java.lang.Long): Any =
-    if (micros == null || micros < FirstSecond * Micros || micros >= (LastSecond + 1) * Micros) null
-    else micros
+    if (micros == null || !Years.holdMicros(micros)) null else micros
 
   private val NoDay = Long.MinValue
   private val NoOffset = Int.MinValue

@@ -11,8 +11,8 @@ private[sluice] object ProtobufFiles {
 
   /** `files` are in base64, each after those that it imports. */
   def message(files: String, name: String): Descriptor = {
-    val given = FileDescriptorSet.parseFrom(Base64.getDecoder.decode(files))
-    val built = given.getFileList.asScala.foldLeft(Map.empty[String, FileDescriptor]) {
+    val found = FileDescriptorSet.parseFrom(Base64.getDecoder.decode(files))
+    val built = found.getFileList.asScala.foldLeft(Map.empty[String, FileDescriptor]) {
       (known, file) =>
         val needed = file.getDependencyList.asScala.map(known).toArray
         known + (file.getName -> FileDescriptor.buildFrom(withTextAsBytes(file), needed))

@@ -3,46 +3,49 @@ package sluice
 import com.google.protobuf.{DynamicMessage, InvalidProtocolBufferException, UnknownFieldSet}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, GenericInternalRow}
-import org.apache.spark.sql.types.{DataType, StringType, StructType}
 
 /** Protobuf's bytes: one message, whose fields are the columns.
   *
-  * The child is a struct of the bytes, and of the header that names their schema, null without one.
-  * `files` is the message's descriptor set in base64. With `writers` (ProtobufFrame) a record has a
-  * frame; where that names none of them, `_error` is empty.
+  * `files` is the message's descriptor set in base64. Of a writer's schema its messages matter
+  * (ProtobufIndexes).
   */
 case class ProtobufRecord(
     child: Expression,
     columns: String,
+    frames: String,
     files: String,
-    message: String,
-    writers: String
-) extends Decoded[InternalRow] {
-  @transient private lazy val frame =
-    if (writers.isEmpty) null else new ProtobufFrame(message, writers)
+    message: String
+) extends Decoded {
+  @transient private lazy val framed =
+    if (frames.isEmpty) null else new Frames(frames, new ProtobufIndexes(_, _))
   @transient private lazy val described = ProtobufFiles.message(files, message)
   @transient private lazy val parser =
     DynamicMessage.getDefaultInstance(described).getParserForType
-  @transient private lazy val declared = DataType.fromJson(columns).asInstanceOf[StructType]
   @transient private lazy val fields = new ProtobufReads.Fields(described, declared)
 
-  override lazy val dataType: StructType = {
-    // What cannot be read fails here, where the query is made; so does an older protobuf-java.
+  override def rescue: Boolean = false
+
+  override protected def prepare(): Unit = {
     fields
+    // An older protobuf-java does not have it.
     UnknownFieldSet.getDefaultInstance.isEmpty
-    declared.add("_error", StringType)
   }
 
   override def prettyName: String = "sluice_protobuf"
 
-  override protected def read(given: InternalRow): GenericInternalRow = {
-    val bytes = given.getBinary(0)
-    val header = if (given.isNullAt(1)) null else given.getBinary(1)
-    val start = if (frame == null) 0 else frame.end(bytes, header)
+  override protected def read(record: InternalRow): InternalRow = {
     val row = new GenericInternalRow(width)
-    fields.fill(parsed(bytes, start), row)
+    fields.fill(parsed(record.getBinary(0), startOf(record)), row)
     row
   }
+
+  private def startOf(record: InternalRow): Int =
+    if (framed == null) 0
+    else {
+      val (frame, written) = framed.of(record)
+      written.require(message, frame.rest)
+      frame.start
+    }
 
   /** The parser also lists the required fields that are missing, but not where in a list or map. */
   private def parsed(bytes: Array[Byte], start: Int): DynamicMessage =

@@ -16,7 +16,7 @@ private[sluice] final class ProtobufTimes(message: Descriptor) {
   /** Digits beyond microseconds are cut. */
   def timestamp(found: Any): Any = {
     val (whole, rest) = parts(found)
-    if (whole < FirstSecond || whole > LastSecond || rest < 0 || rest >= Nanos)
+    if (!Years.holdSecond(whole) || rest < 0 || rest >= Nanos)
       throw misfit("TIMESTAMP", whole, rest)
     whole * 1000000 + rest / 1000
   }
@@ -29,9 +29,9 @@ private[sluice] final class ProtobufTimes(message: Descriptor) {
   }
 
   private def parts(found: Any): (Long, Long) = {
-    val given = found.asInstanceOf[Message]
-    strangers.refuse(given)
-    (given.getField(seconds).asInstanceOf[Long], given.getField(nanos).asInstanceOf[Int].toLong)
+    val parts = found.asInstanceOf[Message]
+    strangers.refuse(parts)
+    (parts.getField(seconds).asInstanceOf[Long], parts.getField(nanos).asInstanceOf[Int].toLong)
   }
 
   private def misfit(expected: String, whole: Long, rest: Long) =
@@ -40,8 +40,6 @@ private[sluice] final class ProtobufTimes(message: Descriptor) {
 
 private object ProtobufTimes {
   private val Nanos = 1000000000L
-  // The years 0001 to 9999, and what Protobuf's Duration may be.
-  private val FirstSecond = -62135596800L
-  private val LastSecond = 253402300799L
+  // The most seconds that Protobuf's Duration may be.
   private val Longest = 315576000000L
 }

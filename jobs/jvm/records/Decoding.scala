@@ -2,19 +2,17 @@ package sluice
 
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 import org.apache.spark.sql.catalyst.FunctionIdentifier
-import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, UnaryExpression}
-import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
-import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, CodegenContext, ExprCode}
-import org.apache.spark.sql.types.{DataType, StructType}
-import org.apache.spark.unsafe.types.UTF8String
-import scala.util.control.NonFatal
+import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 
 /** Decoding: the functions that read a record's bytes as a struct, in one pass that checks them too.
   *
-  *  - `sluice_avro(bytes, writer, reader)`: both schemas are literals
-  *  - `sluice_json(bytes, columns, unit, rescue)`: the columns as Spark's own JSON of a struct
-  *  - `sluice_protobuf(struct(bytes, header), columns, files, message, writers)`: as in
-  *    ProtobufRecord
+  *  - `sluice_avro(record, columns, frames, reader, rescue)`
+  *  - `sluice_json(record, columns, frames, unit, rescue)`
+  *  - `sluice_protobuf(record, columns, frames, files, message)`
+  *  - `sluice_schema_key(record, header)` reads nothing but which schema it names
+  *
+  * `record` is a struct of the bytes and, where `frames` (as in Frames) is not empty, the headers; all
+  * others are literals. `columns` is Spark's own JSON of a struct.
   */
 class Decoding extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit = {
@@ -30,49 +28,18 @@ class Decoding extends SparkSessionExtensionsProvider {
         )
       )
     def text(literal: Expression): String = literal.eval().toString
-    add("sluice_avro", classOf[AvroDatum], 3) { given =>
-      AvroDatum(given(0), text(given(1)), text(given(2)))
+    def truth(literal: Expression): Boolean = literal.eval() == true
+    add("sluice_avro", classOf[AvroDatum], 5) { given =>
+      AvroDatum(given(0), text(given(1)), text(given(2)), text(given(3)), truth(given(4)))
     }
-    add("sluice_json", classOf[JsonRecord], 4) { given =>
-      JsonRecord(given(0), text(given(1)), text(given(2)), given(3).eval() == true)
+    add("sluice_json", classOf[JsonRecord], 5) { given =>
+      JsonRecord(given(0), text(given(1)), text(given(2)), text(given(3)), truth(given(4)))
     }
     add("sluice_protobuf", classOf[ProtobufRecord], 5) { given =>
       ProtobufRecord(given(0), text(given(1)), text(given(2)), text(given(3)), text(given(4)))
     }
-  }
-}
-
-/** A record's bytes, or what else there is of it, as a struct. Its last field, `_error`, says why
-  * they are none; then all others are null.
-  */
-abstract class Decoded[Given] extends UnaryExpression {
-  override def dataType: StructType
-  override def nullable: Boolean = true
-
-  protected def read(given: Given): GenericInternalRow
-
-  /** Never an exception, whatever the bytes are. */
-  override def nullSafeEval(input: Any): Any =
-    try {
-      Cells.begin()
-      read(input.asInstanceOf[Given])
-    } catch {
-      case misfit: Misfit => failed(misfit.told)
-      case NonFatal(problem) =>
-        failed(Option(problem.getMessage).getOrElse(problem.getClass.getName).take(300))
+    add("sluice_schema_key", classOf[SchemaKey], 2) { given =>
+      SchemaKey(given(0), text(given(1)))
     }
-
-  @transient protected lazy val width: Int = dataType.length
-
-  protected def failed(told: String): GenericInternalRow = {
-    val row = new GenericInternalRow(width)
-    row.update(width - 1, UTF8String.fromString(told))
-    row
-  }
-
-  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
-    val self = ctx.addReferenceObj("decoded", this)
-    val kind = CodeGenerator.javaType(dataType: DataType)
-    nullSafeCodeGen(ctx, ev, given => s"${ev.value} = ($kind) $self.nullSafeEval($given);")
   }
 }

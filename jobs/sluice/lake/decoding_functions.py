@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
 # Each with the least that it takes: an empty struct; a file with a message M, in base64.
 _NO_COLUMNS = """'{"type":"struct","fields":[]}'"""
-_ASKED = f"""SELECT sluice_avro(X'', '"int"', '"int"'), sluice_json(X'', {_NO_COLUMNS}, '', false),
-sluice_protobuf(struct(X'', X''), {_NO_COLUMNS}, 'CggKAWEiAwoBTQ==', 'M', '')"""
+_ASKED = f"""SELECT sluice_schema_key(struct(X'', null), ''),
+sluice_avro(struct(X''), {_NO_COLUMNS}, '', '"int"', false),
+sluice_json(struct(X''), {_NO_COLUMNS}, '', '', false),
+sluice_protobuf(struct(X''), {_NO_COLUMNS}, '', 'CggKAWEiAwoBTQ==', 'M')"""
 # No extension; no jar; an older one before it.
 _LACKING = ("UNRESOLVED_ROUTINE", "NoClassDefFoundError", "NoSuchMethodError")
 

@@ -8,7 +8,7 @@ import re
 # sizes, such as price_2 and DECIMAL(5,2), stay as they are.
 _QUOTED = re.compile(r"""(?<!\w)(?:'[^']*'|"[^"]*"|`[^`]*`)(?!\w)""")
 _NUMBER = re.compile(r"(?<![\w(,.-])-?(?:0x[0-9a-fA-F]+|\d+(?:\.\d+)?)(?![\w)])")
-# What lake.decoding.misfits writes: the JSON text of a value, possibly cut, ends the error.
+# What a misfit of decoding says (jobs/jvm): the JSON text of a value, possibly cut, ends the error.
 _FOUND = re.compile(r"(: expected .*?, found )(\S.*)\Z", re.DOTALL)
 _KINDS = {'"': "'…'", "{": "{…}", "[": "[…]", **dict.fromkeys("-0123456789", "N")}
 _MAX_LENGTH = 200

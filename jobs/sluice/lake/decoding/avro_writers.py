@@ -2,43 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sluice.schemas.avro.columns import columns_of
 from sluice.schemas.avro.parsing import parse_avro
 from sluice.schemas.avro.resolution import counterpart, refusal
-from sluice.schemas.avro.schema import AvroSchema, Member, Record, Ref, Scalar
+from sluice.schemas.avro.schema import AvroSchema, Member, Record, Ref
 from sluice.schemas.registered import RegisteredSchema
 
-UNREADABLE = "cannot be read as "
 
-
-@dataclass(frozen=True)
-class Writer:
-    """A schema that records are written with.
-
-    `refused` says why none of them can be read, and begins with UNREADABLE. `more` has only the
-    outermost fields that the reader has not; None without any that JSON can hold.
-    """
-
-    schema: AvroSchema
-    refused: str = ""
-    more: AvroSchema | None = None
-
-
-def writer_of(found: RegisteredSchema, reader: AvroSchema, reader_key: str) -> Writer:
-    """The writer's schema, if it can be read as the reader's."""
+def refusal_of(found: RegisteredSchema, reader: AvroSchema, reader_key: str) -> str:
+    """Why no record of a writer's schema can be read as the reader's; empty if some can."""
     name = f"schema id {reader_key}" if reader_key.isdecimal() else reader_key
     try:
-        written = parse_avro(found)
+        why = refusal(parse_avro(found), reader)
     except ValueError as problem:
-        return Writer(AvroSchema(Scalar("null")), refused=f"{UNREADABLE}{name}: {problem}")
-    why = refusal(written, reader)
-    refused = f"{UNREADABLE}{name}: {why}" if why else ""
-    return Writer(written, refused, _more(written, reader))
+        why = str(problem)
+    return f"cannot be read as {name}: {why}" if why else ""
 
 
-def _more(written: AvroSchema, reader: AvroSchema) -> AvroSchema | None:
+def only_written(written: AvroSchema, reader: AvroSchema) -> AvroSchema | None:
+    """The outermost fields that the reader has not, dates and times as the numbers that they are.
+
+    None without any that JSON can hold.
+    """
     theirs, ours = written.named(written.root), reader.named(reader.root)
     if not isinstance(theirs, Record) or not isinstance(ours, Record):
         return None
@@ -47,7 +32,7 @@ def _more(written: AvroSchema, reader: AvroSchema) -> AvroSchema | None:
     if not new:
         return None
     record = Record(theirs.name, (), new)
-    return AvroSchema(Ref(theirs.name), {**written.names, theirs.name: record})
+    return AvroSchema(Ref(theirs.name), {**written.names, theirs.name: record}).as_carried()
 
 
 def _is_held(schema: AvroSchema, field: Member) -> bool:

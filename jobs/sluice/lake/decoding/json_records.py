@@ -6,52 +6,40 @@ re-rendered numbers, and tells of a value that does not fit only that the record
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from collections.abc import Mapping
+
+from pyspark.sql import Column
 from pyspark.sql import types as T
 
-from sluice.lake.decoding.decoded_fields import refused
+from sluice.lake.decoding.frames import BARE, frames_of
+from sluice.lake.decoding.record_reads import read_by
+from sluice.schemas.registered import RegisteredSchema
+from sluice.spec_file.formats import JsonFormat, Source
 
-# Ours (jobs/jvm/json/JsonRecord.scala): the columns, RESCUED where asked for, and ERROR.
+# Ours (jobs/jvm/json/JsonRecord.scala).
 READ_JSON = "sluice_json"
 
 
-class JsonRecords:
-    """Records in JSON, as these columns.
+def json_frames(form: JsonFormat, source: Source, writers: Mapping[str, RegisteredSchema]) -> str:
+    """With a registry, each record names the schema that it was written with, one of `writers`."""
 
-    `body` are the bytes to decode; `refusal` is an error that is known before, null where there is
-    none. `timestamp_unit` says what a TIMESTAMP's numbers count. With `rescue`, the members that
-    are not declared are kept.
+    def known(writer: RegisteredSchema) -> str | bool:
+        why = form.other_record(writer)
+        return f"schema {writer.key}: {why}" if why else True
+
+    return BARE if form.registry is None else frames_of(source, writers, "JSON", known)
+
+
+def json_struct(
+    fields: T.StructType,
+    source: Source,
+    frames: str = BARE,
+    timestamp_unit: str | None = None,
+    rescue: bool = False,
+) -> Column:
+    """A record's columns and its error.
+
+    `timestamp_unit` says what a TIMESTAMP's numbers count. With `rescue`, the members that are not
+    declared are kept.
     """
-
-    def __init__(
-        self,
-        fields: T.StructType,
-        body: Column,
-        timestamp_unit: str | None = None,
-        refusal: Column | None = None,
-        rescue: bool = False,
-    ) -> None:
-        self._fields = fields
-        self._body = body
-        self._refusal = refusal
-        self._rescue = rescue
-        self._read = F.call_function(
-            READ_JSON,
-            body,
-            F.lit(fields.json()),
-            F.lit(timestamp_unit or ""),
-            F.lit(rescue),
-        )
-
-    def decode(self, records: DataFrame, into: str) -> DataFrame:
-        """Add struct column `into`: the columns, `_rescued` where asked for, and `_error`.
-
-        Not deterministic, or Spark would copy the reading into a filter on an error.
-        """
-        is_read = self._body.isNotNull() & (F.spark_partition_id() >= 0)
-        decoded = F.when(is_read, self._read)
-        if self._refusal is not None:
-            wrong = refused(self._fields, self._refusal, self._rescue)
-            decoded = F.when(self._refusal.isNotNull(), wrong).otherwise(decoded)
-        return records.withColumn(into, decoded)
+    return read_by(READ_JSON, source, fields, frames, timestamp_unit or "", rescue)

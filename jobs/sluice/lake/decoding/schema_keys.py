@@ -7,9 +7,11 @@ from collections.abc import Collection
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from sluice.lake.decoding.frames import frame_of
+from sluice.lake.decoding.frames import header_of
 from sluice.spec_file.formats import Source
 
+# Ours (jobs/jvm/frames/SchemaKey.scala).
+SCHEMA_KEY = "sluice_schema_key"
 # Of a batch of garbage, each record may name another schema.
 MOST_KEYS = 1000
 
@@ -19,7 +21,8 @@ def unknown_keys(records: DataFrame, source: Source, known: Collection[str]) -> 
 
     At most MOST_KEYS: each is a question to the registry.
     """
-    keys = records.select(frame_of(source).key.alias("key"))
+    record, header = F.struct(source, "headers"), F.lit(header_of(source))
+    keys = records.select(F.call_function(SCHEMA_KEY, record, header).alias("key"))
     unknown = keys.where(F.col("key").isNotNull() & ~F.col("key").isin(*known))
     counted = unknown.groupBy("key").count().orderBy(F.desc("count"), "key").limit(MOST_KEYS)
     return tuple(row["key"] for row in counted.collect())

@@ -38,7 +38,7 @@ class _Writing:
     def node(self, node: Node) -> Any:
         match node:
             case Scalar(name, logical):
-                return name if logical is None else _with_digits({"type": name}, logical)
+                return name if logical is None else {"type": name, **_meaning(logical)}
             case ArrayOf(items):
                 return {"type": "array", "items": self.node(items)}
             case MapOf(values):
@@ -60,8 +60,7 @@ class _Writing:
     def _body(self, found: Named) -> dict[str, Any]:
         match found:
             case Fixed(size=size, logical=logical):
-                fixed = {"type": "fixed", "size": size}
-                return fixed if logical is None else _with_digits(fixed, logical)
+                return {"type": "fixed", "size": size, **_meaning(logical)}
             case Enum(symbols=symbols, default=default):
                 given = {} if default is None else {"default": default}
                 return {"type": "enum", "symbols": list(symbols), **given}
@@ -78,9 +77,8 @@ class _Writing:
         }
 
 
-def _with_digits(carrier: dict[str, Any], logical: Logical) -> dict[str, Any]:
-    """Decimals are read as such; the other types as what carries them, and converted later."""
-    if logical.name != "decimal":
-        return carrier
-    digits = {"precision": logical.precision, "scale": logical.scale}
-    return {**carrier, "logicalType": "decimal", **digits}
+def _meaning(logical: Logical | None) -> dict[str, Any]:
+    if logical is None:
+        return {}
+    digits = {"precision": logical.precision, "scale": logical.scale} if logical.precision else {}
+    return {"logicalType": logical.name, **digits}

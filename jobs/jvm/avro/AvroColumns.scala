@@ -1,0 +1,28 @@
+package sluice
+
+import org.apache.avro.Schema
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.types.StructType
+
+/** Columns: a whole datum of a writer's schema as the first fields of a row. */
+private[sluice] final class AvroColumns(writer: Schema, reader: Schema, declared: StructType) {
+  private val isRecord = reader.getType == Schema.Type.RECORD
+  private val read = AvroReads.of(writer, reader, if (isRecord) declared else declared(0).dataType)
+
+  /** Throws a Misfit. What the bytes are not comes before what no column holds. */
+  def fill(bytes: Array[Byte], start: Int, row: GenericInternalRow): Unit = {
+    val in = new AvroBytes.Cursor(bytes, start)
+    val found = read match {
+      case fields: AvroRecords.Fields if isRecord => fields.fill(in, row)
+      case other => other(in)
+    }
+    if (in.left > 0)
+      throw new Misfit(s"expected the end of the record, found ${in.left} more bytes")
+    found match {
+      case misfit: Misfit => throw (if (isRecord) misfit else misfit.within(declared(0).name))
+      case nested: GenericInternalRow if isRecord =>
+        if (nested ne row) System.arraycopy(nested.values, 0, row.values, 0, nested.values.length)
+      case value => row.update(0, value)
+    }
+  }
+}
