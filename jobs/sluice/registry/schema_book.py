@@ -18,9 +18,6 @@ from sluice.spec_file.pipeline_spec import PipelineSpec
 
 log = logging.getLogger(__name__)
 
-# Each has a part of its own in Spark's plan of a batch.
-_NEWEST = 16
-
 
 class SchemaBook:
     """What a pipeline's formats need to know of schemas.
@@ -84,7 +81,7 @@ class SchemaBook:
     def with_writers(
         self, spec: PipelineSpec, stored: Sequence[Column]
     ) -> tuple[PipelineSpec, Mapping[Source, Mapping[str, RegisteredSchema]]]:
-        """The newest schemas that were kept, by key: most records name these; and the spec.
+        """The schemas that were kept, by key; and the spec.
 
         One that its reader would grow by is left out: what is kept may be the other source's. It
         is learnt where a record of this source names it, before that record is read.
@@ -92,19 +89,18 @@ class SchemaBook:
         spec = self.keep(spec)
         writers: dict[Source, Mapping[str, RegisteredSchema]] = {}
         for source, form in spec.formats.registered.items():
-            kept = self._kept.all(str(form.registry))
-            newest = sorted(kept.values(), key=lambda each: each.age)[-_NEWEST:]
+            kept = self._kept.all(str(form.registry)).values()
+            known = sorted(kept, key=lambda each: each.age)
             reader = form.reader if form.follows_registry else None
             if reader is not None:
-                newest = [
+                known = [
                     each
-                    for each in (*newest, reader)
+                    for each in known
                     if grown(spec, source, reader, newer(reader, [each]), stored).value == reader
                 ]
-            writers[source] = {each.key: each for each in newest}
             # Asked when the batch's end stands: no record of it can name a schema of later.
-            known = [*writers[source].values()]
             _warn(self._registries.require_same(str(form.registry), known, reader))
+            writers[source] = {each.key: each for each in known}
         return spec, writers
 
     def learn(
