@@ -137,7 +137,8 @@ install_jars() { # install_jars CONFIGURATION: those of ivy.xml, and no others, 
 # The Scala compiler is among Spark's jars, so that no JDK is needed.
 install_classes() { # install_classes JAR CLASSPATH SOURCES…
   say "Sluice's own classes of jobs/jvm into $1"
-  "$(java_command)" -cp "$SPARK_JARS/*" scala.tools.nsc.Main -usejavacp -classpath "$2" -d "$1" "${@:3}"
+  "$(java_command)" -cp "$SPARK_JARS/*" scala.tools.nsc.Main -deprecation -Xlint -Werror \
+    -usejavacp -classpath "$2" -d "$1" "${@:3}"
 }
 
 jars_of_spark() {

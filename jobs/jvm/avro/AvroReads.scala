@@ -4,7 +4,6 @@ import java.math.{BigDecimal, BigInteger}
 import java.util.Arrays
 import org.apache.avro.{LogicalTypes, Schema}
 import org.apache.avro.Schema.Type
-import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, GenericArrayData}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
