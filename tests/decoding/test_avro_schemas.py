@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -253,6 +254,24 @@ def test_a_default_that_no_column_holds_is_an_error_of_each_record() -> Judged:
     told = f"schema id 1: days[1]: expected DATE, found {TOO_LATE}"
     end = "schema id 1: id: expected a number, found the end of the record"
     assert found == [Undecodable(told), Undecodable(told), Undecodable(end)]
+
+
+@TOGETHER.clause
+def test_what_stands_for_something_else_is_not_read_where_another_type_of_a_union_is() -> Judged:
+    def either(unit: str, scale: int) -> dict[str, Any]:
+        moment = logical("long", f"timestamp-{unit}")
+        return record({"at": [moment, logical("bytes", "decimal", precision=4, scale=scale)]})
+
+    writers = {"1": schema(either("micros", 2)), "2": schema(either("millis", 1), "2")}
+    values = [framed(key, body) for key in (1, 2) for body in (b"\0\2", b"\2\2\1")]
+    found = yield AvroTable(schema(either("millis", 2), "9"), values, writers)
+    told = "schema id {}: at: expected [long, bytes], found {}"
+    assert found == [
+        Undecodable(told.format(1, "long")),
+        {"at": {"member0": None, "member1": Decimal("0.01")}},
+        {"at": {"member0": datetime(1970, 1, 1, 0, 0, 0, 1000), "member1": None}},
+        Undecodable(told.format(2, "bytes")),
+    ]
 
 
 @TOGETHER.clause

@@ -35,6 +35,7 @@ private[sluice] object AvroReads {
     (writer.getType, reader.getType, column) match {
       case (Type.UNION, _, _) => ofUnion(writer.getTypes.asScala.map(of(_, reader, column)).toArray)
       case (_, Type.UNION, _) => intoUnion(writer, reader, column)
+      case _ if !AvroTypes.alike(writer, reader) => refused(writer, reader)
       case (Type.RECORD, Type.RECORD, fields: StructType) if AvroTypes.sameName(writer, reader) =>
         AvroRecords.of(writer, reader, fields)
       case (Type.ARRAY, Type.ARRAY, array: ArrayType) =>

@@ -37,6 +37,15 @@ private[sluice] object AvroTypes {
   def sameName(writer: Schema, reader: Schema): Boolean =
     writer.getName == reader.getName || reader.getAliases.contains(writer.getFullName)
 
+  /** Whether a value means the same: one that says what it stands for may be read as one that does
+    * not. Decimals of another precision have the same numbers.
+    */
+  def alike(writer: Schema, reader: Schema): Boolean = {
+    val (theirs, ours) = (writer.getProp("logicalType"), reader.getProp("logicalType"))
+    theirs == null || ours == null ||
+    (theirs == ours && writer.getObjectProp("scale") == reader.getObjectProp("scale"))
+  }
+
   def told(found: Schema): String = found.getType match {
     case Type.UNION => found.getTypes.asScala.map(_.getFullName).mkString("[", ", ", "]")
     case Type.RECORD | Type.ENUM => s"${found.getType.getName} ${found.getFullName}"
