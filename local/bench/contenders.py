@@ -1,76 +1,167 @@
-"""The contenders: what each of them runs, by name."""
+"""The contenders: each function is one turn, whole processes that land every record once.
+
+Each returns seconds. It raises ClickException unless every record was landed once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
-from local.bench.comparisons import COMPARISONS, FEW, MANY
-from local.bench.competition import Competition, Entry
-from local.bench.contender import Contender
-from local.bench.place import Place
-from local.bench.raw_limit import RawLimit
-from local.bench.sluice_runs import ColdRun, NothingNew, WarmRun
-from local.bench.spark_jobs import (
-    AvailableNow,
-    Ingest,
-    Plain,
-    Settings,
-    as_users_run_it,
-    with_all_ours,
-    with_our_jvm,
-)
-from local.bench.stage import ServerStage
-from local.bench.world import RAW
+import click
+import pyarrow.dataset as ds
+from deltalake import DeltaTable
+from sluice.lake.own_classes import LOG_STORE_KEY
+from sluice.lake.requirements import STATIC
+from sluice.lake.session import own_conf, server_conf, session_conf, spark_conf
+from sluice.spec_file.pipeline_spec import PipelineSpec
+
+from local.bench.harness import empty
+from local.bench.records import SCHEMA, produce
+from local.bench.stage import Place, Stage
+from local.bench.whole_processes import seconds_of
+from local.bench.world import JSON, OurPipeline, World, plain_environment, require_rows, rows_of
+from local.embedded.airflow_processes import ROOT
+
+FEW = 10_000
+# Until then a server still compiles much of what a batch runs, and the table has no checkpoint.
+_EARLIER_BATCHES = 10
+_READERS = 2
+_HERE = Path(__file__).parent
+_JARS = "spark.driver.extraClassPath"
+_ANY = {"version": 1, "pipeline": "any", "table": "any", "topics": ["any"]}
+
+# By the number of records to read.
+Settings = Callable[[int], Mapping[str, str]]
+Placed = Callable[[Stage], Place]
 
 
-def _plain(settings: Settings) -> Callable[..., Contender]:
-    return lambda name, world, _: Plain(name, world, settings)
+def as_users_run_it(_: int) -> Mapping[str, str]:
+    """Spark's defaults, and what Delta needs."""
+    return {_JARS: server_conf()[_JARS], **STATIC}
 
 
-def _plain_raw(settings: Settings) -> Callable[..., Contender]:
-    return lambda name, world, _: Plain(name, world, settings, None)
+def with_our_jvm(records: int) -> Mapping[str, str]:
+    """All that our JVMs are started with, but our own classes; nothing of our sessions."""
+    ours = {key: text for key, text in own_conf(records).items() if key != LOG_STORE_KEY}
+    return {**ours, **STATIC}
 
 
-def _available_now(settings: Settings) -> Callable[..., Contender]:
-    return lambda name, world, _: AvailableNow(name, world, settings)
+def with_all_ours(records: int) -> Mapping[str, str]:
+    """The JVM's settings and the session's: a pipeline's configuration without our classes."""
+    spec = PipelineSpec.model_validate({**_ANY, "format": {"type": "raw"}})
+    return {**with_our_jvm(records), **session_conf(spec)}
 
 
-ENTRIES: dict[str, Entry[ServerStage]] = {
-    "raw-limit": Entry(
-        "librdkafka to Arrow to Parquet, two processes: no decoding, commit or proof",
-        lambda name, world, _: RawLimit(name, world),
-    ),
-    "plain": Entry("plain Spark batch job, as users run it", _plain(as_users_run_it)),
-    "plain-flags": Entry("the same with our JVM settings", _plain(with_our_jvm)),
-    "plain-all-flags": Entry(
-        "the same with our JVM and session settings", _plain(with_all_ours), usual=False
-    ),
-    "available-now": Entry(
-        "Structured Streaming, availableNow, as users run it", _available_now(as_users_run_it)
-    ),
-    "available-now-flags": Entry("the same with our JVM settings", _available_now(with_our_jvm)),
-    "available-now-all-flags": Entry(
-        "the same with our JVM and session settings", _available_now(with_all_ours), usual=False
-    ),
-    "run-cold": Entry(
-        "`sluice run`, starting a Spark of its own", lambda name, world, _: ColdRun(name, world)
-    ),
-    "run-warm": Entry(
-        "`sluice run` on a warm Spark server",
-        lambda name, world, stage: WarmRun(name, world, Place(stage.server.connection)),
-    ),
-    "nothing-new": Entry(
-        "`sluice run` when all has been read", lambda name, world, _: NothingNew(name, world)
-    ),
-    "ingest": Entry(
-        "jobs/ingest.py alone, planned before", lambda name, world, _: Ingest(name, world)
-    ),
-    "plain-raw": Entry("plain Spark batch job, values not decoded", _plain_raw(as_users_run_it)),
-    "plain-raw-flags": Entry(
-        "the same with our JVM settings", _plain_raw(with_our_jvm), usual=False
-    ),
-    "ingest-raw": Entry(
-        "jobs/ingest.py alone, format raw", lambda name, world, _: Ingest(name, world, RAW)
-    ),
-}
-COMPETITION = Competition("local.bench", ServerStage, ENTRIES, COMPARISONS, (MANY, FEW))
+def raw_limit(world: World, name: str) -> float:
+    """librdkafka to Arrow to Parquet: two processes that only read and write, each half."""
+    folder, ends = empty(world.folder(name)), list(world.ends.items())
+    reader = [sys.executable, str(_HERE / "raw_reader.py"), world.stage.bootstrap, world.topic]
+    commands = [
+        [*reader, json.dumps(dict(ends[at::_READERS])), str(folder / f"{at}.parquet")]
+        for at in range(_READERS)
+    ]
+    seconds = seconds_of(commands, plain_environment(), folder / "said.log")
+    found = ds.dataset(sorted(folder.glob("*.parquet"))).count_rows()
+    if found != world.records:
+        raise click.ClickException(f"{folder}: expected {world.records:,}, found {found:,}")
+    return seconds
+
+
+def plain(
+    world: World, name: str, settings: Settings, schema: str | None = SCHEMA, form: str = "json"
+) -> float:
+    """A batch read of a fixed range, and an append to a new Delta table."""
+    ends = json.dumps({world.topic: world.ends})
+    return _plain_job(world, name, settings, "batch", ends, *((schema, form) if schema else ()))
+
+
+def available_now(world: World, name: str, settings: Settings) -> float:
+    """Structured Streaming from the earliest offset with `availableNow`, into a new Delta table."""
+    checkpoint = world.folder(name) / "checkpoint"
+    return _plain_job(world, name, settings, "stream", str(checkpoint), SCHEMA)
+
+
+def _plain_job(world: World, name: str, settings: Settings, kind: str, *words: str) -> float:
+    folder = empty(world.folder(name))
+    words = (kind, world.stage.bootstrap, world.topic, str(folder / "table"), *words)
+    job = submitted(_HERE / "plain_job.py", settings(world.records), words)
+    seconds = seconds_of([job], plain_environment(), folder / "said.log")
+    require_rows(folder / "table", world.records)
+    return seconds
+
+
+def ingest(world: World, name: str, form: str = JSON) -> float:
+    """`jobs/ingest.py` alone, as Airflow submits it, into a new table; the plan was made before."""
+    ours = OurPipeline(world, name).create(world.topic, form)
+    pipeline = ours.open()
+    reference = pipeline.plan("bench", "bench").as_dict().items()
+    words = [text for key, value in reference for text in (f"--{key}", str(value))]
+    settings = spark_conf(pipeline.spec, world.records)
+    seconds = ours.seconds_of(submitted(ROOT / "jobs" / "ingest.py", settings, words))
+    require_rows(ours.table, world.records)
+    return seconds
+
+
+def submitted(job: Path, settings: Mapping[str, str], words: Sequence[str]) -> list[str]:
+    """The command line; the master is Spark's default, all cores of this machine."""
+    pairs = [text for pair in settings.items() for text in ("--conf", "=".join(pair))]
+    return [str(Path(sys.executable).with_name("spark-submit")), *pairs, str(job), *words]
+
+
+def cold_run(world: World, name: str, place: Placed = lambda _: Place()) -> float:
+    """`sluice run`, which starts a Spark of its own, into an empty warehouse."""
+    ours = OurPipeline(world, name, place(world.stage)).create(world.topic)
+    seconds = ours.seconds_of_run()
+    require_rows(ours.table, world.records)
+    return seconds
+
+
+def warm_run(world: World, name: str, place: Placed) -> float:
+    """`sluice run` of one pipeline that gets as many new records each turn, on a server.
+
+    That is how a warm server is used: the pipeline, its table and its session are there already.
+    """
+    return _land_news(OurPipeline(world, name, place(world.stage)), world.records)
+
+
+def prepare_warm_run(world: World, name: str, place: Placed) -> None:
+    """Its first batches create the table and warm the session; they are not measured."""
+    ours = OurPipeline(world, name, place(world.stage))
+    ours.create(_own_topic(ours))
+    world.new_topic(_own_topic(ours))
+    ours.seconds_of_run()
+    require_rows(ours.table, world.records)
+    for _ in range(_EARLIER_BATCHES - 1):
+        _land_news(ours, min(FEW, world.records))
+
+
+def _own_topic(ours: OurPipeline) -> str:
+    """The records are those of the others, once more each turn."""
+    return f"{ours.world.topic}_{ours.contender}"
+
+
+def _land_news(ours: OurPipeline, records: int) -> float:
+    before = rows_of(ours.table)
+    produce(ours.world.stage.bootstrap, _own_topic(ours), records)
+    seconds = ours.seconds_of_run()
+    require_rows(ours.table, before + records)
+    return seconds
+
+
+def prepare_nothing_new(world: World, name: str) -> None:
+    """Land everything."""
+    OurPipeline(world, name).create(world.topic).seconds_of_run()
+
+
+def nothing_new(world: World, name: str) -> float:
+    """`sluice run` of a pipeline that has read everything: it changes nothing."""
+    ours = OurPipeline(world, name)
+    before = DeltaTable(ours.table).version()
+    seconds = ours.seconds_of_run()
+    if DeltaTable(ours.table).version() != before:
+        raise click.ClickException(f"{ours.table}: changed, although nothing was new")
+    require_rows(ours.table, world.records)
+    return seconds

@@ -1,24 +1,12 @@
-"""The figures of a bench: what was measured, how and where, and the tables that show it."""
+"""The figures: what a bench has measured, as tables of text."""
 
 from __future__ import annotations
 
-import json
-import os
-import platform
-import shlex
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
-from importlib.metadata import version
-from pathlib import Path
-from typing import Any
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-import psutil
-from rich.console import Console
-from rich.table import Table
-
-WIDTH = 120
-_PACKAGES = ("pyspark", "delta-spark", "deltalake", "confluent-kafka", "apache-airflow-core")
+from local.bench.turns import Comparison, Size
 
 
 @dataclass(frozen=True)
@@ -28,45 +16,38 @@ class Shown:
     title: str
     lines: Sequence[Sequence[str]]
 
-    def print(self, console: Console) -> None:
-        """Print it on a terminal."""
-        head, *rest = self.lines
-        table = Table(*head, title=self.title, title_justify="left")
-        for line in rest:
-            table.add_row(*line)
-        console.print(table)
 
-    def markdown(self) -> str:
-        """The same for a page."""
-        head, *rest = self.lines
-        lines = [head, ["---"] * len(head), *rest]
-        return "\n".join([f"**{self.title}**", "", *(f"| {' | '.join(each)} |" for each in lines)])
+def taken(title: str, head: Sequence[str], cells: Mapping[str, Sequence[str]], size: Size) -> Shown:
+    """What each contender took: its cells, the median, and every turn."""
+    turns = size.turns
+    lines = [
+        (name, *about, f"{turns.median(name):.1f}", all_of(turns.seconds[name], 1))
+        for name, about in cells.items()
+        if name in turns.seconds
+    ]
+    return Shown(title, [(*head, "median, s", "all turns, s"), *lines])
 
 
-def write(
-    file: Path | None, made: dict[str, Any], measured: Sequence[Any], shown: Iterable[Shown]
-) -> None:
-    """Write what was measured, if a file was asked for."""
-    if file is not None:
-        whole = {
-            "made": made,
-            "measured": [asdict(each) for each in measured],
-            "tables": [asdict(each) for each in shown],
-        }
-        file.write_text(json.dumps(whole, indent=1, default=str) + "\n", encoding="utf-8")
+def compared(title: str, comparisons: Sequence[Comparison], size: Size) -> list[Shown]:
+    """The ratios of those that had turns; no table without any."""
+    lines = [
+        (str(each), *judged(ratios, each.at_most.get(size.records), 2, 2), all_of(ratios, 2))
+        for each in comparisons
+        if (ratios := size.turns.ratios(each))
+    ]
+    head = ("ratio", "median", "at most", "", "all pairs")
+    return [Shown(f"{title}: ratios", [head, *lines])] if lines else []
 
 
-def circumstances(module: str, words: Sequence[str]) -> dict[str, Any]:
-    """How and where figures were made, without the machine's name."""
-    return {
-        "module": module,
-        "command": shlex.join(["python", "-m", module, *words]),
-        "at": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "cores": os.cpu_count(),
-        "memory_gib": round(psutil.virtual_memory().total / 2**30),
-        "system": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
-        "versions": {name: version(name) for name in _PACKAGES},
-    }
+def judged(
+    values: Sequence[float], at_most: float | None, digits: int, of_limit: int
+) -> tuple[str, str, str]:
+    """Their median, what it may be at most, and whether it is; nothing of both without a limit."""
+    median = statistics.median(values)
+    if at_most is None:
+        return f"{median:.{digits}f}", "", ""
+    word = "met" if median <= at_most else "MISSED"
+    return f"{median:.{digits}f}", f"{at_most:.{of_limit}f}", word
 
 
 def all_of(values: Sequence[float], digits: int) -> str:

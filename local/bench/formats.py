@@ -11,25 +11,22 @@ a look-up costs is measured as well.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Mapping
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 
 import click
 from confluent_kafka.schema_registry import Schema
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from rich.console import Console
 from sluice.lake.decoding.decode import decoder
 from sluice.registry.client import Registry
 from sluice.registry.registry_settings import RegistrySettings
 from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.formats import AvroFormat, Format, JsonFormat, ProtobufFormat, RawFormat
 
-from local.bench import options
-from local.bench.figures import WIDTH, Shown, all_of, circumstances, write
+from local.bench.figures import Shown, all_of, compared
 from local.bench.flights import (
     AVRO,
     DDL,
@@ -41,15 +38,12 @@ from local.bench.flights import (
     open_spark,
     values,
 )
-from local.bench.plain_formats import decoded
-from local.bench.report import Size
-from local.bench.turns import Comparison, Turns, in_order
-from local.bench.world import empty
-from local.embedded.airflow_processes import ROOT
+from local.bench.harness import Bench, number, to_file
+from local.bench.plain_job import decoded
+from local.bench.turns import Comparison, Size
 from local.embedded.schema_registry import SchemaRegistry
 from local.embedded.server import PROGRAMS
 
-MODULE = "local.bench.formats"
 _AT_MOST = 1.10
 _LOOK_UPS = 20
 # What is done with the value alone takes hundredths of a second: these read the records so often.
@@ -136,54 +130,43 @@ def look_up(folder: Path) -> Shown:
 
 def tables(size: Size) -> list[Shown]:
     """Records per second, and the ratios."""
-    turns = size.turns
+    what = f"{size.records:,} records of {len(FIELDS)} fields"
     taken = [
         (
             name,
-            f"{size.records * _REPEATED.get(name, 1) / turns.median(name):,.0f}",
-            all_of(turns.seconds[name], 2),
+            f"{size.records * _REPEATED.get(name, 1) / size.turns.median(name):,.0f}",
+            all_of(seconds, 2),
         )
-        for name in turns.seconds
+        for name, seconds in size.turns.seconds.items()
     ]
-    ratios = []
-    for ours, theirs in _PAIRS:
-        most = {size.records: _AT_MOST}
-        if found := turns.verdict(Comparison(ours, theirs, most), size.records):
-            line = (f"{ours} / {theirs}", f"{found.median:.2f}", f"{_AT_MOST:.2f}", found.word)
-            ratios.append((*line, all_of(found.ratios, 2)))
-    what = f"{size.records:,} records of {len(FIELDS)} fields"
+    comparisons = [Comparison(*pair, {size.records: _AT_MOST}) for pair in _PAIRS]
     return [
         Shown(what, [("decoding", "records per second", "all turns, s"), *taken]),
-        Shown(f"{what}: ratios", [("ratio", "median", "at most", "", "all pairs"), *ratios]),
+        *compared(what, comparisons, size),
     ]
 
 
 @click.command(help=__doc__)
-@click.option("--records", default=500_000, show_default=True, type=click.IntRange(min=1000))
-@click.option("--rounds", default=7, show_default=True, type=click.IntRange(min=1))
-@options.figures
+@number("--records", 500_000, least=1000)
+@number("--rounds", 7)
+@to_file
 def main(records: int, rounds: int, file: Path | None) -> None:
     """Measure, and print."""
-    console = Console(highlight=False, width=WIDTH)
-    folder = empty(ROOT / "build" / "bench_formats")
-    spark = open_spark(folder)
+    bench, size = Bench("local.bench.formats", file), Size(records, 0, PARTITIONS)
+    spark = open_spark(bench.folder)
     try:
-        size = Size(records, 0, PARTITIONS, Turns())
-        there = contenders(spark, records)
-        for turn in range(rounds + 1):
-            for name in in_order([*there], turn):
-                seconds = seconds_of(*there[name])
-                console.print(f"round {turn} of {rounds}: {name} {seconds:.2f} s")
-                if turn:
-                    size.turns.add(name, seconds)
+        turns = {
+            name: partial(seconds_of, *each) for name, each in contenders(spark, records).items()
+        }
+        for _ in size.take(turns, rounds, bench.say, warming=1):
+            bench.write([size], tables(size))
     finally:
         spark.stop()
     shown = tables(size)
     if (PROGRAMS / "apicurio").exists():
-        shown.append(look_up(folder / "registry"))
-    write(file, circumstances(MODULE, sys.argv[1:]), [size], shown)
-    for each in shown:
-        each.print(console)
+        shown.append(look_up(bench.folder / "registry"))
+        bench.write([size], shown)
+    bench.show(shown)
 
 
 if __name__ == "__main__":

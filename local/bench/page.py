@@ -8,12 +8,12 @@ No figure on that page is typed by hand.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from local.bench.figures import Shown
 from local.embedded.airflow_processes import ROOT
 
 PAGE = ROOT / "docs" / "performance.md"
@@ -30,20 +30,24 @@ def main(file: Path) -> None:
 
 def with_figures(page: str, stored: dict[str, Any]) -> str:
     """The page with other figures between the two marks of their bench."""
-    begin, end = (f"<!-- {word} of {stored['made']['module']} -->" for word in ("begin", "end"))
+    made = stored["made"]
+    begin, end = (f"<!-- {word} of {made['module']} -->" for word in ("begin", "end"))
     if begin not in page or end not in page:
         raise click.ClickException(f"{PAGE.name}: expected a place between {begin} and {end}")
     before, after = page.partition(begin)[0], page.partition(end)[2]
-    tables = [Shown(each["title"], each["lines"]).markdown() for each in stored["tables"]]
-    return before + "\n\n".join([begin, _how(stored["made"]), *tables, end]) + after
-
-
-def _how(made: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in made["versions"].items())
-    return (
+    how = (
         f"Made by `{made['command']}`, {made['at']}, on {made['cores']} cores and"
         f" {made['memory_gib']} GiB; {made['system']}; {versions}."
     )
+    tables = [_markdown(each["title"], each["lines"]) for each in stored["tables"]]
+    return before + "\n\n".join([begin, how, *tables, end]) + after
+
+
+def _markdown(title: str, lines: Sequence[Sequence[str]]) -> str:
+    head, *rest = lines
+    rows = [head, ["---"] * len(head), *rest]
+    return "\n".join([f"**{title}**", "", *(f"| {' | '.join(row)} |" for row in rows)])
 
 
 if __name__ == "__main__":

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
 import click
 from confluent_kafka import KafkaError, Message, Producer
 
+PARTITIONS = 4
 SCHEMA = (
     "id BIGINT, carrier STRING, flight INT, origin STRING, dest STRING, dep_delay DOUBLE,"
     " cancelled BOOLEAN, note STRING, time_hour TIMESTAMP"
@@ -29,24 +31,30 @@ def record(number: int) -> str:
     return json.dumps(flight)
 
 
-def produce(bootstrap: str, topic: str, partitions: int, records: int, first: int = 0) -> int:
-    """Produce to the partitions in turn. Returns the mean size of a value, in bytes."""
+def produce(bootstrap: str, topic: str, records: int) -> int:
+    """Produce flights. Returns the mean size of a value, in bytes."""
+    flights = ((f"k{number}", record(number)) for number in range(records))
+    return send(bootstrap, topic, PARTITIONS, flights) // records
+
+
+def send(
+    bootstrap: str, topic: str, partitions: int, records: Iterable[tuple[str | None, str]]
+) -> int:
+    """Produce keys and values to the partitions in turn. Returns the size of all values."""
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 50})
     size = 0
-    for number in range(first, first + records):
-        value = record(number)
+    for number, (key, value) in enumerate(records):
         size += len(value)
-        place = {"partition": number % partitions, "on_delivery": _delivered}
         while True:
             try:
-                producer.produce(topic, value, f"k{number}", **place)
+                producer.produce(topic, value, key, number % partitions, on_delivery=_delivered)
                 break
             except BufferError:
                 producer.poll(0.1)
         producer.poll(0)
     if left := producer.flush(120):
         raise click.ClickException(f"{topic}: {left} records were not acknowledged")
-    return size // records
+    return size
 
 
 def _delivered(error: KafkaError | None, _: Message) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -13,6 +13,18 @@ Each = TypeVar("Each")
 def in_order(contenders: Sequence[Each], turn: int) -> list[Each]:
     """Who runs after whom: every second turn goes backwards, so that no place is an advantage."""
     return list(contenders) if turn % 2 == 0 else list(contenders)[::-1]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A contender beside another, and for some numbers of records the most that it may be."""
+
+    ours: str
+    theirs: str
+    at_most: Mapping[int, float] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.ours} / {self.theirs}"
 
 
 @dataclass
@@ -29,42 +41,34 @@ class Turns:
         """The median of its turns."""
         return statistics.median(self.seconds[contender])
 
-    def ratios(self, comparison: Comparison) -> list[float]:
+    def ratios(self, compared: Comparison) -> list[float]:
         """Pair by pair: both sides of a ratio ran in the same turn."""
-        ours, theirs = self.seconds.get(comparison.ours, []), self.seconds.get(comparison.theirs)
-        return [one / other for one, other in zip(ours, theirs or [], strict=False)]
-
-    def verdict(self, comparison: Comparison, records: int) -> Verdict | None:
-        """The comparison's outcome; None while one of the two has had no turn."""
-        ratios = self.ratios(comparison)
-        if not ratios:
-            return None
-        return Verdict(ratios, statistics.median(ratios), comparison.at_most.get(records))
+        ours, theirs = (self.seconds.get(each, []) for each in (compared.ours, compared.theirs))
+        return [one / other for one, other in zip(ours, theirs, strict=False)]
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """A contender beside another, and for some numbers of records the most that it may be."""
+class Size:
+    """The turns with one number of records."""
 
-    ours: str
-    theirs: str
-    at_most: Mapping[int, float] = field(default_factory=dict)
+    records: int
+    bytes_each: int
+    partitions: int
+    turns: Turns = field(default_factory=Turns)
 
-    def __str__(self) -> str:
-        return f"{self.ours} / {self.theirs}"
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The ratios of all pairs, their median, and what it may be at most (None: nothing is said)."""
-
-    ratios: Sequence[float]
-    median: float
-    at_most: float | None
-
-    @property
-    def word(self) -> str:
-        """Whether the median is within its limit."""
-        if self.at_most is None:
-            return ""
-        return "met" if self.median <= self.at_most else "MISSED"
+    def take(
+        self,
+        contenders: Mapping[str, Callable[[], float]],
+        rounds: int,
+        say: Callable[[str], None],
+        warming: int = 0,
+    ) -> Iterator[None]:
+        """Let the contenders take turns; yields after each round but the first `warming` ones."""
+        for turn in range(warming + rounds):
+            for name in in_order([*contenders], turn):
+                seconds = contenders[name]()
+                say(f"round {turn + 1 - warming} of {rounds}: {name} {seconds:.2f} s")
+                if turn >= warming:
+                    self.turns.add(name, seconds)
+            if turn >= warming:
+                yield

@@ -9,32 +9,27 @@ first round is not counted.
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import click
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from rich.console import Console
 from sluice.lake.session import open_own
 from sluice.lake.spark_place import OwnSpark
 from sluice.lake.table_creation import create_data_table
 from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.tables.warehouse import Warehouse
 
-from local.bench import options
-from local.bench.figures import WIDTH, Shown, all_of, circumstances, write
-from local.bench.report import Size
-from local.bench.turns import Comparison, Turns, in_order
-from local.bench.world import empty
-from local.embedded.airflow_processes import ROOT
+from local.bench.figures import Shown, compared, taken
+from local.bench.harness import Bench, empty, number, to_file
+from local.bench.turns import Comparison, Size
 
-MODULE = "local.bench.wide_tables"
 _KINDS = ("BIGINT", "STRING", "DOUBLE", "TIMESTAMP", "STRING")
 _PARTITIONS = 2
-_LIMIT = {"chosen / twenty": 1.10}
+_AT_MOST = {"chosen": 1.10}
 _STATISTICS = "delta.dataSkippingStatsColumns"
 
 
@@ -47,7 +42,7 @@ def spec_of(columns: int) -> PipelineSpec:
 
 def rows_of(spark: SparkSession, spec: PipelineSpec, rows: int) -> DataFrame:
     """Rows of the data table, in memory."""
-    made = {
+    made: dict[str, Callable[[int], Column]] = {
         "BIGINT": lambda n: F.xxhash64("id", F.lit(n)) % 1_000_000,
         "DOUBLE": lambda n: (F.xxhash64("id", F.lit(n)) % 1_000_000) / 100.0,
         "STRING": lambda n: F.concat(F.lit("value "), F.xxhash64("id", F.lit(n)) % 10_000),
@@ -68,7 +63,7 @@ def rows_of(spark: SparkSession, spec: PipelineSpec, rows: int) -> DataFrame:
     return spark.range(0, rows, 1, _PARTITIONS).select(*fields, *envelope).localCheckpoint()
 
 
-def contenders(spec: PipelineSpec) -> Mapping[str, tuple[str, str | None]]:
+def choices(spec: PipelineSpec) -> Mapping[str, tuple[str, str | None]]:
     """What each is, and its statistics columns; None: as Sluice chooses them."""
     names = [each.name for each in spec.columns]
     return {
@@ -95,54 +90,37 @@ def seconds_of(
 
 def tables(size: Size, spec: PipelineSpec) -> list[Shown]:
     """The contenders, and the ratios to 20 columns."""
-    turns = size.turns
-    taken = [
-        (name, what, f"{turns.median(name):.1f}", all_of(turns.seconds[name], 1))
-        for name, (what, _) in contenders(spec).items()
-    ]
     title = f"{size.records:,} rows of {len(spec.columns)} columns"
-    compared = [Comparison(name, "twenty") for name in contenders(spec) if name != "twenty"]
-    ratios = []
-    for each in compared:
-        most = _LIMIT.get(str(each))
-        found = turns.verdict(
-            Comparison(each.ours, each.theirs, {size.records: most} if most else {}), size.records
-        )
-        if found:
-            limit = f"{most:.2f}" if most else ""
-            line = (str(each), f"{found.median:.2f}", limit, found.word, all_of(found.ratios, 2))
-            ratios.append(line)
+    cells = {name: (what,) for name, (what, _) in choices(spec).items()}
+    comparisons = [
+        Comparison(name, "twenty", {size.records: _AT_MOST[name]} if name in _AT_MOST else {})
+        for name in cells
+        if name != "twenty"
+    ]
     return [
-        Shown(title, [("contender", "statistics", "median, s", "all turns, s"), *taken]),
-        Shown(f"{title}: ratios", [("ratio", "median", "at most", "", "all pairs"), *ratios]),
+        taken(title, ("contender", "statistics"), cells, size),
+        *compared(title, comparisons, size),
     ]
 
 
 @click.command(help=__doc__)
-@click.option("--rows", default=150_000, show_default=True, type=click.IntRange(min=1000))
-@click.option("--columns", default=200, show_default=True, type=click.IntRange(min=20))
-@click.option("--rounds", default=7, show_default=True, type=click.IntRange(min=1))
-@options.figures
+@number("--rows", 150_000, least=1000)
+@number("--columns", 200, least=20)
+@number("--rounds", 7)
+@to_file
 def main(rows: int, columns: int, rounds: int, file: Path | None) -> None:
     """Measure, and print."""
-    console = Console(highlight=False, width=WIDTH)
-    folder = empty(ROOT / "build" / "bench_wide_tables")
-    spec = spec_of(columns)
-    spark = open_own(OwnSpark(), Warehouse(str(folder)), spec)
+    bench, spec = Bench("local.bench.wide_tables", file), spec_of(columns)
+    spark = open_own(OwnSpark(), Warehouse(str(bench.folder)), spec)
     try:
-        size = Size(rows, 0, _PARTITIONS, Turns())
-        there = rows_of(spark, spec, rows)
-        for turn in range(rounds + 1):
-            for name in in_order([*contenders(spec)], turn):
-                statistics = contenders(spec)[name][1]
-                seconds = seconds_of(spark, spec, there, statistics, folder / "tables")
-                console.print(f"round {turn} of {rounds}: {name} {seconds:.1f} s")
-                if turn:
-                    size.turns.add(name, seconds)
-        shown = tables(size, spec)
-        write(file, circumstances(MODULE, sys.argv[1:]), [size], shown)
-        for each in shown:
-            each.print(console)
+        size, there = Size(rows, 0, _PARTITIONS), rows_of(spark, spec, rows)
+        turns = {
+            name: partial(seconds_of, spark, spec, there, statistics, bench.folder / "tables")
+            for name, (_, statistics) in choices(spec).items()
+        }
+        for _ in size.take(turns, rounds, bench.say, warming=1):
+            bench.write([size], tables(size, spec))
+        bench.show(tables(size, spec))
     finally:
         spark.stop()
 

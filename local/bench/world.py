@@ -1,4 +1,4 @@
-"""The bench's world: a broker's topic with the records, and the folders for what is landed."""
+"""The world of a bench: a topic with the records, and pipelines of ours that read it."""
 
 from __future__ import annotations
 
@@ -7,92 +7,73 @@ import shutil
 import sys
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 import click
 from deltalake import DeltaTable
 from sluice.pipeline import Pipeline, find_pipeline
 
-from local.bench.place import HERE, Place, Warehouse
-from local.bench.records import SCHEMA, produce
+from local.bench.harness import empty
+from local.bench.records import PARTITIONS, SCHEMA, produce
+from local.bench.stage import Place, Stage
+from local.bench.whole_processes import seconds_of
 from local.embedded.airflow_processes import connections
 from local.embedded.topics import create_topic
 
-PARTITIONS = 4
 JSON, RAW = f'{{type: json, schema: "{SCHEMA}"}}', "{type: raw}"
 
 
 @dataclass(frozen=True)
 class World:
-    """The same topic for all contenders, and a folder for each of them."""
+    """The same topic for all contenders, and a folder for each of them.
 
-    bootstrap: str
-    folder: Path
+    `files` are beside every spec.
+    """
+
+    stage: Stage
+    topic: str
     records: int
-
-    @property
-    def topic(self) -> str:
-        """Its name."""
-        return f"bench_{self.records}"
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def ends(self) -> dict[str, int]:
         """The end offset of each partition."""
         return {str(number): self.records // PARTITIONS for number in range(PARTITIONS)}
 
-    def fill(self) -> int:
-        """Make the topic with all records. Returns the mean size of a value, in bytes."""
-        return self.new_topic(self.topic)
-
     def new_topic(self, name: str) -> int:
-        """A topic of its own with the same records."""
-        create_topic(self.bootstrap, name, PARTITIONS, {"retention.ms": "-1"})
-        return produce(self.bootstrap, name, PARTITIONS, self.records)
+        """A topic with all records. Returns the mean size of a value, in bytes."""
+        create_topic(self.stage.bootstrap, name, PARTITIONS, {"retention.ms": "-1"})
+        return produce(self.stage.bootstrap, name, self.records)
 
-    def empty_folder(self, name: str) -> Path:
-        """The folder of a contender, with nothing in it."""
-        return empty(self.folder / str(self.records) / name)
-
-    def pipeline(self, name: str, topic: str, form: str = JSON, place: Place = HERE) -> OurPipeline:
-        """A pipeline of ours over a topic, in an empty folder and an empty warehouse."""
-        folder = self.empty_folder(name)
-        # A group that has read before, beside tables that are gone, would be refused.
-        group = f"bench-{uuid.uuid4().hex}"
-        ours = OurPipeline(folder, name.replace("-", "_"), self.bootstrap, place)
-        if ours.warehouse.files != folder:
-            shutil.rmtree(ours.warehouse.files, ignore_errors=True)
-        (folder / f"{ours.name}.yaml").write_text(
-            f"version: 1\npipeline: {ours.name}\ntopics: [{topic}]\ntable: {ours.name}\n"
-            f"format: {form}\nconsumer_group: {group}\n",
-            encoding="utf-8",
-        )
-        return ours
+    def folder(self, name: str) -> Path:
+        """The folder of a contender."""
+        return self.stage.folder / str(self.records) / name
 
 
 @dataclass(frozen=True)
 class OurPipeline:
-    """One pipeline: its spec is in the folder, and its tables are where the place says."""
+    """One pipeline: its spec is in its contender's folder, its tables where the place says."""
 
-    folder: Path
-    name: str
-    bootstrap: str
-    place: Place = HERE
+    world: World
+    contender: str
+    place: Place = field(default_factory=Place)
 
     @property
-    def warehouse(self) -> Warehouse:
-        """Where its tables are."""
-        return self.place.warehouse(self.folder)
+    def folder(self) -> Path:
+        """The contender's."""
+        return self.world.folder(self.contender)
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.contender.replace("-", "_")
 
     @property
     def table(self) -> Path:
         """Its data table."""
-        return self.warehouse.files / self.name
-
-    @property
-    def log(self) -> Path:
-        """What its processes say."""
-        return self.folder / "said.log"
+        return self.place.files(self.folder) / self.name
 
     @property
     def environment(self) -> dict[str, str]:
@@ -100,13 +81,36 @@ class OurPipeline:
         kafka = "AIRFLOW_CONN_KAFKA_DEFAULT"
         ours = {
             "SLUICE_PIPELINES": str(self.folder),
-            kafka: connections(self.bootstrap)[kafka],
+            kafka: connections(self.world.stage.bootstrap)[kafka],
         }
         return {**plain_environment(), **ours, **self.place.variables(self.folder)}
+
+    def create(self, topic: str, form: str = JSON) -> Self:
+        """Its spec over a topic, in an empty folder, beside an empty warehouse."""
+        shutil.rmtree(self.place.files(self.folder), ignore_errors=True)
+        empty(self.folder)
+        for name, content in self.world.files.items():
+            (self.folder / name).write_bytes(content)
+        # A group that has read before, beside tables that are gone, would be refused.
+        group = f"bench-{uuid.uuid4().hex}"
+        (self.folder / f"{self.name}.yaml").write_text(
+            f"version: 1\npipeline: {self.name}\ntopics: [{topic}]\ntable: {self.name}\n"
+            f"format: {form}\nconsumer_group: {group}\n",
+            encoding="utf-8",
+        )
+        return self
 
     def open(self) -> Pipeline:
         """The product's pipeline, in this process."""
         return find_pipeline(self.name, self.environment)
+
+    def seconds_of(self, command: list[str]) -> float:
+        """A command as a whole process, in a user's environment."""
+        return seconds_of([command], self.environment, self.folder / "said.log")
+
+    def seconds_of_run(self) -> float:
+        """`sluice run` as a whole process."""
+        return self.seconds_of([str(Path(sys.executable).with_name("sluice")), "run", self.name])
 
 
 def plain_environment() -> Mapping[str, str]:
@@ -115,15 +119,12 @@ def plain_environment() -> Mapping[str, str]:
     return {**theirs, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
 
 
-def empty(folder: Path) -> Path:
-    """The folder, with nothing in it."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    return folder
+def rows_of(table: Path) -> int:
+    """How many rows a Delta table has."""
+    return int(DeltaTable(table).to_pyarrow_dataset().count_rows())
 
 
 def require_rows(table: Path, expected: int) -> None:
     """Raise ClickException if a Delta table has another number of rows."""
-    found = DeltaTable(table).to_pyarrow_dataset().count_rows()
-    if found != expected:
+    if (found := rows_of(table)) != expected:
         raise click.ClickException(f"{table}: expected {expected:,} rows, found {found:,}")

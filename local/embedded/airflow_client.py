@@ -90,12 +90,14 @@ class AirflowClient:
         found = self.request("GET", "/importErrors")["import_errors"]
         return {error["filename"]: error["stack_trace"] for error in found}
 
-    def dag_ids(self) -> set[str]:
-        return {dag["dag_id"] for dag in self.request("GET", "/dags")["dags"]}
+    def dag_ids(self, pattern: str = "%") -> set[str]:
+        """Those of the first page of answers."""
+        found = self.request("GET", "/dags", params={"dag_id_pattern": pattern})["dags"]
+        return {dag["dag_id"] for dag in found}
 
     def wait_for_dag(self, dag_id: str, timeout: float = 60) -> None:
         """Wait until the dag-processor has found it."""
-        found = self._until(lambda: dag_id in self.dag_ids(), timeout)
+        found = self._until(lambda: dag_id in self.dag_ids(dag_id), timeout)
         if not found:
             raise AirflowApiError(
                 f"no DAG {dag_id} after {timeout:.0f} s; there are {sorted(self.dag_ids())}; "

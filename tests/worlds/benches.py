@@ -1,4 +1,4 @@
-"""A bench with few records: each of its contenders has one turn."""
+"""A bench that is held with little to do."""
 
 from __future__ import annotations
 
@@ -6,22 +6,17 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tests.unit.sources import ROOT
 from tests.worlds.processes import JAVA_TUNING
 
-RECORDS = 401
 
-
-def held(module: str, names: Sequence[str], folder: Path) -> tuple[dict[str, Any], str]:
-    """What was measured, and what was printed."""
-    file = folder / "figures.json"
-    command = ["-m", module, "--records", str(RECORDS), "--rounds", "1", "--json", str(file)]
+def held(module: str, *words: str) -> str:
+    """What a bench has printed."""
     done = subprocess.run(
-        [sys.executable, *command, *names],
+        [sys.executable, "-m", module, *words],
         cwd=ROOT,
         env={**os.environ, **JAVA_TUNING},
         capture_output=True,
@@ -29,5 +24,11 @@ def held(module: str, names: Sequence[str], folder: Path) -> tuple[dict[str, Any
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    (size,) = json.loads(file.read_text(encoding="utf-8"))["measured"]
-    return size, done.stdout
+    return done.stdout
+
+
+def figures(folder: Path, module: str, *words: str) -> tuple[dict[str, Any], str]:
+    """What it has measured in one round, and what it has printed."""
+    file = folder / "figures.json"
+    printed = held(module, "--rounds", "1", "--json", str(file), *words)
+    return json.loads(file.read_text(encoding="utf-8")), printed

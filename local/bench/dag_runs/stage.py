@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
-from confluent_kafka import Producer
-from deltalake import DeltaTable
 
-from local.bench.dag_runs.timed_runs import TimedRun, Wave, timed
-from local.bench.records import produce
-from local.bench.world import JSON, PARTITIONS, empty, require_rows
+from local.bench.dag_runs.runs import TimedRun, Wave, timed
+from local.bench.harness import empty
+from local.bench.records import PARTITIONS, produce, send
+from local.bench.world import JSON
 from local.embedded.airflow_client import DagRun
 from local.embedded.airflow_processes import Airflow
 from local.embedded.broker import Broker
 from local.embedded.guard import is_spark
 from local.embedded.spark_server import SparkServer
 from local.embedded.topics import create_topic
+from local.embedded.waiting import until
 
 NEWS, BROKEN = "news", "broken"
 PATIENCE_S = 900
@@ -35,17 +34,14 @@ class Stage:
     broker: Broker
     server: SparkServer
     airflow: Airflow
-    folder: Path
+    warehouse: Path
 
     def produce(self, name: str, records: int) -> None:
         """News for a pipeline; for the broken one they are not JSON."""
         if name == BROKEN:
-            producer = Producer({"bootstrap.servers": self.broker.bootstrap})
-            for number in range(records):
-                producer.produce(name, b"{", partition=number % PARTITIONS)
-            producer.flush(60)
+            send(self.broker.bootstrap, name, PARTITIONS, [(None, "{")] * records)
         else:
-            produce(self.broker.bootstrap, name, PARTITIONS, records)
+            produce(self.broker.bootstrap, name, records)
 
     def run(self, name: str, look: Callable[[DagRun], None] | None = None) -> TimedRun:
         """Trigger one run, and wait for its success."""
@@ -55,27 +51,19 @@ class Stage:
             raise click.ClickException(f"{run.dag_id}: {client.tasks(run)}")
         return timed(client, run)
 
-    def wave(self, names: Sequence[str], finished: Callable[[int], None]) -> Wave:
+    def wave(self, names: Sequence[str]) -> Wave:
         """Trigger a run of each, and wait until all have ended, however they did."""
         client = self.airflow.client
         runs = [client.trigger(name) for name in names]
-        query = {"state": ["queued", "running"], "limit": 1}
-        deadline = time.monotonic() + PATIENCE_S
         # One question for all, or the questions would be the load.
-        while left := client.request("GET", "/dags/~/dagRuns", params=query)["total_entries"]:
-            finished(len(runs) - left)
-            if time.monotonic() > deadline:
-                raise click.ClickException(f"{left} runs are not over after {PATIENCE_S} s")
-            time.sleep(1)
+        query = {"state": ["queued", "running"], "limit": 1}
+        until(
+            lambda: not client.request("GET", "/dags/~/dagRuns", params=query)["total_entries"],
+            "all runs are over",
+            PATIENCE_S,
+            pause=1,
+        )
         return Wave([timed(client, run) for run in runs])
-
-    def require(self, name: str, rows: int) -> None:
-        """Raise ClickException unless its table has so many rows."""
-        require_rows(self.folder / "warehouse" / name, rows)
-
-    def version(self, name: str) -> int:
-        """The version of its table."""
-        return DeltaTable(self.folder / "warehouse" / name).version()
 
     def jvms(self) -> int:
         """How many JVMs run below Airflow."""
@@ -85,7 +73,7 @@ class Stage:
 @contextmanager
 def on_stage(folder: Path, names: Sequence[str]) -> Iterator[Stage]:
     """Start everything; every pipeline has a topic and a table of its name, and is not paused."""
-    specs = empty(folder / "pipelines")
+    specs, warehouse = empty(folder / "pipelines"), folder / "warehouse"
     with Broker(folder / "broker") as broker, SparkServer(folder / "spark") as server:
         for name in names:
             create_topic(broker.bootstrap, name, PARTITIONS, {})
@@ -98,23 +86,13 @@ def on_stage(folder: Path, names: Sequence[str]) -> Iterator[Stage]:
         airflow = Airflow(
             folder / "airflow",
             broker.bootstrap,
-            warehouse=folder / "warehouse",
+            warehouse=warehouse,
             pipelines=specs,
             environment={"AIRFLOW_CONN_SPARK_DEFAULT": server.connection},
             settings={"dag_processor": AIRFLOWS_PARSING},
         )
         with airflow:
             for name in names:
-                # The list of DAGs comes in pages.
-                _wait_for(airflow, name)
+                airflow.client.wait_for_dag(name, PATIENCE_S)
                 airflow.client.unpause(name)
-            yield Stage(broker, server, airflow, folder)
-
-
-def _wait_for(airflow: Airflow, name: str) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    query = {"dag_id_pattern": name}
-    while not airflow.client.request("GET", "/dags", params=query)["total_entries"]:
-        if time.monotonic() > deadline:
-            raise click.ClickException(f"no DAG {name}: {airflow.client.import_errors()}")
-        time.sleep(1)
+            yield Stage(broker, server, airflow, warehouse)

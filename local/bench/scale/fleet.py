@@ -1,59 +1,71 @@
-"""A fleet: what the commands over all pipelines take, whole processes with their start."""
+"""A fleet: what commands and the page take over many pipelines, whole processes and HTTP.
+
+Each pipeline has tables of its own; all read one topic. The first look at the page comes right
+after the api-server has started: it imports the page, and knows nothing yet.
+"""
 
 from __future__ import annotations
 
-import json
 import os
 import statistics
-import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import click
+import httpx
 from sluice.offsets.quantities import format_count
 
-from local.bench.scale.build import build
+from local.bench.scale.build import build_many
 from local.bench.scale.world import World, new_topic
+from local.bench.whole_processes import seconds_of
+from local.embedded.airflow_processes import Airflow, connections
+from local.embedded.waiting import until
 
+# What was taken, and its seconds.
+Taken = tuple[str, float]
 COMMANDS = ("list", "check", "status", "status --json")
-_ROUNDS = 3
+_COMMAND_ROUNDS, _LOOKS = 3, 10
+_PATIENCE_S = 600
+# The page asks to be loaded again while anything is read for the first time.
+_AGAIN = " data-again"
 
 
-@dataclass(frozen=True)
-class Seconds:
-    """How long a command or a page took; the median, where it was taken more than once."""
-
-    what: str
-    seconds: float
-
-    @property
-    def cells(self) -> list[str]:
-        """The cells of the line."""
-        return [self.what, "", f"{self.seconds:.2f}", "", "", "", ""]
-
-
-def fleet(folder: Path, bootstrap: str, counts: Sequence[int]) -> Iterator[Seconds]:
+def commands(folder: Path, bootstrap: str, counts: Sequence[int]) -> Iterator[Taken]:
     """Each command over so many pipelines, whose tables are in one warehouse."""
     new_topic(bootstrap, "fleet", 2, 11)
-    worlds = [
-        World(folder / "tables", bootstrap, f"f{number:04d}", "fleet", 2, 10)
-        for number in range(max(counts))
-    ]
-    for world in worlds:
-        build(world)
+    worlds = build_many(folder / "tables", bootstrap, "fleet", 2, max(counts))
     for count in counts:
-        specs = write_specs(folder / f"specs{count}", worlds[:count])
+        kafka = "AIRFLOW_CONN_KAFKA_DEFAULT"
+        environment = {
+            **os.environ,
+            "SLUICE_WAREHOUSE": str(folder / "tables"),
+            "SLUICE_PIPELINES": str(_specs(folder / f"specs{count}", worlds[:count])),
+            kafka: connections(bootstrap)[kafka],
+        }
         for command in COMMANDS:
-            taken = [_seconds(command, worlds[0], specs) for _ in range(_ROUNDS)]
-            named = format_count(count, "pipeline")
-            yield Seconds(f"{named}: sluice {command}", statistics.median(taken))
+            words = [str(Path(sys.executable).with_name("sluice")), *command.split()]
+            taken = [
+                seconds_of([words], environment, folder / "said.log")
+                for _ in range(_COMMAND_ROUNDS)
+            ]
+            yield f"{format_count(count, 'pipeline')}: sluice {command}", statistics.median(taken)
 
 
-def write_specs(folder: Path, worlds: Sequence[World]) -> Path:
-    """The specs of these worlds in a new folder."""
+def page(folder: Path, bootstrap: str, counts: Sequence[int], partitions: int) -> Iterator[Taken]:
+    """The overview and the page of a pipeline, over so many pipelines, each with an Airflow."""
+    new_topic(bootstrap, "page", partitions, 11)
+    worlds = build_many(folder / "tables", bootstrap, "page", partitions, max(counts))
+    for count in counts:
+        specs = _specs(folder / f"specs{count}", worlds[:count])
+        home = folder / f"airflow{count}"
+        with Airflow(home, bootstrap, warehouse=folder / "tables", pipelines=specs) as airflow:
+            named = f"{format_count(count, 'pipeline')} of {partitions} partitions"
+            for what, seconds in _looks(airflow, worlds[:count]):
+                yield f"{named}: {what}", seconds
+
+
+def _specs(folder: Path, worlds: Sequence[World]) -> Path:
     folder.mkdir(parents=True)
     for world in worlds:
         # JSON is YAML.
@@ -62,18 +74,37 @@ def write_specs(folder: Path, worlds: Sequence[World]) -> Path:
     return folder
 
 
-def _seconds(command: str, world: World, specs: Path) -> float:
-    connection = {"conn_type": "kafka", "extra": {"bootstrap.servers": world.bootstrap}}
-    environment = {
-        **os.environ,
-        "SLUICE_WAREHOUSE": str(world.warehouse),
-        "SLUICE_PIPELINES": str(specs),
-        "AIRFLOW_CONN_KAFKA_DEFAULT": json.dumps(connection),
-    }
-    words = [str(Path(sys.executable).with_name("sluice")), *command.split()]
-    started = time.monotonic()
-    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
-    seconds = time.monotonic() - started
-    if done.returncode:
-        raise click.ClickException(f"{command}: {done.stderr[-3000:]}")
-    return seconds
+def _looks(airflow: Airflow, worlds: Sequence[World]) -> Iterator[Taken]:
+    # Airflow lists a DAG only to who may read it, and a page shows no other.
+    until(lambda: _dags(airflow) >= len(worlds), "all DAGs", _PATIENCE_S, pause=0.2)
+    with httpx.Client(base_url=airflow.url, timeout=120, trust_env=False) as browser:
+        login = {"username": airflow.login.username, "password": airflow.login.password}
+        token = browser.post("/auth/token", json=login).raise_for_status().json()["access_token"]
+        browser.headers["Authorization"] = f"Bearer {token}"
+
+        def look(path: str) -> str:
+            return browser.get(f"/sluice{path}").raise_for_status().text
+
+        one = f"/pipelines/{worlds[0].pipeline}"
+        yield "first look at all", _median(lambda: look("/"), 1)
+        began = time.monotonic()
+        until(lambda: _AGAIN not in look("/"), "all rows", _PATIENCE_S, pause=0.2)
+        yield "until all are read", time.monotonic() - began
+        yield "a later look", _median(lambda: look("/"))
+        yield "a later look, all rows", _median(lambda: look("/?every=true"))
+        yield "first look at one", _median(lambda: look(one), 1)
+        yield "a later look at one", _median(lambda: look(one))
+
+
+def _dags(airflow: Airflow) -> int:
+    query = {"dag_id_pattern": "p0", "limit": 1}
+    return int(airflow.client.request("GET", "/dags", params=query)["total_entries"])
+
+
+def _median(look: Callable[[], object], times: int = _LOOKS) -> float:
+    seconds = []
+    for _ in range(times):
+        began = time.monotonic()
+        look()
+        seconds.append(time.monotonic() - began)
+    return statistics.median(seconds)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from sluice.lake.port import BatchAttempt, Compacted, QuarantineResult
 from sluice.offsets.quarantined import BatchOffsets
-from sluice.tables.batch_commits import batch_metadata
 
-from local.bench.scale.build import add_file, data_rows
+from local.bench.scale.build import add_file, commit_text
+from local.bench.scale.rows import data_rows
 from local.bench.scale.world import World, utc_now
 
 
@@ -29,33 +28,24 @@ class WrittenLake:
 
     def land(self, attempt: BatchAttempt) -> None:
         """One file and one commit, put where there is none."""
-        uri = Path(self.world.open().resources.data.uri)
+        folder = Path(self.world.open().resources.data.uri)
         batch, now = attempt.batch, utc_now()
-        topic_id = batch.ranges[0].topic_id
-        rows = data_rows(self.world, topic_id, batch.number, batch.number, now)
-        added = add_file(uri, f"batch-{batch.number:08d}-{attempt.id}.parquet", rows)
-        info = {
-            "timestamp": int(now.timestamp() * 1000),
-            "operation": "WRITE",
-            "operationParameters": {"mode": "Append"},
-            "operationMetrics": {"numFiles": "1", "numOutputRows": str(batch.span)},
-            "userMetadata": batch_metadata(batch, attempt.id, attempt.fingerprints),
+        rows = data_rows(self.world, batch.ranges[0].topic_id, batch.number, batch.number, now)
+        added = add_file(folder, f"batch-{batch.number:08d}-{attempt.id}.parquet", rows)
+        action = {
+            "path": added.path,
+            "size": added.size,
+            "partitionValues": {},
+            "modificationTime": added.modification_time,
+            "dataChange": True,
+            "stats": added.stats,
         }
-        lines = [
-            {"commitInfo": info},
-            {"txn": {"appId": batch.sequence.app_id, "version": batch.number}},
-            {
-                "add": {
-                    "path": added.path,
-                    "size": added.size,
-                    "partitionValues": {},
-                    "modificationTime": added.modification_time,
-                    "dataChange": True,
-                    "stats": added.stats,
-                }
-            },
-        ]
-        _put(uri, "\n".join(map(json.dumps, lines)))
+        commit = commit_text(batch, attempt.id, attempt.fingerprints, now, {"add": action})
+        # Not counted as an open: Spark keeps a snapshot of its own.
+        log = folder / "_delta_log"
+        newest = max(int(each.stem) for each in log.glob("*.json"))
+        with (log / f"{newest + 1:020d}.json").open("x", encoding="utf-8") as file:
+            file.write(commit)
 
     def prepare_quarantine(self) -> None:
         """The table is there."""
@@ -67,14 +57,6 @@ class WrittenLake:
     def land_decodable(self, attempt: BatchAttempt) -> None:
         """All records are decodable."""
         self.land(attempt)
-
-
-def _put(uri: Path, commit: str) -> None:
-    # Not counted as an open: Spark keeps a snapshot of its own.
-    log = uri / "_delta_log"
-    newest = max(int(each.stem) for each in log.glob("*.json"))
-    with (log / f"{newest + 1:020d}.json").open("x", encoding="utf-8") as file:
-        file.write(commit)
 
 
 class IdleUpkeep:

@@ -11,26 +11,34 @@ import json
 import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
+from aiokafka.client import AIOKafkaClient
+from confluent_kafka.admin import AdminClient
+from deltalake import DeltaTable
+from sluice.broker import group_offsets, reader
 from sluice.offsets.batches import BatchReference
 from sluice.offsets.origin import Origin
 from sluice.operations.maintain import maintain
 from sluice.operations.reset.targets import named_target
 from sluice.progress.lane_state import read_unchecked
 
-from local.bench.scale.counting import OPENS, REQUESTS, count_calls
 from local.bench.scale.lake import IdleUpkeep, WrittenLake
 from local.bench.scale.world import A_DAY, World, utc_now
+
+_OPENS, _REQUESTS = "opens", "requests"
+_ADMIN = ("describe_cluster", "describe_topics", "list_offsets", "describe_configs", "list_topics")
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a step cost."""
+    """What a step cost: also how many tables it opened, and its requests to Kafka."""
 
     seconds: float
     megabytes: float
@@ -43,13 +51,11 @@ def _plan(world: World) -> None:
         raise RuntimeError(f"{world.pipeline}: expected news, found none")
 
 
-def _work(world: World) -> BatchReference:
+def _ingest(world: World) -> Callable[[], object]:
+    """What is due is looked up before, and not measured."""
     numbers = [each.number for each in read_unchecked(world.open().resources).unfinished]
-    return BatchReference(world.sequence, range(numbers[0], numbers[-1] + 1))
-
-
-def _ingest(world: World, work: BatchReference) -> None:
-    world.open().ingest(work, WrittenLake(world))
+    work = BatchReference(world.sequence, range(numbers[0], numbers[-1] + 1))
+    return lambda: world.open().ingest(work, WrittenLake(world))
 
 
 def _settle(world: World) -> None:
@@ -92,19 +98,36 @@ STEPS: Mapping[str, Callable[[World], Any]] = {
 
 def measure(world: World, step: str) -> Cost:
     """Take one step in this process, and say what it cost."""
-    work = _work(world) if step == "ingest" else None
-    counted = count_calls()
+    take = _ingest(world) if step == "ingest" else partial(STEPS[step], world)
+    counted = _count_calls()
     started = time.monotonic()
-    if work is not None:
-        _ingest(world, work)
-    else:
-        STEPS[step](world)
-    return Cost(
-        seconds=time.monotonic() - started,
-        megabytes=_peak_megabytes(),
-        opens=counted[OPENS],
-        requests=counted[REQUESTS],
-    )
+    take()
+    seconds = time.monotonic() - started
+    return Cost(seconds, _peak_megabytes(), counted[_OPENS], counted[_REQUESTS])
+
+
+def _count_calls() -> Counter[str]:
+    """From now on, every open and every request adds one; the bench's process only."""
+    found: Counter[str] = Counter()
+    _counted(DeltaTable, "__init__", found, _OPENS)
+    for name in _ADMIN:
+        _counted(AdminClient, name, found, _REQUESTS)
+    _counted(AIOKafkaClient, "send", found, _REQUESTS)
+    for module in (group_offsets, reader):
+        # A consumer asks for metadata and its coordinator, or for records.
+        _counted(module, "Consumer", found, _REQUESTS)
+    return found
+
+
+def _counted(owner: Any, name: str, found: Counter[str], what: str) -> None:
+    original: Callable[..., Any] = getattr(owner, name)
+
+    @wraps(original)
+    def counting(*given: Any, **named: Any) -> Any:
+        found[what] += 1
+        return original(*given, **named)
+
+    setattr(owner, name, counting)
 
 
 def _peak_megabytes() -> float:
@@ -117,7 +140,7 @@ def main() -> None:
     """Measure one step."""
     given = json.loads(sys.argv[1])
     world = World(**given | {"warehouse": Path(given["warehouse"])})
-    print(json.dumps(measure(world, sys.argv[2]).__dict__))
+    print(json.dumps(asdict(measure(world, sys.argv[2]))))
 
 
 if __name__ == "__main__":

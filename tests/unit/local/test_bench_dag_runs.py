@@ -5,9 +5,16 @@ from __future__ import annotations
 import socket
 from datetime import UTC, datetime, timedelta
 
-from local.bench.dag_runs.report import Many, Single, many_runs, single_runs
-from local.bench.dag_runs.silent_port import silent_port
-from local.bench.dag_runs.timed_runs import TASKS, TimedRun, Wave
+from local.bench.dag_runs.runs import (
+    TASKS,
+    Many,
+    Single,
+    TimedRun,
+    Wave,
+    many_runs,
+    single_runs,
+)
+from local.bench.dag_runs.watched import silent_port
 from local.embedded.ports import free_port
 
 START = datetime(2024, 1, 5, tzinfo=UTC)
@@ -31,7 +38,7 @@ def test_a_wave_lasts_from_the_first_trigger_to_the_last_end() -> None:
 
 
 def test_single_runs_are_judged_by_their_median() -> None:
-    (shown,) = single_runs([Single("warm", 6, [run(0, 9), run(0, 5), run(0, 4)])])
+    shown = single_runs([Single("warm", 6, [run(0, 9), run(0, 5), run(0, 4)])])
     assert shown.lines[1][:4] == ("warm", "5.0", "6", "met")
     assert shown.lines[1][-1] == "9.0 5.0 4.0"
 

@@ -7,10 +7,10 @@ from typing import Any
 import click
 import pytest
 
-from local.bench.contenders import ENTRIES
-from local.bench.figures import circumstances
+from local.bench.__main__ import CONTENDERS
+from local.bench.harness import circumstances
 from local.bench.page import PAGE, with_figures
-from local.bench.places.contenders import ENTRIES as PLACES
+from local.bench.places import CONTENDERS as PLACES
 
 MODULES = [f"local.bench{each}" for each in ("", ".places", ".dag_runs", ".wide_tables")]
 
@@ -38,4 +38,4 @@ def test_a_page_without_a_place_for_them_is_refused() -> None:
 
 def test_the_page_says_what_every_contender_runs() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert [name for name in (*ENTRIES, *PLACES) if f"`{name}`" not in page] == []
+    assert [name for name in (*CONTENDERS, *PLACES) if f"`{name}`" not in page] == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sluice.lake.session import own_conf
 
-from local.bench.spark_jobs import as_users_run_it, with_all_ours, with_our_jvm
+from local.bench.contenders import as_users_run_it, with_all_ours, with_our_jvm
 
 DELTA = "io.delta.sql.DeltaSparkSessionExtension"
 RECORDS = 10_000

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
+from local.bench.__main__ import COMPETITION
 from local.bench.competition import Competition
-from local.bench.contenders import COMPETITION
-from local.bench.places.contenders import COMPETITION as PLACES
-from local.bench.turns import Comparison, Turns, Verdict, in_order
+from local.bench.figures import compared
+from local.bench.places import COMPETITION as PLACES
+from local.bench.turns import Comparison, Size, Turns, in_order
 
 
 def turns(**seconds: list[float]) -> Turns:
@@ -27,22 +26,36 @@ def test_the_median_of_a_contender_is_that_of_its_turns() -> None:
 
 def test_a_ratio_is_formed_within_a_turn_and_its_median_is_not_that_of_the_medians() -> None:
     found = turns(ours=[1.0, 8.0, 3.0], theirs=[2.0, 8.0, 12.0])
-    verdict = found.verdict(Comparison("ours", "theirs"), 1)
-    assert verdict == Verdict([0.5, 1.0, 0.25], 0.5, None)
+    (shown,) = compared("1 record", [Comparison("ours", "theirs")], Size(1, 0, 1, found))
+    assert shown.title == "1 record: ratios"
+    assert shown.lines[1:] == [("ours / theirs", "0.50", "", "", "0.50 1.00 0.25")]
     assert found.median("ours") / found.median("theirs") == 0.375
 
 
 def test_a_turn_that_only_one_of_the_two_has_had_is_left_out() -> None:
     found = turns(ours=[1.0, 3.0], theirs=[2.0])
     assert found.ratios(Comparison("ours", "theirs")) == [0.5]
-    assert found.verdict(Comparison("ours", "nobody"), 1) is None
+    assert compared("", [Comparison("ours", "nobody")], Size(1, 0, 1, found)) == []
 
 
-@pytest.mark.parametrize(("limit", "word"), [({10: 0.5}, "met"), ({10: 0.49}, "MISSED"), ({}, "")])
-def test_a_limit_holds_for_its_number_of_records(limit: dict[int, float], word: str) -> None:
-    verdict = turns(ours=[1.0], theirs=[2.0]).verdict(Comparison("ours", "theirs", limit), 10)
-    assert verdict
-    assert verdict.word == word
+@pytest.mark.parametrize(
+    ("limit", "judged"),
+    [({10: 0.5}, ("0.50", "met")), ({10: 0.49}, ("0.49", "MISSED")), ({}, ("", ""))],
+)
+def test_a_limit_holds_for_its_number_of_records(
+    limit: dict[int, float], judged: tuple[str, str]
+) -> None:
+    found = Size(10, 0, 1, turns(ours=[1.0], theirs=[2.0]))
+    (shown,) = compared("", [Comparison("ours", "theirs", limit)], found)
+    assert shown.lines[1][2:4] == judged
+
+
+def test_a_round_to_warm_up_is_not_counted() -> None:
+    found, said = Size(10, 0, 1), list[str]()
+    rounds = found.take({"ours": lambda: 1.0, "theirs": lambda: 2.0}, 1, said.append, warming=1)
+    assert len([*rounds]) == 1
+    assert found.turns.seconds == {"theirs": [2.0], "ours": [1.0]}
+    assert said[::3] == ["round 0 of 1: ours 1.00 s", "round 1 of 1: ours 1.00 s"]
 
 
 def test_every_second_turn_goes_backwards() -> None:
@@ -50,10 +63,8 @@ def test_every_second_turn_goes_backwards() -> None:
 
 
 @pytest.mark.parametrize("competition", [COMPETITION, PLACES], ids=lambda each: str(each.module))
-def test_every_comparison_is_one_of_contenders_that_are_there(
-    competition: Competition[Any],
-) -> None:
-    compared = competition.comparisons
-    named = {name for each in compared for name in (each.ours, each.theirs)}
-    assert named <= set(competition.entries)
-    assert {records for each in compared for records in each.at_most} <= set(competition.sizes)
+def test_every_comparison_is_one_of_contenders_that_are_there(competition: Competition) -> None:
+    among = competition.comparisons
+    named = {name for each in among for name in (each.ours, each.theirs)}
+    assert named <= set(competition.contenders)
+    assert {records for each in among for records in each.at_most} <= set(competition.sizes)

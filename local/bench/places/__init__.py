@@ -1,1 +1,0 @@
-"""The bench of places: what a batch costs in a bucket, and on a cluster."""
