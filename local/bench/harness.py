@@ -42,7 +42,7 @@ class Bench:
 
     def __init__(self, module: str, file: Path | None = None) -> None:
         self.folder = empty(ROOT / "build" / module.removeprefix("local.").replace(".", "_"))
-        self.console = Console(highlight=False, width=_WIDTH)
+        self._console = Console(highlight=False, width=_WIDTH)
         self._made = circumstances(module, sys.argv[1:])
         self._file = file
         # As an exception, so that what was started ends in order.
@@ -50,7 +50,7 @@ class Bench:
 
     def say(self, text: str) -> None:
         """A line while it runs."""
-        self.console.print(text)
+        self._console.print(text)
 
     def write(self, measured: Sequence[Any], shown: Iterable[Shown]) -> None:
         """Write what was measured so far, if a file was asked for: a later failure loses none."""
@@ -70,7 +70,7 @@ class Bench:
             table = Table(*head, title=each.title, title_justify="left")
             for line in rest:
                 table.add_row(*line)
-            self.console.print(table)
+            self._console.print(table)
 
 
 def circumstances(module: str, words: Sequence[str]) -> dict[str, Any]:

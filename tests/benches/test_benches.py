@@ -19,6 +19,16 @@ def lines(found: dict[str, Any]) -> tuple[list[str], list[str]]:
     return taken, ratios
 
 
+def test_each_choice_of_statistics_is_measured_beside_the_others(tmp_path: Path) -> None:
+    few = ("--rows", "1000", "--columns", "30")
+    found, _ = figures(tmp_path, "local.bench.wide_tables", *few)
+    (size,) = found["measured"]
+    assert [*size["turns"]["seconds"]] == ["none", "all", "twenty", "chosen"]
+    taken, ratios = lines(found)
+    assert len(taken) == 4
+    assert ratios[0] == "chosen / twenty"
+
+
 def test_the_bench_measures_whole_processes_and_counts_their_rows(tmp_path: Path) -> None:
     found, printed = figures(tmp_path, "local.bench", "--records", "401", *NAMES)
     (size,) = found["measured"]
@@ -43,28 +53,18 @@ def test_the_bench_of_scale_measures_every_step_of_small_tables() -> None:
         assert part in printed
 
 
-def test_each_choice_of_statistics_is_measured_beside_the_others(tmp_path: Path) -> None:
-    few = ("--rows", "1000", "--columns", "30")
-    found, _ = figures(tmp_path, "local.bench.wide_tables", *few)
-    (size,) = found["measured"]
-    assert [*size["turns"]["seconds"]] == ["none", "all", "twenty", "chosen"]
+def test_a_format_is_measured_from_kafka_to_delta_beside_a_plain_job(tmp_path: Path) -> None:
+    some = ("--records", "1000", "avro", "protobuf")
+    found, _ = figures(tmp_path, "local.bench.formats_to_tables", *some)
     taken, ratios = lines(found)
-    assert len(taken) == 4
-    assert ratios[0] == "chosen / twenty"
+    pairs = [f"ingest-{each} / plain-{each}" for each in ("avro", "protobuf")]
+    assert ratios == pairs
+    assert set(taken) == {name for pair in pairs for name in pair.split(" / ")}
 
 
 def test_each_format_is_measured_beside_sparks_own_decoding(tmp_path: Path) -> None:
     found, _ = figures(tmp_path, "local.bench.formats", "--records", "1000")
     taken, ratios = lines(found)
     pairs = ["json / from_json", "avro / from_avro", "protobuf / python", "raw / bytes"]
-    assert ratios == pairs
-    assert set(taken) == {name for pair in pairs for name in pair.split(" / ")}
-
-
-def test_a_format_is_measured_from_kafka_to_delta_beside_a_plain_job(tmp_path: Path) -> None:
-    some = ("--records", "1000", "avro", "protobuf")
-    found, _ = figures(tmp_path, "local.bench.formats_to_tables", *some)
-    taken, ratios = lines(found)
-    pairs = [f"ingest-{each} / plain-{each}" for each in ("avro", "protobuf")]
     assert ratios == pairs
     assert set(taken) == {name for pair in pairs for name in pair.split(" / ")}
