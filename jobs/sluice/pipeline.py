@@ -22,13 +22,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sluice.broker.client_settings import ClientSettings
+from sluice.connections import connection_extra
 from sluice.lake.opened import SparkEngine
 from sluice.lake.session import open_at
 from sluice.lake.spark_place import OWN_SPARK, SparkPlace, place_in
 from sluice.operations.commands import OperatorCommands
 from sluice.progress.resources import PipelineResources
 from sluice.registry.known_registries import FindRegistry, no_registry
-from sluice.settings import Settings, connection_extra
+from sluice.settings import Settings
 from sluice.spec_folder import SpecFolder, find_spec, read_specs
 from sluice.tables.warehouse import Warehouse
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 from urllib.parse import SplitResult, urlsplit
 from urllib.request import url2pathname
 
@@ -85,55 +83,6 @@ def _require_name(setting: str, name: str) -> None:
             f"{setting}: expected at most 64 letters, digits, dots, dashes and underscores, found"
             f" {name!r}."
         )
-
-
-_KAFKA = '{"conn_type": "kafka", "extra": {"bootstrap.servers": "…"}}'
-
-
-def find_connection(
-    connection: str, environment: Mapping[str, str], example: str = _KAFKA
-) -> Mapping[str, Any] | None:
-    """An Airflow connection given as `AIRFLOW_CONN_<ID>` in Airflow's JSON form; None if not set.
-
-    Raises SettingsError for another form. The value is a secret: no error repeats it.
-    """
-    text = environment.get(_variable(connection))
-    if not text:
-        return None
-    try:
-        found = json.loads(text)
-    except ValueError:
-        found = None
-    if not isinstance(found, dict):
-        raise _not_a_connection(connection, example)
-    return found
-
-
-def connection_extra(connection: str, environment: Mapping[str, str]) -> Mapping[str, Any]:
-    """The `extra` of a Kafka connection. Raises SettingsError when it is missing."""
-    found = find_connection(connection, environment)
-    if found is None:
-        variable = _variable(connection)
-        raise SettingsError(f"{variable} is not set. Set it, for example: {variable}='{_KAFKA}'")
-    try:
-        extra = found["extra"]
-        extra = json.loads(extra) if isinstance(extra, str) else extra
-    except (ValueError, KeyError):
-        extra = None
-    if not isinstance(extra, dict):
-        raise _not_a_connection(connection, _KAFKA)
-    return extra
-
-
-def _variable(connection: str) -> str:
-    return f"AIRFLOW_CONN_{connection.upper()}"
-
-
-def _not_a_connection(connection: str, example: str) -> SettingsError:
-    variable = _variable(connection)
-    return SettingsError(
-        f"{variable} is not a connection in JSON form. Expected: {variable}='{example}'"
-    )
 
 
 # No ingest runs longer: VACUUM must not delete files that a run has yet to commit.

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 import stat
 from pathlib import Path
 
 import pytest
+from sluice.connections import Connection
 from sluice.lake.own_classes import class_path
 from sluice.lake.s3_conf import s3_conf
-from sluice.tables.s3_access import use_connection
+from sluice.tables.s3_access import CONNECTION, use_connection
 
 from local.embedded.airflow_processes import ROOT
 from local.secrets_file import MAKERS, write
@@ -180,7 +180,7 @@ def test_the_spark_server_is_told_all_that_a_bucket_needs(
 ) -> None:
     tasks, server = bucket["airflow-scheduler-1"], bucket["spark-connect"]
     reached: dict[str, str] = {}
-    use_connection(json.loads(tasks.environment["AIRFLOW_CONN_SLUICE_WAREHOUSE"]), reached)
+    use_connection(Connection.find(CONNECTION, tasks.environment, ""), reached)
     assert s3_conf(reached).items() <= server.settings.items()
     keys = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
     assert {key: server.environment[key] for key in keys} == {key: reached[key] for key in keys}
@@ -199,8 +199,8 @@ def test_a_bucket_elsewhere_is_named_once_for_all(tmp_path: Path) -> None:
         lines.write("SLUICE_WAREHOUSE=s3a://lake/warehouse\n")
     found = services(file)
     reached: dict[str, str] = {}
-    connection = found["airflow-scheduler-1"].environment["AIRFLOW_CONN_SLUICE_WAREHOUSE"]
-    use_connection(json.loads(connection), reached)
+    tasks = found["airflow-scheduler-1"]
+    use_connection(Connection.find(CONNECTION, tasks.environment, ""), reached)
     assert {"https://s3.example.com", "eu-central-1"} <= set(reached.values())
     assert s3_conf(reached).items() <= found["spark-connect"].settings.items()
 

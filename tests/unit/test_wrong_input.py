@@ -10,13 +10,13 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from sluice.connections import connection_extra
 from sluice.errors import SettingsError, SpecError
 from sluice.offsets import notation
 from sluice.offsets.batches import BatchReference
 from sluice.operations.backfill.selection import parse_selection
 from sluice.operations.reset.targets import named_target
 from sluice.positions.names import SKIP, TARGETS
-from sluice.settings import connection_extra
 from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.spec_folder import load_spec
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sluice.connections import Connection
 from sluice.registry.client import Registry
 from sluice.registry.registry_settings import RegistrySettings
 
@@ -16,4 +17,6 @@ CONNECTION = "schema_registry_default"
 
 def asked(limit: float = 10, **connection: Any) -> Registry:
     """The product's client, by the keys of a connection."""
-    return Registry(RegistrySettings.from_connection(CONNECTION, connection), limit)
+    return Registry(
+        RegistrySettings.from_connection(Connection.from_json(CONNECTION, connection)), limit
+    )

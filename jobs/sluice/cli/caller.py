@@ -37,7 +37,7 @@ def open_fleet(only: str | None = None) -> Fleet:
 def kafka_client(connection: str) -> ClientSettings:
     """How to reach the cluster of a connection. Raises SettingsError."""
     from sluice.broker.client_settings import ClientSettings
-    from sluice.settings import connection_extra
+    from sluice.connections import connection_extra
 
     return ClientSettings.from_extra(connection, connection_extra(connection, os.environ))
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
+from sluice.connections import Connection
 from sluice.errors import SettingsError
-from sluice.settings import find_connection
 
 CONNECTION = "spark_default"
 _EXAMPLE = '{"conn_type": "spark_connect", "host": "localhost", "port": 15002, "password": "…"}'
@@ -51,30 +49,30 @@ def place_in(environment: Mapping[str, str]) -> SparkPlace:
 
     Raises SettingsError, which repeats no secret.
     """
-    return place_of(find_connection(CONNECTION, environment, _EXAMPLE))
+    return place_of(Connection.find(CONNECTION, environment, _EXAMPLE))
 
 
-def place_of(connection: Mapping[str, Any] | None) -> SparkPlace:
-    """What a connection in Airflow's JSON form says; without one, a local Spark.
+def place_of(connection: Connection | None) -> SparkPlace:
+    """What a connection says; without one, a local Spark.
 
     Raises SettingsError, which repeats no secret.
     """
     if connection is None:
         return OWN_SPARK
-    kind = str(connection.get("conn_type") or "").replace("-", "_")
+    kind = (connection.conn_type or "").replace("-", "_")
     if kind == "spark":
         return OwnSpark(_master(connection))
     if kind == "spark_connect":
         return _server(connection)
-    raise _unusable("conn_type", "`spark` or `spark_connect`", repr(kind))
+    raise connection.unusable("conn_type", "`spark` or `spark_connect`", repr(kind))
 
 
-def _master(connection: Mapping[str, Any]) -> str:
+def _master(connection: Connection) -> str:
     """The master's URL, joined as Airflow's provider for Spark does."""
-    if _extra(connection).get("deploy-mode") == "cluster":
+    if connection.extra.get("deploy-mode") == "cluster":
         raise cluster_mode_refused(CONNECTION)
-    host, port = str(connection.get("host") or "local[*]"), connection.get("port")
-    return f"{host}:{port}" if port else host
+    host = connection.host or "local[*]"
+    return f"{host}:{connection.port}" if connection.port else host
 
 
 def cluster_mode_refused(connection: str) -> SettingsError:
@@ -94,37 +92,21 @@ def kubernetes_missing(connection: str) -> SettingsError:
     )
 
 
-def _server(connection: Mapping[str, Any]) -> SparkServer:
-    host = str(connection.get("host") or "").removeprefix("sc://").rstrip("/")
+def _server(connection: Connection) -> SparkServer:
+    host = connection.host.removeprefix("sc://").rstrip("/")
     name, _, behind = host.rpartition(":") if host.count(":") == 1 else (host, "", "")
-    port = str(connection.get("port") or behind or _SERVER_PORT)
+    port = connection.port or behind or str(_SERVER_PORT)
     if not name or not port.isdecimal() or any(each in name for each in "/;@: "):
         # What was found may hold a token.
-        raise _unusable("host", "a host name such as spark.example.com, and a port", "another form")
-    said = _extra(connection).get("use_ssl")
+        raise connection.unusable(
+            "host", "a host name such as spark.example.com, and a port", "another form"
+        )
+    said = connection.extra.get("use_ssl")
     return SparkServer(
         host=name,
         port=int(port),
-        token=connection.get("password") or None,
-        user=connection.get("login") or SparkServer.user,
+        token=connection.password or None,
+        user=connection.login or SparkServer.user,
         # Kafka's secrets travel in the plans: without TLS only where nobody listens, or as asked.
         tls=name not in _LOOPBACK if said is None else str(said).lower() == "true",
-    )
-
-
-def _extra(connection: Mapping[str, Any]) -> Mapping[str, Any]:
-    extra = connection.get("extra") or {}
-    try:
-        found = json.loads(extra) if isinstance(extra, str) else extra
-    except ValueError:
-        found = None
-    if not isinstance(found, Mapping):
-        raise _unusable("extra", "a JSON object", "another form")
-    return found
-
-
-def _unusable(key: str, expected: str, found: str) -> SettingsError:
-    return SettingsError(
-        f"connection {CONNECTION}: {key}: expected {expected}, found {found}. Correct it under"
-        f" Admin → Connections, or in AIRFLOW_CONN_{CONNECTION.upper()}."
     )

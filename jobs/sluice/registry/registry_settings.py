@@ -7,17 +7,15 @@ the connection itself serve as well, as for any connection of type http.
 from __future__ import annotations
 
 import base64
-import json
 import re
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 
+from sluice.connections import Connection
 from sluice.errors import SettingsError
-from sluice.settings import find_connection
 from sluice.tls import require_in_date, tls_context
 
 _LOGIN_SOURCE, _LOGIN = "basic.auth.credentials.source", "basic.auth.user.info"
@@ -60,34 +58,21 @@ class RegistrySettings:
     @classmethod
     def from_environment(cls, connection: str, environment: Mapping[str, str]) -> RegistrySettings:
         """Those of `AIRFLOW_CONN_<ID>`. Raises SettingsError when it is not set, or unusable."""
-        found = find_connection(connection, environment, _EXAMPLE)
-        if found is None:
-            variable = f"AIRFLOW_CONN_{connection.upper()}"
-            raise SettingsError(
-                f"{variable} is not set. Set it, for example: {variable}='{_EXAMPLE}'"
-            )
-        return cls.from_connection(connection, found)
+        return cls.from_connection(Connection.require(connection, environment, _EXAMPLE))
 
     @classmethod
-    def from_connection(cls, connection: str, found: Mapping[str, Any]) -> RegistrySettings:
-        """Those of a connection in Airflow's JSON form; null counts as missing."""
-        extra = found.get("extra") or {}
-        try:
-            extra = json.loads(extra) if isinstance(extra, str) else extra
-        except ValueError:
-            extra = None
-        if not isinstance(extra, Mapping):
-            raise _refused(connection, "extra", "a JSON object", "another form")
-        settings = {k: str(v) for k, v in extra.items() if v is not None or k not in _KEYS}
+    def from_connection(cls, found: Connection) -> RegistrySettings:
+        """Those of a connection; null counts as missing."""
+        settings = {k: str(v) for k, v in found.extra.items() if v is not None or k not in _KEYS}
         for key, own, places in (
             ("url", _url_of(found), "host"),
-            (_LOGIN, _login_of(connection, found), "login"),
+            (_LOGIN, _login_of(found), "login"),
         ):
             if own and key in settings:
-                raise _refused(connection, f"extra.{key}, {places}", "one of them", "both")
+                raise found.unusable(f"extra.{key}, {places}", "one of them", "both")
             if own:
                 settings[key] = own
-        return cls(connection, settings)
+        return cls(found.name, settings)
 
     def __post_init__(self) -> None:
         if unknown := sorted({*self.settings} - {*_KEYS}):
@@ -202,28 +187,20 @@ class RegistrySettings:
         return self._refused("url", "https://host[:port][/path], comma-separated", "another form")
 
     def _refused(self, key: str, expected: str, found: str) -> SettingsError:
-        return _refused(self.connection, key, expected, found)
+        return Connection(self.connection).unusable(key, expected, found)
 
 
-def _url_of(found: Mapping[str, Any]) -> str:
+def _url_of(found: Connection) -> str:
     """As Airflow's own hook for http makes it of host, port and schema."""
-    host, port = str(found.get("host") or "").rstrip("/"), found.get("port")
+    host = found.host.rstrip("/")
     if host and "://" not in host:
-        host = f"{found.get('schema') or 'http'}://{host}"
-    return f"{host}:{port}" if host and port else host
+        host = f"{found.schema or 'http'}://{host}"
+    return f"{host}:{found.port}" if host and found.port else host
 
 
-def _login_of(connection: str, found: Mapping[str, Any]) -> str:
-    login, password = found.get("login"), found.get("password")
-    if password and not login:
-        raise _refused(connection, "login, password", "both, or none", "only a password")
-    if login and ":" in str(login):
-        raise _refused(connection, "login", "a name without a colon", "one")
-    return f"{login}:{password or ''}" if login else ""
-
-
-def _refused(connection: str, key: str, expected: str, found: str) -> SettingsError:
-    return SettingsError(
-        f"connection {connection}: {key}: expected {expected}, found {found}. Correct it under"
-        f" Admin → Connections, or in AIRFLOW_CONN_{connection.upper()}."
-    )
+def _login_of(found: Connection) -> str:
+    if found.password and not found.login:
+        raise found.unusable("login, password", "both, or none", "only a password")
+    if ":" in found.login:
+        raise found.unusable("login", "a name without a colon", "one")
+    return f"{found.login}:{found.password}" if found.login else ""

@@ -10,11 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from airflow.sdk import Connection
+from airflow.sdk import Connection as AirflowConnection
 from airflow.sdk.configuration import conf
 from airflow.sdk.exceptions import AirflowNotFoundException
 
 from sluice.broker.client_logs import silence_clients
+from sluice.connections import Connection
 from sluice.errors import SettingsError
 from sluice.lake.spark_place import CONNECTION, OWN_SPARK, SparkPlace, place_of
 from sluice.settings import Settings
@@ -52,23 +53,31 @@ def reached_settings() -> Settings:
     silence_clients()
     settings = project_settings()
     if Warehouse(settings.warehouse).on_s3:
-        try:
-            found = json.loads(Connection.get(S3_CONNECTION).as_json())
-        except AirflowNotFoundException:
-            # The identity of the machine then.
-            found = None
-        use_connection(found, os.environ)
+        found = _find(S3_CONNECTION)
+        # Without one the identity of the machine counts.
+        use_connection(None if found is None else _value(found), os.environ)
     return settings
 
 
-def connection(conn_id: str) -> Connection:
-    """An Airflow connection. Raises SettingsError when it is not defined."""
+def _find(conn_id: str) -> AirflowConnection | None:
     try:
-        found: Connection = Connection.get(conn_id)
+        found: AirflowConnection = AirflowConnection.get(conn_id)
     except AirflowNotFoundException:
+        return None
+    return found
+
+
+def _value(found: AirflowConnection) -> Connection:
+    return Connection.from_json(found.conn_id, json.loads(found.as_json()))
+
+
+def connection(conn_id: str) -> AirflowConnection:
+    """An Airflow connection. Raises SettingsError when it is not defined."""
+    found = _find(conn_id)
+    if found is None:
         raise SettingsError(
             f"The Airflow connection {conn_id!r} is not defined. Add it under Admin → Connections."
-        ) from None
+        )
     return found
 
 
@@ -112,8 +121,7 @@ def schema_registry(conn_id: str) -> Registry:
     from sluice.registry.client import Registry
     from sluice.registry.registry_settings import RegistrySettings
 
-    found = json.loads(connection(conn_id).as_json())
-    return Registry(RegistrySettings.from_connection(conn_id, found))
+    return Registry(RegistrySettings.from_connection(_value(connection(conn_id))))
 
 
 def deployed_fleet() -> Fleet:
@@ -128,4 +136,4 @@ def deployed_fleet() -> Fleet:
 def spark_place() -> SparkPlace:
     """Where Spark runs. Raises SettingsError when the connection does not say it."""
     # For a missing connection the provider would use `--master yarn`; this raises an error instead.
-    return place_of(json.loads(connection(CONNECTION).as_json()))
+    return place_of(_value(connection(CONNECTION)))

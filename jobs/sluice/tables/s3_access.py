@@ -7,13 +7,12 @@ connection these variables, or the machine's identity, are used as they are.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, MutableMapping
-from typing import Any
+from collections.abc import MutableMapping
 from urllib.parse import urlsplit
 
+from sluice.connections import Connection
 from sluice.errors import SettingsError
-from sluice.settings import Settings, find_connection
+from sluice.settings import Settings
 from sluice.tables.warehouse import is_on_s3
 
 CONNECTION = "sluice_warehouse"
@@ -42,17 +41,15 @@ def reach_warehouse(environment: MutableMapping[str, str]) -> None:
 
     Raises SettingsError, which repeats no secret.
     """
-    connection = find_connection(CONNECTION, environment, _EXAMPLE)
+    connection = Connection.find(CONNECTION, environment, _EXAMPLE)
     if is_on_s3(Settings.from_environment(environment).warehouse):
         use_connection(connection, environment)
     else:
         _apply(connection, environment)
 
 
-def use_connection(
-    connection: Mapping[str, Any] | None, environment: MutableMapping[str, str]
-) -> None:
-    """Bring the environment to what a connection in Airflow's JSON form says; None: as it is.
+def use_connection(connection: Connection | None, environment: MutableMapping[str, str]) -> None:
+    """Bring the environment to what a connection says; None: as it is.
 
     Raises SettingsError, which repeats no secret; also for a variable with which delta-rs would
     commit in another way, or to another server, than Spark.
@@ -73,7 +70,7 @@ def _set(name: str, consequence: str) -> SettingsError:
     return SettingsError(f"{name}: expected it unset, found a value: with it, {consequence}.")
 
 
-def _apply(connection: Mapping[str, Any] | None, environment: MutableMapping[str, str]) -> None:
+def _apply(connection: Connection | None, environment: MutableMapping[str, str]) -> None:
     if connection is not None:
         variables = variables_of(connection)
         # A connection that names no server means AWS.
@@ -91,50 +88,29 @@ def _apply(connection: Mapping[str, Any] | None, environment: MutableMapping[str
     environment.setdefault(REGION, environment.get("AWS_DEFAULT_REGION", "us-east-1"))
 
 
-def variables_of(connection: Mapping[str, Any]) -> dict[str, str]:
+def variables_of(connection: Connection) -> dict[str, str]:
     """The variables that a connection stands for. Raises SettingsError, which repeats no secret."""
-    if connection.get("conn_type") != "aws":
-        raise _unusable("conn_type", "`aws`", repr(connection.get("conn_type")))
-    key, secret = connection.get("login"), connection.get("password")
+    if connection.conn_type != "aws":
+        raise connection.unusable("conn_type", "`aws`", repr(connection.conn_type))
+    key, secret = connection.login, connection.password
     if bool(key) != bool(secret):
-        raise _unusable(
+        raise connection.unusable(
             "login, password", "both, or none for the machine's identity", "one of them"
         )
-    found = {_IDENTITY[0]: str(key), _IDENTITY[1]: str(secret)} if key else {}
-    extra = _extra(connection)
+    found = {_IDENTITY[0]: key, _IDENTITY[1]: secret} if key else {}
+    extra = connection.extra
+    allowed = (*_EXTRA, _ADDRESSING)
+    if unknown := sorted({*extra} - {*allowed}):
+        raise connection.unusable("extra", f"only {', '.join(allowed)}", ", ".join(unknown))
     for name, value in extra.items():
         if name in _EXTRA and value:
             found[_EXTRA[name]] = str(value)
     if (style := extra.get(_ADDRESSING)) not in (None, "path", "virtual"):
-        raise _unusable(f"extra.{_ADDRESSING}", "`path` or `virtual`", repr(style))
+        raise connection.unusable(f"extra.{_ADDRESSING}", "`path` or `virtual`", repr(style))
     if style:
         found[VIRTUAL_HOST] = str(style == "virtual").lower()
-    _require_url(found.get(ENDPOINT, ""))
-    return found
-
-
-def _extra(connection: Mapping[str, Any]) -> Mapping[str, Any]:
-    extra = connection.get("extra") or {}
-    try:
-        extra = json.loads(extra) if isinstance(extra, str) else extra
-    except ValueError:
-        extra = None
-    if not isinstance(extra, Mapping):
-        raise _unusable("extra", "a JSON object", "another form")
-    allowed = (*_EXTRA, _ADDRESSING)
-    if unknown := sorted({*extra} - {*allowed}):
-        raise _unusable("extra", f"only {', '.join(allowed)}", ", ".join(unknown))
-    return extra
-
-
-def _require_url(endpoint: str) -> None:
+    endpoint = found.get(ENDPOINT, "")
     place = urlsplit(endpoint)
     if endpoint and (place.scheme not in ("http", "https") or "@" in place.netloc):
-        raise _unusable("extra.endpoint_url", "https://host[:port]", "another form")
-
-
-def _unusable(key: str, expected: str, found: str) -> SettingsError:
-    return SettingsError(
-        f"connection {CONNECTION}: {key}: expected {expected}, found {found}. Correct it under"
-        f" Admin → Connections, or in AIRFLOW_CONN_{CONNECTION.upper()}."
-    )
+        raise connection.unusable("extra.endpoint_url", "https://host[:port]", "another form")
+    return found

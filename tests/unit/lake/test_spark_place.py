@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from sluice.connections import Connection
 from sluice.errors import SettingsError, SparkFailed
 from sluice.lake.java_options import FEW_OFFSETS
 from sluice.lake.server.channel import ServerChannel
@@ -29,16 +30,20 @@ OPTIONS = "spark.driver.extraJavaOptions"
 SPEC = PipelineSpec.model_validate({**NAMED, "format": {"type": "raw"}})
 
 
-def connect(**fields: Any) -> dict[str, Any]:
-    return {"conn_type": "spark_connect", "host": "localhost", **fields}
+def spark(**fields: Any) -> Connection:
+    return Connection.from_json("spark_default", fields)
+
+
+def connect(**fields: Any) -> Connection:
+    return spark(**{"conn_type": "spark_connect", "host": "localhost", **fields})
 
 
 @pytest.mark.parametrize(
     ("connection", "place"),
     [
         (None, OwnSpark(None)),
-        ({"conn_type": "spark", "host": "local[2]"}, OwnSpark("local[2]")),
-        ({"conn_type": "spark", "host": "spark://m", "port": 7077}, OwnSpark("spark://m:7077")),
+        (spark(conn_type="spark", host="local[2]"), OwnSpark("local[2]")),
+        (spark(conn_type="spark", host="spark://m", port=7077), OwnSpark("spark://m:7077")),
         (connect(), SparkServer("localhost", 15002)),
         (connect(port=1234), SparkServer("localhost", 1234)),
         (connect(host="sc://127.0.0.1:99/"), SparkServer("127.0.0.1", 99)),
@@ -46,7 +51,7 @@ def connect(**fields: Any) -> dict[str, Any]:
         (connect(conn_type="spark-connect"), SparkServer("localhost")),
     ],
 )
-def test_the_connection_says_where(connection: dict[str, Any] | None, place: object) -> None:
+def test_the_connection_says_where(connection: Connection | None, place: object) -> None:
     assert place_of(connection) == place
 
 
@@ -72,8 +77,8 @@ def test_only_loopback_is_trusted_without_tls_unless_the_connection_says_so(
 @pytest.mark.parametrize(
     ("connection", "said"),
     [
-        ({"conn_type": "kafka"}, "conn_type: expected `spark` or `spark_connect`, found 'kafka'"),
-        ({}, "conn_type: expected"),
+        (spark(conn_type="kafka"), "conn_type: expected `spark` or `spark_connect`, found 'kafka'"),
+        (spark(), "conn_type: expected"),
         (connect(host=""), "host: expected"),
         (connect(host="h/;token=hunter2"), "host: expected"),
         (connect(host="hunter2@h"), "host: expected"),
@@ -81,10 +86,10 @@ def test_only_loopback_is_trusted_without_tls_unless_the_connection_says_so(
         (connect(host="::1"), "host: expected"),
         (connect(extra="hunter2"), "extra: expected a JSON object"),
         (connect(extra="[1]"), "extra: expected a JSON object"),
-        ({"conn_type": "spark", "extra": {"deploy-mode": "cluster"}}, "deploy-mode: found"),
+        (spark(conn_type="spark", extra={"deploy-mode": "cluster"}), "deploy-mode: found"),
     ],
 )
-def test_what_is_no_place_is_refused(connection: dict[str, Any], said: str) -> None:
+def test_what_is_no_place_is_refused(connection: Connection, said: str) -> None:
     with pytest.raises(SettingsError) as refused:
         place_of(connection)
     assert said in str(refused.value)

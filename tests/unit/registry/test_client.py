@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sluice.connections import Connection
 from sluice.errors import RegistryUnavailable, SettingsError, UnknownSchema
 from sluice.registry.client import Registry
 from sluice.registry.registry_settings import RegistrySettings
@@ -45,7 +46,9 @@ def server() -> Iterator[ScriptedServer]:
 
 def registry(url: str, limit: float = LIMIT) -> Registry:
     found = {"extra": {"url": url}, "login": "alice", "password": SECRET}
-    return Registry(RegistrySettings.from_connection("registry_a", found), limit)
+    return Registry(
+        RegistrySettings.from_connection(Connection.from_json("registry_a", found)), limit
+    )
 
 
 def refusal(kind: type[Exception], call: Callable[[], object]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sluice.connections import Connection
 from sluice.errors import SettingsError
 from sluice.registry.registry_settings import RegistrySettings
 
@@ -18,7 +19,7 @@ SECRET = "hunter2"
 
 
 def settings(**found: Any) -> RegistrySettings:
-    return RegistrySettings.from_connection("schema_registry_default", found)
+    return RegistrySettings.from_connection(Connection.from_json("schema_registry_default", found))
 
 
 def login(made: RegistrySettings) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from sluice.columns.columns import parse_columns
+from sluice.connections import Connection
 from sluice.errors import RegistryUnavailable, SchemaChanged, SpecError, UnknownSchema
 from sluice.registry.client import Registry
 from sluice.registry.kept_schemas import KeptSchemas
@@ -44,7 +45,9 @@ def book(tmp_path: Path, server: ScriptedServer) -> SchemaBook:
 def book_of(folder: Path, server: ScriptedServer) -> SchemaBook:
     def find(connection: str) -> Registry:
         found = {"extra": {"url": server.url}}
-        return Registry(RegistrySettings.from_connection(connection, found), limit=10)
+        return Registry(
+            RegistrySettings.from_connection(Connection.from_json(connection, found)), limit=10
+        )
 
     return SchemaBook(KeptSchemas(str(folder / "orders__offsets"), "orders"), find)
 

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from sluice.connections import Connection
 from sluice.errors import SettingsError
 from sluice.tables.s3_access import reach_warehouse, use_connection, variables_of
 
@@ -14,8 +15,8 @@ KEYS = {"login": "me", "password": SECRET}
 IN_BUCKET = {"SLUICE_WAREHOUSE": "s3a://lake/warehouse"}
 
 
-def aws(**fields: Any) -> dict[str, Any]:
-    return {"conn_type": "aws", **fields}
+def aws(**fields: Any) -> Connection:
+    return Connection.from_json("sluice_warehouse", {"conn_type": "aws", **fields})
 
 
 def test_keys_region_endpoint_and_style_become_variables() -> None:
@@ -63,7 +64,7 @@ def test_an_endpoint_of_ones_own_is_asked_by_path_and_without_tls_only_if_it_say
 @pytest.mark.parametrize(
     ("connection", "said"),
     [
-        ({"conn_type": "s3", **KEYS}, "conn_type: expected `aws`, found 's3'"),
+        (aws(conn_type="s3", **KEYS), "conn_type: expected `aws`, found 's3'"),
         (aws(password=SECRET), "login, password: expected both"),
         (aws(extra={"region": "x", "key": SECRET}), "found key, region"),
         (aws(extra={"addressing_style": "auto"}), "expected `path` or `virtual`, found 'auto'"),
@@ -72,7 +73,7 @@ def test_an_endpoint_of_ones_own_is_asked_by_path_and_without_tls_only_if_it_say
         (aws(extra=f"{{{SECRET}"), "extra: expected a JSON object"),
     ],
 )
-def test_a_connection_that_cannot_be_used_is_refused(connection: dict[str, Any], said: str) -> None:
+def test_a_connection_that_cannot_be_used_is_refused(connection: Connection, said: str) -> None:
     with pytest.raises(SettingsError, match="connection sluice_warehouse: ") as refused:
         variables_of(connection)
     assert said in str(refused.value)
