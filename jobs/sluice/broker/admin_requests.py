@@ -14,7 +14,6 @@ from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec, Resou
 from sluice.broker.answers import TIMEOUT_S, Asked, NoSuchTopic, Refusals, ask
 from sluice.broker.client_logs import LIBRDKAFKA
 from sluice.broker.client_settings import ClientSettings
-from sluice.broker.topic_ids import require_topic_id
 from sluice.errors import SettingsError
 from sluice.offsets.ranges import TopicPartition
 
@@ -125,3 +124,17 @@ class AdminRequests:
 
 def _itself(future: Future[Any]) -> Future[Any]:
     return future
+
+
+def require_topic_id(topic: str, reported: str) -> str:
+    """A topic's id as Kafka writes it. Raises SettingsError for a broker that reports none."""
+    # librdkafka writes the id in plain base64, Kafka in the URL-safe form (KIP-516).
+    found = reported.rstrip("=").replace("+", "-").replace("/", "_")
+    if not found.strip("A"):
+        raise SettingsError(
+            f"{topic}: expected a topic id, found none: the broker reports no topic ids (KIP-516),"
+            " and without them a topic created anew cannot be told from the old one. Upgrade the"
+            " cluster to Kafka 2.8 or later, with inter.broker.protocol.version 2.8 or later:"
+            " existing topics get their ids then."
+        )
+    return found

@@ -26,7 +26,6 @@ from sluice.broker.group_offsets import GroupOffset, commit_group_offsets, read_
 from sluice.broker.port import ReadOffsets, Sample, TopicEnd, TopicSelection
 from sluice.broker.reader import offsets_reader, read_open_since, read_timestamps
 from sluice.broker.samples import read_samples
-from sluice.broker.topic_settings import compacts, retention
 from sluice.errors import BrokerUnavailable
 from sluice.offsets.log_page import LogPage
 from sluice.offsets.notation import Positions
@@ -141,11 +140,11 @@ class KafkaCluster:
     def compacting(self, topics: Iterable[str]) -> frozenset[str]:
         """Those of the topics whose cleanup policy compacts: one request for all."""
         found = self._admin.settings(topics)
-        return frozenset(name for name, each in found.items() if compacts(each))
+        return frozenset(name for name, each in found.items() if _compacts(each))
 
     def retentions(self, topics: Iterable[str]) -> Mapping[str, Retention]:
         """When Kafka deletes the topics' records."""
-        return {topic: retention(found) for topic, found in self._admin.settings(topics).items()}
+        return {topic: _retention(found) for topic, found in self._admin.settings(topics).items()}
 
     def fingerprints(self, cursor: Positions) -> Mapping[TopicPartition, str | None]:
         """The fingerprint of the record batch before each offset; None where the log has none."""
@@ -192,3 +191,16 @@ class KafkaCluster:
         if selection.topics is not None:
             return selection.topics
         return [topic for topic in self.topic_names() if selection.selects(topic)]
+
+
+def _compacts(settings: Mapping[str, str]) -> bool:
+    """Whether the cleanup policy compacts."""
+    return "compact" in settings["cleanup.policy"]
+
+
+def _retention(settings: Mapping[str, str]) -> Retention:
+    """When Kafka deletes the topic's records."""
+    if "delete" not in settings["cleanup.policy"]:
+        return Retention(None)
+    period, size = int(settings["retention.ms"]), int(settings["retention.bytes"])
+    return Retention(timedelta(milliseconds=period) if period >= 0 else None, size >= 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -13,7 +14,6 @@ from sluice.errors import SpecError
 from sluice.lake.decoding.decode import DECODED
 from sluice.lake.decoding.decoded_fields import ERROR, RESCUED
 from sluice.lake.port import BatchAttempt
-from sluice.lake.ruled_rows import BROKEN, Carried
 from sluice.lake.write_failures import undecodable_mark
 from sluice.offsets.batches import Batch
 from sluice.spec_file.pipeline_spec import PipelineSpec
@@ -33,12 +33,43 @@ QUARANTINE_COLUMNS = (
 def judged_by_rules(
     decoded: DataFrame, spec: PipelineSpec, attempt: BatchAttempt, rules: Sequence[TableRule]
 ) -> DataFrame:
-    """The records, with the rule of the table that each one's row breaks."""
+    """The records, with the rule of the table that each one's row breaks, such as a CHECK.
+
+    Delta refuses a whole batch for one such row, so it is put aside before: total, and named.
+    """
     if not rules:
-        return decoded.withColumn(BROKEN, F.lit(None).cast("string"))
-    carried = Carried(decoded)
+        return decoded.withColumn(_BROKEN, F.lit(None).cast("string"))
+    carried = _Carried(decoded)
     rows = _data(decoded, spec, attempt, F.lit(str(attempt)), carried.column)
     return carried.judged(rows, rules)
+
+
+_BROKEN = "_sluice_broken"
+
+
+def _broken_rule(rules: Sequence[TableRule]) -> Column:
+    """The first rule that a row of the data table breaks, in words; null for none.
+
+    To Delta, too, a constraint without an answer is broken.
+    """
+    held = [(F.coalesce(F.expr(each.sql), F.lit(False)), each.broken) for each in rules]
+    return F.coalesce(*(F.when(~kept, F.lit(why)) for kept, why in held))
+
+
+class _Carried:
+    """The records beside their rows, so that both are known at once: the row's rules, and what
+    goes to quarantine.
+    """
+
+    def __init__(self, decoded: DataFrame) -> None:
+        # No column of a table has this name.
+        self._name = f"_sluice_{uuid.uuid4().hex}"
+        columns = [F.col(f"`{name}`") for name in decoded.columns]
+        self.column = F.struct(*columns).alias(self._name)
+
+    def judged(self, rows: DataFrame, rules: Sequence[TableRule]) -> DataFrame:
+        """The records again, with what their row breaks in column _BROKEN."""
+        return rows.select(F.col(f"{self._name}.*"), _broken_rule(rules).alias(_BROKEN))
 
 
 def data_rows(decoded: DataFrame, spec: PipelineSpec, attempt: BatchAttempt) -> DataFrame:
@@ -154,9 +185,9 @@ def error_of(spec: PipelineSpec) -> Column:
     """
     error = F.col(DECODED["value"])[ERROR]
     if spec.key_format is None:
-        return F.coalesce(error, F.col(BROKEN))
+        return F.coalesce(error, F.col(_BROKEN))
     of_key = F.concat(F.lit("key: "), F.col(DECODED["key"])[ERROR])
-    return F.coalesce(error, of_key, F.col(BROKEN))
+    return F.coalesce(error, of_key, F.col(_BROKEN))
 
 
 def _coordinates() -> Column:

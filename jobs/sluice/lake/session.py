@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sluice.errors import SettingsError, SparkFailed
-from sluice.lake.file_sizes import files_conf
 from sluice.lake.java_options import options_for, server_options
 from sluice.lake.log_store import check_log_store
 from sluice.lake.opened import OpenSpark
@@ -21,14 +20,13 @@ from sluice.lake.own_classes import class_path, own_classes_conf
 from sluice.lake.requirements import STATIC
 from sluice.lake.s3_conf import s3_conf
 from sluice.lake.spark_place import OwnSpark, SparkPlace, SparkServer
+from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.spec_file.spark_keys import EXACT_CONF, SECRET, is_of_a_query
 from sluice.tables.commits import newest_file
 from sluice.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-    from sluice.spec_file.pipeline_spec import PipelineSpec
 
 log = logging.getLogger(__name__)
 
@@ -193,3 +191,28 @@ def open_own(
     hold_to(session.conf, of_queries, where)
     check_log_store(lambda key: session.conf.get(key, None), where, tables.root)
     return session
+
+
+_DELTA = "spark.databricks.delta"
+_UNITS = {"m": 2**20, "g": 2**30}
+
+
+def files_conf(spec: PipelineSpec) -> dict[str, str]:
+    """Into how many files of which size Delta writes a batch, and compacts a table.
+
+    A session may be another spec's of before: what is off is said.
+
+    Without an optimised write each task writes a file of its own into each partition. (Delta for
+    Spark has no table property for the size: it does not know `delta.targetFileSize`.)
+    """
+    size = spec.target_file_size
+    optimised = bool(spec.partition_by or size)
+    found = {f"{_DELTA}.optimizeWrite.enabled": str(optimised).lower()}
+    if size is None:
+        return found
+    least = str(int(size[:-1]) * _UNITS[size[-1]])
+    return found | {
+        f"{_DELTA}.optimizeWrite.binSize": size,
+        f"{_DELTA}.optimize.maxFileSize": least,
+        f"{_DELTA}.optimize.minFileSize": least,
+    }

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from sluice.errors import TableRefused
 from sluice.moves import Advice, Move, advice
+from sluice.offsets.ranges import OffsetRange, TopicIdPartition, within
+from sluice.offsets.resets import Reset
 from sluice.progress.held_batches import claimed_ends
 from sluice.progress.judged import marked
-from sluice.progress.lacking_rows import lacking_rows
+from sluice.progress.lacking_rows import LackingRows, lacking_but_for, lacking_rows, planned_after
 from sluice.progress.lane_state import LaneState
-from sluice.progress.passed_over import passed_over
 from sluice.progress.quarantine_trust import quarantine_way_back
 from sluice.progress.recorded_batches import recorded_batches
 from sluice.progress.set_aside import names_of_others, uncommitted_attempts
@@ -59,7 +61,7 @@ def check_quarantine(state: LaneState) -> None:
     if commits or _is_restored(state):
         lacking, found = lacking_rows(state), list(_added(state))
     else:
-        lacking, found = passed_over(state), []
+        lacking, found = _passed_over(state), []
     if lacking:
         found.insert(0, f"some gone: {'; '.join(map(str, lacking))}")
     if found:
@@ -96,3 +98,51 @@ def require_no_foreign_commits(state: LaneState) -> list[TableCommit]:
     Every commit is checked once, and again where a RESTORE has brought it back.
     """
     return state.data.require_no_foreign_commits(state.pipeline, state.checked)
+
+
+def _passed_over(lane: LaneState) -> list[LackingRows]:
+    """The lacking rows that resets without a receipt behind them pass over.
+
+    A quarantine table lacks none of what is read again, so nobody has missed them before. Of one
+    that others left alone: reads no commit of theirs where nothing is lacking. What is committed
+    behind the reset and has no receipt yet is counted with that. A table that replaces another may
+    lack more: a recovery that set it anew may have stopped before it planned a rewind.
+    """
+    passed: dict[TopicIdPartition, list[OffsetRange]] = {}
+    for reset in _without_receipt(lane):
+        for place, offsets in _passed_by(lane, reset):
+            passed.setdefault(place, []).append(offsets)
+    anew = lane.quarantine.replaced
+    if not anew and not any(each.span for ranges in passed.values() for each in ranges):
+        return []
+    planned = list(planned_after(lane, lane.snapshot.settled))
+    lacking = lacking_but_for(lane, planned, uncommitted={})
+    return lacking if anew else [part for each in lacking if (part := _within(each, passed)).rows]
+
+
+def _without_receipt(lane: LaneState) -> Iterator[Reset]:
+    """The newest resets, behind which nothing is settled."""
+    for generation in range(lane.generation, 1, -1):
+        reset = lane.resets.by_generation[generation]
+        opened = (replace(each, generation=generation) for each in reset.closes)
+        if any(map(lane.snapshot.settled, opened)):
+            return
+        yield reset
+
+
+def _passed_by(lane: LaneState, reset: Reset) -> Iterator[tuple[TopicIdPartition, OffsetRange]]:
+    """What a reset skips, and what was planned and is given up with it."""
+    for moved in reset.cursor:
+        yield moved.after.place, moved.passed_over
+    for closed in reset.closes:
+        first, last = reset.closed_at[closed.lane] + 1, lane.snapshot.planned(closed)
+        for batch in lane.snapshot.batches(closed, first, last=last):
+            for planned in batch.ranges:
+                yield planned.place, planned.offsets
+
+
+def _within(
+    lacking: LackingRows, passed: Mapping[TopicIdPartition, list[OffsetRange]]
+) -> LackingRows:
+    among = tuple(within(lacking.among, passed.get(lacking.place, ())))
+    return replace(lacking, among=among, rows=min(lacking.rows, sum(each.span for each in among)))

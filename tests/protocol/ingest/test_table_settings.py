@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from deltalake import DeltaTable
-from sluice.lake.file_sizes import files_conf
+from sluice.lake.session import files_conf
 from sluice.operations.backfill.selection import offset_ranges
 from sluice.tables.stored_settings import stored_settings
 from sluice.tables.table_files import open_table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from sluice.broker.topic_ids import require_topic_id
+from sluice.broker.admin_requests import require_topic_id
 from sluice.errors import SettingsError
 
 

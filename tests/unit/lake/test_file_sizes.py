@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from sluice.lake.file_sizes import files_conf
-from sluice.lake.session import session_conf
+from sluice.lake.session import files_conf, session_conf
 from sluice.spec_file.pipeline_spec import PipelineSpec
 
 from tests.unit.builders import spec_keys

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import indent
 from typing import Any
 
 from sluice.offsets.quantities import format_count
-from sluice.operations.peek.framing import framing_text
 from sluice.schemas.inference import Inferred, infer_columns, parse_object
 from sluice.spec_file.pipeline_spec import OUR_DAGS
 
@@ -56,7 +56,7 @@ def _basis(values: Values) -> Iterator[str]:
         return
     records = format_count(len(values), "record")
     yield f"Proposed from {records}: look at the types before you use it."
-    if framing := framing_text(value for _, value in _with_value(values)):
+    if framing := _framing(value for _, value in _with_value(values)):
         yield framing
     objects, problems = _parsed(values)
     if objects and problems:
@@ -107,3 +107,28 @@ def _reason(problem: ValueError) -> str:
         return "not strict UTF-8"
     # The words of a parser are about one text: it is on the screen.
     return "not one JSON object" if isinstance(problem, json.JSONDecodeError) else str(problem)
+
+
+_FRAME = 5
+_IDS_TOLD = 5
+
+
+def _framing(values: Iterable[bytes]) -> str:
+    """How many values begin with the byte 0 and an id of 4 bytes, and which ids; empty if none.
+
+    A look without a JVM: what a frame is, records are read by, is in jobs/jvm/frames/Frame.scala.
+    """
+    found = list(values)
+    ids = Counter(
+        int.from_bytes(each[1:_FRAME], "big")
+        for each in found
+        if len(each) >= _FRAME and each[0] == 0
+    )
+    if not ids:
+        return ""
+    told = ", ".join(str(each) for each, _ in ids.most_common(_IDS_TOLD))
+    more = f" and {len(ids) - _IDS_TOLD} more" if len(ids) > _IDS_TOLD else ""
+    return (
+        f"{ids.total():,} of {format_count(len(found), 'value')} may be framed: schema id {told}"
+        f"{more}. If a schema registry has these, name it: docs/schema-registry.md."
+    )
