@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sluice.offsets.batches import Batch, BatchSequence, Lane, Mode, PlannedRange
 from sluice.offsets.history import LaneHistory
+from sluice.offsets.log_page import LogPage
+from sluice.offsets.log_verdicts import verdicts
 from sluice.offsets.partition_log import KafkaState, PartitionLog
 from sluice.offsets.ranges import OffsetRange, TopicPartition
+from sluice.offsets.receipts import Span
+from sluice.protocol.settle.gaps import Gaps, gaps_of
 from sluice.spec_file.pipeline_spec import PipelineSpec
 
 TOPIC_ID = "h5UyGY8BS2Ch8PmLNWnxPQ"
@@ -85,3 +89,8 @@ def spec_keys(**changes: Any) -> dict[str, Any]:
 
 def spec(**changes: Any) -> PipelineSpec:
     return PipelineSpec.model_validate(spec_keys(**changes))
+
+
+def explain(missing: Sequence[Span], pages: Iterable[LogPage], *, compacts: bool) -> Gaps:
+    """What the log says about the missing offsets of one partition."""
+    return gaps_of(verdicts(missing, pages, compacts=compacts))

@@ -17,10 +17,11 @@ from sluice.offsets.log_verdicts import missing_ranges
 from sluice.offsets.loss_causes import LossKind
 from sluice.offsets.ranges import TopicPartition as Partition
 from sluice.offsets.receipts import GapCount, Span
-from sluice.protocol.settle.gaps import Gaps, explain
+from sluice.protocol.settle.gaps import Gaps
 
 from local.embedded.broker import Broker
 from tests.conftest import topic_factory
+from tests.unit.builders import explain
 from tests.worlds.compaction import COMPACTED, compact
 from tests.worlds.records import settings_for, wait_for_markers
 

@@ -6,7 +6,6 @@ The loss records name the batch, so that records count again once they are rerea
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -32,7 +31,6 @@ from sluice.progress.unaltered import check_data_table
 from sluice.protocol.settle.lane_by_lane import settle_lanes
 from sluice.protocol.settle.write_receipts import write_receipts
 
-log = logging.getLogger(__name__)
 _NOT_DECIDED = LossCause(LossKind.DROPPED, actor="")
 OpenUpkeep = Callable[[], AbstractContextManager[Upkeep]]
 """Starts Spark; called only if there are rows to remove."""

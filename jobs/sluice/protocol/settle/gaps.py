@@ -7,11 +7,10 @@ pipeline; it counts as `lost` only after a decision.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from sluice.offsets.log_page import LogPage
-from sluice.offsets.log_verdicts import GapKind, Stretch, verdicts
+from sluice.offsets.log_verdicts import GapKind, Stretch
 from sluice.offsets.loss_causes import LossKind
 from sluice.offsets.losses import Loss
 from sluice.offsets.ranges import OffsetRange
@@ -106,11 +105,6 @@ def _left(span: Span, taken: Iterable[Span]) -> Iterator[Span]:
 
 def _overlap(span: Span, offsets: OffsetRange) -> Span:
     return max(span[0], offsets.start), min(span[1], offsets.end)
-
-
-def explain(missing: Sequence[Span], pages: Iterable[LogPage], *, compacts: bool) -> Gaps:
-    """What the log says about the missing offsets of one partition. Raises as `verdicts` does."""
-    return gaps_of(verdicts(missing, pages, compacts=compacts))
 
 
 def gaps_of(found: Iterable[Stretch]) -> Gaps:

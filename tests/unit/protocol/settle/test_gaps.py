@@ -15,9 +15,9 @@ from sluice.offsets.log_verdicts import GapKind, missing_ranges
 from sluice.offsets.loss_causes import LossCause, LossKind
 from sluice.offsets.losses import Loss
 from sluice.offsets.receipts import GapCount, Span
-from sluice.protocol.settle.gaps import Gaps, UnexplainedGap, explain
+from sluice.protocol.settle.gaps import Gaps, UnexplainedGap
 
-from tests.unit.builders import offsets
+from tests.unit.builders import explain, offsets
 
 
 def records(
