@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pyspark.sql import SparkSession
-from sluice.offsets.error_patterns import error_pattern
+from sluice.offsets.quarantined import error_pattern
 
 from tests.decoding.decoding import decoded
 from tests.decoding.reference_json import Undecodable

@@ -133,6 +133,14 @@ def unread_from(
     return {each: start for each, start in starts.items() if start < logs[each].last_stable_offset}
 
 
+def offsets_left(
+    cursor: Mapping[TopicPartition, int], logs: Mapping[TopicPartition, PartitionLog]
+) -> int:
+    """Offsets between the cursor and the LSO; a partition without a cursor is not read yet."""
+    unread = unread_from(cursor, logs)
+    return sum(logs[each].last_stable_offset - start for each, start in unread.items())
+
+
 def lags(
     cursor: Mapping[TopicPartition, int],
     logs: Mapping[TopicPartition, PartitionLog],

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 import humanize
 
-from sluice.offsets.ranges import OffsetRange
+from sluice.offsets.ranges import OffsetRange, TopicPartition
 
 _RANGES_NAMED = 20
+# What a line names one by one, of partitions that may be 10,000.
+MOST_NAMED = 10
 _YEAR = timedelta(days=365)
 
 
@@ -55,3 +57,17 @@ def format_ranges(ranges: Iterable[OffsetRange]) -> str:
     named = ", ".join(map(str, found[:_RANGES_NAMED])) or "no offsets"
     more = len(found) - _RANGES_NAMED
     return f"{named}, … and {format_count(more, 'more range')}" if more > 0 else named
+
+
+def named(words: Sequence[str]) -> str:
+    """The first of what may be very many, and how many more there are."""
+    named = ", ".join(words[:MOST_NAMED]) or "no offsets"
+    more = len(words) - MOST_NAMED
+    return f"{named}, … and {more:,} more" if more > 0 else named
+
+
+def cursor_text(cursor: Mapping[TopicPartition, int]) -> str:
+    """Write `cursor at flights[0]@120, flights[1]@80`; of very many partitions, the first ones."""
+    if not cursor:
+        return "no cursor yet"
+    return f"cursor at {named([f'{each}@{offset}' for each, offset in sorted(cursor.items())])}"

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from sluice.offsets.batches import BatchSequence
-from sluice.offsets.error_patterns import error_pattern
 from sluice.offsets.losses import Loss
 from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition, merged
+
+# What differs from record to record: quoted values, positions, addresses. Column names and type
+# sizes, such as price_2 and DECIMAL(5,2), stay as they are.
+_QUOTED = re.compile(r"""(?<!\w)(?:'[^']*'|"[^"]*"|`[^`]*`)(?!\w)""")
+_NUMBER = re.compile(r"(?<![\w(,.-])-?(?:0x[0-9a-fA-F]+|\d+(?:\.\d+)?)(?![\w)])")
+# What a misfit of decoding says (jobs/jvm): the JSON text of a value, possibly cut, ends the error.
+_FOUND = re.compile(r"(: expected .*?, found )(\S.*)\Z", re.DOTALL)
+_KINDS = {'"': "'…'", "{": "{…}", "[": "[…]", **dict.fromkeys("-0123456789", "N")}
+_MAX_LENGTH = 200
 
 
 class RecordState(StrEnum):
@@ -79,6 +88,12 @@ class RecordFilter:
         """Whether the text is in the error, or in the reason that `quarantine list` shows of it."""
         text = self.reason_like.lower()
         return text in error.lower() or text in error_pattern(error).lower()
+
+
+def error_pattern(error: str) -> str:
+    """The cause without what differs from record to record."""
+    brief = _FOUND.sub(lambda match: match[1] + _KINDS.get(match[2][0], match[2]), error)
+    return _NUMBER.sub("N", _QUOTED.sub("'…'", brief)).strip()[:_MAX_LENGTH]
 
 
 def batch_offsets(rows: Iterable[QuarantinedRecord]) -> list[BatchOffsets]:

@@ -55,10 +55,6 @@ class OffsetRange:
             "end": self.end,
         }
 
-    def follows(self, earlier: OffsetRange) -> bool:
-        """Whether this range begins where the earlier one ended."""
-        return self.partition == earlier.partition and self.start == earlier.end
-
     def first(self, offsets: int) -> OffsetRange:
         """The range's first offsets, at most this many."""
         return OffsetRange(self.partition, self.start, min(self.start + offsets, self.end))

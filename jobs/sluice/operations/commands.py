@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from sluice.offsets.quarantined import Drop, RecordFilter
     from sluice.offsets.ranges import OffsetRange
     from sluice.offsets.resets import Reset
-    from sluice.offsets.run_summary import Summary
     from sluice.operations.history import KnownBatch, PipelineHistory
     from sluice.operations.maintain import MaintenanceResult
     from sluice.operations.quarantine.listing import ChosenRecords, QuarantineListing
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from sluice.operations.reset.preview import Preview
     from sluice.operations.reset.skip_rules import Skip
     from sluice.operations.reset.targets import Target
+    from sluice.operations.run_summary import Summary
     from sluice.operations.status import PipelineStatus, UnknownStatus
     from sluice.operations.verify.kafka_logs import Progress
     from sluice.operations.verify.verify import Verdict

@@ -1,47 +1,120 @@
-"""Run summaries, read: what a run's tasks say of the tables and of Kafka; nothing is written.
+"""Run summaries: what the tasks of a run say they did, in one line each; bounded in length.
 
-The step itself is done: what cannot be read is unknown, and a warning.
+The step itself is done: what cannot be read of it is unknown, and a warning.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from sluice.offsets.batches import BatchReference
-from sluice.offsets.run_summary import (
-    Summary,
-    lag_left,
-    plan_summary,
-    settle_summary,
-    unread_plan_summary,
-)
-from sluice.progress.lane_state import read_unchecked
-from sluice.progress.resources import PipelineResources
-from sluice.protocol.plan.table_fit import told_of_table
-from sluice.protocol.settle.write_receipts import Settlement
+from sluice.offsets.batches import Batch, BatchReference
+from sluice.offsets.lag import offsets_left
+from sluice.offsets.quantities import MOST_NAMED, cursor_text, format_count, named
+from sluice.offsets.ranges import TopicPartition, merged, span_of
+from sluice.offsets.receipts import Receipt
 from sluice.telling import deciding_nothing
+
+if TYPE_CHECKING:
+    from sluice.progress.resources import PipelineResources
+    from sluice.protocol.settle.write_receipts import Settlement
+
+Summary = Mapping[str, Any]
+"""`said`, a line for people, and the figures in it."""
 
 log = logging.getLogger(__name__)
 
 # A batch may have 10,000 partitions.
 _MOST_READ = 20
+_LONGEST_LINE = 500
+
+
+def plan_summary(
+    work: BatchReference,
+    batches: Sequence[Batch],
+    cursor: Mapping[TopicPartition, int],
+    told: Sequence[str] = (),
+) -> Summary:
+    """What a run is to read, or that there is nothing and where the cursor stands.
+
+    `batches` are the first ones of the work, or all; `told` is what else there is to say.
+    """
+    beside = "".join(f"; {each}" for each in told[:MOST_NAMED])[:_LONGEST_LINE]
+    if not work:
+        return {"said": f"nothing new: {cursor_text(cursor)}{beside}", "batches": 0}
+    ranges = merged(each.offsets for batch in batches for each in batch.ranges)
+    offsets = span_of(ranges)
+    more = len(work.batches) - len(batches)
+    rest = f", and {format_count(more, 'more batch', 'more batches')}" if more else ""
+    said = f"{work}: {named([str(each) for each in ranges])}: {format_count(offsets, 'offset')}"
+    return {"said": said + rest + beside, "batches": len(work.batches), "offsets": offsets}
+
+
+def _unread_plan_summary(work: BatchReference) -> Summary:
+    """What a run is to read, where its plans cannot be looked up."""
+    said = f"{work}: the ranges are unknown" if work else "nothing new: the cursor is unknown"
+    return {"said": said, "batches": len(work.batches)}
+
+
+def settle_summary(receipts: Sequence[Receipt], lag: int | None) -> Summary:
+    """What was settled, and how many records are left to read; a lag of None is unknown."""
+    left = f"lag left {'unknown' if lag is None else f'{lag:,}'}"
+    if not receipts:
+        return {"said": f"nothing to settle; {left}", "batches": 0, "lag": lag}
+    counts = {
+        "records": sum(each.records for each in receipts),
+        "quarantined": sum(each.quarantined for each in receipts),
+        "gaps": sum(each.gaps for each in receipts),
+        "lost": sum(each.lost for each in receipts),
+    }
+    shown = [format_count(counts["records"], "record")]
+    shown += [f"{counts[each]:,} {each}" for each in ("quarantined", "gaps")]
+    shown += [f"{counts['lost']:,} of them lost"] if counts["lost"] else []
+    settled = named([str(each.batch) for each in receipts])
+    said = f"{settled}: {', '.join([*shown, left])}"
+    return {"said": said, "batches": len(receipts), **counts, "lag": lag}
+
+
+def ingest_summary(landed: BatchReference, left: BatchReference) -> Summary:
+    """What a task is done with, and what is left to the next one."""
+    said = f"done: {landed}" if landed else "nothing was left to commit; Spark was not needed"
+    return {"said": f"{said}; {left} comes after fresh data" if left else said}
+
+
+def failure_summary(error: Exception) -> Summary:
+    """That a task failed, and why: the first line of its error, and the last: the next move."""
+    lines = [each.strip() for each in str(error).splitlines() if each.strip()]
+    ends = [each[:_LONGEST_LINE] for each in (*lines[:1], *lines[1:][-1:])]
+    return {"said": f"failed: {type(error).__name__}: {' … '.join(ends)}"}
+
+
+def run_note(said: Mapping[str, str], longest: int) -> str:
+    """The lines of a run's tasks as one text, cut to so many characters."""
+    text = "\n".join(f"{task}: {line}" for task, line in said.items())
+    return text if len(text) <= longest else f"{text[: longest - 2]} …"
 
 
 def summarize_plan(resources: PipelineResources, work: BatchReference) -> Summary:
     """What the run is to read, by the plans in the offsets table."""
+    from sluice.progress.lane_state import read_unchecked
+    from sluice.protocol.plan.table_fit import told_of_table
+
     with deciding_nothing(log, "%s: the plan's ranges are unknown", resources.spec.pipeline):
         read = work.first(_MOST_READ).batches
         lane = read_unchecked(resources, work.sequence.lane)
         batches = lane.snapshot.batches(work.sequence, read[0], last=read[-1]) if read else ()
         told = told_of_table(resources.kept_spec, lane.data)
         return plan_summary(work, batches, lane.positions, told)
-    return unread_plan_summary(work)
+    return _unread_plan_summary(work)
 
 
 def summarize_settlement(resources: PipelineResources, settled: Settlement) -> Summary:
     """What was settled, and the lag that is left; unknown where Kafka does not say it."""
+    from sluice.progress.lane_state import read_unchecked
+
     lag = None
     with deciding_nothing(log, "%s: the lag is unknown", resources.spec.pipeline):
         logs = resources.kafka.state(resources.spec).logs
-        lag = lag_left(read_unchecked(resources).positions, logs)
+        lag = offsets_left(read_unchecked(resources).positions, logs)
     return settle_summary(settled.receipts, lag)

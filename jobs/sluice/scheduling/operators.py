@@ -15,7 +15,7 @@ from airflow.sdk.exceptions import AirflowRescheduleException, AirflowSkipExcept
 
 from sluice.lake.spark_place import CONNECTION, SparkServer
 from sluice.offsets.batches import BatchReference
-from sluice.offsets.run_summary import ingest_summary
+from sluice.operations.run_summary import ingest_summary
 from sluice.processes import watching_parent
 from sluice.scheduling.deployment import (
     PROJECT,

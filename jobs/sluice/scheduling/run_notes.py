@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.listeners import hookimpl
 from airflow.sdk.log import redact  # type: ignore[attr-defined]
 
-from sluice.offsets.run_summary import Summary, run_note
+from sluice.operations.run_summary import Summary, run_note
 from sluice.telling import deciding_nothing
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from sluice.errors import SettingsError, SluiceError
 from sluice.offsets.batches import BatchReference
-from sluice.offsets.run_summary import failure_summary
-from sluice.protocol.plan.outlook_text import lines_of
+from sluice.operations.outlook_text import lines_of
+from sluice.operations.run_summary import failure_summary
 from sluice.scheduling.deployment import pipeline_of, project_settings
 from sluice.scheduling.metrics import count_settled, timed
 from sluice.scheduling.run_notes import tell

@@ -13,17 +13,19 @@ from sluice.offsets.ranges import TopicIdPartition
 from sluice.offsets.row_offsets import Mask, Offsets
 
 
-def numbers(chunk: pa.RecordBatch, name: str) -> Offsets:
+def numbers(chunk: pa.RecordBatch | pa.Table, name: str) -> Offsets:
     """A column of numbers; -1 for null."""
     found: Offsets = pc.fill_null(chunk[name], -1).to_numpy(zero_copy_only=False).astype(np.int64)
     return found
 
 
-def encoded(chunk: pa.RecordBatch, name: str) -> tuple[Offsets, list[str]]:
+def encoded(chunk: pa.RecordBatch | pa.Table, name: str) -> tuple[Offsets, list[str]]:
     """A column of text as indexes into the names that occur; null is the empty name."""
     column = chunk[name]
     if not pa.types.is_dictionary(column.type):
         column = pc.fill_null(column, "").dictionary_encode()
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
     codes: Offsets = column.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     return codes, column.dictionary.to_pylist()
 

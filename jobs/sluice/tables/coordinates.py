@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from sluice.offsets.ranges import TopicIdPartition
 from sluice.offsets.row_offsets import NO_ROWS, Offsets, Rows
+from sluice.tables.chunks import encoded, numbers
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,9 @@ class Landing:
 
 def group_coordinates(coordinates: pa.Table) -> StoredCoordinates:
     """Group rows by topic id and partition in one pass. A null coordinate becomes -1."""
-    ids, topic_ids = _encoded(coordinates["_topic_id"])
-    names, batches = _encoded(coordinates["_batch"])
-    partitions, offsets = (_numbers(coordinates[name]) for name in ("_partition", "_offset"))
+    topic_ids, ids = encoded(coordinates, "_topic_id")
+    batches, names = encoded(coordinates, "_batch")
+    partitions, offsets = (numbers(coordinates, name) for name in ("_partition", "_offset"))
     order = np.lexsort((partitions, topic_ids))
     topic_ids, partitions = topic_ids[order], partitions[order]
     offsets, batches = offsets[order], batches[order]
@@ -80,14 +80,3 @@ def group_coordinates(coordinates: pa.Table) -> StoredCoordinates:
         for start, end in zip(starts, ends, strict=bool(starts))
     }
     return StoredCoordinates(names, places)
-
-
-def _encoded(column: pa.ChunkedArray) -> tuple[list[str], Offsets]:
-    encoded = pc.fill_null(column, "").dictionary_encode().combine_chunks()
-    numbers: Offsets = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    return encoded.dictionary.to_pylist(), numbers
-
-
-def _numbers(column: pa.ChunkedArray) -> Offsets:
-    numbers: Offsets = pc.fill_null(column, -1).to_numpy().astype(np.int64)
-    return numbers

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from airflow.sdk.exceptions import AirflowFailException
 from sluice.errors import BrokerUnavailable, SettingsError
-from sluice.offsets.run_summary import failure_summary
+from sluice.operations.run_summary import failure_summary
 from sluice.scheduling.run_notes import SUMMARY, tell, write_note
 from sluice.scheduling.tasks import failing_for_good
 from sqlalchemy import create_engine

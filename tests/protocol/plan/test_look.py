@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from sluice.errors import DataLost
+from sluice.operations.outlook_text import lines_of
 from sluice.protocol.plan.outlook import Estimate, Outlook
-from sluice.protocol.plan.outlook_text import lines_of
 
 from local.embedded.broker import Broker
 from tests.worlds.pipelines import Installed, Pipelines, Topic

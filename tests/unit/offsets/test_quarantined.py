@@ -8,9 +8,14 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sluice.offsets.error_patterns import error_pattern
 from sluice.offsets.loss_causes import parse_cause
-from sluice.offsets.quarantined import QuarantinedRecord, RecordFilter, RecordState, batch_offsets
+from sluice.offsets.quarantined import (
+    QuarantinedRecord,
+    RecordFilter,
+    RecordState,
+    batch_offsets,
+    error_pattern,
+)
 from sluice.operations.quarantine.drop import decide_drop
 from sluice.operations.quarantine.error_groups import group_errors
 from sluice.protocol.ingest.budget import QuarantineRatio

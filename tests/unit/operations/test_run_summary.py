@@ -1,23 +1,116 @@
-"""A run's summary is read after the step is done: what cannot be read fails no step."""
+"""Run summaries: one line that tells what a task did, whatever the number of partitions.
+
+It is read after the step is done: what cannot be read fails no step.
+"""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from sluice.broker.cluster import KafkaCluster, TopicSelection
+from sluice.errors import TooManyQuarantined
 from sluice.offsets.batches import BatchReference
+from sluice.offsets.lag import offsets_left
+from sluice.offsets.loss_causes import parse_cause
+from sluice.offsets.losses import Loss
 from sluice.offsets.partition_log import KafkaState
+from sluice.offsets.receipts import GapCount, PartitionCount, Receipt, receipt_without_gaps
+from sluice.operations.run_summary import (
+    failure_summary,
+    ingest_summary,
+    plan_summary,
+    run_note,
+    settle_summary,
+)
 from sluice.pipeline import Pipeline, open_pipeline
 from sluice.protocol.settle.write_receipts import Settlement
 from sluice.settings import Settings
 from sluice.spec_file.pipeline_spec import PipelineSpec
 
-from tests.unit.builders import sequence
+from tests.unit.builders import TOPIC_ID, batch, log, offsets, partition, planned, sequence, state
 from tests.unit.operations.quarantine.test_drop import RAW
 
 WORK = BatchReference(sequence(), range(7, 9))
+
+
+def test_a_plan_tells_the_ranges_of_its_batches_together() -> None:
+    batches = [
+        batch(offsets(10, 15), offsets(3, 3, 1), number=7),
+        batch(offsets(15, 20), offsets(3, 4, 1), number=8),
+    ]
+    assert plan_summary(WORK, batches, {}) == {
+        "said": "forward-1-7 … forward-1-8 (2 batches): flights[0] [10, 20), flights[1] [3, 4):"
+        " 11 offsets",
+        "batches": 2,
+        "offsets": 11,
+    }
+
+
+def test_a_plan_without_news_tells_where_the_cursor_stands() -> None:
+    nothing = BatchReference(sequence())
+    cursor = {partition(1): 80, partition(0): 120}
+    said = plan_summary(nothing, (), cursor)["said"]
+    assert said == "nothing new: cursor at flights[0]@120, flights[1]@80"
+
+
+def test_ten_thousand_partitions_make_a_short_summary() -> None:
+    many = range(10_000)
+    wide = batch(*(offsets(0, 5, each) for each in many), number=7)
+    summaries = [
+        plan_summary(WORK, [wide], {}),
+        plan_summary(BatchReference(sequence()), (), {partition(each): 5 for each in many}),
+        settle_summary([receipt_without_gaps(wide, 3)] * 200, 0),
+    ]
+    assert all(len(json.dumps(each)) < 600 for each in summaries)
+    assert (
+        "flights[9] [0, 5), … and 9,990 more: 50,000 offsets, and 1 more batch"
+        in (summaries[0]["said"])
+    )
+    assert "flights[9]@5, … and 9,990 more" in summaries[1]["said"]
+
+
+def test_settle_tells_the_counts_and_the_lag() -> None:
+    lost = Loss(offsets(18, 20), TOPIC_ID, parse_cause("retention or deleted records"))
+    line = PartitionCount(planned(offsets(0, 20)), 14, 3, GapCount(control=1, lost=2))
+    receipt = Receipt(batch(offsets(0, 20), number=7), (line,), 3, (lost,))
+    assert settle_summary([receipt], 1200) == {
+        "said": "forward-1-7: 14 records, 3 quarantined, 3 gaps, 2 of them lost, lag left 1,200",
+        "batches": 1,
+        "records": 14,
+        "quarantined": 3,
+        "gaps": 3,
+        "lost": 2,
+        "lag": 1200,
+    }
+    assert settle_summary([], None)["said"] == "nothing to settle; lag left unknown"
+
+
+def test_the_lag_counts_what_was_never_read() -> None:
+    logs = state(log(start=0, stable=100), log(start=40, stable=50)).logs
+    assert offsets_left({partition(0): 90}, logs) == 20
+
+
+def test_ingest_tells_what_it_has_left() -> None:
+    assert ingest_summary(WORK.first(1), WORK.above(7)) == {
+        "said": "done: forward-1-7; forward-1-8 comes after fresh data"
+    }
+    assert "Spark was not needed" in ingest_summary(WORK.first(0), WORK.first(0))["said"]
+
+
+def test_a_failure_is_told_by_its_first_line_and_the_next_move() -> None:
+    lines = ["4 of 6 records are undecodable", "flights[0]@1: no object", "Correct the schema."]
+    said = "failed: TooManyQuarantined: 4 of 6 records are undecodable … Correct the schema."
+    assert failure_summary(TooManyQuarantined("\n".join(lines))) == {"said": said}
+    assert failure_summary(TooManyQuarantined(lines[0]))["said"].endswith("undecodable")
+    assert len(failure_summary(TooManyQuarantined("x" * 9999))["said"]) < 600
+
+
+def test_a_note_fits_into_its_column() -> None:
+    assert run_note({"plan": "a", "settle": "b"}, 1000) == "plan: a\nsettle: b"
+    assert len(run_note({"plan": "a" * 5000}, 1000)) == 1000
 
 
 @pytest.fixture

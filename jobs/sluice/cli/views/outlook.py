@@ -11,7 +11,7 @@ from sluice.cli.output import print_json, print_table
 from sluice.cli.views.lags import partition_document
 from sluice.offsets.batches import Batch
 from sluice.offsets.lag import loss_told
-from sluice.protocol.plan.outlook_text import remarks_of, summary_of
+from sluice.operations.outlook_text import remarks_of, summary_of
 
 if TYPE_CHECKING:
     from sluice.protocol.plan.outlook import Outlook

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from sluice.offsets.error_patterns import error_pattern
-from sluice.offsets.quarantined import QuarantinedRecord
+from sluice.offsets.quarantined import QuarantinedRecord, error_pattern
 from sluice.offsets.ranges import TopicPartition
 
 

@@ -13,8 +13,7 @@ from sluice.offsets.losses import Skipped
 from sluice.offsets.origin import Origin
 from sluice.offsets.partition_log import KafkaState
 from sluice.offsets.plan import Plan
-from sluice.offsets.quantities import format_ranges
-from sluice.offsets.run_summary import cursor_text
+from sluice.offsets.quantities import cursor_text, format_ranges
 from sluice.progress.lacking_rows import lost_with
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lanes import ReadLane, read_lane

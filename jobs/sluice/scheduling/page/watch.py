@@ -16,9 +16,9 @@ from sluice.operations.history import (
     find_batch,
     read_history,
 )
+from sluice.operations.outlook_text import lines_of
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.plan.dry_run import dry_run
-from sluice.protocol.plan.outlook_text import lines_of
 from sluice.scheduling.page.clusters import Clusters
 from sluice.scheduling.page.latest import Latest, Seen
 from sluice.scheduling.page.rows import Row

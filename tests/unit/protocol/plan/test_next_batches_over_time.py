@@ -152,7 +152,7 @@ def everything_tiles(pipeline: Pipeline) -> None:
         assert all(later.start >= earlier.end for earlier, later in pairwise(ranges))
         # Empty ranges mark where a partition stood; they cover nothing.
         whole = sorted(each for each in [*ranges, *lost] if each.span)
-        assert all(later.follows(earlier) for earlier, later in pairwise(whole)), whole
+        assert all(later.start == earlier.end for earlier, later in pairwise(whole)), whole
         assert span_of(whole) == (whole[-1].end - whole[0].start if whole else 0)
 
 

@@ -8,8 +8,8 @@ import pytest
 from sluice.offsets.batch_sizes import BatchSizes
 from sluice.offsets.batches import Batch
 from sluice.offsets.lag import Lag
+from sluice.operations.outlook_text import lines_of, remarks_of, summary_of
 from sluice.protocol.plan.outlook import Estimate, EstimateBasis, Outlook
-from sluice.protocol.plan.outlook_text import lines_of, remarks_of, summary_of
 
 from tests.unit.builders import batch, offsets, partition
 
