@@ -24,7 +24,7 @@ from sluice.broker.client_settings import ClientSettings
 from sluice.lake.kafka_source import read_ranges
 from sluice.lake.server.server_session import LastingSession, session_id
 from sluice.lake.server.statements import Statements
-from sluice.lake.session import owner_of, session_conf
+from sluice.lake.session import session_conf, session_owner
 from sluice.lake.spark_place import place_in
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 
@@ -65,7 +65,7 @@ def hanging(trips: Installed, **env: str) -> Run:
 def client_of(trips: Installed, number: int = 0) -> LastingSession:
     """Another client of the pipeline's session."""
     resources = trips.open().resources
-    owner = owner_of(resources.spec, resources.tables)
+    owner = session_owner(resources.spec, resources.tables)
     name = session_id(owner, session_conf(resources.spec), number)
     return LastingSession(place_in(trips.environment), name)
 

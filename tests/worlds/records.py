@@ -13,7 +13,7 @@ from aiokafka import AIOKafkaProducer
 from confluent_kafka import Consumer, IsolationLevel, Producer
 from confluent_kafka import TopicPartition as WirePartition
 from confluent_kafka.admin import AdminClient, NewPartitions, OffsetSpec
-from sluice.broker.answers import Asked, Refusals, ask
+from sluice.broker.answers import Addressee, Refusals, ask
 from sluice.broker.client_settings import ClientSettings
 
 READ_COMMITTED, READ_UNCOMMITTED = IsolationLevel.READ_COMMITTED, IsolationLevel.READ_UNCOMMITTED
@@ -131,8 +131,8 @@ def add_partitions(bootstrap: str, topic: str, total: int) -> None:
     client.create_partitions(asked, operation_timeout=15)[topic].result(20)
 
 
-def _asked(bootstrap: str) -> Asked:
-    return Asked(settings_for(bootstrap), Refusals(), lambda: None)
+def _asked(bootstrap: str) -> Addressee:
+    return Addressee(settings_for(bootstrap), Refusals(), lambda: None)
 
 
 def group_positions(bootstrap: str, group: str, topic: str, partitions: int = 1) -> list[int]:

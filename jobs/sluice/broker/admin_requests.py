@@ -11,7 +11,7 @@ from confluent_kafka import IsolationLevel, KafkaException, TopicCollection
 from confluent_kafka import TopicPartition as WirePartition
 from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec, ResourceType
 
-from sluice.broker.answers import TIMEOUT_S, Asked, NoSuchTopic, Refusals, ask
+from sluice.broker.answers import TIMEOUT_S, Addressee, NoSuchTopic, Refusals, ask
 from sluice.broker.client_logs import LIBRDKAFKA
 from sluice.broker.client_settings import ClientSettings
 from sluice.errors import SettingsError
@@ -31,7 +31,7 @@ class AdminRequests:
             raise SettingsError(
                 f"connection {client.connection}: {problem.args[0].str()}. Correct its extra."
             ) from None
-        self._asked = Asked(client, refusals, partial(self._admin.poll, 0))
+        self._asked = Addressee(client, refusals, partial(self._admin.poll, 0))
 
     def start_cluster_id(self) -> Callable[[], str]:
         """Ask for the cluster's id; the answer is waited for when it is called."""

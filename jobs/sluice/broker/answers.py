@@ -71,7 +71,7 @@ class Refusals:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Addressee:
     """Whom a request is sent to. `poll` has the client tell what it says of its connections."""
 
     client: ClientSettings
@@ -80,7 +80,7 @@ class Asked:
 
 
 def ask(
-    asked: Asked, question: Callable[[], Any], needs: str = "", seconds: float = TIMEOUT_S
+    asked: Addressee, question: Callable[[], Any], needs: str = "", seconds: float = TIMEOUT_S
 ) -> Any:
     """The answer, or the future's result. Retries for `seconds` while a group has no coordinator.
 
@@ -104,7 +104,7 @@ def ask(
         raise _unavailable(asked, "no answer") from problem
 
 
-def _answer(asked: Asked, question: Callable[[], Any]) -> Any:
+def _answer(asked: Addressee, question: Callable[[], Any]) -> Any:
     answer, began = question(), time.monotonic()
     if not isinstance(answer, Future):
         return answer
@@ -127,7 +127,7 @@ def _lacks_coordinator(problem: BaseException) -> bool:
     return isinstance(problem, KafkaException) and problem.args[0].code() in _NO_COORDINATOR
 
 
-def _meant(asked: Asked, error: KafkaError, needs: str) -> BrokerUnavailable | SettingsError:
+def _meant(asked: Addressee, error: KafkaError, needs: str) -> BrokerUnavailable | SettingsError:
     if error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
         return NoSuchTopic(
             f"broker {asked.client.bootstrap}: a topic was deleted while its state was read."
@@ -141,7 +141,7 @@ def _meant(asked: Asked, error: KafkaError, needs: str) -> BrokerUnavailable | S
     return _unavailable(asked, f"{error.str()}; {refused.str()}" if refused else error.str())
 
 
-def _unavailable(asked: Asked, why: str) -> BrokerUnavailable:
+def _unavailable(asked: Addressee, why: str) -> BrokerUnavailable:
     return BrokerUnavailable(
         f"broker {asked.client.bootstrap}: {why}. Nothing was changed; run again when the broker"
         " answers."

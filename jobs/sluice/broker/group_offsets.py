@@ -10,7 +10,7 @@ from typing import NamedTuple
 from confluent_kafka import Consumer, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as WirePartition
 
-from sluice.broker.answers import TIMEOUT_S, Asked, Refusals, ask
+from sluice.broker.answers import TIMEOUT_S, Addressee, Refusals, ask
 from sluice.broker.client_logs import LIBRDKAFKA
 from sluice.broker.client_settings import ClientSettings
 from sluice.offsets.ranges import TopicPartition
@@ -74,7 +74,7 @@ def _asking(client: ClientSettings, group: str, right: str) -> Iterator[tuple[Co
         "error_cb": refusals,
     }
     consumer = Consumer({**client.librdkafka(), **own}, logger=LIBRDKAFKA)
-    asked = Asked(client, refusals, lambda: consumer.poll(0))
+    asked = Addressee(client, refusals, lambda: consumer.poll(0))
     needs = f"{right} on group {group} and on its topics"
     try:
         yield consumer, lambda question: ask(asked, question, needs)

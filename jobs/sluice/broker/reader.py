@@ -14,6 +14,7 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError
 from confluent_kafka import TopicPartition as WirePartition
 
+from sluice.broker.answers import TIMEOUT_S
 from sluice.broker.client_logs import LIBRDKAFKA
 from sluice.broker.client_settings import ClientSettings
 from sluice.broker.port import ReadOffsets
@@ -21,7 +22,6 @@ from sluice.errors import BrokerUnavailable
 from sluice.offsets.partition_log import PartitionLog
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 
-TIMEOUT_S = 15.0
 # `consume` waits for this many records or this long, whichever comes first.
 _AT_A_TIME = 10_000
 _PAUSE_S = 0.2
@@ -103,7 +103,7 @@ def read_timestamps(
             heard = time.monotonic()
             # librdkafka has fetched more than the first record; pausing drops the rest.
             consumer.pause([WirePartition(partition.topic, partition.partition)])
-            if not message.error() and (moment := moment_of(message.timestamp()[1])):
+            if not message.error() and (moment := record_moment(message.timestamp()[1])):
                 found[partition] = moment
     return found
 
@@ -135,7 +135,7 @@ def lone_consumer(
         consumer.close()
 
 
-def moment_of(milliseconds: int) -> datetime | None:
+def record_moment(milliseconds: int) -> datetime | None:
     """None for Kafka's "no timestamp", and for a producer's timestamp beyond year 9999."""
     try:
         moment = datetime.fromtimestamp(milliseconds // 1000, UTC)

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping
 from confluent_kafka import Message
 from confluent_kafka import TopicPartition as WirePartition
 
+from sluice.broker.answers import TIMEOUT_S
 from sluice.broker.client_settings import ClientSettings
 from sluice.broker.port import Sample
-from sluice.broker.reader import TIMEOUT_S, at_the_end, is_forbidden, lone_consumer, moment_of
+from sluice.broker.reader import at_the_end, is_forbidden, lone_consumer, record_moment
 from sluice.errors import BrokerUnavailable
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 
@@ -52,7 +53,7 @@ def _take(message: Message, wanted: OffsetRange, found: list[Sample], at_most: i
         return True
     offset = message.offset()
     if offset < wanted.end:
-        moment = moment_of(message.timestamp()[1])
+        moment = record_moment(message.timestamp()[1])
         key, value = message.key(), message.value()
         found.append(Sample(wanted.partition, offset, moment, key, value))
     return offset + 1 >= wanted.end or len(found) >= at_most

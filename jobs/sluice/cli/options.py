@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, TypeVar
 
 import click
 
+from sluice.cli.output import Command
 from sluice.errors import SettingsError
 from sluice.offsets.notation import parse_batch, parse_positions
 from sluice.offsets.quarantined import RecordFilter
 from sluice.offsets.ranges import TopicPartition
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-Position = tuple[TopicPartition, int]
+RecordPosition = tuple[TopicPartition, int]
 
 
 def _positions(
     context: click.Context, option: click.Parameter, written: tuple[str, ...]
-) -> list[Position]:
+) -> list[RecordPosition]:
     try:
         return [each for text in written for each in parse_positions([text], "@").items()]
     except ValueError as problem:
@@ -72,7 +71,7 @@ everything_option = click.option(
 
 
 def chosen_records(
-    reason_like: str, batch: str, positions: Sequence[Position], everything: bool
+    reason_like: str, batch: str, positions: Sequence[RecordPosition], everything: bool
 ) -> RecordFilter:
     """The chosen records. Raises UsageError unless the user named some of them, or all."""
     if everything == bool(positions or batch or reason_like):

@@ -32,7 +32,7 @@ class FormerNumbers:
 
     def _learn(self, records: DataFrame, former: FormerRegistry) -> bool:
         known = self._writers.setdefault(former, {})
-        named = unknown_keys(records.where(within(former.ranges)), former.source, {*known, ""})
+        named = unknown_keys(records.where(_inside(former.ranges)), former.source, {*known, ""})
         found = self._schemas.kept_of(former.registry, named)
         known |= found
         return bool(found)
@@ -54,7 +54,7 @@ class FormerNumbers:
                 then = decoder(declared, source, writers, rescue=rescue)
                 column = DECODED[source]
                 both = then(decoded.withColumnRenamed(column, _BEFORE))
-                chosen = F.when(within(each.ranges), F.col(column)).otherwise(F.col(_BEFORE))
+                chosen = F.when(_inside(each.ranges), F.col(column)).otherwise(F.col(_BEFORE))
                 decoded = both.withColumn(column, chosen).drop(_BEFORE)
         return decoded
 
@@ -62,10 +62,10 @@ class FormerNumbers:
 def outside(former: Iterable[FormerRegistry], source: Source) -> Column:
     """Whether a record names the numbers of the spec's own registry."""
     ranges = [offsets for each in former if each.source == source for offsets in each.ranges]
-    return ~within(ranges) if ranges else F.lit(True)
+    return ~_inside(ranges) if ranges else F.lit(True)
 
 
-def within(ranges: Iterable[OffsetRange]) -> Column:
+def _inside(ranges: Iterable[OffsetRange]) -> Column:
     """Whether a record lies in the ranges; thousands of partitions make no thousand terms."""
     terms = [_of_topic(topic, bounds) for topic, bounds in _layers(ranges)]
     return F.expr(" OR ".join(f"({each})" for each in terms))

@@ -11,12 +11,12 @@ from pyspark.errors import PySparkException
 from sluice.lake.causes import Cause
 
 # The attribute in which a server's answer is kept (`server.kept_causes`).
-KEPT = "sluice_causes"
+CAUSES = "sluice_causes"
 
 
 def causes_of(problem: BaseException) -> tuple[Cause, ...]:
     """The errors of the JVM behind an exception, the outermost first; or pyspark's own."""
-    kept: tuple[Cause, ...] | None = getattr(problem, KEPT, None)
+    kept: tuple[Cause, ...] | None = getattr(problem, CAUSES, None)
     if kept is not None:
         return kept
     thrown = getattr(problem, "java_exception", None) or getattr(problem, "_origin", None)

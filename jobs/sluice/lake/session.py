@@ -126,7 +126,7 @@ def own_session(
         _stop(spark)
 
 
-def owner_of(spec: PipelineSpec, tables: Warehouse) -> str:
+def session_owner(spec: PipelineSpec, tables: Warehouse) -> str:
     """Whose session it is on a server, which may serve several warehouses."""
     return f"{spec.pipeline} {tables.data(spec.table)}"
 
@@ -140,7 +140,7 @@ def _session_there(
 
     # What is to land was planned just now, by this process or beside it.
     seen = newest_file(tables.offsets(spec.table))
-    return server_session(server, owner_of(spec, tables), session_conf(spec), seen)
+    return server_session(server, session_owner(spec, tables), session_conf(spec), seen)
 
 
 def _stop(spark: SparkSession) -> None:

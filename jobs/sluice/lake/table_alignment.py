@@ -32,7 +32,7 @@ def align_data_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None:
     found = stored_settings(open_table(uri))
     properties = found.lacking_properties(wanted)
     comments = found.lacking_comments(spec.comments)
-    changes = [f"SET TBLPROPERTIES ({listed(properties)})"] if properties else []
+    changes = [f"SET TBLPROPERTIES ({property_list(properties)})"] if properties else []
     changes += [f"ALTER COLUMN `{name}`{comment(text)}" for name, text in comments.items()]
     try:
         with naming_conflicts():
@@ -43,7 +43,7 @@ def align_data_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None:
         log.warning("%s: not changed, the next run tries again: %s", uri, problem)
 
 
-def listed(properties: Mapping[str, str]) -> str:
+def property_list(properties: Mapping[str, str]) -> str:
     """Properties, as Spark SQL lists them."""
     return ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
 

@@ -17,7 +17,7 @@ from tenacity import (
 )
 
 from sluice.lake.batch_rows import QUARANTINE_COLUMNS, stored_part
-from sluice.lake.table_alignment import comment, listed
+from sluice.lake.table_alignment import comment, property_list
 from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.spec_file.statistics_columns import statistics_columns
 from sluice.spec_file.table_properties import wanted_properties
@@ -71,7 +71,7 @@ def _create(
         spark,
         uri,
         f"CREATE TABLE IF NOT EXISTS delta.`{uri}` ({columns}) USING delta {layout}"
-        f" TBLPROPERTIES ({listed(properties)})",
+        f" TBLPROPERTIES ({property_list(properties)})",
     )
 
 

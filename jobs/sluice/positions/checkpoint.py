@@ -16,7 +16,7 @@ from typing import Protocol
 from sluice.errors import SettingsError
 from sluice.offsets.ranges import TopicPartition
 
-Ends = Mapping[TopicPartition, int]
+_Ends = Mapping[TopicPartition, int]
 
 # Version 2 of a commit file differs only in what it says about state stores.
 _VERSIONS = {"offsets": ("v1",), "commits": ("v1", "v2")}
@@ -33,7 +33,7 @@ class Files(Protocol):
         """The content of a file. Raises SettingsError when it cannot be read."""
 
 
-def read_checkpoint(files: Files) -> Ends:
+def read_checkpoint(files: Files) -> _Ends:
     """Where each partition's last committed batch ended, for every Kafka source of the query.
 
     Raises SettingsError, with file, expected and found, when in any doubt.
@@ -78,7 +78,7 @@ def _lines(files: Files, folder: str, batch: int) -> list[str]:
     return lines
 
 
-def _ends(files: Files, batch: int) -> Ends:
+def _ends(files: Files, batch: int) -> _Ends:
     """Where a batch's Kafka sources end. The first line is metadata, each other line a source."""
     where = f"{files}/offsets/{batch}"
     ends: dict[TopicPartition, int] = {}
@@ -122,7 +122,7 @@ def _of_kafka(offsets: object) -> bool:
     )
 
 
-def _require_same(files: Files, last: int | None, ends: Ends, latest: int, planned: Ends) -> None:
+def _require_same(files: Files, last: int | None, ends: _Ends, latest: int, planned: _Ends) -> None:
     """Refuse a batch that was planned but not committed, unless it has nothing to read."""
     if last is not None and ends == planned:
         return
@@ -136,7 +136,7 @@ def _require_same(files: Files, last: int | None, ends: Ends, latest: int, plann
     )
 
 
-def _both(ends: Ends, planned: Ends) -> Iterable[str]:
+def _both(ends: _Ends, planned: _Ends) -> Iterable[str]:
     for partition, end in sorted(planned.items()):
         before = ends.get(partition)
         if before != end:

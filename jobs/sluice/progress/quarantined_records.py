@@ -115,10 +115,10 @@ def _ranges(offsets: Offsets, partition: TopicPartition) -> list[OffsetRange]:
     return merged(OffsetRange(partition, each, each + 1) for each in offsets.tolist())
 
 
-Mark = tuple[RecordState, int | None]
+_Mark = tuple[RecordState, int | None]
 
 
-def _marks(evidence: Evidence) -> Iterator[Mark]:
+def _marks(evidence: Evidence) -> Iterator[_Mark]:
     """The state of each row, and the version of the data table that superseded it."""
     rows = evidence.quarantined
     newest = np.maximum(evidence.newest_row(rows.offsets), evidence.newest_whole_read(rows.offsets))
@@ -205,10 +205,10 @@ def read_records(resources: PipelineResources, rows: Sequence[QuarantinedRecord]
     ]
 
 
-Line = tuple[Mapping[str, Any], datetime | None]
+_Line = tuple[Mapping[str, Any], datetime | None]
 
 
-def _same(found: Mapping[tuple[Any, ...], Line], row: QuarantinedRecord) -> Iterator[Line]:
+def _same(found: Mapping[tuple[Any, ...], _Line], row: QuarantinedRecord) -> Iterator[_Line]:
     if line := found.get((*_place(row), row.batch, row.quarantined_at)):
         yield line
 

@@ -20,7 +20,7 @@ _OFFSETS_FROM = 4  # containers
 _ARRAY, _BITMAP = 4096, 8192  # values of a container at most; bytes
 _Z85 = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
 
-Rows = npt.NDArray[np.int64]
+_Numbers = npt.NDArray[np.int64]
 
 
 def kept_rows(uri: str, vector: Mapping[str, Any]) -> bytes:
@@ -78,7 +78,7 @@ def _z85(text: str) -> bytes:
     return found
 
 
-def _numbers(stored: bytes) -> Rows:
+def _numbers(stored: bytes) -> _Numbers:
     """The rows of a 64-bit Roaring bitmap in the portable format."""
     magic, bitmaps = struct.unpack_from("<iq", stored)
     if magic != _PORTABLE:
@@ -91,7 +91,7 @@ def _numbers(stored: bytes) -> Rows:
     return np.concatenate(found)
 
 
-def _bitmap(stored: bytes, at: int) -> tuple[list[Rows], int]:
+def _bitmap(stored: bytes, at: int) -> tuple[list[_Numbers], int]:
     """The rows of a 32-bit Roaring bitmap, by container, and where it ends."""
     (cookie,) = struct.unpack_from("<I", stored, at)
     runs, at = b"", at + 4
@@ -116,7 +116,7 @@ def _bitmap(stored: bytes, at: int) -> tuple[list[Rows], int]:
     return found, at
 
 
-def _container(stored: bytes, at: int, count: int, has_runs: bool) -> tuple[Rows, int]:
+def _container(stored: bytes, at: int, count: int, has_runs: bool) -> tuple[_Numbers, int]:
     if has_runs:
         (pairs,) = struct.unpack_from("<H", stored, at)
         return np.concatenate(list(_runs(stored, at + 2, pairs))), at + 2 + 4 * pairs
@@ -126,6 +126,6 @@ def _container(stored: bytes, at: int, count: int, has_runs: bool) -> tuple[Rows
     return np.flatnonzero(bits).astype(np.int64), at + _BITMAP
 
 
-def _runs(stored: bytes, at: int, pairs: int) -> Iterator[Rows]:
+def _runs(stored: bytes, at: int, pairs: int) -> Iterator[_Numbers]:
     for first, more in np.frombuffer(stored, "<u2", 2 * pairs, at).reshape(pairs, 2).tolist():
         yield np.arange(first, first + more + 1, dtype=np.int64)

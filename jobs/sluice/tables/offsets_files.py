@@ -20,10 +20,10 @@ from pyarrow.fs import PyFileSystem
 
 from sluice.tables.arrow_datasets import dataset
 from sluice.tables.data_files import Condition
+from sluice.tables.offsets_rows import Row
 from sluice.tables.refusals import reading_offsets
 from sluice.tables.table_files import files_in
 
-Row = dict[str, Any]
 RowsByPath = dict[str, list[Row]]
 """The rows of small files by their paths; a file never changes."""
 

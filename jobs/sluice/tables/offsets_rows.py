@@ -20,7 +20,7 @@ from sluice.tables.offsets_schema import FORMAT_VERSION
 from sluice.tables.refusals import newer_format
 
 Row = dict[str, Any]
-Line = TypeVar("Line")
+_Line = TypeVar("_Line")
 
 
 def plan_rows(plan: Plan, origin: Origin) -> Iterator[Row]:
@@ -49,8 +49,8 @@ def receipt_rows(receipt: Receipt, origin: Origin) -> Iterator[Row]:
 
 
 def _with_spec(
-    batch: Batch, lines: Iterable[Line], spec: SpecEdition | None
-) -> Iterator[tuple[Line, Row]]:
+    batch: Batch, lines: Iterable[_Line], spec: SpecEdition | None
+) -> Iterator[tuple[_Line, Row]]:
     """The lines of a batch; the first has what decides its rows: once is enough for 10,000."""
     deciding = deciding_keys(batch, spec)
     for at, line in enumerate(lines):

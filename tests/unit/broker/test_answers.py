@@ -8,7 +8,7 @@ from concurrent.futures import Future
 
 import pytest
 from confluent_kafka import KafkaError, KafkaException
-from sluice.broker.answers import Asked, NoSuchTopic, Refusals, ask
+from sluice.broker.answers import Addressee, NoSuchTopic, Refusals, ask
 from sluice.broker.client_settings import ClientSettings, RightMissing
 from sluice.errors import BrokerUnavailable, SettingsError, SluiceError
 
@@ -18,7 +18,7 @@ NO_COORDINATOR = [
     KafkaError.NOT_COORDINATOR,
 ]
 CLIENT = ClientSettings("kafka_default", {"bootstrap.servers": "b:1"})
-ASKED = Asked(CLIENT, Refusals(), lambda: None)
+ASKED = Addressee(CLIENT, Refusals(), lambda: None)
 NEEDED = r"the user of connection kafka_default needs READ on topic orders\."
 
 
@@ -81,7 +81,7 @@ def test_all_else_is_told_at_once(code: int, kind: type[SluiceError], text: str)
 def refused(code: int, why: str, waiting: bool = True) -> type[SluiceError]:
     """How a question ends that gets no answer, as the client cannot connect."""
     refusals = Refusals()
-    asked = Asked(CLIENT, refusals, lambda: refusals(KafkaError(code, why)))
+    asked = Addressee(CLIENT, refusals, lambda: refusals(KafkaError(code, why)))
     question = Future[str] if waiting else failing(KafkaError._TIMED_OUT, 1)[0]
     with pytest.raises(SluiceError, match=f"broker b:1: .*{why}") as told:
         ask(asked, question)
@@ -110,7 +110,7 @@ def test_a_refusal_that_an_answer_came_after_is_no_reason() -> None:
     refusals, done = Refusals(), Future[str]()
     refusals(KafkaError(KafkaError._AUTHENTICATION, "invalid credentials"))
     done.set_result("done")
-    asked = Asked(CLIENT, refusals, lambda: None)
+    asked = Addressee(CLIENT, refusals, lambda: None)
     assert ask(asked, lambda: done) == "done"
     with pytest.raises(BrokerUnavailable):
         ask(asked, failing(KafkaError._TIMED_OUT, 1)[0])

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 
 from sluice.broker.port import ReadOffsets, Sample, TopicEnd, TopicSelection
-from sluice.broker.reader import moment_of
+from sluice.broker.reader import record_moment
 from sluice.offsets.log_page import LogPage
 from sluice.offsets.notation import Positions
 from sluice.offsets.partition_log import KafkaState, Logs, PartitionLog, Retention
@@ -178,7 +178,7 @@ class MemoryCluster:
         for partition, each in sorted(ranges.items()):
             log = self._questions.consumed(each)
             for offset, record in islice(consumed(log, each.start, each.end), at_most):
-                moment = moment_of(record.milliseconds)
+                moment = record_moment(record.milliseconds)
                 found.append(Sample(partition, offset, moment, record.key, record.value))
         return found
 
@@ -189,7 +189,7 @@ class MemoryCluster:
         found = {}
         for each, log, start in self._questions.answering(starts):
             first = next(consumed(log, start), None)
-            if first and (moment := moment_of(first[1].milliseconds)):
+            if first and (moment := record_moment(first[1].milliseconds)):
                 found[each] = moment
         return found
 
@@ -205,7 +205,7 @@ class MemoryCluster:
         found = {}
         for each, log, start in self._questions.answering(held_back, committed=False):
             first = first_uncommitted(log, start)
-            if first and (moment := moment_of(first.milliseconds)):
+            if first and (moment := record_moment(first.milliseconds)):
                 found[each] = moment
         return found
 

@@ -13,7 +13,7 @@ from pyspark.sql.connect.client import SparkConnectClient
 from pyspark.sql.connect.proto import FetchErrorDetailsResponse
 
 from sluice.lake.causes import Cause
-from sluice.lake.reported_causes import KEPT
+from sluice.lake.reported_causes import CAUSES
 
 
 def keep_causes(client: SparkConnectClient) -> None:
@@ -32,7 +32,7 @@ def keep_causes(client: SparkConnectClient) -> None:
             handle(error)
         except Exception as problem:
             if met.answer is not None:
-                setattr(problem, KEPT, tuple(map(_cause, met.answer.errors)))
+                setattr(problem, CAUSES, tuple(map(_cause, met.answer.errors)))
             raise
 
     client._fetch_enriched_error = fetched  # type: ignore[method-assign]

@@ -16,10 +16,10 @@ from sluice.spec_file.pipeline_spec import OUR_DAGS
 _LONGEST_NAME = 64
 _SUFFIX = re.compile(r"__(quarantine|offsets)$")
 _NAMES_TOLD = 10
-Values = Mapping[str, bytes | None]
+_Values = Mapping[str, bytes | None]
 
 
-def propose_spec(topic: str, connection: str, values: Values) -> str:
+def propose_spec(topic: str, connection: str, values: _Values) -> str:
     """The YAML text of a spec under which none of these records would be quarantined.
 
     `values` are those of the records, by where they are.
@@ -50,7 +50,7 @@ def name_for(topic: str) -> str:
     return f"{name}_topic" if name in OUR_DAGS else _SUFFIX.sub(r"_\1", name)
 
 
-def _basis(values: Values) -> Iterator[str]:
+def _basis(values: _Values) -> Iterator[str]:
     if not values:
         yield "No record was found: a guess without any sample."
         return
@@ -73,21 +73,21 @@ def _basis(values: Values) -> Iterator[str]:
         yield f"Left out, as no column can have these names: {named}{more}."
 
 
-def _format(values: Values) -> Sequence[str]:
+def _format(values: _Values) -> Sequence[str]:
     inferred = _inferred(values)
     if inferred is None:
         return ["format: {type: raw}"]
     return ["format:", "  type: json", "  schema: |-", indent(inferred.schema_text, "    ")]
 
 
-def _inferred(values: Values) -> Inferred | None:
+def _inferred(values: _Values) -> Inferred | None:
     """The columns, where every value is a JSON object, and a column can be made of one."""
     objects, problems = _parsed(values)
     found = None if problems else infer_columns(objects)
     return found if found and found.columns else None
 
 
-def _parsed(values: Values) -> tuple[list[Mapping[str, Any]], dict[str, str]]:
+def _parsed(values: _Values) -> tuple[list[Mapping[str, Any]], dict[str, str]]:
     """The objects, and why other values are none; records without a value say nothing."""
     objects, problems = [], {}
     for where, value in _with_value(values):
@@ -98,7 +98,7 @@ def _parsed(values: Values) -> tuple[list[Mapping[str, Any]], dict[str, str]]:
     return objects, problems
 
 
-def _with_value(values: Values) -> Iterable[tuple[str, bytes]]:
+def _with_value(values: _Values) -> Iterable[tuple[str, bytes]]:
     return ((where, value) for where, value in values.items() if value is not None)
 
 

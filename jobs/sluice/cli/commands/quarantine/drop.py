@@ -8,7 +8,7 @@ import click
 
 from sluice.cli.caller import current_user, open_named
 from sluice.cli.options import (
-    Position,
+    RecordPosition,
     chosen_records,
     everything_option,
     executing,
@@ -29,7 +29,7 @@ from sluice.operations.quarantine.error_groups import group_errors
 @arguments
 def drop(
     pipeline: str,
-    positions: Sequence[Position],
+    positions: Sequence[RecordPosition],
     batch: str,
     reason_like: str,
     everything: bool,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from sluice.cli.options import (
-    Position,
+    RecordPosition,
     bring_back_option,
     chosen_records,
     dry_run_option,
@@ -26,7 +26,7 @@ from sluice.cli.runner import read_again
 @arguments
 def replay(
     pipeline: str,
-    positions: Sequence[Position],
+    positions: Sequence[RecordPosition],
     batch: str,
     reason_like: str,
     everything: bool,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sluice.cli.caller import open_named
-from sluice.cli.options import Position, record_options
+from sluice.cli.options import RecordPosition, record_options
 from sluice.cli.output import arguments, print_json, print_table
 from sluice.cli.views.records import document_of, excerpt
 from sluice.offsets.quantities import format_count, format_moment
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @arguments
 def show(
     pipeline: str,
-    positions: Sequence[Position],
+    positions: Sequence[RecordPosition],
     batch: str,
     reason_like: str,
     limit: int,
