@@ -15,10 +15,10 @@ class PositionName:
     `start` is how a spec writes it. `target` is the option of `sluice reset` and the target of its
     form, with `help` and `description`; where it takes a value, `metavar` stands for that on the
     command line, and in the form `parameter` holds it, under `title`; `{topic}` in its description
-    stands for a topic. A `repeatable` one takes several values. It
-    can be limited to some topics, unless it names single partitions or concerns the whole table,
-    and goes `on_new_cluster` unless it leans on offsets of the old one. One that is `moving` means
-    another offset with every new record.
+    stands for a topic. A `repeatable` one takes several values. It can be limited to some topics,
+    unless it names single partitions or concerns the whole table, and goes `on_new_cluster` unless
+    it leans on offsets of the old one. One that is `moving` means another offset with every new
+    record.
     """
 
     start: str = ""

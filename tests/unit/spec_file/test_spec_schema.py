@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from sluice.spec_file.spec_schema import spec_schema
+from sluice.cli.commands.schema import spec_schema
 
 from tests.unit.builders import spec_keys
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from sluice.cli.output import json_option, print_json
@@ -15,6 +17,15 @@ def schema(as_json: bool) -> None:
     For an editor with a YAML language server, keep it in a file beside the specs, and begin each
     spec with: # yaml-language-server: $schema=spec.schema.json
     """
-    from sluice.spec_file.spec_schema import spec_schema
-
     print_json(spec_schema())
+
+
+def spec_schema() -> dict[str, Any]:
+    """The schema (draft 2020-12). What keys mean together only `sluice check` can tell."""
+    from sluice.spec_file.pipeline_spec import PipelineSpec
+
+    found = PipelineSpec.model_json_schema()
+    # As a spec writes it, not as it is stored.
+    found["properties"]["start"]["default"] = "earliest"
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return head | found | {"title": "A pipeline of Sluice"}
