@@ -221,7 +221,7 @@ def open_fleet(
     """The pipelines of these specs; `extra_of` names a connection's `extra`. Contacts nothing."""
     from sluice.operations.overview.fleet import Fleet
 
-    tables = Warehouse(settings.warehouse)
+    tables = Warehouse(settings.warehouse, settings.warehouse_name)
     accepted = [_in_deployment(each, settings) for each in specs.accepted.values()]
     return Fleet(accepted, tables, extra_of, specs.refused)
 

@@ -6,16 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sluice.errors import (
-    BatchInDoubt,
     BrokerUnavailable,
-    DataLost,
     NewerFormat,
-    ResetNeeded,
-    RowsErased,
     SettingsError,
     SluiceError,
-    SpecError,
-    TableRefused,
     TooManyQuarantined,
 )
 from sluice.offsets.batches import Cursor
@@ -25,20 +19,15 @@ from sluice.offsets.loss_spans import offsets_lost
 from sluice.offsets.losses import Loss
 from sluice.offsets.partition_log import KafkaState, PartitionLog
 from sluice.offsets.ranges import TopicPartition
+from sluice.progress.interrupted import interrupted_reset
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lost_offsets import still_lost
 from sluice.progress.resources import PipelineResources
-from sluice.progress.unaltered import check_data_table
-from sluice.progress.undecodable import require_decodable
 from sluice.progress.unfinished import unfinished_backfill
-from sluice.protocol.plan.dry_run import interrupted_reset, next_work
+from sluice.protocol.plan.known_logs import KnownLogs
 from sluice.protocol.plan.lags import read_lags, unknown_times
+from sluice.protocol.plan.next_run import refusal
 from sluice.protocol.plan.start import next_positions, start_without_effect
-
-_REFUSALS = (
-    *(BatchInDoubt, DataLost, ResetNeeded, RowsErased),
-    *(SettingsError, SpecError, TableRefused),
-)
 
 
 @dataclass(frozen=True)
@@ -98,16 +87,15 @@ def read_status(resources: PipelineResources) -> PipelineStatus | UnknownStatus:
 
 def _refusals(resources: PipelineResources, forward: LaneState, state: KafkaState) -> Iterator[str]:
     """Why the next run would be refused, if it would; else which reset it finishes first."""
-    try:
-        check_data_table(forward)
-        next_work(resources, forward, state)
-        yield from interrupted_reset(forward.resets)
-        require_decodable(resources, forward)
-    except TooManyQuarantined as problem:
-        # It is tried, and ends so again, unless the spec is another one by then.
-        yield str(problem)
-    except _REFUSALS as problem:
-        yield _refused(problem)
+    match refusal(resources, forward, KnownLogs(state)):
+        case None:
+            yield from interrupted_reset(forward.resets)
+        case TooManyQuarantined() as problem:
+            # It is tried, and ends so again, unless the spec is another one by then.
+            yield from interrupted_reset(forward.resets)
+            yield str(problem)
+        case problem:
+            yield _refused(problem)
 
 
 def _refused(problem: SluiceError) -> str:

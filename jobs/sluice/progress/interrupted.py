@@ -5,17 +5,25 @@ Nobody has seen these rows in a preview, nor said that they may come back.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from sluice.errors import ResetNeeded, RowsErased, TableRefused, as_lines
 from sluice.moves import Move, advice
 from sluice.offsets.range_columns import LAST_OFFSET
 from sluice.offsets.ranges import OffsetRange
-from sluice.offsets.resets import CursorMove, Reset
+from sluice.offsets.resets import CursorMove, Reset, Resets
 from sluice.progress.deletions import read_erased
 from sluice.progress.erased import Erased, RangeToReread
 from sluice.progress.lane_state import LaneState
 
 # Why an interrupted reset can no longer be done as decided.
 GIVEN_UP = (ResetNeeded, RowsErased, TableRefused)
+
+
+def interrupted_reset(resets: Resets) -> Iterator[str]:
+    """A note about a reset that the next run finishes first."""
+    if resets.interrupted:
+        yield f"{resets.interrupted.interruption}: the next run finishes it first, or says why not"
 
 
 def require_finishable(lane: LaneState) -> None:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from deltalake import DeltaTable
 from sluice.errors import CommitUnknown, TooManyQuarantined
 from sluice.operations.overview.breaches import breaches
 from sluice.operations.overview.overview import Condition, Overview
+from sluice.operations.reset.targets import to_earliest
 from sluice.pipeline import find_fleet
 
 from local.embedded.ports import free_port
+from tests.worlds.next_run import refused_alike
 from tests.worlds.pipelines import Installed, Pipelines, Topic
-from tests.worlds.records import add_partitions, numbered, produce
+from tests.worlds.records import add_partitions, delete_records, delete_topic, numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
@@ -129,23 +133,71 @@ def test_what_is_wrong_with_one_pipeline_hinders_no_other(
     trips.judge()
 
 
+def absent(trips: Installed) -> None:
+    trips.write_spec(topics=["not-there"])
+
+
+def unmatched(trips: Installed) -> None:
+    trips.write_spec(topic_pattern="zzz.*")
+
+
+def not_mounted(trips: Installed) -> None:
+    trips.given["SLUICE_WAREHOUSE_NAME"] = "lake"
+
+
+def deleted(trips: Installed) -> None:
+    trips.run()
+    delete_topic(trips.bootstrap, trips.topics[0])
+
+
+def expired(trips: Installed) -> None:
+    trips.run()
+    produce(trips.bootstrap, trips.topics[0], numbered(5))
+    delete_records(trips.bootstrap, trips.topics[0], 8)
+
+
+def expired_behind_its_plan(trips: Installed) -> None:
+    trips.plan()
+    delete_records(trips.bootstrap, trips.topics[0], 3)
+
+
+def append_only_behind_a_reset(trips: Installed) -> None:
+    trips.run()
+    trips.open().reset(to_earliest, "once more", "run", "pytest")
+    DeltaTable(trips.data).alter.set_table_properties({"delta.appendOnly": "true"})
+
+
 @pytest.mark.parametrize(
-    ("keys", "said"),
+    ("becomes", "said"),
     [
-        ({"topics": ["not-there"]}, "not-there"),
-        ({"topic_pattern": "zzz.*"}, "matches 'zzz.*'"),
+        (absent, "not-there"),
+        (unmatched, "matches 'zzz.*'"),
+        (not_mounted, "SLUICE_WAREHOUSE_NAME: expected the marker"),
+        (deleted, "a log to go on with at 5, found no such partition"),
+        (expired, "expected to go on at 5, found the log starting at 8"),
+        (expired_behind_its_plan, "expected to go on at 0, found the log starting at 3"),
+        (append_only_behind_a_reset, "delta.appendOnly = 'true'"),
     ],
 )
-def test_a_new_pipeline_without_its_topic_is_not_fresh(
-    topic: Topic, pipeline: Pipelines, keys: dict[str, Any], said: str
+def test_one_and_all_say_the_same_of_a_run_that_is_refused(
+    topic: Topic, pipeline: Pipelines, becomes: Callable[[Installed], None], said: str
+) -> None:
+    trips = pipeline(topic())
+    produce(trips.bootstrap, trips.topics[0], numbered(5))
+    becomes(trips)
+    assert said in str(refused_alike(trips))
+
+
+@pytest.mark.parametrize("keys", [{"topics": ["not-there"]}, {"topic_pattern": "zzz.*"}])
+def test_a_new_pipeline_without_its_topic_has_no_lag(
+    topic: Topic, pipeline: Pipelines, keys: dict[str, Any]
 ) -> None:
     trips = pipeline(topic())
     trips.write_spec(**keys)
     found = at_a_glance(trips)
     assert (found.condition, found.lag, found.age) == (Condition.STOPPED, None, None)
-    assert said in found.reason
     refused = trips.sluice("plan")
-    assert (refused.returncode, said in refused.stderr) == (1, True)
+    assert (refused.returncode, found.reason in refused.stderr) == (1, True)
 
 
 def test_a_start_that_another_system_does_not_answer_hinders_no_other(

@@ -10,8 +10,8 @@ from deltalake import DeltaTable
 from sluice.errors import BatchInDoubt, ResetNeeded
 from sluice.operations.backfill.selection import Selection, offset_ranges
 from sluice.operations.reset.targets import named_target, to_earliest, to_latest, to_table
-from sluice.pipeline import find_fleet
 
+from tests.worlds.next_run import refused_alike
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import delete_topic, numbered, produce
 
@@ -86,18 +86,16 @@ def test_it_is_recorded_once_with_its_ranges(doubtful: Installed) -> None:
 
 
 def test_a_look_records_nothing(doubtful: Installed) -> None:
-    with pytest.raises(BatchInDoubt):
-        doubtful.open().dry_run()
-    (note,) = [each for each in doubtful.open().status().notes if "refused" in each]
-    assert "forward-1-1: committed, but" in note
-    (seen,) = find_fleet(doubtful.environment).read()
-    assert note == f"The next run is refused: {seen.reason}"
+    refused = refused_alike(doubtful)
+    assert isinstance(refused, BatchInDoubt)
+    assert "forward-1-1: committed, but" in str(refused)
     assert doubtful.offsets("doubt") == []
 
 
 def test_a_spec_that_no_longer_names_the_topic_does_not_end_it(doubtful: Installed) -> None:
     doubtful.topics.pop(0)
     doubtful.write_spec()
+    assert isinstance(refused_alike(doubtful), BatchInDoubt)
     with pytest.raises(BatchInDoubt):
         doubtful.settle()
     assert doubtful.offsets("committed") == []

@@ -9,14 +9,10 @@ from sluice.offsets.ranges import span_of
 from sluice.operations.backfill.plan_backfill import preview_backfill
 from sluice.operations.backfill.selection import Selection
 from sluice.progress.former_registries import former_lines
+from sluice.progress.interrupted import interrupted_reset
 from sluice.progress.lane_state import read_unchecked
 from sluice.progress.resources import PipelineResources
-from sluice.protocol.plan.dry_run import (
-    estimate_basis,
-    first_offsets,
-    interrupted_reset,
-    non_empty_ranges,
-)
+from sluice.protocol.plan.dry_run import estimate_basis, first_offsets, non_empty_ranges
 from sluice.protocol.plan.lags import read_lags, unknown_times
 from sluice.protocol.plan.outlook import Outlook
 

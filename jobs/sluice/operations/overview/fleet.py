@@ -6,37 +6,31 @@ was replaced under the same topic id, `plan` finds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from sluice.broker.client_settings import ClientSettings, RightMissing
+from sluice.broker.client_settings import ClientSettings
 from sluice.broker.cluster import KafkaCluster
 from sluice.errors import SettingsError, SluiceError, SpecError
 from sluice.offsets.lag import Lag
 from sluice.offsets.loss_spans import offsets_lost
 from sluice.offsets.partition_log import KafkaState
-from sluice.offsets.ranges import TopicPartition
 from sluice.operations.history import newest_batches
 from sluice.operations.overview.overview import Overview, Progress
-from sluice.operations.overview.shared_cluster import read_all_lags, read_states
-from sluice.progress.interrupted import require_finishable
+from sluice.operations.overview.shared_cluster import ask_together, read_all_lags, read_states
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lost_offsets import still_lost
 from sluice.progress.overdue import find_overdue
 from sluice.progress.resources import PipelineResources
-from sluice.progress.unaltered import check_data_table
-from sluice.progress.undecodable import last_share, require_decodable
-from sluice.protocol.plan.doubts import require_due_decided
-from sluice.protocol.plan.log_changes import readable_ranges
-from sluice.protocol.plan.new_pipeline import require_new
-from sluice.protocol.plan.next_batches import plan_first, plan_next
-from sluice.protocol.plan.start import next_positions, start_now
-from sluice.protocol.plan.table_fit import require_fitting_table
+from sluice.progress.undecodable import last_share
+from sluice.protocol.plan.known_logs import KnownLogs, no_records
+from sluice.protocol.plan.next_run import refusal
+from sluice.protocol.plan.start import next_positions
 from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.tables.warehouse import Warehouse
 
@@ -93,52 +87,84 @@ class Fleet:
 
     def read(self) -> list[Overview]:
         """Each pipeline as it is now, by name."""
-        now = datetime.now(UTC)
+        now, connections = datetime.now(UTC), list(self._members.values())
         found = [Overview(spec, now, None, None, why, why) for spec, why in self._unreachable]
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            read = [list(pool.map(_read_tables, members)) for members in self._members.values()]
         # A cluster that does not answer keeps no other waiting.
-        with ThreadPoolExecutor(max(1, len(read))) as clusters:
-            found += [each for told in clusters.map(_with_kafka, read) for each in told]
+        clusters = ThreadPoolExecutor(max(1, len(connections)))
+        with ThreadPoolExecutor(_AT_ONCE) as pool, clusters:
+            for read in clusters.map(lambda members: _read(members, pool), connections):
+                found += read
         return sorted(found, key=lambda each: each.spec.pipeline)
 
 
 @dataclass(frozen=True)
 class _Tables:
-    """What a pipeline's tables say; where they cannot be read, why."""
+    """What a pipeline's tables say."""
 
     resources: PipelineResources
-    lane: LaneState | None = None
-    progress: Progress | None = None
-    refused: str = ""
-    problem: str = ""
+    lane: LaneState
+    progress: Progress
 
     @property
     def spec(self) -> PipelineSpec:
         return self.resources.spec
 
-    def overview(self, lags: tuple[Lag, ...] | None, kafka: str, refused: str) -> Overview:
-        """With what the cluster told: lags, or why none, and what would refuse the next run."""
-        why, refused = self.problem or kafka, self.refused or refused
-        return Overview(self.spec, self.resources.clock.now(), self.progress, lags, why, refused)
+
+@dataclass(frozen=True)
+class _Judged:
+    """The same, what refuses the next run, and what the cluster told of the logs, or why not."""
+
+    tables: _Tables
+    refused: str
+    logs: KnownLogs | SluiceError
+
+    def overview(self, lags: tuple[Lag, ...] | SluiceError) -> Overview:
+        """With the lags, or why the cluster did not tell them."""
+        spec, now = self.tables.spec, self.tables.resources.clock.now()
+        known, why = (None, str(lags)) if isinstance(lags, SluiceError) else (lags, "")
+        return Overview(spec, now, self.tables.progress, known, why, self.refused)
 
 
-def _read_tables(resources: PipelineResources) -> _Tables:
+def _read(members: Sequence[PipelineResources], pool: ThreadPoolExecutor) -> list[Overview]:
+    """The pipelines of one connection; their cluster is asked twice, for all of them at once.
+
+    After their tables: with a log that is older than its cursor, it would look truncated.
+    """
+    kafka, clock = members[0].kafka, members[0].clock
+    read = list(pool.map(_read_tables, members))
+    tables = {each.spec.pipeline: each for each in read if isinstance(each, _Tables)}
+    told = ask_together(
+        list(tables), lambda some: read_states(kafka, [tables[name].spec for name in some])
+    )
+    found = pool.map(_judge, tables.values(), [told[name] for name in tables])
+    judged = dict(zip(tables, found, strict=True))
+    logs = {name: each.logs for name, each in judged.items() if isinstance(each.logs, KnownLogs)}
+    silent = {n: each.logs for n, each in judged.items() if isinstance(each.logs, SluiceError)}
+    lags = ask_together(
+        list(logs),
+        lambda some: read_all_lags(
+            kafka,
+            {name: logs[name].state for name in some},
+            {name: logs[name].starts for name in some},
+            clock,
+        ),
+    )
+    return [
+        *(each for each in read if isinstance(each, Overview)),
+        *(judged[name].overview(each) for name, each in {**silent, **lags}.items()),
+    ]
+
+
+def _read_tables(resources: PipelineResources) -> _Tables | Overview:
+    """What the tables say; where they cannot be read, the overview says why."""
     try:
         lane = read_unchecked(resources)
-        refused = _problem_of(lambda: _check_tables(resources, lane))
-        return _Tables(resources, lane, _progress(resources, lane), refused)
+        return _Tables(resources, lane, _progress(resources, lane))
     except SluiceError as problem:
         # What may be tried again is the store's silence, and refuses nothing.
         refused = "" if problem.retryable else str(problem)
-        return _Tables(resources, refused=refused, problem=str(problem))
-
-
-def _check_tables(resources: PipelineResources, lane: LaneState) -> None:
-    check_data_table(lane)
-    require_finishable(lane)
-    require_fitting_table(resources.kept_spec, lane.data)
-    require_decodable(resources, lane)
+        now = resources.clock.now()
+        return Overview(resources.spec, now, None, None, str(problem), refused)
 
 
 def _progress(resources: PipelineResources, lane: LaneState) -> Progress:
@@ -164,80 +190,40 @@ def _waiting_since(lane: LaneState) -> datetime | None:
     return max((each for each in known if each), default=None)
 
 
-def _with_kafka(members: Sequence[_Tables]) -> list[Overview]:
-    """The pipelines of one connection, with what its cluster tells of them.
+def _judge(tables: _Tables, told: KafkaState | SluiceError) -> _Judged:
+    logs = _bounds(tables, told)
+    if isinstance(logs, SluiceError):
+        return _Judged(tables, _refused(tables, None), logs)
+    refused = _refused(tables, logs)
+    return _Judged(tables, refused, _still_read(logs, tables.spec if refused else None))
 
-    A right that is missing for one pipeline's topics hinders no other: they are asked in halves.
-    """
+
+def _bounds(tables: _Tables, told: KafkaState | SluiceError) -> KnownLogs | SluiceError:
+    if isinstance(told, SluiceError):
+        return told
     try:
-        return list(_told(members))
-    except RightMissing as problem:
-        if len(members) == 1:
-            return [members[0].overview(None, str(problem), "")]
-        half = len(members) // 2
-        return [*_with_kafka(members[:half]), *_with_kafka(members[half:])]
+        return KnownLogs(told, no_records, next_positions(tables.resources, tables.lane, told))
     except SluiceError as problem:
-        return [each.overview(None, str(problem), "") for each in members]
+        # What `start` asks may be another system, and its silence is this pipeline's alone.
+        return problem
 
 
-def _told(members: Sequence[_Tables]) -> Iterator[Overview]:
-    """The same, asked at once. Raises what the cluster answers with."""
-    kafka, clock = members[0].resources.kafka, members[0].resources.clock
-    lanes = {each.spec.pipeline: each for each in members if each.lane is not None}
-    states = read_states(kafka, [each.spec for each in lanes.values()])
-    positions: dict[str, Mapping[TopicPartition, int]] = {}
-    silent, refused = dict[str, str](), dict[str, str]()
-    for name, each in lanes.items():
-        assert each.lane is not None
-        try:
-            begin = next_positions(each.resources, each.lane, states[name])
-            refused[name] = _refused_by_log(each, states[name], begin)
-        except SluiceError as problem:
-            # What `start` asks may be another system, and its silence is this pipeline's alone.
-            silent[name] = str(problem)
-        else:
-            positions[name] = begin if refused[name] else _still_read(begin, states[name])
-    known = {name: states[name] for name in positions}
-    lags = read_all_lags(kafka, known, positions, clock)
-    for each in members:
-        name = each.spec.pipeline
-        yield each.overview(lags.get(name), silent.get(name, ""), refused.get(name, ""))
-
-
-def _still_read(
-    starts: Mapping[TopicPartition, int], state: KafkaState
-) -> Mapping[TopicPartition, int]:
-    """Without what no run reads any more, such as a topic that the spec no longer names."""
-    return {at: start for at, start in starts.items() if at in state.logs}
-
-
-def _refused_by_log(
-    tables: _Tables, state: KafkaState, positions: Mapping[TopicPartition, int]
-) -> str:
-    """Why the next run would be refused, as far as the bounds of the logs tell."""
-    resources, lane = tables.resources, tables.lane
-    assert lane is not None
-
-    def check() -> None:
-        require_due_decided(resources, lane, state, record=False)
-        if lane.unfinished:
-            for batch in lane.unfinished:
-                readable_ranges(batch, state, resources.spec.data_loss)
-        elif lane.history:
-            plan_next(resources.spec, lane.history, state)
-        else:
-            require_new(resources, state)
-            # Where `start` leads nowhere, it says why.
-            starts = positions or start_now(resources, state)
-            plan_first(resources.spec, lane.history, state, starts)
-
-    return _problem_of(check)
-
-
-def _problem_of(check: Callable[[], object]) -> str:
+def _refused(tables: _Tables, logs: KnownLogs | None) -> str:
     try:
-        check()
-    except SluiceError as problem:
+        return str(refusal(tables.resources, tables.lane, logs) or "")
+    except SluiceError:
         # What may be tried again refuses nothing.
-        return "" if problem.retryable else str(problem)
-    return ""
+        return ""
+
+
+def _still_read(logs: KnownLogs, refused: PipelineSpec | None) -> KnownLogs:
+    """Without what no run reads any more, such as a topic that the spec no longer names.
+
+    What a spec still names and a refused run misses stays: it is not read.
+    """
+    there = {
+        at: start
+        for at, start in logs.starts.items()
+        if at in logs.state.logs or (refused and refused.selects(at.topic))
+    }
+    return replace(logs, starts=there)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar
 
+from sluice.broker.client_settings import RightMissing
 from sluice.broker.port import Cluster
 from sluice.clock import Clock
+from sluice.errors import SluiceError
 from sluice.offsets.lag import Lag, lags, unread_from
 from sluice.offsets.notation import Positions
 from sluice.offsets.partition_log import KafkaState, PartitionLog
 from sluice.offsets.ranges import TopicPartition
 from sluice.spec_file.pipeline_spec import PipelineSpec
+
+_Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,24 @@ class _AllTopics:
     def selects(self, topic: str) -> bool:
         """Whether any of them reads a topic of this name."""
         return any(each.selects(topic) for each in self.specs)
+
+
+def ask_together(
+    names: Sequence[str], ask: Callable[[Sequence[str]], Mapping[str, _Answer]]
+) -> Mapping[str, _Answer | SluiceError]:
+    """What the cluster answers of each pipeline, asked at once; or why it does not.
+
+    A right that is missing for one pipeline's topics hinders no other: they are asked in halves.
+    """
+    try:
+        return ask(names) if names else {}
+    except RightMissing as problem:
+        if len(names) == 1:
+            return {names[0]: problem}
+        half = len(names) // 2
+        return {**ask_together(names[:half], ask), **ask_together(names[half:], ask)}
+    except SluiceError as problem:
+        return dict.fromkeys(names, problem)
 
 
 def read_states(kafka: Cluster, specs: Sequence[PipelineSpec]) -> Mapping[str, KafkaState]:

@@ -34,6 +34,7 @@ from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
 from sluice.progress.unaltered import check_data_table
 from sluice.protocol.plan.doubts import require_due_decided
+from sluice.protocol.plan.known_logs import KnownLogs
 from sluice.protocol.plan.start import PositionAnswers
 from sluice.protocol.plan.write_plan import next_plan, write_plan
 from sluice.tables.offsets_rows import read_losses
@@ -57,8 +58,8 @@ def preview_skip(
         at: offset for at, offset in positions.items() if one_offset(at, offset) not in recorded
     }
     if not requested:
-        known = tuple(recorded[one_offset(at, offset)] for at, offset in sorted(positions.items()))
-        return Skip(lane.pipeline, Plan(()), known, done=True)
+        done = tuple(recorded[one_offset(at, offset)] for at, offset in sorted(positions.items()))
+        return Skip(lane.pipeline, Plan(()), done, done=True)
     require_due_decided(resources, lane, record=False)
     cursor, pending = standing.cursor, lane.resets.interrupted
     logs = PositionAnswers(resources).logs(lane.history.cluster_id)
@@ -69,7 +70,8 @@ def preview_skip(
         named = ", ".join(f"{each.offsets.partition}@{each.offsets.start}" for each in new)
         intended = decide(resources, standing, to_table, f"skip of {named}: {reason}")
         lane = lane.closed_by(intended)
-    plan = next_plan(resources, lane, resources.kafka.state(resources.spec), skips)
+    known = KnownLogs(resources.kafka.state(resources.spec))
+    plan = next_plan(resources, lane, known, skips)
     return Skip(lane.pipeline, plan, skips, unfinished, intended, pending)
 
 
@@ -120,7 +122,8 @@ def _plan_around(resources: PipelineResources, found: Skip, origin: Origin) -> P
         busy = lane.resets.interrupted or lane.unfinished
         if busy or next_number != (first.sequence, first.number):
             raise _PlanChanged
-        return next_plan(resources, lane, resources.kafka.state(resources.spec), found.skips)
+        known = KnownLogs(resources.kafka.state(resources.spec))
+        return next_plan(resources, lane, known, found.skips)
 
     try:
         return write_plan(resources, origin, "forward", around).plan

@@ -13,6 +13,7 @@ from sluice.offsets.partition_log import KafkaState
 from sluice.progress.lane_state import LaneState
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
+from sluice.protocol.plan.log_identity import with_former_topics
 
 log = logging.getLogger(__name__)
 
@@ -22,7 +23,7 @@ def find_doubt(
 ) -> Doubt | None:
     """What is recorded about a committed batch, else what Kafka says now; nothing is written.
 
-    Kafka is asked, unless it has `told` before.
+    What Kafka has `told` of the spec's topics is not asked again.
     """
     if not batch.span:
         return None
@@ -36,7 +37,9 @@ def evident_doubt(
     if marked := doubt_marked(batch, resources.data.snapshot().doubtful(batch)):
         return marked
     read = sorted({each.offsets.partition.topic for each in batch.ranges if each.offsets.span})
-    return doubt_about(batch, told or resources.kafka.state(NamedTopics(read)))
+    if told is None:
+        return doubt_about(batch, resources.kafka.state(NamedTopics(read)))
+    return doubt_about(batch, with_former_topics(resources, told, read))
 
 
 def require_no_doubt(

@@ -8,26 +8,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from sluice.errors import BrokerUnavailable, SettingsError
 from sluice.offsets.batches import Batch, positions_there
 from sluice.offsets.partition_log import KafkaState
-from sluice.offsets.plan import Plan
 from sluice.offsets.ranges import OffsetRange, TopicPartition
-from sluice.offsets.resets import Resets
 from sluice.progress.former_registries import former_lines
-from sluice.progress.interrupted import require_finishable
-from sluice.progress.lane_state import LaneState
+from sluice.progress.interrupted import interrupted_reset
 from sluice.progress.lanes import read_lane
 from sluice.progress.overdue import without_receipt
 from sluice.progress.readers import spec_to_plan
 from sluice.progress.resources import PipelineResources
-from sluice.protocol.plan.doubts import require_due_decided
-from sluice.protocol.plan.foreign_settings import require_replaceable
+from sluice.protocol.plan.known_logs import KnownLogs
 from sluice.protocol.plan.lags import read_lags, unknown_times
-from sluice.protocol.plan.log_changes import readable_ranges
-from sluice.protocol.plan.log_identity import find_changes
+from sluice.protocol.plan.next_run import next_work
 from sluice.protocol.plan.outlook import EstimateBasis, Outlook
 from sluice.protocol.plan.start import start_without_effect
 from sluice.protocol.plan.table_changes import changed_reading, changes_of_table
-from sluice.protocol.plan.table_fit import require_fitting_table, told_of_table
-from sluice.protocol.plan.write_plan import next_plan
+from sluice.protocol.plan.table_fit import told_of_table
 from sluice.tables.batch_commits import batch_sizes
 from sluice.tables.offsets_snapshot import OffsetsSnapshot
 
@@ -39,8 +33,7 @@ def dry_run(resources: PipelineResources) -> Outlook:
     lane = read_lane(resources)
     state = resources.kafka.state(resources.spec)
     spec, notes = spec_to_plan(resources, lane.data.columns)
-    require_fitting_table(spec, lane.data)
-    new = next_work(resources, lane, state)
+    new = next_work(resources, lane, spec, KnownLogs(state))
     batches = lane.unfinished or new.batches
     ranges = non_empty_ranges(batches)
     # An empty range says where its partition begins.
@@ -66,22 +59,6 @@ def dry_run(resources: PipelineResources) -> Outlook:
             *unknown_times(found),
         ),
     )
-
-
-def next_work(resources: PipelineResources, lane: LaneState, state: KafkaState) -> Plan:
-    """What the next run adds to what is unfinished. Raises what would refuse that run."""
-    require_due_decided(resources, lane, record=False)
-    require_finishable(lane)
-    require_fitting_table(resources.kept_spec, lane.data)
-    if not lane.unfinished:
-        new = next_plan(resources, lane, state)
-        require_replaceable(lane.data, new.batches)
-        return new
-    require_replaceable(lane.data, lane.unfinished)
-    changes = find_changes(resources, lane, state)
-    for batch in lane.unfinished:
-        readable_ranges(batch, state, resources.spec.data_loss, changes)
-    return Plan(())
 
 
 def non_empty_ranges(batches: Sequence[Batch]) -> list[OffsetRange]:
@@ -121,12 +98,6 @@ def _sampled_sizes(
         # Never fail for an estimate.
         log.info("%s: sizes in Kafka are unknown: %s", resources.spec.pipeline, problem)
         return {}
-
-
-def interrupted_reset(resets: Resets) -> Iterator[str]:
-    """A note about a reset that the next run finishes first."""
-    if resets.interrupted:
-        yield f"{resets.interrupted.interruption}: the next run finishes it first, or says why not"
 
 
 def _start_note(resources: PipelineResources, snapshot: OffsetsSnapshot) -> Iterator[str]:

@@ -22,10 +22,10 @@ from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
 from sluice.protocol.plan.doubts import require_due_decided
 from sluice.protocol.plan.foreign_settings import require_replaceable
+from sluice.protocol.plan.known_logs import KnownLogs
 from sluice.protocol.plan.known_warehouse import require_known_warehouse
 from sluice.protocol.plan.lags import held_back_partitions
 from sluice.protocol.plan.log_changes import Finding
-from sluice.protocol.plan.log_identity import find_changes
 from sluice.protocol.plan.new_pipeline import require_new
 from sluice.protocol.plan.next_batches import plan_first, plan_next
 from sluice.protocol.plan.quarantine_beyond import require_none_beyond
@@ -52,7 +52,7 @@ def plan(resources: PipelineResources, origin: Origin) -> BatchReference:
         if lane.unfinished:
             return Plan(())
         seen.append(resources.kafka.state(resources.spec))
-        return next_plan(resources, lane, seen[-1])
+        return next_plan(resources, lane, KnownLogs(seen[-1]))
 
     work = write_plan(resources, origin, "forward", decide).work
     if ineffective := start_without_effect(resources, resources.offsets.snapshot()):
@@ -123,12 +123,13 @@ def _append_decided(
 
 
 def next_plan(
-    resources: PipelineResources, lane: LaneState, state: KafkaState, skips: Sequence[Skipped] = ()
+    resources: PipelineResources, lane: LaneState, logs: KnownLogs, skips: Sequence[Skipped] = ()
 ) -> Plan:
-    """The plan for a given state of Kafka; nothing is written."""
+    """The plan for what is known of the logs; nothing is written."""
+    state = logs.state
     if lane.history:
         changes: list[Finding] = [
-            *find_changes(resources, lane, state),
+            *logs.compare(resources, lane, state),
             *undone_for_good(resources, lane, state),
         ]
         require_none_beyond(resources, lane, state)
@@ -138,7 +139,8 @@ def next_plan(
         return replace(new, losses=(*new.losses, *lost))
     require_known_warehouse(resources.tables)
     require_new(resources, state)
-    starts = start_now(resources, state)
+    # Where `start` leads nowhere, it says why.
+    starts = logs.starts or start_now(resources, state)
     return plan_first(resources.spec, lane.history, state, starts)
 
 

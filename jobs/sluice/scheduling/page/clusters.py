@@ -75,7 +75,7 @@ def deployed_clusters() -> Callable[[], Clusters]:
 
     def read() -> Clusters:
         settings = reached_settings()
-        tables = Warehouse(settings.warehouse)
+        tables = Warehouse(settings.warehouse, settings.warehouse_name)
         folder = read_specs(settings.pipelines)
         grouped: dict[str, list[PipelineSpec]] = {}
         for spec in folder.accepted.values():
