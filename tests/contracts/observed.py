@@ -93,21 +93,21 @@ def _file(found: Told) -> Told:
 
 def _read(uri: str, batches: Iterable[Batch]) -> Told:
     """What the product's readers answer."""
-    log = DeltaLog(uri).snapshot()
+    data = DeltaLog(uri).snapshot()
     sizes = batch_sizes(uri)
-    landings = [(str(each), log.commit_of(each), log.landing(each)) for each in batches]
+    landings = [(str(each), data.log.commit_of(each), data.landing(each)) for each in batches]
     return {
         "landings": [
             (name, commit, landing.version, landing.doubt, _coordinates(landing.rows))
             for name, commit, landing in landings
         ],
-        "columns": log.columns,
-        "settings": log.settings,
-        "counts": log.row_counts(),
-        "stored": log.stored_rows(),
-        "logged": log.logged_batches(),
-        "edition": log.newest_edition(),
-        "removed": [_coordinates(log.removed(each)) for each in range(1, (log.version or 0) + 1)],
+        "columns": data.columns,
+        "settings": data.settings,
+        "counts": data.row_counts(),
+        "stored": data.stored_rows(),
+        "logged": data.log.logged_batches(),
+        "edition": data.log.newest_edition(),
+        "removed": [_coordinates(data.removed(each)) for each in range(1, (data.version or 0) + 1)],
         "sizes": sizes and replace(sizes, size=0),
     }
 

@@ -16,6 +16,7 @@ from sluice.operations.reset.standing import read_standing
 from sluice.operations.reset.targets import to_earliest
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.protocol.plan.write_plan import next_plan
+from sluice.tables.offsets_appends import append_plan, append_reset
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic, landed
 from tests.worlds.processes import PLANNING_ALONE, killed_at, until
@@ -104,7 +105,7 @@ def test_a_batch_that_lands_during_a_reset_is_counted(trips: Installed) -> None:
 def land_as_before(trips: Installed, lane: LaneState) -> None:
     resources = trips.open().resources
     new = next_plan(resources, lane, resources.kafka.state(resources.spec))
-    resources.offsets.snapshot().append_plan(new, Origin("run", "pytest", datetime.now(UTC)))
+    append_plan(resources.offsets.snapshot(), new, Origin("run", "pytest", datetime.now(UTC)))
     trips.ingest(BatchReference(lane.sequence, range(3, 4)))
 
 
@@ -168,7 +169,7 @@ def test_the_intention_that_was_written_last_is_the_one_that_counts(trips: Insta
     now = datetime.now(UTC)
     for forward, at in ((1, now), (2, now), (3, now - timedelta(hours=1))):
         each = replace(intended, closed_at={"forward": forward, "backfill": 0})
-        resources.offsets.snapshot().append_reset(each, Origin("run", "pytest", at))
+        append_reset(resources.offsets.snapshot(), each, Origin("run", "pytest", at))
         newest = resources.offsets.snapshot().resets().newest
         assert newest is not None
         assert newest.closed_at["forward"] == forward

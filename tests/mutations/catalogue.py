@@ -32,8 +32,8 @@ SEEN_BY_ORACLE = (
     ),
     _mutation(
         "plans without compare-and-set",
-        "tables/offsets_snapshot.py",
-        "if self._newest(app_id) != expected:",
+        "tables/offsets_appends.py",
+        "if to.newest(app_id) != expected:",
         "if False:",
         "two planners",
         3,
@@ -198,7 +198,7 @@ SEEN_BY_ORACLE = (
     ),
     _mutation(
         "counts nothing once the commit's files are gone",
-        "tables/delta_log.py",
+        "tables/delta_snapshot.py",
         "commit.version))\n        except UNREADABLE as",
         "commit.version))\n        except TableRefused as",
         "files vacuumed before the receipt",

@@ -89,7 +89,7 @@ SEEN_BY_TESTS = (
     SeenByTest(
         "believes a mark though another commit is at its version",
         "sluice/progress/judged.py",
-        "if table.digest(mark.version, _known(state)) == mark.digest else -1",
+        "if table.log.digest(version, _known(state)) == digest else -1",
         "",
         "tests/simulation/test_judged_marks.py::"
         "test_a_copy_that_has_grown_past_the_mark_is_judged_anew",

@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from sluice.tables.delta_log import DeltaLog, DeltaSnapshot
+from sluice.tables.delta_log import DeltaLog
+from sluice.tables.delta_snapshot import DeltaSnapshot
 from sluice.tables.fence import FENCE
 
 OTHERS = {"commitInfo": {"timestamp": 0, "operation": "OPTIMIZE", "operationParameters": {}}}

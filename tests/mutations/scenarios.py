@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from deltalake import DeltaTable
 from sluice.errors import TableRefused
+from sluice.tables.offsets_appends import append_plan
 
 from local.embedded.broker import Broker
 from local.embedded.topics import create_topic
@@ -115,7 +116,7 @@ def two_planners(trips: Installed) -> Expectations:
     snapshot = resources.offsets.snapshot_to_write()
     for _ in range(2):
         with contextlib.suppress(CommitConflict):
-            snapshot.append_plan(new, Origin("run", "test", datetime.now(UTC)))
+            append_plan(snapshot, new, Origin("run", "test", datetime.now(UTC)))
             snapshot = resources.offsets.snapshot()
     return {"settled": False, "caught_up": False}
 

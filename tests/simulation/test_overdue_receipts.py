@@ -63,7 +63,7 @@ def test_a_run_that_has_landed_many_batches_is_not_late_while_it_lands_more(hand
     assert found is not None
     assert (found.batches, str(found.batch)) == (4, "forward-1-1")
     newest = read_unchecked(hand.world.pipeline().resources).due[-1]
-    assert found.since == hand.world.pipeline().resources.data.snapshot().committed_at(newest)
+    assert found.since == hand.world.pipeline().resources.data.snapshot().log.committed_at(newest)
 
 
 def test_a_batch_that_is_read_again_is_due_as_well(hand: Hand) -> None:

@@ -71,6 +71,6 @@ def _beside_its_table(
     changes = (
         *told_of_table(read, data),
         *changes_of_table(read, data.columns, data.settings),
-        *changed_reading(read, data.newest_edition()),
+        *changed_reading(read, data.log.newest_edition()),
     )
     return CheckedFile(path, spec.pipeline, lines, changes)

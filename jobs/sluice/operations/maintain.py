@@ -97,7 +97,7 @@ def removable_rows(
     still keeps the files.
     """
     data = resources.data.snapshot()
-    commits = data.commits()
+    commits = data.log.commits()
     landed = {e for each in commits for e in zip(each.writers, each.numbers, strict=True)}
     restored = max((each.version for each in commits if each.restored is not None), default=0)
     ended: list[tuple[QuarantinedRecord, int]] = []

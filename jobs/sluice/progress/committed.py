@@ -141,7 +141,7 @@ def _versions(
         receipts = state.snapshot.receipts_of(sequence, number, number)
         (batch,) = state.snapshot.batches(sequence, number, last=number)
         told[sequence, number] = (
-            receipts[0].data_version if receipts else state.data.landed_in(batch)
+            receipts[0].data_version if receipts else state.data.log.landed_in(batch)
         )
     latest: dict[BatchSequence, int] = {}
     found: dict[NumberedBatch, int] = {}

@@ -22,8 +22,7 @@ from sluice.progress.lane_state import LaneState
 from sluice.progress.others_deletions import may_concern, removed_rows_of
 from sluice.progress.unaltered import require_no_foreign_commits
 from sluice.tables.changed_rows import changed_rows
-from sluice.tables.coordinates import StoredCoordinates, group_coordinates
-from sluice.tables.delta_log import COORDINATES, KEYS
+from sluice.tables.coordinates import COORDINATES, KEYS, StoredCoordinates, group_coordinates
 from sluice.tables.foreign_commits import TableCommit, in_effect, may_have_deleted, restores_of
 
 

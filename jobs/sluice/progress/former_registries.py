@@ -105,7 +105,7 @@ class _FirstReads:
         if edition := snapshot.read_with(sequence, number):
             return edition
         planned = snapshot.batches(sequence, number, last=number)
-        commit = self._lane.data.commit_of(planned[0]) if planned else None
+        commit = self._lane.data.log.commit_of(planned[0]) if planned else None
         return commit.spec if commit else None
 
 

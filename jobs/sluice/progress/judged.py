@@ -11,8 +11,10 @@ import logging
 from typing import TYPE_CHECKING
 
 from sluice.errors import CommitConflict, SluiceError
-from sluice.tables.delta_log import DeltaLog, DeltaSnapshot
-from sluice.tables.judged_marks import Mark
+from sluice.tables.delta_log import DeltaLog
+from sluice.tables.delta_snapshot import DeltaSnapshot
+from sluice.tables.judged_marks import Mark, mark_ids
+from sluice.tables.offsets_appends import append_marks
 
 if TYPE_CHECKING:
     from sluice.progress.lane_state import LaneState
@@ -31,10 +33,10 @@ def marked(state: LaneState, table: DeltaSnapshot) -> int:
     """
     if table.table_id is None:
         return -1
-    mark = state.snapshot.mark(table.table_id)
-    if mark is None or mark.version > (table.version or 0):
+    version, digest = map(state.snapshot.newest, mark_ids(state.pipeline, table.table_id))
+    if not version or version > (table.version or 0):
         return -1
-    return mark.version if table.digest(mark.version, _known(state)) == mark.digest else -1
+    return version if table.log.digest(version, _known(state)) == digest else -1
 
 
 def mark_judged(resources: PipelineResources, state: LaneState) -> None:
@@ -54,7 +56,7 @@ def mark_judged(resources: PipelineResources, state: LaneState) -> None:
     if not marks:
         return
     try:
-        state.snapshot.append_marks(marks)
+        append_marks(state.snapshot, marks)
     except CommitConflict:
         log.info("%s: not marked as judged: others have changed the offsets", state.pipeline)
     except SluiceError as problem:
@@ -65,7 +67,7 @@ def _mark(table: DeltaLog, judged: DeltaSnapshot, state: LaneState) -> list[Mark
     """The mark of a table at its judged version; none where it may be another table by now."""
     if judged.table_id is None or judged.version is None:
         return []
-    digest = judged.digest(judged.version, _known(state))
+    digest = judged.log.digest(judged.version, _known(state))
     if digest is None or not table.continues(judged):
         return []
     log.info("%s: judged up to version %d", judged.uri, judged.version)

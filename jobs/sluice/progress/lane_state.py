@@ -19,7 +19,7 @@ from sluice.progress.resources import PipelineResources
 from sluice.progress.sequence_end import SequenceEnd
 from sluice.progress.trust import KnownTable, LaneEnds, known_table
 from sluice.progress.unsettled import unsettled_before
-from sluice.tables.delta_log import DeltaSnapshot
+from sluice.tables.delta_snapshot import DeltaSnapshot
 from sluice.tables.fence import FENCE
 from sluice.tables.foreign_commits import TableCommit, judged_up_to, restores_of
 from sluice.tables.offsets_snapshot import OffsetsSnapshot
@@ -69,7 +69,7 @@ class LaneState:
     @cached_property
     def as_committed(self) -> bool:
         """Whether the data table is the known one, and nobody has ever restored it."""
-        return self.trusted and not restores_of(self.data.commits())
+        return self.trusted and not restores_of(self.data.log.commits())
 
     @property
     def unfenced(self) -> list[BatchSequence]:
@@ -153,7 +153,7 @@ class LaneState:
 
     def commits(self, above: int = -1) -> list[TableCommit]:
         """Every commit of the data table above a version that its log still holds."""
-        return judged_up_to(self.data.commits(above), self.checked)
+        return judged_up_to(self.data.log.commits(above), self.checked)
 
     def committed_of(self, sequence: BatchSequence) -> int:
         """The last committed batch of any sequence; for a closed one, where it was closed."""
@@ -183,7 +183,7 @@ def require_trusted(state: LaneState) -> None:
         state.known.require(state.data)
     except TableRefused:
         # A foreign commit explains more, if the table's log still holds it.
-        state.data.require_no_foreign_commits(state.pipeline)
+        state.data.log.require_no_foreign_commits(state.pipeline)
         raise
     known_quarantine(state).require(state.quarantine)
 
@@ -204,7 +204,7 @@ def read_untrusted(resources: PipelineResources, lane: Lane = "forward") -> Lane
         if all(quarantine.last_closed(e) <= n <= snapshot.planned(e) for e, n in landed.items()):
             break
     state = lane_state(resources.spec.pipeline, snapshot, data, lane, quarantine)
-    data.require_known_format(state.checked)
+    data.log.require_known_format(state.checked)
     return state
 
 

@@ -57,7 +57,7 @@ def _overdue(lane: LaneState) -> Overdue | None:
     runs = {each.run_id for each in planned.values()}
     told = due[0] if len(runs) > _RUNS_EXPLAINED else due[-1]
     # The log holds 30 days of commits.
-    since = lane.data.committed_at(told) or min(each.at for each in planned.values())
+    since = lane.data.log.committed_at(told) or min(each.at for each in planned.values())
     return Overdue(due[0], len(due), since)
 
 

@@ -28,8 +28,7 @@ from sluice.progress.resources import PipelineResources
 from sluice.progress.rows_alone import with_reads_of_rows_alone
 from sluice.progress.sequence_end import SequenceEnd
 from sluice.progress.set_aside import others_in
-from sluice.tables.coordinates import group_coordinates
-from sluice.tables.delta_log import COORDINATES
+from sluice.tables.coordinates import COORDINATES, group_coordinates
 from sluice.tables.stamped_rows import moments
 
 _COLUMNS = [*COORDINATES.names, "_topic", "error", "quarantined_at"]

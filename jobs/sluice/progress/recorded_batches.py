@@ -46,7 +46,7 @@ def recorded_batches(state: LaneState, claimed: Ends) -> list[RecordedBatch]:
     `claimed` is how far each sequence counts. In a trusted table those that landed below everything
     that a RESTORE went back to are left out.
     """
-    commits = state.data.commits()
+    commits = state.data.log.commits()
     restores = restores_of(commits)
     log = _TableLog(_landed(commits), restores, state.data.version or 0, _last_lost(state, commits))
     above = min((to for _, to in restores), default=-1) if state.trusted else -1
@@ -128,7 +128,7 @@ def _brought_in(state: LaneState) -> int:
     resets = state.resets.by_generation.values()
     ours = [e.data_version for e in resets if e.data_table_id == state.data.table_id]
     found = min(ours, default=0) if state.trusted else 0
-    commits = {each.version: each for each in state.data.commits()}
+    commits = {each.version: each for each in state.data.log.commits()}
     while found in commits and changes_no_rows(commits[found]):
         found -= 1
     return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sluice.offsets.batches import Batch, BatchSequence
 from sluice.progress.resources import PipelineResources
 from sluice.progress.ways_back import require_table
-from sluice.tables.delta_log import DeltaSnapshot
+from sluice.tables.delta_snapshot import DeltaSnapshot
 from sluice.tables.fence import FENCE
 
 

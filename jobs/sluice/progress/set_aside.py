@@ -16,8 +16,7 @@ from sluice.offsets.notation import parse_batch
 from sluice.offsets.quarantine_tickets import SetAside
 from sluice.offsets.range_columns import OffsetScope
 from sluice.progress.lane_state import LaneState
-from sluice.tables.coordinates import StoredCoordinates, group_coordinates
-from sluice.tables.delta_log import COORDINATES
+from sluice.tables.coordinates import COORDINATES, StoredCoordinates, group_coordinates
 from sluice.tables.quarantine_table import AT, Attempts, QuarantineSnapshot
 
 
@@ -80,7 +79,7 @@ def mixed_with_others(lane: LaneState, more: Attempts) -> Collection[str]:
 
 def _logged(lane: LaneState) -> Mapping[str, SetAside | None]:
     """What each batch has aside, by its commit; the newest commit of a name counts."""
-    return {each.name: each.aside for each in reversed(lane.data.batches_in_effect())}
+    return {each.name: each.aside for each in reversed(lane.data.log.batches_in_effect())}
 
 
 def _counted(lane: LaneState, name: str) -> int | None:
@@ -126,7 +125,7 @@ def _gone(lane: LaneState, name: str, attempts: Collection[datetime]) -> set[dat
     if number <= lane.snapshot.settled(sequence):
         return set()
     for batch in lane.snapshot.batches(sequence, number, last=number):
-        commit = lane.data.commit_of(batch)
+        commit = lane.data.log.commit_of(batch)
         if commit is not None and commit.aside is not None:
             return {*attempts} - {commit.aside.at}
     return set()

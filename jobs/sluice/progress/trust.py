@@ -23,7 +23,7 @@ from sluice.progress.ways_back import (
     other_table,
 )
 from sluice.tables.batch_commits import ANOTHER, OTHER_OFFSETS
-from sluice.tables.delta_log import DeltaSnapshot
+from sluice.tables.delta_snapshot import DeltaSnapshot
 from sluice.tables.fence import FENCE
 
 
@@ -118,9 +118,9 @@ class KnownTable:
 
         Only before the first receipt: from then on every look knows the table by its Delta id.
         """
-        if found.last_lost >= 0:
+        if found.log.last_lost >= 0:
             return
-        there = {each.name for each in found.logged_batches()}
+        there = {each.name for each in found.log.logged_batches()}
         for lane in self.lanes:
             last = min(found.committed(lane.sequence), lane.planned)
             names = [lane.sequence.batch(number) for number in range(1, last + 1)]
@@ -161,7 +161,7 @@ def _another_commit(
     version, last = receipt.data_version, found.committed(lane.sequence)
     if receipt.batch.data_table_id not in (None, found.table_id) or last == FENCE:
         return
-    instead = found.instead_of(receipt.batch, version)
+    instead = found.log.instead_of(receipt.batch, version)
     if instead == OTHER_OFFSETS:
         yield advice(
             f"expected {receipt.batch} of the offsets that its receipt names, found {instead}: the"
@@ -172,7 +172,7 @@ def _another_commit(
         return
     if instead:
         missing = f"{receipt.batch} in version {version}, as its receipt says"
-    elif last > lane.settled + 1 and found.lacks(lane.sequence, last - 1, version):
+    elif last > lane.settled + 1 and found.log.lacks(lane.sequence, last - 1, version):
         missing = f"{lane.sequence.batch(last - 1)} before {lane.sequence.batch(last)}"
     else:
         return

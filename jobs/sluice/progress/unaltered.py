@@ -89,7 +89,7 @@ def _removes(pipeline: str) -> Advice:
 
 
 def _is_restored(state: LaneState) -> bool:
-    return bool(restores_of(state.data.commits(marked(state, state.data))))
+    return bool(restores_of(state.data.log.commits(marked(state, state.data))))
 
 
 def require_no_foreign_commits(state: LaneState) -> list[TableCommit]:
@@ -97,7 +97,7 @@ def require_no_foreign_commits(state: LaneState) -> list[TableCommit]:
 
     Every commit is checked once, and again where a RESTORE has brought it back.
     """
-    return state.data.require_no_foreign_commits(state.pipeline, state.checked)
+    return state.data.log.require_no_foreign_commits(state.pipeline, state.checked)
 
 
 def _passed_over(lane: LaneState) -> list[LackingRows]:

@@ -40,7 +40,8 @@ def _why(lane: LaneState, unreadable: Sequence[TableCommit]) -> str:
     if unreadable:
         named = ", ".join(f"version {each.version} a {each.operation}" for each in unreadable)
         return f"files that others removed from the data table are gone ({named})"
-    return f"the data table's log, which begins at version {lane.data.last_lost + 1}, does not tell"
+    first = lane.data.log.last_lost + 1
+    return f"the data table's log, which begins at version {first}, does not tell"
 
 
 def _untold(
@@ -51,7 +52,7 @@ def _untold(
     for each in again:
         asked.setdefault(each.place, []).append(each.offsets)
     committed = committed_ranges(lane, OffsetScope.of_ranges(asked))
-    told = Told(lane.data.last_lost, max((each.version for each in unreadable), default=-1))
+    told = Told(lane.data.log.last_lost, max((each.version for each in unreadable), default=-1))
     losses = losses_that_count(lane)
     found: list[OffsetRange] = []
     for place, ranges in asked.items():

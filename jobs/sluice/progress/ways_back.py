@@ -6,7 +6,7 @@ from sluice.errors import TableRefused
 from sluice.moves import Advice, Move, advice
 from sluice.offsets.batches import BatchSequence
 from sluice.offsets.quarantine_tickets import FENCED, last_closed
-from sluice.tables.delta_log import DeltaSnapshot
+from sluice.tables.delta_snapshot import DeltaSnapshot
 
 PUT_BACK = "Bring the table back as it was"
 

@@ -12,6 +12,16 @@ from sluice.offsets.ranges import TopicIdPartition
 from sluice.offsets.row_offsets import NO_ROWS, Offsets, Rows
 from sluice.tables.chunks import encoded, numbers
 
+COORDINATES = pa.schema(
+    [
+        ("_topic_id", pa.string()),
+        ("_partition", pa.int32()),
+        ("_offset", pa.int64()),
+        ("_batch", pa.string()),
+    ]
+)
+KEYS = ["_topic_id", "_partition", "_offset"]
+
 
 @dataclass(frozen=True)
 class StoredCoordinates:

@@ -11,7 +11,6 @@ from typing import Any
 from deltalake import DeltaTable
 
 from sluice.offsets.batches import Batch, BatchSequence
-from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.spec_edition import SpecEdition
 from sluice.tables.batch_commits import (
@@ -38,7 +37,6 @@ from sluice.tables.foreign_commits import (
     restores_of,
 )
 from sluice.tables.judged_marks import digest_of
-from sluice.tables.scoped_rows import require_files_at
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +45,7 @@ _NEWEST_NAMED = 100
 
 
 class LogSnapshot:
-    """The log of a table up to one version; empty where there is no table yet.
+    """A table's log up to one version; empty where there is no table yet.
 
     `others` are commits of others that were read at earlier versions, and gets those read here.
     """
@@ -55,31 +53,11 @@ class LogSnapshot:
     def __init__(
         self, uri: str, table: DeltaTable | None, others: OthersCommits | None = None
     ) -> None:
-        self.uri = uri
+        self._uri = uri
         self._others = {} if others is None else others
         self._table = table
         self._known_above: int | None = None
-        # By app id: asked again and again, and the same at one version.
-        self._committed: dict[str, int] = {}
         self._digests: dict[tuple[int, str], int | None] = {}
-
-    @property
-    def version(self) -> int | None:
-        """The table's version; None while there is no table."""
-        return None if self._table is None else int(self._table.version())
-
-    @property
-    def table_id(self) -> str | None:
-        """The table's Delta id: the same after OPTIMIZE and RESTORE, another one for a new table.
-
-        None while there is no table.
-        """
-        return None if self._table is None else str(self._table.metadata().id)
-
-    def require_files_at(self, scope: OffsetScope) -> None:
-        """Raises TableRefused where a file is gone that may have rows at these offsets."""
-        if self._table is not None:
-            require_files_at(self._table, scope)
 
     def require_known_format(self, since: int = -1) -> None:
         """Raises NewerFormat where a commit above a version is a newer Sluice's."""
@@ -105,7 +83,7 @@ class LogSnapshot:
         commits = commits_after(self._table, since, self._others)
         again = brought_back(self.commits(), since) if restores_of(commits) else []
         properties = self._table.metadata().configuration
-        require_no_foreign_commits(self.uri, pipeline, [*again, *commits], properties)
+        require_no_foreign_commits(self._uri, pipeline, [*again, *commits], properties)
         return commits
 
     def commits(self, above: int = -1) -> list[TableCommit]:
@@ -128,7 +106,8 @@ class LogSnapshot:
 
     def batches_in_effect(self) -> list[LoggedBatch]:
         """Those of them that no RESTORE has undone."""
-        restores, newest = restores_of(self.commits()), self.version or 0
+        restores = restores_of(self.commits())
+        newest = self._table.version() if self._table else 0
         return [e for e in self.logged_batches() if in_effect(e.version, newest, restores)]
 
     def newest_edition(self) -> tuple[str, SpecEdition] | None:
@@ -175,7 +154,7 @@ class LogSnapshot:
     def mark_doubtful(self, batch: Batch, topic_ids: Collection[str], now: datetime) -> None:
         """Have the table say so itself, if it can. Raises CommitConflict or CommitFailed."""
         if self._table is None or not mark_topics(self._table, batch, topic_ids, now):
-            log.warning("%s: it cannot say that %s is in doubt", self.uri, batch)
+            log.warning("%s: it cannot say that %s is in doubt", self._uri, batch)
 
     def committed_at(self, batch: Batch) -> datetime | None:
         """When a batch was committed, by the writer's clock; None when the log has lost it."""

@@ -1,49 +1,43 @@
-"""One version of an offsets table: what it says, and appends that are based on it.
-
-Both kinds of rows are appended by compare-and-set: the commit carries a Delta transaction id whose
-version is the newest batch's number, and delta-rs refuses it when another commit with the same id
-landed after the snapshot it was based on.
-"""
+"""The offsets table at one version: few rows as values, very many as columns."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from datetime import timedelta
+from collections.abc import Mapping
 from typing import Any
 
-import pyarrow as pa
-from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+from deltalake import DeltaTable
 
 from sluice.clock import SYSTEM_CLOCK, Clock
-from sluice.errors import CommitConflict
-from sluice.failpoints import reach
 from sluice.offsets.batches import Batch, BatchSequence
+from sluice.offsets.damage import rows_removed
 from sluice.offsets.doubts import Doubt
+from sluice.offsets.history import LaneHistory
 from sluice.offsets.losses import Loss
 from sluice.offsets.origin import Origin
-from sluice.offsets.plan import Plan
-from sluice.offsets.quarantined import Drop
 from sluice.offsets.receipts import Receipt
-from sluice.offsets.resets import Reset
-from sluice.tables.empty_commit import commit_only_ids
-from sluice.tables.judged_marks import Mark, mark_ids
-from sluice.tables.offsets_files import RowsByPath
-from sluice.tables.offsets_reading import OffsetsReading
+from sluice.offsets.resets import Resets
+from sluice.offsets.spec_edition import SpecEdition
+from sluice.tables.data_files import Condition, require_files
+from sluice.tables.offsets_columns import OffsetsColumns
+from sluice.tables.offsets_files import OffsetsFiles, RowsByPath
 from sluice.tables.offsets_rows import (
-    doubt_rows,
-    drop_rows,
-    loss_row,
-    plan_rows,
-    receipt_rows,
+    read_batches,
+    read_doubt,
+    read_edition,
+    read_losses,
+    read_receipts,
 )
-from sluice.tables.offsets_schema import SCHEMA
-from sluice.tables.refusals import committing
-from sluice.tables.reset_rows import reset_rows
+from sluice.tables.offsets_schema import BEGUN_ANEW, FORMAT_VERSION
+from sluice.tables.refusals import newer_format, reading_offsets
+from sluice.tables.reset_rows import DONE, INTENDED, read_resets
 
 
-class OffsetsSnapshot(OffsetsReading):
-    """The offsets table at one version: decisions are based on it and committed against it."""
+class OffsetsSnapshot:
+    """What the offsets table says at one version: decisions are based on it.
+
+    The same rows are read once. `known` are rows that were read at other versions, and gets those
+    that are read here.
+    """
 
     def __init__(
         self,
@@ -52,124 +46,203 @@ class OffsetsSnapshot(OffsetsReading):
         known: RowsByPath | None = None,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
-        super().__init__(pipeline, table, known)
-        self._clock = clock
+        self.pipeline = pipeline
+        self.table = table
+        self.clock = clock
+        self._known = {} if known is None else known
+        self._found: OffsetsFiles | None = None
+        self._answers: dict[str, list[dict[str, Any]]] = {}
+        self._numbers: dict[str, int] = {}
 
-    def append_reset(self, reset: Reset, origin: Origin, losses: Sequence[Loss] = ()) -> None:
-        """Record a reset as intended, or as done, with what it leaves behind.
+    @property
+    def exists(self) -> bool:
+        """Whether there is a table."""
+        return self.table is not None
 
-        Raises CommitConflict or CommitFailed.
+    @property
+    def table_id(self) -> str | None:
+        """The table's Delta id; None while there is none."""
+        return None if self.table is None else str(self.table.metadata().id)
 
-        Their times order them: each is later than all before it, whatever its writer's clock says
-        and however long ago its command began.
+    @property
+    def blank(self) -> bool:
+        """Whether it tells of no plan and no reset; so does a table that is not there."""
+        first = BatchSequence(self.pipeline, "forward", 1)
+        return not self.planned(first) and not self.newest(self.resets_app_id)
+
+    def require_known_format(self) -> None:
+        """Raises NewerFormat where any row, of whatever event, is of a newer Sluice.
+
+        Statistics skip the files of all others. Every write to any table is planned here first:
+        so the older Sluice stops before it reads what a newer one has written.
         """
-        before = self._newest(self._resets_app_id)
-        rows = reset_rows(reset, self._after_all_resets(origin), losses)
-        self._append(rows, self._resets_app_id, before, before + 1)
+        for row in self._read([("format_version", ">", FORMAT_VERSION)])[:1]:
+            assert self.table is not None
+            uri = self.table.table_uri.rstrip("/")
+            where = f"{uri}: {row['event']} {row['batch'] or ''}".rstrip()
+            raise newer_format(where, "format_version", FORMAT_VERSION, row["format_version"])
 
-    def append_plan(self, plan: Plan, origin: Origin) -> None:
-        """Make new batches durable, all in one commit. Raises CommitConflict or CommitFailed."""
-        first, last = plan.batches[0], plan.batches[-1]
-        rows = plan_rows(plan, origin)
-        self._append(rows, first.sequence.app_id, first.number - 1, last.number)
+    def require_whole(self) -> None:
+        """Raises OffsetsDamaged unless every file is there that the table's log names."""
+        if self.table is None:
+            return
+        with reading_offsets(self.table.table_uri, self.pipeline):
+            require_files(self.table)
 
-    def append_receipt(self, receipt: Receipt, origin: Origin) -> None:
-        """Write a batch's receipt, once. Raises CommitConflict or CommitFailed."""
-        batch = receipt.batch
-        rows = receipt_rows(receipt, origin)
-        self._append(rows, batch.sequence.receipts_app_id, batch.number - 1, batch.number)
+    @property
+    def begun_anew(self) -> bool:
+        """Whether somebody has decided that the pipeline begins once more."""
+        return self.table is not None and BEGUN_ANEW in self.table.metadata().configuration
 
-    def append_recovery(
-        self,
-        batches: Sequence[Batch],
-        receipts: Sequence[Receipt],
-        losses: Iterable[tuple[BatchSequence, str, Loss]],
-        opening: Reset,
-        origin: Origin,
-    ) -> None:
-        """Record lost plans, receipts and losses, and the reset after them, all in one commit.
+    def history(self, sequence: BatchSequence, resets: Resets) -> LaneHistory:
+        """The part of a lane of one generation that the next decision needs."""
+        planned = self.planned(sequence)
+        settled = self.settled(sequence)
+        return LaneHistory(
+            sequence=sequence,
+            planned=planned,
+            settled=settled,
+            batches=self.batches(sequence, first=max(settled, 1), last=planned),
+            opening=resets.by_generation.get(sequence.generation),
+        )
 
-        A loss comes with its sequence and cluster id. Raises CommitConflict or CommitFailed.
+    def planned(self, sequence: BatchSequence) -> int:
+        """The number of the last planned batch of a sequence, 0 when there is none."""
+        return self.newest(sequence.app_id)
+
+    def settled(self, sequence: BatchSequence) -> int:
+        """The number of a sequence's last batch with a receipt, 0 when there is none."""
+        return self.newest(sequence.receipts_app_id)
+
+    def resets(self) -> Resets:
+        """Every reset of the pipeline. Raises OffsetsDamaged where rows of one are gone."""
+        known = self.newest(self.resets_app_id)
+        if known == 0:
+            return Resets({})
+        rows = self.reset_rows()
+        # What is written together has one time, and no two of them have the same.
+        if (written := len({row["recorded_at"] for row in rows})) < known:
+            expected = f"{self.resets_app_id}: expected the rows of {known} commits"
+            raise rows_removed(self.pipeline, f"{expected}, found those of {written}")
+        return read_resets(self.pipeline, rows)
+
+    def batches(self, sequence: BatchSequence, first: int = 1, *, last: int) -> tuple[Batch, ...]:
+        """The planned batches of a sequence, from one number to another."""
+        return read_batches(sequence, self.rows(sequence, ["planned"], first, last))
+
+    def planned_by(self, sequence: BatchSequence, first: int, last: int) -> Mapping[int, Origin]:
+        """Who planned the batches of a sequence, from one number to another, by number."""
+        rows = self.rows(sequence, ["planned"], first, last)
+        return {row["batch_id"]: Origin.of(row) for row in rows}
+
+    def planned_with(self, sequence: BatchSequence, number: int) -> SpecEdition | None:
+        """The spec's edition that a batch was planned with; None where it is not recorded."""
+        return read_edition(self.rows(sequence, ["planned"], number, number))
+
+    def read_with(self, sequence: BatchSequence, number: int) -> SpecEdition | None:
+        """The spec's edition that a batch was read with, by its receipt; None as above."""
+        return read_edition(self.rows(sequence, ["committed"], number, number))
+
+    def receipts(self, sequence: BatchSequence, newest: int) -> list[Receipt]:
+        """The newest receipts of a sequence, oldest first."""
+        settled = self.settled(sequence)
+        return self.receipts_of(sequence, max(1, settled - newest + 1), settled)
+
+    def newest_receipt(self, sequence: BatchSequence) -> list[Receipt]:
+        """A sequence's newest receipt, if there is one. Raises OffsetsDamaged where it is gone.
+
+        Of batches before the first plan that is known, a recovery has found no more than rows.
         """
-        before = self._newest(self._resets_app_id)
-        numbers = {self._resets_app_id: before + 1}
-        for first in {each.sequence: each for each in reversed(batches)}.values():
-            if (unlisted := self.settled_before(first)) > self.settled(first.sequence):
-                numbers[first.sequence.receipts_app_id] = unlisted
-        numbers |= {each.sequence.app_id: each.number for each in batches}
-        for each in (receipt.batch for receipt in receipts):
-            settled = numbers.get(each.sequence.receipts_app_id, self.settled(each.sequence))
-            assert each.number == settled + 1, f"{each}: the last one settled is {settled}"
-            numbers[each.sequence.receipts_app_id] = each.number
-        rows = [
-            *(plan_rows(Plan(tuple(batches)), origin) if batches else ()),
-            *(row for each in receipts for row in receipt_rows(each, origin)),
-            *(loss_row(*each) | origin.columns() for each in losses),
-            *reset_rows(opening, self._after_all_resets(origin)),
-        ]
-        self._commit(rows, numbers)
-
-    def append_losses(
-        self, losses: Iterable[tuple[BatchSequence, str, Loss]], origin: Origin
-    ) -> None:
-        """Record what is lost with a data table. Raises CommitConflict or CommitFailed."""
-        self._commit([loss_row(*each) | origin.columns() for each in losses], {})
-
-    def append_drop(self, drop: Drop, origin: Origin) -> None:
-        """Record a drop from quarantine. Raises CommitConflict or CommitFailed."""
-        app_id = f"sluice:{self._pipeline}:drops"
-        before = self._newest(app_id)
-        self._append(drop_rows(drop, origin), app_id, before, before + 1)
-
-    def append_doubt(self, doubt: Doubt, origin: Origin) -> None:
-        """Record a doubt about a committed batch. Raises CommitConflict or CommitFailed."""
-        before = self._newest(self._doubts_app_id)
-        self._append(doubt_rows(doubt, origin), self._doubts_app_id, before, before + 1)
-
-    def mark(self, table_id: str) -> Mark | None:
-        """How far others' commits to a table were judged; None where nobody has marked it."""
-        version, digest = map(self._newest, mark_ids(self._pipeline, table_id))
-        return Mark(table_id, version, digest) if version else None
-
-    def append_marks(self, marks: Sequence[Mark]) -> None:
-        """Mark tables as judged, in a commit without rows.
-
-        Raises CommitConflict where another process has marked one since, else as `append_plan`.
-        """
-        if self._table is None:
-            raise CommitConflict(self._pipeline)
-        numbers = {name: n for each in marks for name, n in each.numbers(self._pipeline).items()}
-        ids = self._ids(numbers)
-        reach("offsets to commit")
-        commit_only_ids(self._table, ids, self._clock.now())
-        reach("offsets committed")
-
-    def _after_all_resets(self, origin: Origin) -> Origin:
-        times = [row["recorded_at"] for row in self._reset_rows()]
-        now = max([origin.at, *(each + timedelta(microseconds=1) for each in times)])
-        return replace(origin, at=now)
-
-    def _append(
-        self, rows: Iterable[dict[str, Any]], app_id: str, expected: int, number: int
-    ) -> None:
-        if self._newest(app_id) != expected:
-            raise CommitConflict(app_id)
-        self._commit(rows, {app_id: number})
-
-    def _commit(self, rows: Iterable[dict[str, Any]], numbers: Mapping[str, int]) -> None:
-        if self._table is None:
-            raise CommitConflict(self._pipeline)
-        by = CommitProperties(app_transactions=self._ids(numbers))
-        table = pa.Table.from_pylist(list(rows), schema=SCHEMA)
-        reach("offsets to commit")
-        with committing(self._table):
-            write_deltalake(
-                self._table, table, mode="append", schema_mode="merge", commit_properties=by
+        settled = self.settled(sequence)
+        found = self.receipts(sequence, newest=1)
+        if settled and not found and self.batches(sequence, settled, last=settled):
+            expected = f"{sequence.receipts_app_id}: expected the receipt of"
+            raise rows_removed(
+                sequence.pipeline, f"{expected} {sequence.batch(settled)}, found none"
             )
-        reach("offsets committed")
+        return found
 
-    def _ids(self, numbers: Mapping[str, int]) -> list[Transaction]:
-        """The transaction ids of a commit; after it, all is read again."""
-        self.forget()
-        now = int(self._clock.now().timestamp() * 1000)
-        return [Transaction(*each, now) for each in numbers.items()]
+    def receipts_of(self, sequence: BatchSequence, first: int, last: int) -> list[Receipt]:
+        """The receipts of a sequence, from one batch number to another."""
+        return list(read_receipts(sequence, self.rows(sequence, ["committed"], first, last)))
+
+    def rows(
+        self, sequence: BatchSequence, events: list[str], first: int = 0, last: int | None = None
+    ) -> list[dict[str, Any]]:
+        """The sequence's rows of these events, limited to batches `first` to `last` where given.
+
+        File statistics skip the files of other batches.
+        """
+        if last is not None and last < first:
+            return []
+        wanted: list[Condition] = [
+            ("lane", "=", sequence.lane),
+            ("generation", "=", sequence.generation),
+            ("event", "in", events),
+        ]
+        if last is not None:
+            wanted += [("batch_id", ">=", first), ("batch_id", "<=", last)]
+        return self._read(wanted)
+
+    def doubt_about(self, batch: Batch) -> Doubt | None:
+        """The recorded doubt about a batch; None where there is none."""
+        if not self.newest(self.doubts_app_id):
+            return None
+        rows = self.rows(batch.sequence, ["doubt"], batch.number, batch.number)
+        return read_doubt(batch, rows)
+
+    def forget(self) -> None:
+        """Read again what is asked for from now on: a commit moves the table on."""
+        self._found = None
+        self._answers.clear()
+        self._numbers.clear()
+
+    @property
+    def columns(self) -> OffsetsColumns:
+        """The ranges of plans and receipts in columns: few or very many."""
+        return OffsetsColumns(self._files())
+
+    def losses(self) -> Mapping[BatchSequence, list[Loss]]:
+        """Every recorded loss, by the sequence that recorded it."""
+        found: dict[BatchSequence, list[dict[str, Any]]] = {}
+        for row in self._read([("event", "=", "loss")]):
+            sequence = BatchSequence(self.pipeline, row["lane"], row["generation"])
+            found.setdefault(sequence, []).append(row)
+        return {sequence: list(read_losses(rows)) for sequence, rows in sorted(found.items())}
+
+    @property
+    def resets_app_id(self) -> str:
+        """The transaction id of resets."""
+        return f"sluice:{self.pipeline}:resets"
+
+    @property
+    def doubts_app_id(self) -> str:
+        """The transaction id of doubts."""
+        return f"sluice:{self.pipeline}:doubts"
+
+    def reset_rows(self) -> list[dict[str, Any]]:
+        """The rows of all resets."""
+        return self._read([("event", "in", [INTENDED, DONE])])
+
+    def _read(self, wanted: list[Condition]) -> list[dict[str, Any]]:
+        """The rows that meet all conditions. Raises CommitUnknown or OffsetsDamaged."""
+        question = repr(wanted)
+        if question not in self._answers:
+            files = self._files()
+            self._answers[question] = files.rows(wanted) if files else []
+        return self._answers[question]
+
+    def _files(self) -> OffsetsFiles | None:
+        """The table's files; None while there is no table. Raises as `_read`."""
+        if self._found is None and self.table is not None:
+            self._found = OffsetsFiles(self.pipeline, self.table, self._known)
+        return self._found
+
+    def newest(self, app_id: str) -> int:
+        """The version of a transaction id; 0 where it has none."""
+        if self.table is None:
+            return 0
+        if app_id not in self._numbers:
+            with reading_offsets(self.table.table_uri, self.pipeline):
+                self._numbers[app_id] = self.table.transaction_version(app_id) or 0
+        return self._numbers[app_id]

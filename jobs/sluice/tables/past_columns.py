@@ -13,7 +13,7 @@ from deltalake.exceptions import DeltaError
 from sluice.columns.columns import Column
 from sluice.columns.type_changes import new_columns
 from sluice.tables.commits import commit_infos
-from sluice.tables.delta_log import DeltaSnapshot
+from sluice.tables.delta_snapshot import DeltaSnapshot
 from sluice.tables.stored_columns import stored_columns
 from sluice.tables.table_files import answered, open_table
 
@@ -42,7 +42,8 @@ def lost_columns(data: DeltaSnapshot, declared: Iterable[Column]) -> list[LostCo
     """
     wanted = tuple(declared)
     lacking = new_columns(data.columns, wanted)
-    landed = next((each.version for each in data.batches_in_effect()), None) if lacking else None
+    standing = data.log.batches_in_effect() if lacking else []
+    landed = next((each.version for each in standing), None)
     before = None if landed is None else _columns_at(data.uri, landed)
     if landed is None or before is None:
         return []

@@ -19,9 +19,10 @@ from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.resets import LANES
 from sluice.tables.batch_commits import attempt_of
 from sluice.tables.commits import OthersCommits, commit_infos, commits_back
-from sluice.tables.coordinates import StoredCoordinates, group_coordinates
+from sluice.tables.coordinates import COORDINATES, StoredCoordinates, group_coordinates
 from sluice.tables.data_files import Condition
-from sluice.tables.delta_log import COORDINATES, DeltaLog, DeltaSnapshot
+from sluice.tables.delta_log import DeltaLog
+from sluice.tables.delta_snapshot import DeltaSnapshot
 from sluice.tables.empty_commit import commit_only_ids
 from sluice.tables.features import unwritable_features
 from sluice.tables.foreign_commits import TableCommit, takes_no_rows

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from deltalake import DeltaTable
 
 from sluice.offsets.offset_runs import OffsetRuns
 from sluice.offsets.range_columns import OffsetScope
@@ -19,8 +20,6 @@ from sluice.offsets.ranges import TopicIdPartition, TopicPartition
 from sluice.offsets.row_offsets import Mask, Offsets
 from sluice.tables.chunks import encoded, numbers
 from sluice.tables.data_files import Condition, read_chunks
-from sluice.tables.log_snapshot import LogSnapshot
-from sluice.tables.refusals import reading
 from sluice.tables.scoped_rows import chunks_at
 
 _COLUMNS = ("_topic", "_topic_id", "_partition", "_offset", "_timestamp")
@@ -67,27 +66,16 @@ class TimeWindow:
         return [("_timestamp", ">=", _within(start)), ("_timestamp", "<", _within(end))]
 
 
-class TimedSnapshot(LogSnapshot):
-    """A table at one version, asked by the times of its rows.
+def rows_inside(table: DeltaTable, window: TimeWindow) -> RunsByPlace:
+    """The offsets of the rows in the window; files outside it are not read."""
+    chunks = read_chunks(table, _COLUMNS, window.conditions)
+    return _runs(chunk.filter(pa.array(window.holds(chunk))) for chunk in chunks)
 
-    Raises TableRefused or CommitUnknown where they cannot be read.
-    """
 
-    def inside(self, window: TimeWindow) -> RunsByPlace:
-        """The offsets of the rows in the window; files outside it are not read."""
-        if self._table is None:
-            return {}
-        with reading(self.uri):
-            chunks = read_chunks(self._table, _COLUMNS, window.conditions)
-            return _runs(chunk.filter(pa.array(window.holds(chunk))) for chunk in chunks)
-
-    def outside(self, window: TimeWindow, scope: OffsetScope) -> RunsByPlace:
-        """The offsets, among those of the scope, of the rows outside the window."""
-        if self._table is None or not scope.places:
-            return {}
-        with reading(self.uri):
-            chunks = chunks_at(self._table, _COLUMNS, scope)
-            return _runs(chunk.filter(pa.array(~window.holds(chunk))) for chunk in chunks)
+def rows_outside(table: DeltaTable, window: TimeWindow, scope: OffsetScope) -> RunsByPlace:
+    """The offsets, among those of the scope, of the rows outside the window."""
+    chunks = chunks_at(table, _COLUMNS, scope) if scope.places else ()
+    return _runs(chunk.filter(pa.array(~window.holds(chunk))) for chunk in chunks)
 
 
 def together(several: Iterable[RunsByPlace]) -> RunsByPlace:

@@ -13,6 +13,7 @@ from sluice.offsets.quarantined import RecordFilter, RecordState
 from sluice.operations.quarantine.drop import decide_drop
 from sluice.operations.reset.targets import to_earliest
 from sluice.progress.quarantined_records import read_quarantined
+from sluice.tables.offsets_appends import append_drop
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.processes import killed_at
@@ -195,7 +196,7 @@ def test_a_drop_that_crossed_the_landing_is_counted_by_its_record(trips: Install
     chosen = [row for row in found.rows if row.batch == "forward-1-2"]
     history = found.lane.history
     decided = decide_drop(history.sequence, history.cluster_id, found.rows, chosen, cause)
-    found.lane.snapshot.append_drop(decided, Origin("run", "ana", datetime.now(UTC)))
+    append_drop(found.lane.snapshot, decided, Origin("run", "ana", datetime.now(UTC)))
     assert drop(trips, batch="forward-1-2") == 0, "it is decided; the rows go"
     trips.settle()
     found = [row for row in trips.offsets("committed") if row["batch"] == "forward-1-2"]

@@ -11,6 +11,7 @@ from sluice.offsets.origin import Origin
 from sluice.offsets.plan import Plan
 from sluice.offsets.receipts import receipt_without_gaps
 from sluice.offsets.resets import Resets
+from sluice.tables.offsets_appends import append_plan, append_receipt
 from sluice.tables.offsets_table import OffsetsTable
 
 from tests.unit.builders import batch, offsets, sequence
@@ -27,9 +28,9 @@ def plan_and_settle(table: OffsetsTable, first: int) -> None:
         batch(*(offsets(number - 1, number, partition) for partition in range(3)), number=number)
         for number in range(first, first + AT_ONCE)
     ]
-    table.snapshot_to_write().append_plan(Plan(tuple(planned)), NOW)
+    append_plan(table.snapshot_to_write(), Plan(tuple(planned)), NOW)
     for each in planned:
-        table.snapshot().append_receipt(receipt_without_gaps(each, data_version=each.number), NOW)
+        append_receipt(table.snapshot(), receipt_without_gaps(each, data_version=each.number), NOW)
     table.compact_now_and_then()
 
 

@@ -19,6 +19,7 @@ from sluice.progress.committed import losses_that_count
 from sluice.progress.lane_state import LaneState, lane_state
 from sluice.tables.delta_log import DeltaLog
 from sluice.tables.fence import FENCE
+from sluice.tables.offsets_appends import append_plan, append_reset
 from sluice.tables.offsets_table import OffsetsTable
 from sluice.tables.ownership import OWNER
 
@@ -35,7 +36,7 @@ def lane(folder: Path, committed: int, closed_at: int | None = None) -> LaneStat
     """Two batches are planned, of which some have landed; then, perhaps, came a reset."""
     table = OffsetsTable(str(folder / "t__offsets"), "flights", str(folder / "none"))
     losses = tuple(Loss(each, TOPIC_ID, RETENTION) for each in LOST)
-    table.snapshot_to_write().append_plan(Plan(READ, losses), ORIGIN)
+    append_plan(table.snapshot_to_write(), Plan(READ, losses), ORIGIN)
     data = DeltaTable.create(
         folder / "t",
         pa.schema([("id", pa.int64())]),
@@ -47,7 +48,7 @@ def lane(folder: Path, committed: int, closed_at: int | None = None) -> LaneStat
         cursor = (CursorMove(planned(offsets(20, 20)), 20),)
         ends = {"forward": closed_at, "backfill": 0}
         reset = Reset("flights", 2, ends, cursor, CLUSTER, data.version(), "a reason", done=True)
-        table.snapshot().append_reset(reset, ORIGIN)
+        append_reset(table.snapshot(), reset, ORIGIN)
         for each in reset.closes:
             commit(data, each, FENCE)
     return lane_state("flights", table.snapshot(), DeltaLog(str(folder / "t")).snapshot())

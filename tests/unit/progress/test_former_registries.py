@@ -18,6 +18,7 @@ from sluice.registry.schema_book import SchemaBook
 from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.tables.delta_log import DeltaLog
+from sluice.tables.offsets_appends import append_plan, append_receipt
 from sluice.tables.offsets_table import OffsetsTable
 
 from tests.unit.builders import CLUSTER, offsets, planned, sequence, spec
@@ -47,10 +48,10 @@ class Pipeline:
         """The next batch, settled."""
         number = self.table.snapshot().settled(of) + 1
         batch = Batch(of, number, "append", CLUSTER, (planned(offsets(start, end)),))
-        self.table.snapshot_to_write().append_plan(Plan((batch,)), ORIGIN)
+        append_plan(self.table.snapshot_to_write(), Plan((batch,)), ORIGIN)
         version = 10 * number + (of.lane == "backfill")
         receipt = replace(receipt_without_gaps(batch, version), spec=by and by.edition)
-        self.table.snapshot().append_receipt(receipt, ORIGIN)
+        append_receipt(self.table.snapshot(), receipt, ORIGIN)
 
     def reading(self, now: PipelineSpec, start: int, end: int) -> list[str]:
         """What is told of reading a range again."""

@@ -14,7 +14,8 @@ from sluice.errors import TableRefused
 from sluice.offsets.batches import BatchSequence
 from sluice.offsets.receipts import receipt_without_gaps
 from sluice.progress.trust import KnownTable, LaneEnds, known_table
-from sluice.tables.delta_log import DeltaLog, DeltaSnapshot
+from sluice.tables.delta_log import DeltaLog
+from sluice.tables.delta_snapshot import DeltaSnapshot
 from sluice.tables.fence import FENCE
 from sluice.tables.ownership import OWNER
 

@@ -15,8 +15,8 @@ from sluice.offsets.batches import Batch
 from sluice.offsets.ranges import TopicIdPartition
 from sluice.tables.batch_commits import batch_metadata
 from sluice.tables.commits import written_files
-from sluice.tables.coordinates import Landing
-from sluice.tables.delta_log import COORDINATES, DeltaLog
+from sluice.tables.coordinates import COORDINATES, Landing
+from sluice.tables.delta_log import DeltaLog
 from sluice.tables.rows import rows_where
 
 from tests.unit.builders import TOPIC_ID, batch, offsets
@@ -99,13 +99,13 @@ def test_a_commit_of_other_ranges_leaves_a_batch_in_doubt(table: Path) -> None:
 
 
 def test_only_whole_files_show_that_a_commit_has_landed(table: Path) -> None:
-    log = DeltaLog(str(table)).snapshot()
-    first, second = log.commit_of(FIRST), log.commit_of(SECOND)
-    assert (log.has_files_of(first), log.has_files_of(second)) == (True, True)
+    there = DeltaLog(str(table)).snapshot()
+    first, second = there.log.commit_of(FIRST), there.log.commit_of(SECOND)
+    assert (there.has_files_of(first), there.has_files_of(second)) == (True, True)
     ours, other = (written_files(DeltaTable(table), each.version) for each in (first, second))
     (table / ours[0].path).unlink()
     (table / other[0].path).write_bytes(b"")
-    assert (log.has_files_of(first), log.has_files_of(second)) == (False, False)
+    assert (there.has_files_of(first), there.has_files_of(second)) == (False, False)
 
 
 def test_a_commit_that_the_log_has_lost_leaves_a_batch_in_doubt(table: Path) -> None:

@@ -37,7 +37,7 @@ def test_a_snapshot_finds_the_commit_of_a_batch_where_it_landed(tmp_path: Path) 
     for _ in range(12):
         write_deltalake(table, NOTHING, mode="append")
     for snapshot in (aged, DeltaLog(str(table)).snapshot()):
-        found = [snapshot.commit_of(each) for each in (first, second)]
+        found = [snapshot.log.commit_of(each) for each in (first, second)]
         assert [each.version for each in found] == [1, 2]
         assert [each.attempt for each in found] == ["attempt 1", "attempt 2"]
 
@@ -51,8 +51,8 @@ def test_a_commit_that_the_log_has_lost_is_at_most_the_last_one_lost(tmp_path: P
     for version in (0, 1):
         (table / "_delta_log" / f"{version:020d}.json").unlink()
     snapshot = DeltaLog(str(table)).snapshot()
-    assert snapshot.commit_of(landed) is None
-    assert (snapshot.last_lost, snapshot.landed_in(landed)) == (1, 1)
+    assert snapshot.log.commit_of(landed) is None
+    assert (snapshot.log.last_lost, snapshot.log.landed_in(landed)) == (1, 1)
 
 
 def test_the_fingerprints_of_a_batch_are_found_where_its_receipt_says_or_anywhere(
@@ -71,9 +71,9 @@ def test_the_fingerprints_of_a_batch_are_found_where_its_receipt_says_or_anywher
     snapshot = DeltaLog(str(table)).snapshot()
     # None: not known; 1: right; others: it landed in another table, or a copy has grown anew.
     for version in (None, 0, 1, 2, 9):
-        assert snapshot.fingerprints(landed, version) == {offsets(0, 3).partition: "c0ffee"}
+        assert snapshot.log.fingerprints(landed, version) == {offsets(0, 3).partition: "c0ffee"}
     (table / "_delta_log" / f"{1:020d}.json").unlink()
-    assert snapshot.fingerprints(landed, 1) == {}
+    assert snapshot.log.fingerprints(landed, 1) == {}
 
 
 def placed(rows: int) -> pa.Table:

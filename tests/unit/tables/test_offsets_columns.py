@@ -13,6 +13,7 @@ from sluice.offsets.plan import Plan
 from sluice.offsets.range_columns import OffsetScope, RangeColumns
 from sluice.offsets.ranges import OffsetRange, TopicIdPartition
 from sluice.offsets.receipts import receipt_without_gaps
+from sluice.tables.offsets_appends import append_plan, append_receipt
 from sluice.tables.offsets_table import OffsetsSnapshot, OffsetsTable
 
 from tests.unit.builders import CLUSTER, TOPIC_ID, offsets, planned, sequence
@@ -36,11 +37,11 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> OffsetsSnapshot:
     table = OffsetsTable(str(folder / "t__offsets"), "flights", str(folder / "none"))
     for each in (FORWARD, BACKFILL, AGAIN):
         batches = tuple(batch(each, number) for number in range(1, 6))
-        table.snapshot_to_write().append_plan(Plan(batches), Origin("r", "a", NOON))
+        append_plan(table.snapshot_to_write(), Plan(batches), Origin("r", "a", NOON))
         for one in batches[:4]:
             origin = Origin("r", "a", NOON + timedelta(minutes=one.number))
             receipt = receipt_without_gaps(one, data_version=100 + one.number)
-            table.snapshot().append_receipt(receipt, origin)
+            append_receipt(table.snapshot(), receipt, origin)
     return table.snapshot()
 
 

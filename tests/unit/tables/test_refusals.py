@@ -27,6 +27,7 @@ from sluice.progress.retries import until_it_lands
 from sluice.settings import Settings
 from sluice.tables.delta_log import DeltaLog
 from sluice.tables.fence import FENCE
+from sluice.tables.offsets_appends import append_plan
 from sluice.tables.offsets_schema import SCHEMA
 from sluice.tables.offsets_table import OffsetsTable
 from sluice.tables.refusals import reading
@@ -48,7 +49,7 @@ def offsets_at(folder: Path) -> OffsetsTable:
 def offsets_table(tmp_path: Path) -> OffsetsTable:
     """An offsets table in `offsets` with one plan."""
     table = offsets_at(tmp_path)
-    table.snapshot_to_write().append_plan(PLAN, ORIGIN)
+    append_plan(table.snapshot_to_write(), PLAN, ORIGIN)
     return table
 
 
@@ -86,7 +87,7 @@ def test_a_feature_that_cannot_be_written_is_named_at_once(
     add_features(tmp_path / "offsets")
     following = Plan((batch(offsets(10, 20), number=2),), ())
     with pytest.raises(TableRefused, match=r"offsets.*domainMetadata, rowTracking.*DROP FEATURE"):
-        offsets_table.snapshot_to_write().append_plan(following, ORIGIN)
+        append_plan(offsets_table.snapshot_to_write(), following, ORIGIN)
 
 
 def test_a_commit_that_came_first_is_a_conflict(
@@ -94,9 +95,9 @@ def test_a_commit_that_came_first_is_a_conflict(
 ) -> None:
     behind = offsets_table.snapshot()
     following = Plan((batch(offsets(10, 20), number=2),), ())
-    offsets_table.snapshot().append_plan(following, ORIGIN)
+    append_plan(offsets_table.snapshot(), following, ORIGIN)
     with pytest.raises(CommitConflict):
-        behind.append_plan(following, ORIGIN)
+        append_plan(behind, following, ORIGIN)
 
 
 def test_a_store_that_refuses_is_a_failure_with_its_reason(
@@ -106,7 +107,7 @@ def test_a_store_that_refuses_is_a_failure_with_its_reason(
     snapshot = offsets_table.snapshot()
     (tmp_path / "offsets" / "_delta_log" / f"{2:020d}.json").mkdir()
     with pytest.raises(CommitFailed, match=r"offsets.*[Rr]un again"):
-        snapshot.append_plan(Plan((batch(offsets(10, 20), number=2),), ()), ORIGIN)
+        append_plan(snapshot, Plan((batch(offsets(10, 20), number=2),), ()), ORIGIN)
 
 
 def test_a_fence_starts_over_only_for_a_batch_or_a_fence(data: Path) -> None:
@@ -152,7 +153,7 @@ def test_a_feature_that_asks_something_of_every_commit_is_refused_by_name(data: 
 def test_compaction_is_refused_by_name_too(offsets_table: OffsetsTable, tmp_path: Path) -> None:
     for number in (2, 3):
         following = Plan((batch(offsets(10, 20), number=number),), ())
-        offsets_table.snapshot().append_plan(following, ORIGIN)
+        append_plan(offsets_table.snapshot(), following, ORIGIN)
     add_features(tmp_path / "offsets")
     with pytest.raises(TableRefused, match="domainMetadata, rowTracking"):
         offsets_table.maintain()

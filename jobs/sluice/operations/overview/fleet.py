@@ -185,7 +185,7 @@ def _waiting_since(lane: LaneState) -> datetime | None:
     """Since when batches wait and none has been committed: those of one plan land in turn."""
     first, last = lane.unfinished[0].number, lane.unfinished[-1].number
     planned = lane.snapshot.planned_by(lane.sequence, first, last)
-    landed = lane.data.committed_at(lane.last) if lane.last else None
+    landed = lane.data.log.committed_at(lane.last) if lane.last else None
     known = [min((each.at for each in planned.values()), default=None), landed]
     return max((each for each in known if each), default=None)
 

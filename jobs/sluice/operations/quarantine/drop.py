@@ -30,6 +30,7 @@ from sluice.progress.retries import until_it_lands
 from sluice.progress.unaltered import check_data_table
 from sluice.protocol.settle.lane_by_lane import settle_lanes
 from sluice.protocol.settle.write_receipts import write_receipts
+from sluice.tables.offsets_appends import append_drop
 
 _NOT_DECIDED = LossCause(LossKind.DROPPED, actor="")
 OpenUpkeep = Callable[[], AbstractContextManager[Upkeep]]
@@ -74,7 +75,7 @@ def _record_drop(
         decided = _decide(found, choice, cause)
         if not decided.losses:
             return decided
-        found.lane.snapshot.append_drop(decided, origin)
+        append_drop(found.lane.snapshot, decided, origin)
         reach("drop recorded")
         return decided
 

@@ -38,6 +38,7 @@ from sluice.progress.unaltered import check_rows_of_data
 from sluice.progress.untold_deletions import may_come_back
 from sluice.protocol.plan.lacking_in_kafka import lacking_in_kafka
 from sluice.protocol.plan.write_plan import write_plan
+from sluice.tables.offsets_appends import append_drop
 from sluice.tables.ownership import OWNER
 from sluice.tables.quarantine_creation import replace_quarantine
 from sluice.tables.quarantine_table import NO_QUARANTINE, Attempts
@@ -198,7 +199,7 @@ def _record(resources: PipelineResources, cause: LossCause, origin: Origin) -> N
         log.warning("%s of %s: recorded as lost", each.offsets, each.dropped_from)
     cluster = state.history.cluster_id
     decision = Drop(state.sequence, cluster, chosen=(), losses=losses, rows=())
-    state.snapshot.append_drop(decision, origin)
+    append_drop(state.snapshot, decision, origin)
     reach("drop recorded")
 
 

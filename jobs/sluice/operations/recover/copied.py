@@ -18,8 +18,7 @@ from sluice.offsets.resets import sequences_up_to
 from sluice.offsets.row_offsets import Mask
 from sluice.progress.held_batches import Ends
 from sluice.progress.lane_state import LaneState
-from sluice.tables.coordinates import group_coordinates
-from sluice.tables.delta_log import COORDINATES
+from sluice.tables.coordinates import COORDINATES, group_coordinates
 from sluice.tables.fence import FENCE
 from sluice.tables.stored_rows import StoredRows
 
@@ -74,8 +73,8 @@ def aside_beside_copy(state: LaneState, names: Ends, rows: StoredRows) -> Ends:
 
 def _landed_here(state: LaneState) -> Callable[[BatchSequence], bool]:
     """Whether batches of a sequence landed in this table, or may have: its log has lost some."""
-    named = {parse_batch(state.pipeline, each.name)[0] for each in state.data.logged_batches()}
-    elsewhere = {0} if state.data.last_lost >= 0 else {0, FENCE}
+    named = {parse_batch(state.pipeline, each.name)[0] for each in state.data.log.logged_batches()}
+    elsewhere = {0} if state.data.log.last_lost >= 0 else {0, FENCE}
     return lambda each: each in named or state.data.committed(each) not in elsewhere
 
 

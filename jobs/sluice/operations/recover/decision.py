@@ -32,6 +32,7 @@ from sluice.protocol.plan.log_identity import with_former_topics
 from sluice.protocol.plan.start import passed_over_by_start, start_now
 from sluice.protocol.settle.counting import AcceptGap
 from sluice.protocol.settle.write_receipts import count_batch
+from sluice.tables.offsets_appends import settled_before
 from sluice.tables.offsets_snapshot import OffsetsSnapshot
 from sluice.tables.storage import was_set_aside
 
@@ -131,7 +132,7 @@ def _recovery(
     resources: PipelineResources, found: FoundHistory, kafka: KafkaState, decided: tuple[str, str]
 ) -> Recovery:
     actor, reason = decided
-    logged = (each.ranges for each in found.state.data.logged_batches())
+    logged = (each.ranges for each in found.state.data.log.logged_batches())
     read = {offsets.partition.topic for ranges in logged for offsets, _ in ranges}
     leads, every = Opening(found, kafka), with_former_topics(resources, kafka, read)
     opening = _opening(resources, leads, reason)
@@ -231,7 +232,7 @@ def _in_order(snapshot: OffsetsSnapshot, receipts: Iterable[Receipt]) -> Iterato
     settled = None
     for each in receipts:
         if settled is None:
-            settled = snapshot.settled_before(each.batch)
+            settled = settled_before(snapshot, each.batch)
         if each.batch.number != settled + 1:
             return
         settled = each.batch.number

@@ -85,10 +85,10 @@ class FoundHistory:
 
         They do not count; but another RESTORE may bring their rows back.
         """
-        standing = self.state.data.batches_in_effect()
+        standing = self.state.data.log.batches_in_effect()
         found = {
             (each.batch.sequence, each.batch.number): each.batch
-            for logged in reversed(self.state.data.logged_batches())
+            for logged in reversed(self.state.data.log.logged_batches())
             if logged not in standing and (each := _found(self.state, logged, kafka))
         }
         return [
@@ -115,11 +115,11 @@ class FoundHistory:
 
 def find_history(state: LaneState, kafka: KafkaState) -> FoundHistory:
     """Read the data table's log and rows."""
-    logged, rows = state.data.batches_in_effect(), state.data.stored_rows()
+    logged, rows = state.data.log.batches_in_effect(), state.data.stored_rows()
     named, whole = known_ends(state.pipeline, logged, rows), whole_ends(state.pipeline, logged)
     names = _furthest(named, aside_beside_copy(state, named, rows))
     open_generation = _open_generation(state, names)
-    restored = any(each.restored is not None for each in state.data.commits())
+    restored = any(each.restored is not None for each in state.data.log.commits())
     elsewhere, copied = _begun_elsewhere(state, rows), held_by_copy(state, names)
     ends = {
         sequence: 0
@@ -136,7 +136,7 @@ def find_history(state: LaneState, kafka: KafkaState) -> FoundHistory:
         if batch.batch.number <= ends[batch.batch.sequence]:
             found.setdefault(batch.batch.sequence, []).append(batch)
     first = BatchSequence(state.pipeline, "forward", 1).batch(1)
-    begun = [each for each in state.data.logged_batches() if each.name == first]
+    begun = [each for each in state.data.log.logged_batches() if each.name == first]
     began = _found(state, begun[-1], kafka) if begun else None
     return FoundHistory(state, found, rows, ends, open_generation, began)
 
@@ -150,9 +150,9 @@ def _begun_elsewhere(state: LaneState, rows: StoredRows) -> set[BatchSequence]:
 
     This one's log is whole, and neither it nor a row tells of them.
     """
-    if state.data.last_lost >= 0:
+    if state.data.log.last_lost >= 0:
         return set()
-    logged = [each.name for each in state.data.logged_batches()]
+    logged = [each.name for each in state.data.log.logged_batches()]
     found = dict(sorted(_numbers(state.pipeline, logged), reverse=True))
     named = set(_numbers(state.pipeline, rows.counts))
     return {

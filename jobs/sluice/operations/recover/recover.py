@@ -26,6 +26,7 @@ from sluice.progress.retries import until_it_lands
 from sluice.progress.unaltered import require_no_foreign_commits
 from sluice.protocol.plan.doubts import mark
 from sluice.protocol.settle.close_quarantine import fence_quarantine
+from sluice.tables.offsets_appends import append_losses, append_recovery
 from sluice.tables.storage import bring_back_kept, set_aside
 
 log = logging.getLogger(__name__)
@@ -96,8 +97,8 @@ def _step(resources: PipelineResources, reason: str, origin: Origin, erased: boo
     _close(resources, state, found.closes)
     reach("recovery fenced")
     _close_quarantine(resources, state, found)
-    state.snapshot.append_recovery(
-        found.batches, found.receipts, found.losses, found.opening, origin
+    append_recovery(
+        state.snapshot, found.batches, found.receipts, found.losses, found.opening, origin
     )
     return replace(found, done=True)
 
@@ -120,7 +121,7 @@ def _begin_anew(resources: PipelineResources, found: Recovery, reason: str, orig
     reach("offsets set aside")
     resources.offsets.begin_anew(f"{origin}: {reason}")
     if found.holes:
-        resources.offsets.snapshot().append_losses(found.losses, origin)
+        append_losses(resources.offsets.snapshot(), found.losses, origin)
 
 
 def _set_aside(uri: str, origin: Origin) -> None:

@@ -34,11 +34,11 @@ def undone_and_not_read_again(
     They are told in the generation that opens: none before counts them.
     """
     state = found.state
-    standing = state.data.batches_in_effect()
+    standing = state.data.log.batches_in_effect()
     covered = [each for logged in standing for each in logged.ranges]
     covered += [(each.loss.offsets, each.loss.topic_id) for each in told]
     opened = replace(state.sequence, lane="forward", generation=opening.generation)
-    for logged in state.data.logged_batches():
+    for logged in state.data.log.logged_batches():
         if logged in standing or _is_planned(found, logged):
             continue
         for offsets, topic_id in logged.ranges:
@@ -68,7 +68,7 @@ def _above_unknown(found: FoundHistory, offsets: OffsetRange, topic_id: str) -> 
 
     Below, a batch that nothing tells of any more may have read it.
     """
-    if found.state.data.last_lost < 0:
+    if found.state.data.log.last_lost < 0:
         return offsets
     place = offsets.partition.of(topic_id)
     aside = found.state.quarantine.ends_in(OffsetScope.whole([place])).get(place, 0)

@@ -36,6 +36,7 @@ from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
 from sluice.protocol.settle.mirror import mirror
 from sluice.protocol.settle.write_receipts import write_receipts
+from sluice.tables.offsets_appends import append_reset
 
 log = logging.getLogger(__name__)
 
@@ -139,7 +140,7 @@ def start_generation(
             confirm(standing, intended, as_previewed, bring_back_erased)
         _settle(resources, lane, intended, origin)
         try:
-            lane.snapshot.append_reset(intended, origin)
+            append_reset(lane.snapshot, intended, origin)
             # Decided: any later attempt, here or after a crash, leads to the same offsets.
             target = ToIntended(intended, target.trust)
             reach("reset intended")
@@ -203,7 +204,7 @@ def _write_done(resources: PipelineResources, generation: int, origin: Origin) -
         lost = left_behind(state, fenced, origin)
         for each in lost:
             log.warning("%s: its rows were taken away, and the topic is gone", each.offsets)
-        state.snapshot.append_reset(done, origin, lost)
+        append_reset(state.snapshot, done, origin, lost)
         log.info("%s: generation %d is open", done.pipeline, done.generation)
         return done
 

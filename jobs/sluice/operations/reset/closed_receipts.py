@@ -21,6 +21,7 @@ from sluice.protocol.settle.write_receipts import (
     doubt_about_topics,
     with_earlier_losses,
 )
+from sluice.tables.offsets_appends import append_receipt
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +73,7 @@ def _write_next(
     if receipt is None:
         return False
     try:
-        state.snapshot.append_receipt(receipt, origin)
+        append_receipt(state.snapshot, receipt, origin)
     except CommitConflict:
         if resources.offsets.snapshot().settled(sequence) < due[0].number:
             raise

@@ -64,7 +64,7 @@ def _same_below(
     If the record before one end is, all before it are.
     """
     lowest: dict[TopicPartition, tuple[int, str]] = {}
-    for (offsets, topic_id), word in lane.data.fingerprinted_ends() if moved else ():
+    for (offsets, topic_id), word in lane.data.log.fingerprinted_ends() if moved else ():
         at, end = offsets.partition, offsets.end
         wanted = moved.get(at)
         if wanted is None or wanted.topic_id != topic_id or end < wanted.offsets.start:

@@ -97,7 +97,7 @@ def _read_before_a_reset(
         for each, last in newest.by_partition.items()
         if each not in cursor or cursor[each].offsets.end < last.offsets.end
     }
-    known = lane.data.fingerprints(newest)
+    known = lane.data.log.fingerprints(newest)
     changed = _by_partition(above, state, compare_logs(resources, lane, above, known, state))
     return {each: cursor[each].offsets.end if each in cursor else 0 for each in changed}
 

@@ -144,7 +144,7 @@ def _ways_on(
     A violation may be of records that are planned to be read again, and have not landed yet.
     """
     for each in doubts:
-        yield advice(each.refusal(lane.data.landed_in(each.batch)))
+        yield advice(each.refusal(lane.data.log.landed_in(each.batch)))
     try:
         check_quarantine(lane)
     except TableRefused as refused:

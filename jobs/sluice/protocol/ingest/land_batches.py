@@ -206,7 +206,7 @@ def _require_next(batch: Batch, last: int) -> None:
 
 def _own_commit(resources: PipelineResources, attempt: BatchAttempt) -> BatchCommit | None:
     """The batch's commit, unless another attempt made it; logs that."""
-    landed = resources.data.snapshot().commit_of(attempt.batch)
+    landed = resources.data.snapshot().log.commit_of(attempt.batch)
     if landed is not None and landed.attempt != attempt.id:
         log.warning(
             "%s: superseded by version %d of the data table, which another attempt committed",

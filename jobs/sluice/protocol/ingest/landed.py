@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sluice.offsets.batches import Batch, BatchReference
 from sluice.progress.resources import PipelineResources
 from sluice.progress.sequence_end import sequence_end
-from sluice.tables.delta_log import DeltaSnapshot
+from sluice.tables.delta_snapshot import DeltaSnapshot
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ def read_landed(resources: PipelineResources, work: BatchReference) -> tuple[Lan
 
 
 def _landed(data: DeltaSnapshot, batch: Batch) -> LandedBatch:
-    commit = data.commit_of(batch)
+    commit = data.log.commit_of(batch)
     if commit is None:
         return LandedBatch(batch, None, None)
     if batch.mode == "append":

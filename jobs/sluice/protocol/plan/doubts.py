@@ -14,6 +14,7 @@ from sluice.progress.lane_state import LaneState
 from sluice.progress.resources import PipelineResources
 from sluice.progress.retries import until_it_lands
 from sluice.protocol.plan.log_identity import with_former_topics
+from sluice.tables.offsets_appends import append_doubt
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +35,7 @@ def evident_doubt(
     resources: PipelineResources, batch: Batch, told: KafkaState | None = None
 ) -> Doubt | None:
     """What the data table says about a batch, else what Kafka does: without the offsets table."""
-    if marked := doubt_marked(batch, resources.data.snapshot().doubtful(batch)):
+    if marked := doubt_marked(batch, resources.data.snapshot().log.doubtful(batch)):
         return marked
     read = sorted({each.offsets.partition.topic for each in batch.ranges if each.offsets.span})
     if told is None:
@@ -55,7 +56,7 @@ def require_no_doubt(
         return
     if record and doubt.lasting:
         _record(resources, doubt)
-    raise doubt.refusal(resources.data.snapshot().landed_in(batch))
+    raise doubt.refusal(resources.data.snapshot().log.landed_in(batch))
 
 
 def require_due_decided(
@@ -82,7 +83,7 @@ def _record(resources: PipelineResources, doubt: Doubt) -> None:
         planned = snapshot.planned_by(batch.sequence, batch.number, batch.number).get(batch.number)
         if planned is None:
             return  # The table was lost meanwhile: a recovery asks the data table.
-        snapshot.append_doubt(doubt, replace(planned, at=resources.clock.now()))
+        append_doubt(snapshot, doubt, replace(planned, at=resources.clock.now()))
         log.warning("%s: in doubt: %s", batch, "; ".join(map(str, doubt.ranges)))
 
     _until_it_lands(resources, doubt, write)
@@ -94,8 +95,8 @@ def mark(resources: PipelineResources, doubt: Doubt) -> None:
 
     def write() -> None:
         data, batch = resources.data.snapshot(), doubt.batch
-        if lacking := {*doubt.topic_ids} - {*data.doubtful(batch)}:
-            data.mark_doubtful(batch, lacking, resources.clock.now())
+        if lacking := {*doubt.topic_ids} - {*data.log.doubtful(batch)}:
+            data.log.mark_doubtful(batch, lacking, resources.clock.now())
 
     if doubt.lasting:
         _until_it_lands(resources, doubt, write)

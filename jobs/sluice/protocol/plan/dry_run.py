@@ -54,7 +54,7 @@ def dry_run(resources: PipelineResources) -> Outlook:
             *notes,
             *told_of_table(spec, lane.data),
             *changes_of_table(spec, lane.data.columns, lane.data.settings),
-            *changed_reading(spec, lane.data.newest_edition()),
+            *changed_reading(spec, lane.data.log.newest_edition()),
             *former_lines(spec, resources.schemas, lane, batches),
             *unknown_times(found),
         ),

@@ -9,7 +9,7 @@ from sluice.offsets.batches import Batch
 from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.spec_file.table_properties import ALLOWED, WIDENS_TYPES
 from sluice.spec_file.table_rules import CONSTRAINT, TableRule, rules_of
-from sluice.tables.delta_log import DeltaSnapshot
+from sluice.tables.delta_snapshot import DeltaSnapshot
 
 _APPEND_ONLY = "delta.appendOnly"
 # What Sluice and Delta themselves set, and what has no effect on what lands.
@@ -81,5 +81,5 @@ def foreign_settings(spec: PipelineSpec, data: DeltaSnapshot) -> Iterator[str]:
 
 def _by(data: DeltaSnapshot, named: str) -> str:
     """Which commit set it, in words."""
-    found = data.commit_naming(named)
+    found = data.log.commit_naming(named)
     return f", set by version {found[0]} ({found[1]})" if found else ", which others set"

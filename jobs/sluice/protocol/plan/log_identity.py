@@ -31,7 +31,7 @@ def known_fingerprints(lane: LaneState, newest: Batch | None, cursor: Cursor) ->
     """The fingerprints before a cursor, where it stands at the end of the newest batch."""
     if newest is None:
         return {}
-    stored = lane.data.fingerprints(newest, _landed(lane, newest))
+    stored = lane.data.log.fingerprints(newest, _landed(lane, newest))
     return {each: stored[each] for each in unmoved(newest.by_partition, cursor) if each in stored}
 
 

@@ -8,7 +8,7 @@ from sluice.columns.type_changes import type_changes
 from sluice.errors import SpecError
 from sluice.protocol.plan.foreign_settings import foreign_settings, require_usable_settings
 from sluice.spec_file.pipeline_spec import PipelineSpec
-from sluice.tables.delta_log import DeltaSnapshot
+from sluice.tables.delta_snapshot import DeltaSnapshot
 from sluice.tables.past_columns import LostColumn, lost_columns
 
 

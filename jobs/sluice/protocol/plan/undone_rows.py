@@ -68,5 +68,5 @@ def _undone(lane: LaneState) -> Iterator[Batch]:
     for closed in sequences_up_to(lane.pipeline, lane.generation - 1, ["forward"]):
         last = lane.resets.closed_at(closed)
         for batch in lane.snapshot.batches(closed, last + 1, last=lane.snapshot.planned(closed)):
-            if batch.number <= lane.snapshot.settled(closed) or lane.data.commit_of(batch):
+            if batch.number <= lane.snapshot.settled(closed) or lane.data.log.commit_of(batch):
                 yield batch

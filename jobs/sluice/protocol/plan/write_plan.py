@@ -32,6 +32,7 @@ from sluice.protocol.plan.quarantine_beyond import require_none_beyond
 from sluice.protocol.plan.start import start_now, start_without_effect
 from sluice.protocol.plan.table_fit import require_fitting_table, told_of_table
 from sluice.protocol.plan.undone_rows import undone_for_good
+from sluice.tables.offsets_appends import append_plan
 
 log = logging.getLogger(__name__)
 
@@ -111,7 +112,7 @@ def _append_decided(
         new = replace(new, spec=resources.schemas.keep(spec).edition)
         reach("readers kept")
         try:
-            snapshot.append_plan(new, origin)
+            append_plan(snapshot, new, origin)
         except CommitConflict:
             log.info("%s: another process planned first; deciding again", resources.spec.pipeline)
             raise

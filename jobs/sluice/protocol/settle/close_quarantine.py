@@ -79,7 +79,7 @@ def _others(state: LaneState, due: Sequence[Batch], attempts: Attempts) -> Attem
     """The attempts that did not commit their batch; those of a commit that names none stay."""
     found: dict[str, list[datetime]] = {}
     for batch in (each for each in due if str(each) in attempts):
-        commit = state.data.commit_of(batch)
+        commit = state.data.log.commit_of(batch)
         if commit is None or commit.aside is None:
             continue
         if others := [each for each in attempts[str(batch)] if each != commit.aside.at]:

@@ -18,7 +18,7 @@ from sluice.protocol.settle.gaps import Gaps, UnexplainedGap
 from sluice.protocol.settle.refusal import unexplained_gaps
 from sluice.tables.batch_commits import BatchCommit
 from sluice.tables.coordinates import Landing
-from sluice.tables.delta_log import DeltaSnapshot
+from sluice.tables.delta_snapshot import DeltaSnapshot
 
 # The offsets of a partition that were quarantined by the batch, whatever became of them.
 QuarantinedIn = Callable[[PlannedRange], Offsets]
@@ -49,7 +49,7 @@ def account(
     Where there is doubt, the caller's or that of the landing, each range counts as one gap until it
     is accepted. Raises GapUnexplained unless every unexplained gap is accepted as lost.
     """
-    commit = data.commit_of(batch)
+    commit = data.log.commit_of(batch)
     if not doubt and commit and _all_landed(batch, commit) and data.has_files_of(commit):
         return replace(receipt_without_gaps(batch, commit.version), spec=commit.spec)
     landing, quarantined_in = data.landing(batch), read_quarantine()

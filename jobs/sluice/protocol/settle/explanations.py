@@ -176,7 +176,7 @@ def quarantined_by(
 
     None where the quarantine table can no longer be read.
     """
-    commit = state.data.commit_of(batch)
+    commit = state.data.log.commit_of(batch)
     try:
         rows = resources.quarantine.snapshot().added_by(batch, commit.aside if commit else None)
     except UNREADABLE as problem:

@@ -27,6 +27,7 @@ from sluice.protocol.settle.counting import AcceptGap, account
 from sluice.protocol.settle.explanations import explanations, quarantined_by
 from sluice.protocol.settle.lane_by_lane import settle_lanes
 from sluice.protocol.settle.mirror import mirror
+from sluice.tables.offsets_appends import append_receipt
 from sluice.tables.refusals import UNREADABLE
 
 log = logging.getLogger(__name__)
@@ -133,7 +134,7 @@ def _write_receipt(
     """Write one receipt; None if another process wrote it first. Raises CommitConflict."""
     receipt = with_earlier_losses(state, count_batch(resources, state, batch, accept, doubt))
     try:
-        state.snapshot.append_receipt(receipt, origin)
+        append_receipt(state.snapshot, receipt, origin)
     except CommitConflict:
         if resources.offsets.snapshot().settled(batch.sequence) < batch.number:
             raise

@@ -16,7 +16,8 @@ from sluice.progress.resources import PipelineResources
 from sluice.protocol.ingest.reading import prepare_reading
 from sluice.protocol.plan.next_batches import plan_first, plan_next
 from sluice.tables.batch_commits import batch_metadata
-from sluice.tables.delta_log import COORDINATES
+from sluice.tables.coordinates import COORDINATES
+from sluice.tables.offsets_appends import append_plan
 from sluice.tables.ownership import OWNER
 from sluice.tables.warehouse import Warehouse
 
@@ -68,7 +69,7 @@ def planned(resources: PipelineResources) -> BatchAttempt:
         plan = plan_next(resources.spec, lane.history, state)
     else:
         plan = plan_first(resources.spec, history(), state, {IDLE: 0, BUSY: 0})
-    resources.offsets.snapshot_to_write().append_plan(plan, ORIGIN)
+    append_plan(resources.offsets.snapshot_to_write(), plan, ORIGIN)
     return prepare_reading(resources, read_unchecked(resources), plan.batches[0])
 
 

@@ -16,7 +16,8 @@ from sluice.protocol.plan.foreign_settings import (
     require_replaceable,
     require_usable_settings,
 )
-from sluice.tables.delta_log import DeltaLog, DeltaSnapshot
+from sluice.tables.delta_log import DeltaLog
+from sluice.tables.delta_snapshot import DeltaSnapshot
 
 from tests.unit.builders import batch, offsets, spec
 

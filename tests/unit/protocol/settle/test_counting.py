@@ -13,7 +13,8 @@ from sluice.offsets.row_offsets import NO_ROWS
 from sluice.protocol.settle.counting import account
 from sluice.protocol.settle.gaps import Gaps
 from sluice.tables.batch_commits import batch_metadata
-from sluice.tables.delta_log import COORDINATES, DeltaLog
+from sluice.tables.coordinates import COORDINATES
+from sluice.tables.delta_log import DeltaLog
 
 from tests.unit.builders import TOPIC_ID, batch, offsets
 
