@@ -1,4 +1,4 @@
-"""The pipeline: the protocol as a script, and the one entry point for DAGs, CLI and tests.
+"""The pipeline: the protocol as a script; what DAGs, command line and tests open.
 
     plan     make the ranges of the next batches durable, or adopt those that are not committed yet
              (`backfill` plans what is reread, in a lane of its own)
@@ -16,9 +16,10 @@ decides whether a batch is committed, and it is read again before and after ever
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from sluice.broker.client_settings import ClientSettings
@@ -26,32 +27,41 @@ from sluice.connections import connection_extra
 from sluice.lake.opened import SparkEngine
 from sluice.lake.session import open_at
 from sluice.lake.spark_place import OWN_SPARK, SparkPlace, place_in
-from sluice.operations.commands import OperatorCommands
+from sluice.offsets.origin import Origin
 from sluice.progress.resources import PipelineResources
 from sluice.registry.known_registries import FindRegistry, no_registry
 from sluice.settings import Settings
-from sluice.spec_folder import SpecFolder, find_spec, read_specs
+from sluice.spec_folder import find_spec, in_deployment
 from sluice.tables.warehouse import Warehouse
 
 if TYPE_CHECKING:
-    from sluice.lake.port import Lake, ShowReading
+    from sluice.lake.port import Engine, Lake, ShowReading, Upkeep
     from sluice.offsets.batches import BatchReference
-    from sluice.offsets.origin import Origin
+    from sluice.offsets.quarantined import Drop, RecordFilter
+    from sluice.offsets.resets import Reset
     from sluice.operations.backfill.selection import Selection
-    from sluice.operations.overview.fleet import Fleet
-    from sluice.protocol.ingest.landed import LandedBatch
-    from sluice.protocol.plan.log_ends import LogEnds
+    from sluice.operations.maintain import MaintenanceResult
+    from sluice.operations.reset.preview import Preview
+    from sluice.operations.reset.targets import Target
+    from sluice.operations.status import PipelineStatus, UnknownStatus
+    from sluice.operations.verify.kafka_logs import Progress
+    from sluice.operations.verify.verify import Verdict
     from sluice.protocol.plan.outlook import Outlook
     from sluice.protocol.plan.write_plan import PlannedWork
-    from sluice.protocol.settle.announcements import Announced, Announcement
     from sluice.protocol.settle.write_receipts import Settlement
     from sluice.registry.client import Registry
     from sluice.spec_file.pipeline_spec import PipelineSpec
 
 
 @dataclass(frozen=True)
-class Pipeline(OperatorCommands):
-    """One pipeline: the protocol's steps; what operators ask for besides is inherited."""
+class Pipeline:
+    """One pipeline: the protocol's steps, and what operators ask for most.
+
+    The other operations are functions of its `resources`.
+    """
+
+    resources: PipelineResources
+    engine: Engine
 
     @property
     def spec(self) -> PipelineSpec:
@@ -110,12 +120,6 @@ class Pipeline(OperatorCommands):
 
         return span_of_work(self.resources, work)
 
-    def landed(self, work: BatchReference) -> tuple[LandedBatch, ...]:
-        """The batches of the work that are committed, each with its version and its rows."""
-        from sluice.protocol.ingest.landed import read_landed
-
-        return read_landed(self.resources, work)
-
     def open_lake(
         self, offsets: int | None = None, show: ShowReading | None = None
     ) -> AbstractContextManager[Lake]:
@@ -131,35 +135,68 @@ class Pipeline(OperatorCommands):
         """Write all due receipts and mirror the cursor."""
         from sluice.protocol.settle.write_receipts import settle
 
-        return settle(self.resources, self._origin(run_id, actor))
+        return settle(self.resources, self.origin(run_id, actor))
 
-    def announced(self, told: Iterable[object], work: BatchReference | None) -> Announced:
-        """How far earlier announcements go; read it before the run settles its work."""
-        from sluice.protocol.settle.announce import read_announced
+    # What operators ask for
 
-        return read_announced(self.resources, told, work)
+    def status(self) -> PipelineStatus | UnknownStatus:
+        """Where the cursor is, and how far it is behind."""
+        from sluice.operations.status import read_status
 
-    def announce(self, before: Announced) -> Announcement:
-        """What is settled and not announced yet; falsy if there is no news."""
-        from sluice.protocol.settle.announce import announce
+        return read_status(self.resources)
 
-        return announce(self.resources, before)
+    def verify(self, progress: Progress, since: datetime | None = None) -> Verdict:
+        """Compare what is committed, all of it or since a moment, with what Kafka still holds."""
+        from sluice.operations.verify.verify import verify
 
-    def log_ends(self) -> LogEnds:
-        """The end of what can be read now, by partition."""
-        from sluice.protocol.plan.log_ends import read_log_ends
+        return verify(self.resources, progress, since)
 
-        return read_log_ends(self.resources)
+    def preview_reset(self, target: Target) -> Preview:
+        """What a reset would do; nothing is written."""
+        from sluice.operations.reset.preview import preview_reset
 
-    def has_reached(self, ends: LogEnds) -> bool:
-        """Whether everything below these ends is in the table, as far as a plan has looked."""
-        from sluice.protocol.plan.log_ends import has_reached
+        return preview_reset(self.resources, target)
 
-        return has_reached(self.resources, ends)
+    def reset(
+        self,
+        target: Target,
+        reason: str,
+        run_id: str,
+        actor: str,
+        as_previewed: str | None = None,
+        bring_back_erased: bool = False,
+    ) -> Reset:
+        """Close the generation and open the next one at the target."""
+        from sluice.operations.reset.close_generation import reset
+
+        origin = self.origin(run_id, actor)
+        return reset(self.resources, target, reason, origin, as_previewed, bring_back_erased)
+
+    def drop(self, choice: RecordFilter, reason: str, run_id: str, actor: str) -> Drop:
+        """Record quarantined records as lost, and remove their rows with Spark."""
+        from sluice.operations.quarantine.drop import drop
+
+        return drop(self.resources, choice, reason, self.origin(run_id, actor), self._open_upkeep)
+
+    def maintain(self, run_id: str, actor: str) -> MaintenanceResult:
+        """Remove dead rows and small files with Spark; no row that counts is touched."""
+        from sluice.operations.maintain import MaintenanceResult, is_new, maintain
+
+        if is_new(self.resources):
+            return MaintenanceResult()
+        with self._open_upkeep() as upkeep:
+            return maintain(self.resources, upkeep, self.origin(run_id, actor))
+
+    def origin(self, run_id: str, actor: str) -> Origin:
+        """A run and who is behind it, now."""
+        return Origin(run_id, actor, self.resources.clock.now())
+
+    def _open_upkeep(self) -> AbstractContextManager[Upkeep]:
+        return self.engine.upkeep(self.resources)
 
     def _after_any_reset(self, run_id: str, actor: str) -> Origin:
         """Finish an interrupted reset before anything is planned."""
-        origin = self._origin(run_id, actor)
+        origin = self.origin(run_id, actor)
         if self.resources.offsets.snapshot().resets().interrupted:
             from sluice.operations.reset.close_generation import finish_reset
 
@@ -177,7 +214,7 @@ def open_pipeline(
     """The pipeline of a spec and its Kafka connection's `extra`; contacts nothing yet."""
     client = ClientSettings.from_extra(spec.kafka, kafka)
     tables = Warehouse(settings.warehouse, settings.warehouse_name)
-    spec = _in_deployment(spec, settings)
+    spec = in_deployment(spec, settings)
     resources = PipelineResources.of(spec, tables, client, find_registry=find_registry)
     return Pipeline(resources, SparkEngine(open_at(place, tables)))
 
@@ -198,37 +235,3 @@ def find_pipeline(name: str, environment: Mapping[str, str]) -> Pipeline:
         return Registry(RegistrySettings.from_environment(connection, environment))
 
     return open_pipeline(spec, settings, kafka, place_in(environment), find_registry)
-
-
-def find_fleet(environment: Mapping[str, str], only: str | None = None) -> Fleet:
-    """All pipelines with a valid spec, or only this one; contacts nothing yet.
-
-    Raises SettingsError, or SpecError for a name without a valid spec.
-    """
-    settings = Settings.from_environment(environment)
-    if only:
-        specs = SpecFolder({settings.pipelines: find_spec(settings.pipelines, only)}, {})
-    else:
-        specs = read_specs(settings.pipelines)
-    return open_fleet(specs, settings, lambda connection: connection_extra(connection, environment))
-
-
-def open_fleet(
-    specs: SpecFolder,
-    settings: Settings,
-    extra_of: Callable[[str], Mapping[str, Any]],
-) -> Fleet:
-    """The pipelines of these specs; `extra_of` names a connection's `extra`. Contacts nothing."""
-    from sluice.operations.overview.fleet import Fleet
-
-    tables = Warehouse(settings.warehouse, settings.warehouse_name)
-    accepted = [_in_deployment(each, settings) for each in specs.accepted.values()]
-    return Fleet(accepted, tables, extra_of, specs.refused)
-
-
-def _in_deployment(spec: PipelineSpec, settings: Settings) -> PipelineSpec:
-    """The spec, whose consumer group has the deployment's prefix."""
-    if not settings.group_prefix or spec.consumer_group is None:
-        return spec
-    group = f"{settings.group_prefix}{spec.consumer_group}"
-    return spec.model_copy(update={"consumer_group": group})

@@ -12,6 +12,7 @@ import yaml
 from pydantic import ValidationError
 
 from sluice.errors import SpecError, as_lines, did_you_mean
+from sluice.settings import Settings
 from sluice.spec_file.claims import refused_claims, shared_tables
 from sluice.spec_file.findings import finding
 from sluice.spec_file.pipeline_spec import PipelineSpec
@@ -133,3 +134,11 @@ def _outcomes(folder: Path) -> Iterator[tuple[Path, PipelineSpec | SpecError]]:
             yield path, SpecError(f"{path}: {type(problem).__name__}: {problem}")
         else:
             yield path, spec
+
+
+def in_deployment(spec: PipelineSpec, settings: Settings) -> PipelineSpec:
+    """The spec, whose consumer group has the deployment's prefix."""
+    if not settings.group_prefix or spec.consumer_group is None:
+        return spec
+    group = f"{settings.group_prefix}{spec.consumer_group}"
+    return spec.model_copy(update={"consumer_group": group})

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from sluice.lake.spark_lake import SparkLake
 from sluice.offsets.batches import BatchReference
+from sluice.protocol.settle.announce import announce, read_announced
 from sluice.protocol.settle.write_receipts import Settlement
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic, more
@@ -93,15 +94,15 @@ def test_receipts_are_written_exactly_once(topic: Topic, pipeline: Pipelines) ->
     more(trips, 10)
     work = trips.plan()
     trips.ingest(work)
-    before = trips.open().announced([], work)
+    before = read_announced(trips.open().resources, [], work)
     settlements: list[Settlement] = at_once(trips.settle, times=4)
     settled = [str(each.batch) for made in settlements for each in made.receipts]
     assert sorted(settled) == [f"forward-1-{number}" for number in range(1, 6)]
     assert len(trips.offsets("committed")) == 5
     assert not trips.settle()
-    news = trips.open().announce(before)
+    news = announce(trips.open().resources, before)
     assert [each["batch"] for each in news.batches] == sorted(settled), "by any of them"
-    assert not trips.open().announce(news.announced)
+    assert not announce(trips.open().resources, news.announced)
     assert trips.judge().facts.rows == 10
 
 

@@ -7,7 +7,7 @@ import logging
 import pytest
 from confluent_kafka.admin import AclOperation
 from sluice.errors import ResetNeeded, SettingsError
-from sluice.pipeline import find_fleet
+from sluice.operations.overview.find_fleet import find_fleet
 
 from tests.conftest import topic_factory
 from tests.production.worlds.secured_broker import (

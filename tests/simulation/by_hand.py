@@ -6,7 +6,11 @@ import json
 
 from deltalake import DeltaTable
 from sluice.errors import SluiceError
-from sluice.operations.quarantine.recover_rows import QuarantineRecovery
+from sluice.operations.quarantine.recover_rows import (
+    QuarantineRecovery,
+    preview_quarantine_recovery,
+)
+from sluice.operations.recover.recover import preview_recovery
 from sluice.operations.recover.recovery import Recovery
 
 from tests.simulation.commands import Command
@@ -42,11 +46,12 @@ class Hand:
 
     def previews_recovery(self) -> Recovery:
         """What `recover` shows without --execute."""
-        return self.world.pipeline().recover("", "run", "somebody", execute=False)
+        pipeline = self.world.pipeline()
+        return preview_recovery(pipeline.resources, "", pipeline.origin("run", "somebody"))
 
     def previews_quarantine(self) -> QuarantineRecovery:
         """What `quarantine recover` shows without --execute."""
-        return self.world.pipeline().recover_quarantine("", "run", "somebody", execute=False)
+        return preview_quarantine_recovery(self.world.pipeline().resources)
 
     def stops_at(self, point: str, *words: str, nth: int = 1) -> Process:
         """A command, else a run, that stands still where it reaches a step for the nth time."""

@@ -8,10 +8,17 @@ from dataclasses import dataclass
 
 from sluice.offsets.batches import BatchReference
 from sluice.offsets.notation import parse_positions, parse_range, parse_scope
+from sluice.offsets.origin import Origin
 from sluice.offsets.quarantined import RecordFilter
 from sluice.operations.backfill.replay import quarantined_records
 from sluice.operations.backfill.selection import Selection, parse_selection
+from sluice.operations.history import read_history
+from sluice.operations.quarantine.listing import list_quarantine
+from sluice.operations.quarantine.recover_rows import recover_quarantine
+from sluice.operations.recover.recover import recover
+from sluice.operations.reset.skip import skip
 from sluice.operations.reset.targets import named_target
+from sluice.operations.verify.accept_gaps import accept_gaps
 from sluice.pipeline import Pipeline
 
 _ROUNDS = 12
@@ -92,16 +99,21 @@ def _reset(pipeline: Pipeline, command: Command) -> object:
     new_cluster = bool(options.pop("--new-cluster", None))
     ((name, values),) = options.items()
     if name == "--skip":
-        return pipeline.skip(parse_positions(values, "@"), command.reason, _ACTOR, _ACTOR)
+        positions, by = parse_positions(values, "@"), pipeline.origin(_ACTOR, _ACTOR)
+        return skip(pipeline.resources, positions, command.reason, by)
     target = named_target(name.removeprefix("--"), " ".join(values), scopes, new_cluster)
     return pipeline.reset(
         target, command.reason, command.reason, _ACTOR, bring_back_erased=bring_back
     )
 
 
+def _by(pipeline: Pipeline, command: Command) -> Origin:
+    return pipeline.origin(command.reason, _ACTOR)
+
+
 def _recover(pipeline: Pipeline, command: Command) -> object:
     back = "--bring-back-erased" in command.words
-    return pipeline.recover(command.reason, command.reason, _ACTOR, True, back)
+    return recover(pipeline.resources, command.reason, _by(pipeline, command), back)
 
 
 def _reread(pipeline: Pipeline, command: Command) -> object:
@@ -140,11 +152,12 @@ def _quarantine(pipeline: Pipeline, command: Command) -> object:
         return pipeline.drop(RecordFilter(), command.reason, command.reason, _ACTOR)
     if what == "recover":
         back = "--bring-back-erased" in command.words
-        found = pipeline.recover_quarantine(command.reason, command.reason, _ACTOR, True, back)
+        by = _by(pipeline, command)
+        found = recover_quarantine(pipeline.resources, command.reason, by, back)
         return _landed(pipeline, command, found.work)
     if what == "replay":
         return _read_again(pipeline, command, quarantined_records(RecordFilter()))
-    return pipeline.list_quarantine()
+    return list_quarantine(pipeline.resources)
 
 
 def _maintain(pipeline: Pipeline, command: Command) -> object:
@@ -154,7 +167,7 @@ def _maintain(pipeline: Pipeline, command: Command) -> object:
 def _verify(pipeline: Pipeline, command: Command) -> object:
     gaps = [parse_range(each) for each in command.options().get("--accept-gap", [])]
     if gaps:
-        pipeline.accept_gaps(gaps, command.reason, command.reason, _ACTOR)
+        accept_gaps(pipeline.resources, gaps, command.reason, _by(pipeline, command))
     return pipeline.verify(lambda *_: None)
 
 
@@ -194,7 +207,7 @@ _SCRIPTS: dict[str, Callable[[Pipeline, Command], object]] = {
     "settle": _settle,
     "status": _status,
     "list": _status,
-    "history": lambda pipeline, _: pipeline.history(10),
+    "history": lambda pipeline, _: read_history(pipeline.resources, 10),
     "check": _status,
     "preview": _preview,
 }

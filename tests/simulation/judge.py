@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 from sluice.errors import ResetNeeded, SluiceError, TableRefused
+from sluice.operations.quarantine.listing import list_quarantine
 from sluice.operations.verify.checks import Violation
 from sluice.pipeline import Pipeline
 
@@ -334,7 +335,7 @@ class Judge:
 
     def _quarantine(self, tables: Tables, pipeline: Pipeline) -> Iterable[Finding]:
         """What readers of the quarantine are shown has no row, and nobody has erased it."""
-        listed = pipeline.list_quarantine()
+        listed = list_quarantine(pipeline.resources)
         live = {
             Key(row.topic_id, row.partition.partition, row.offset)
             for group in listed.live

@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 from sluice.offsets.ranges import TopicPartition
+from sluice.operations.recover.recover import recover
 from sluice.operations.status import PipelineStatus
 
 from tests.simulation.by_hand import Hand
@@ -27,7 +28,8 @@ def test_an_offset_that_a_recovery_tells_for_each_batch_that_read_it_is_lost_onc
     shutil.rmtree(hand.world.table("trips__offsets"))
     hand.refused()
     pipeline = hand.world.pipeline()
-    recovery = pipeline.recover("told again", "run", "pytest", execute=True)
+    by = pipeline.origin("run", "pytest")
+    recovery = recover(pipeline.resources, "told again", by)
     assert [len(each.losses) for each in recovery.receipts] == [1, 1]
     hand.is_exact(1)
     status, verdict = pipeline.status(), pipeline.verify(lambda *_: None)

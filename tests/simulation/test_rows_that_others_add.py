@@ -16,6 +16,7 @@ from deltalake import write_deltalake
 from sluice.errors import TableRefused
 from sluice.moves import Move
 from sluice.offsets.ranges import TopicPartition
+from sluice.operations.quarantine.listing import list_quarantine
 
 from tests.simulation.by_hand import BROKEN, Hand
 from tests.simulation.history import History
@@ -71,21 +72,21 @@ def test_they_are_refused_and_removed(hand: Hand, changed: dict[str, Any], clean
     if cleaned:
         hand.forgets_its_log()
     add(hand, **changed)
-    hand.world.pipeline().list_quarantine()
+    list_quarantine(hand.world.pipeline().resources)
     problem = hand.refused()
     assert isinstance(problem, TableRefused)
     assert problem.moves == (Move("quarantine recover", ("trips",)),)
     (told,) = hand.world.pipeline().verify(lambda *_: None).advice
     assert told.moves == problem.moves, "verify says what stops the run"
     before = hand.versions()
-    preview = hand.world.pipeline().recover_quarantine("a test", "run", "pytest", execute=False)
+    preview = hand.previews_quarantine()
     assert preview.removes or preview.strangers
     assert hand.versions() == before
     hand.does("quarantine", "recover")
     hand.is_exact()
     hand.does("maintain")
     assert aside(hand) == [1]
-    assert not hand.world.pipeline().recover_quarantine("a test", "run", "pytest", execute=False)
+    assert not hand.previews_quarantine()
 
 
 def test_what_cannot_be_told_apart_stays_where_kafka_no_longer_holds_it(hand: Hand) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from sluice.errors import SluiceError
+from sluice.operations.overview.find_fleet import find_fleet
 from sluice.operations.overview.overview import Condition
-from sluice.pipeline import find_fleet
 
 from tests.worlds.pipelines import Installed
 

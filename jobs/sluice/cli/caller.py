@@ -27,7 +27,7 @@ def open_named(pipeline: str) -> Pipeline:
 
 def open_fleet(only: str | None = None) -> Fleet:
     """All pipelines, or only one. Raises SettingsError, or SpecError for a name without a spec."""
-    from sluice.pipeline import find_fleet
+    from sluice.operations.overview.find_fleet import find_fleet
     from sluice.tables.s3_access import reach_warehouse
 
     reach_warehouse(os.environ)

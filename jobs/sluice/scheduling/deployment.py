@@ -126,11 +126,11 @@ def schema_registry(conn_id: str) -> Registry:
 
 def deployed_fleet() -> Fleet:
     """All pipelines of the deployment; contacts nothing yet."""
-    from sluice.pipeline import open_fleet
+    from sluice.operations.overview.find_fleet import fleet_of
 
     settings = reached_settings()
     specs = read_specs(settings.pipelines)
-    return open_fleet(specs, settings, readable_extra)
+    return fleet_of(specs, settings, readable_extra)
 
 
 def spark_place() -> SparkPlace:

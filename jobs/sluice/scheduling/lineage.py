@@ -42,11 +42,13 @@ def read_for_lineage(pipeline: Pipeline, work: BatchReference) -> Landed | None:
     with deciding_nothing(log, "%s: no lineage is told", work):
         from airflow.providers.openlineage.conf import is_disabled
 
+        from sluice.protocol.ingest.landed import read_landed
+
         if is_disabled():
             return None
         resources = pipeline.resources
         table = resources.tables.data(resources.spec.table)
-        return Landed(resources.client.bootstrap, table, pipeline.landed(work))
+        return Landed(resources.client.bootstrap, table, read_landed(resources, work))
     return None
 
 

@@ -65,10 +65,10 @@ def count_settled(pipeline: str, settled: Settlement) -> None:
 
 def tell_overview(found: Overview) -> None:
     """Tell every gauge of a pipeline that is known."""
-    from sluice.operations.overview.gauges import samples
+    from sluice.operations.overview.gauges import measurements
 
     with _telling(found.spec.pipeline):
-        for sample in samples(found):
+        for sample in measurements(found):
             _gauge(sample.pipeline, sample.gauge.name, sample.value, sample.labels)
 
 

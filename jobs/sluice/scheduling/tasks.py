@@ -77,6 +77,8 @@ def plan_with(spec: PipelineSpec) -> Callable[..., dict[str, Any]]:
 
     def plan(dag_run: Any = None, params: Any = None, ti: Any = None) -> dict[str, Any]:
         """Record the offset ranges to read, or adopt an unfinished plan."""
+        from sluice.operations.run_summary import summarize_plan
+
         with failing_for_good(ti):
             pipeline, selection = pipeline_of(spec), selection_of(dag_run, params)
             if params[DRY_RUN]:
@@ -88,7 +90,7 @@ def plan_with(spec: PipelineSpec) -> Callable[..., dict[str, Any]]:
                 work = pipeline.backfill(selection, *origin, params[BRING_BACK_ERASED]).work
             else:
                 work = pipeline.plan(*origin)
-            tell(ti, pipeline.summarize_plan(work))
+            tell(ti, summarize_plan(pipeline.resources, work))
         return work.as_dict()
 
     return timed(spec.pipeline, PLAN)(plan)
@@ -106,21 +108,24 @@ def settle_with(spec: PipelineSpec, table: Asset) -> Callable[..., None]:
         ti: Any = None,
     ) -> None:
         """Write receipts for what the table's log shows as committed; emit the asset event."""
+        from sluice.operations.run_summary import summarize_settlement
+        from sluice.protocol.settle.announce import announce, read_announced
+
         if params[DRY_RUN]:
             raise AirflowSkipException(f"{spec.pipeline}: a dry run; nothing was written")
         remembered = asset_state_store[table]
         with failing_for_good(ti):
             pipeline, work = pipeline_of(spec), planned_work(ti)
             told = [*_announced_by(inlet_events[table]), remembered.get(ANNOUNCED)]
-            before = pipeline.announced(told, work)
+            before = read_announced(pipeline.resources, told, work)
             # Before anything is settled: from here on, whoever comes next announces the rest.
             remembered.set(ANNOUNCED, before.as_dict())
             settled = pipeline.settle(dag_run.run_id, actor_of(dag_run))
             count_settled(spec.pipeline, settled)
-            summary = pipeline.summarize_settlement(settled)
+            summary = summarize_settlement(pipeline.resources, settled)
             tell(ti, summary)
             log.info("%s: %s", spec.pipeline, summary["said"])
-            news = pipeline.announce(before)
+            news = announce(pipeline.resources, before)
         if not news:
             raise AirflowSkipException(
                 f"{spec.pipeline}: nothing to announce: every settled batch was announced before"

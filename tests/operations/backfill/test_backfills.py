@@ -18,6 +18,8 @@ from sluice.operations.backfill.selection import (
     time_window,
     whole_batches,
 )
+from sluice.operations.quarantine.listing import choose_records
+from sluice.operations.reset.skip import skip
 from sluice.operations.reset.targets import shift_by, to_table
 from sluice.progress.quarantined_records import read_quarantined
 from sluice.protocol.plan.write_plan import PlannedWork
@@ -140,7 +142,7 @@ def test_a_record_dated_ahead_narrows_no_window(topic: Topic, pipeline: Pipeline
         found, _ = again(visits, asked)
         assert found.plan.beside == ()
         assert [str(each.offsets) for b in found.plan.batches for each in b.ranges] == ranges
-    shown = visits.open().choose_records(RecordFilter(), 20).records
+    shown = choose_records(visits.open().resources, RecordFilter(), 20).records
     assert [(each.row.offset, each.timestamp) for each in shown] == [(3, None), (5, DAY + 5 * HOUR)]
     verified(visits)
     assert visits.judge().facts.rows == 6
@@ -358,8 +360,8 @@ def test_a_window_and_a_replay_pass_over_what_was_skipped(
     produce(visits.bootstrap, name, [*numbered(1), b"broken"])
     visits.run()
     produce(visits.bootstrap, name, [*numbered(3, 2), b"broken"])
-    skip = {TopicPartition(name, 0): 2}
-    visits.open().skip(skip, "a test", "run", "pytest")
+    opened = visits.open()
+    skip(opened.resources, {TopicPartition(name, 0): 2}, "a test", opened.origin("run", "pytest"))
     visits.run()
     assert (len(visits.rows()), len(visits.quarantined())) == (3, 2)
     replayed, _ = again(visits, quarantined_records(RecordFilter()))

@@ -11,9 +11,9 @@ import pytest
 from deltalake import DeltaTable
 from sluice.errors import CommitUnknown, TooManyQuarantined
 from sluice.operations.overview.breaches import breaches
+from sluice.operations.overview.find_fleet import find_fleet
 from sluice.operations.overview.overview import Condition, Overview
 from sluice.operations.reset.targets import to_earliest
-from sluice.pipeline import find_fleet
 
 from local.embedded.ports import free_port
 from tests.worlds.next_run import refused_alike

@@ -6,6 +6,7 @@ import pytest
 from deltalake import DeltaTable
 from sluice.offsets.quarantined import RecordFilter, RecordState
 from sluice.operations.backfill.replay import quarantined_records
+from sluice.operations.quarantine.listing import list_quarantine
 from sluice.progress.quarantined_records import read_quarantined
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic
@@ -41,7 +42,7 @@ def test_a_replayed_record_that_somebody_deletes_is_gone_for_good(
     erased, kept = sorted(states(trips))
     DeltaTable(trips.data).delete(f"_offset = {erased}")
     assert states(trips) == {erased: RecordState.ERASED, kept: RecordState.SUPERSEDED}
-    assert trips.open().list_quarantine().live == ()
+    assert list_quarantine(trips.open().resources).live == ()
     assert not trips.open().verify(lambda *_: None).violations
     assert trips.open().maintain("test", "pytest").removed == 1
     assert {row["_offset"] for row in trips.quarantined()} == {kept}, "its bytes, too"

@@ -13,6 +13,8 @@ from sluice.errors import SparkFailed, TableRefused
 from sluice.failpoints import reaching
 from sluice.moves import Move
 from sluice.operations.backfill.selection import offset_ranges
+from sluice.operations.quarantine.listing import list_quarantine
+from sluice.operations.quarantine.recover_rows import recover_quarantine
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import delete_records, numbered, produce
@@ -81,8 +83,9 @@ def refused(trips: Installed) -> str:
 
 
 def recover(trips: Installed, *, bring_back_erased: bool = False) -> None:
-    asked = "a test", "run", "pytest"
-    done = trips.open().recover_quarantine(*asked, True, bring_back_erased)
+    opened = trips.open()
+    by = opened.origin("run", "pytest")
+    done = recover_quarantine(opened.resources, "a test", by, bring_back_erased)
     if done.work:
         trips.ingest(done.work)
     trips.settle()
@@ -100,7 +103,7 @@ def is_exact(trips: Installed, *lost: int) -> None:
         trips.judge(altered=frozenset({1, 2}))
     losses = [(row["start_offset"], row["end_offset"]) for row in trips.offsets("loss")]
     assert losses == [(each, each + 1) for each in lost]
-    listed = trips.open().list_quarantine()
+    listed = list_quarantine(trips.open().resources)
     assert sum(len(group.rows) for group in listed.live) == 2 - len(lost)
 
 
@@ -143,7 +146,7 @@ def test_a_recovery_that_dies_is_finished_by_the_same_command(trips: Installed, 
     dropped(trips)
     delete_records(trips.bootstrap, trips.topics[0], 4)
     with reaching(dies), pytest.raises(SparkFailed):
-        trips.open().recover_quarantine("a test", "run", "pytest", execute=True)
+        recover(trips)
     recover(trips)
     is_exact(trips, 2)
 

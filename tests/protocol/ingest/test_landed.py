@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from sluice.offsets.batches import BatchReference
 from sluice.operations.backfill.selection import parse_selection
+from sluice.protocol.ingest.landed import read_landed
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic, landed, more
 
@@ -12,7 +13,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
 
 def told(trips: Installed, work: BatchReference) -> list[tuple[str, int | None, int | None]]:
-    found = trips.open().landed(work)
+    found = read_landed(trips.open().resources, work)
     return [(str(each.batch), each.version, each.rows) for each in found]
 
 

@@ -6,6 +6,7 @@ import logging
 
 import pytest
 from sluice.errors import SluiceError, SpecError, TableRefused
+from sluice.operations.run_summary import summarize_plan
 
 from tests.worlds.altered_tables import (
     FORM,
@@ -81,7 +82,7 @@ def test_with_add_columns_it_comes_back_and_the_run_says_so(
     with caplog.at_level(logging.WARNING):
         work = orders.plan()
     assert "gets back the column amount DOUBLE" in caplog.text
-    assert "gets back the column amount" in orders.open().summarize_plan(work)["said"]
+    assert "gets back the column amount" in summarize_plan(orders.open().resources, work)["said"]
 
 
 def test_a_row_that_breaks_a_rule_goes_to_quarantine_with_its_name(
@@ -94,7 +95,7 @@ def test_a_row_that_breaks_a_rule_goes_to_quarantine_with_its_name(
     with caplog.at_level(logging.WARNING):
         work = orders.plan()
     assert "CHECK constraint pos (amount >= 0), set by version" in caplog.text
-    assert "CHECK constraint pos" in orders.open().summarize_plan(work)["said"]
+    assert "CHECK constraint pos" in summarize_plan(orders.open().resources, work)["said"]
     orders.run()
     assert sorted(row["_offset"] for row in orders.rows()) == [0, 1, 2, 4, 5]
     errors = {row["_offset"]: row["error"] for row in orders.quarantined()}

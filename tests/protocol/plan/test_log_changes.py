@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from sluice.errors import DataLost, ResetNeeded, SettingsError
+from sluice.protocol.plan.log_ends import has_reached, read_log_ends
 
 from local.embedded.broker import Broker
 from tests.oracle import read_truth
@@ -53,11 +54,11 @@ def test_a_run_that_adopted_a_plan_is_not_done_before_it_has_looked_at_the_logs(
     truth = read_truth(trips.bootstrap, [name, other])
     delete_topic(trips.bootstrap, other)
     topic(name=other)
-    ends = trips.open().log_ends()
+    ends = read_log_ends(trips.open().resources)
     assert trips.plan() == work
     trips.ingest(work)
     trips.settle()
-    assert not trips.open().has_reached(ends)
+    assert not has_reached(trips.open().resources, ends)
     with pytest.raises(ResetNeeded, match=other):
         trips.plan()
     assert trips.judge(truth=truth).facts.rows == 8

@@ -12,6 +12,8 @@ from deltalake import DeltaTable
 from sluice.errors import GapUnexplained
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.operations.reset.targets import to_latest
+from sluice.operations.verify.accept_gaps import accept_gaps
+from sluice.pipeline import Pipeline
 
 from tests.oracle import read_truth
 from tests.worlds.pipelines import Installed, Pipelines, Topic
@@ -23,6 +25,10 @@ DEFAULTS = "spark.databricks.delta.properties.defaults."
 MAPPED = {f"{DEFAULTS}columnMapping.mode": "name"}
 VECTORS = {f"{DEFAULTS}enableDeletionVectors": "true"}
 V2 = {f"{DEFAULTS}checkpointPolicy": "v2", f"{DEFAULTS}checkpointInterval": "2"}
+
+
+def accepted(pipeline: Pipeline, gaps: list[OffsetRange]) -> None:
+    accept_gaps(pipeline.resources, gaps, "it is so", pipeline.origin("run", "ana"))
 
 
 def with_a_marker(trips: Installed, count: int = 4) -> None:
@@ -176,7 +182,7 @@ def test_rows_that_nobody_can_read_are_closed_uncounted(late: Installed, emptied
         late.settle()
     here = TopicPartition(late.topics[0], 0)
     everything = [OffsetRange(here, 0, 5), OffsetRange(here, 5, 8)]
-    late.open().accept_gaps(everything, "it is so", "run", "ana")
+    accepted(late.open(), everything)
     for each in hidden.iterdir():
         each.rename(late.data / each.name)
     assert counts(late) == {"forward-1-1": (0, 1, 4), "forward-1-2": (0, 0, 3)}
@@ -202,7 +208,7 @@ def test_a_quarantine_that_nobody_can_read_does_not_hold_a_batch_for_good(
     with pytest.raises(GapUnexplained, match="rows in the quarantine table can no longer be read"):
         trips.settle()
     everything = [OffsetRange(TopicPartition(trips.topics[0], 0), 0, 4)]
-    trips.open().accept_gaps(everything, "it is so", "run", "ana")
+    accepted(trips.open(), everything)
     (trips.folder / file.name).rename(file)
     assert counts(trips) == {"forward-1-1": (3, 0, 1)}
     assert trips.sluice("verify").returncode == 0

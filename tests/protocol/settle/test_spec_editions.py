@@ -7,6 +7,7 @@ import shutil
 import pyarrow as pa
 import pytest
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+from sluice.operations.history import read_batch
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic, more
 
@@ -45,7 +46,7 @@ def test_a_spec_that_is_mended_between_plan_and_commit_is_told_by_both(
     trips.write_spec(format=TEXTS)
     trips.ingest(work)
     trips.settle()
-    found = trips.open().batch("forward-1-1")
+    found = read_batch(trips.open().resources, "forward-1-1")
     assert found.planned_with
     assert found.read_with
     assert found.planned_with.keys["format"] == NUMBERS
@@ -60,11 +61,11 @@ def test_an_offsets_table_from_before_goes_on_and_says_what_it_knows(
     more(trips, 5)
     trips.run()
     without_editions(trips)
-    assert trips.open().batch("forward-1-1").planned_with is None
+    assert read_batch(trips.open().resources, "forward-1-1").planned_with is None
     assert "read with: not recorded" in trips.sluice("history", "--batch", "forward-1-1").stdout
     more(trips, 5, first=5)
     trips.run()
-    found = trips.open().batch("forward-1-2")
+    found = read_batch(trips.open().resources, "forward-1-2")
     assert found.planned_with == found.read_with is not None
     trips.judge()
 

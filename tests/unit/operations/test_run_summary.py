@@ -25,6 +25,7 @@ from sluice.operations.run_summary import (
     run_note,
     settle_summary,
 )
+from sluice.operations.run_summary import summarize_plan, summarize_settlement
 from sluice.pipeline import Pipeline, open_pipeline
 from sluice.protocol.settle.write_receipts import Settlement
 from sluice.settings import Settings
@@ -127,11 +128,11 @@ def unreadable(tmp_path: Path) -> Pipeline:
 def test_a_plan_is_told_by_its_batches_where_its_ranges_cannot_be_read(
     unreadable: Pipeline, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert unreadable.summarize_plan(WORK) == {
+    assert summarize_plan(unreadable.resources, WORK) == {
         "said": "forward-1-7 … forward-1-8 (2 batches): the ranges are unknown",
         "batches": 2,
     }
-    nothing = unreadable.summarize_plan(BatchReference(sequence()))
+    nothing = summarize_plan(unreadable.resources, BatchReference(sequence()))
     assert nothing == {"said": "nothing new: the cursor is unknown", "batches": 0}
     assert {each.levelname for each in caplog.records} == {"WARNING"}
     assert "trips: the plan's ranges are unknown: " in "\n".join(caplog.messages)
@@ -148,7 +149,7 @@ def test_a_settlement_is_told_without_the_lag_whatever_keeps_it_unknown(
     unreadable: Pipeline, caplog: pytest.LogCaptureFixture
 ) -> None:
     odd = replace(unreadable.resources, kafka=Odd(unreadable.resources.client))
-    said = replace(unreadable, resources=odd).summarize_settlement(Settlement())
+    said = summarize_settlement(odd, Settlement())
     assert said == {"said": "nothing to settle; lag left unknown", "batches": 0, "lag": None}
     told = "trips: the lag is unknown: TypeError: an answer that nobody expected"
     assert told in "\n".join(caplog.messages)

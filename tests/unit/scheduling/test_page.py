@@ -16,7 +16,7 @@ from sluice.offsets.lag import Lag
 from sluice.operations.overview.overview import Condition, Overview, Progress, worst_first
 from sluice.scheduling.page.charts import HEIGHT, WIDTH, Value, chart
 from sluice.scheduling.page.clusters import Cluster, Clusters, next_cluster
-from sluice.scheduling.page.latest import Latest, Seen
+from sluice.scheduling.page.polled import Polled, Seen
 from sluice.scheduling.page.rereading import Held, held_of, reset_conf
 from sluice.scheduling.page.rows import Row, aged, row_of, staleness, unread
 from sluice.scheduling.page.watch import AT_ONCE, Watch
@@ -43,7 +43,7 @@ def test_many_looks_share_one_reading() -> None:
         told.set()
         return len(readings)
 
-    latest = Latest(read, every=LONG)
+    latest = Polled(read, every=LONG)
     first = [latest.look() for _ in range(50)]
     assert all((each.value, each.at) == (None, None) and each.asked for each in first)
     release.set()
@@ -56,7 +56,7 @@ def test_many_looks_share_one_reading() -> None:
 
 def test_what_fails_is_told_beside_what_was_known() -> None:
     answers: list[Callable[[], str]] = [lambda: "known", silent, broken]
-    latest = Latest(lambda: answers.pop(0)(), every=0.0)
+    latest = Polled(lambda: answers.pop(0)(), every=0.0)
     known = latest.look(LONG)
     failed = look_until(lambda: latest.look(LONG), lambda seen: bool(seen.problem))
     assert known.value == failed.value == "known"
@@ -124,7 +124,7 @@ def test_what_is_much_older_or_failed_is_not_shown_as_well() -> None:
 
 def test_a_reading_that_cannot_start_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     turns = threading.BoundedSemaphore(1)
-    latest = Latest(lambda: 7, turns=turns)
+    latest = Polled(lambda: 7, turns=turns)
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", no_thread)
         assert latest.look().asked is None
@@ -137,7 +137,7 @@ def no_thread(self: threading.Thread) -> None:
 
 def test_those_that_share_turns_are_read_so_many_at_once() -> None:
     release, turns = threading.Event(), threading.BoundedSemaphore(2)
-    held = [Latest(lambda: release.wait(LONG), turns=turns) for _ in range(5)]
+    held = [Polled(lambda: release.wait(LONG), turns=turns) for _ in range(5)]
     assert [bool(each.look().asked) for each in held] == [True, True, False, False, False]
     release.set()
     for each in held:

@@ -35,10 +35,13 @@ def history(pipeline: str, newest: int, batch: str | None, as_json: bool) -> Non
     `took` is the time from a batch's plan to its receipt. Losses are offsets that were passed over,
     or dropped from quarantine, with their causes.
     """
+    from sluice.operations.history import read_batch, read_history
+
+    resources = open_named(pipeline).resources
     if batch is not None:
-        _show_batch(pipeline, open_named(pipeline).batch(batch), as_json)
+        _show_batch(pipeline, read_batch(resources, batch), as_json)
         return
-    found = open_named(pipeline).history(newest)
+    found = read_history(resources, newest)
     if as_json:
         print_json(_document(pipeline, found))
         return

@@ -31,8 +31,14 @@ def recover(
     written; changes nothing without --execute. May be repeated after a crash.
     """
     require_reason(execute, reason, "recovery")
-    opened, origin = open_named(pipeline), current_user()
-    found = opened.recover(reason, origin.run_id, origin.actor, execute, bring_back_erased)
+    from sluice.operations.recover import recover as recovery
+
+    opened, caller = open_named(pipeline), current_user()
+    origin = opened.origin(caller.run_id, caller.actor)
+    if execute:
+        found = recovery.recover(opened.resources, reason, origin, bring_back_erased)
+    else:
+        found = recovery.preview_recovery(opened.resources, reason, origin)
     if as_json:
         print_json(_document(found))
         return

@@ -17,17 +17,22 @@ def run(pipeline: str, as_json: bool) -> None:
     Records that are produced meanwhile may wait for the next run. Safe to stop and to repeat at any
     moment. Starts Spark, if there is anything new: `sluice plan` shows it before, without.
     """
+    # They load Kafka's and Delta's clients, which help and wrong usage do without.
+    from sluice.progress.lane_state import read_unchecked
+    from sluice.progress.unfinished import unfinished_backfill
+    from sluice.protocol.plan.log_ends import has_reached, read_log_ends
+
     opened, origin = open_named(pipeline), current_user()
     with running(opened, origin, as_json) as lands:
         # A busy topic has no end of its own.
-        ends = opened.log_ends()
+        ends = read_log_ends(opened.resources)
         while work := opened.plan(origin.run_id, origin.actor):
             lands.finish(work)
-            if opened.has_reached(ends):
+            if has_reached(opened.resources, ends):
                 break
         else:
             lands.finish(work)
-        for line in opened.unfinished_backfill():
+        for line in unfinished_backfill(read_unchecked(opened.resources, "backfill")):
             lands.say(line)
         if lands.events:
             lands.say("has all that could be read when the run began")

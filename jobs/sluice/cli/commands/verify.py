@@ -64,8 +64,10 @@ def verify(
         raise click.UsageError("--accept-gap needs --reason: it is recorded with the loss.")
     opened, origin = open_named(pipeline), current_user()
     if gaps:
-        settled = opened.accept_gaps(gaps, reason, origin.run_id, origin.actor)
-        for receipt in settled.receipts:
+        from sluice.operations.verify.accept_gaps import accept_gaps
+
+        by = opened.origin(origin.run_id, origin.actor)
+        for receipt in accept_gaps(opened.resources, gaps, reason, by):
             click.echo(f"{pipeline}: {receipt.batch}: settled, {receipt.lost} lost", err=as_json)
     with shown_reading(quiet=as_json) as reached:
         verdict = opened.verify(reached, since)

@@ -15,7 +15,7 @@ from sluice.operations.overview.gauges import (
     GAUGES,
     REFUSED_SPECS,
     REFUSED_SPECS_TEXT,
-    samples,
+    measurements,
 )
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class _Overviews(Collector):
             )
             for gauge in GAUGES
         }
-        for sample in (each for one in self._found for each in samples(one)):
+        for sample in (each for one in self._found for each in measurements(one)):
             labels = [sample.pipeline, *sample.labels.values()]
             families[sample.gauge.name].add_metric(labels, sample.value)
         refused = GaugeMetricFamily(f"sluice_{REFUSED_SPECS}", REFUSED_SPECS_TEXT, self._refused)

@@ -26,7 +26,7 @@ class Gauge:
 
 
 @dataclass(frozen=True)
-class Sample:
+class Measurement:
     """A value of a gauge for one pipeline; `labels` are those besides the pipeline."""
 
     gauge: Gauge
@@ -40,13 +40,13 @@ REFUSED_SPECS = "specs_refused"
 REFUSED_SPECS_TEXT = "Files of SLUICE_PIPELINES that are no valid spec: their pipelines do not run."
 
 
-def samples(found: Overview) -> Iterator[Sample]:
+def measurements(found: Overview) -> Iterator[Measurement]:
     """Every value that is known."""
     for gauge in GAUGES:
         for key, value in gauge.values(found).items():
             if value is not None:
                 labels = {gauge.label: key} if gauge.label else {}
-                yield Sample(gauge, found.spec.pipeline, labels, value)
+                yield Measurement(gauge, found.spec.pipeline, labels, value)
 
 
 def _one(value: Callable[[Overview], Value]) -> Callable[[Overview], Mapping[str, Value]]:

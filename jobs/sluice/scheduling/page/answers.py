@@ -17,11 +17,11 @@ from sluice.operations.history import KnownBatch, PipelineHistory
 from sluice.operations.overview.overview import totals, worst_first
 from sluice.scheduling.page import words
 from sluice.scheduling.page.batch_charts import batch_charts, gaps_by_kind
-from sluice.scheduling.page.latest import Seen
 from sluice.scheduling.page.links import Links
+from sluice.scheduling.page.polled import Seen
 from sluice.scheduling.page.rereading import held_of, reread_conf, reset_conf
 from sluice.scheduling.page.rows import Row
-from sluice.scheduling.page.watch import NEWEST, Rows
+from sluice.scheduling.page.watch import NEWEST, AllRows
 
 # Of more pipelines, the worst; all of them are one click away.
 _FIRST = 100
@@ -57,7 +57,7 @@ class Answers:
     def __init__(self, links: Links) -> None:
         self._links = links
 
-    def overview(self, found: Rows, rows: Sequence[Row], state: str, every: bool) -> Response:
+    def overview(self, found: AllRows, rows: Sequence[Row], state: str, every: bool) -> Response:
         """All pipelines that the user may see; those of one state, if it is named."""
         wanted = worst_first(row for row in rows if state in ("", row.condition.value))
         shown = wanted if every else wanted[:_FIRST]

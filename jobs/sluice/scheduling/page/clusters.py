@@ -15,10 +15,10 @@ from sluice.operations.overview.fleet import Fleet
 from sluice.operations.overview.overview import Overview
 from sluice.progress.resources import PipelineResources
 from sluice.scheduling.deployment import reached_settings, readable_extra
-from sluice.scheduling.page.latest import Latest, Seen
+from sluice.scheduling.page.polled import Polled, Seen
 from sluice.scheduling.page.rows import Row, aged, row_of, unread
 from sluice.spec_file.pipeline_spec import PipelineSpec
-from sluice.spec_folder import read_specs
+from sluice.spec_folder import in_deployment, read_specs
 from sluice.tables.warehouse import Warehouse
 
 
@@ -29,7 +29,7 @@ class Cluster:
     specs: tuple[PipelineSpec, ...]
     extra: object
     fleet: Fleet
-    latest: Latest[Mapping[str, Row]]
+    latest: Polled[Mapping[str, Row]]
 
     def rows(self, patience: float) -> Mapping[str, Row]:
         """Each pipeline's row, by name; with how old it is and why, if it is not new."""
@@ -79,7 +79,7 @@ def deployed_clusters() -> Callable[[], Clusters]:
         folder = read_specs(settings.pipelines)
         grouped: dict[str, list[PipelineSpec]] = {}
         for spec in folder.accepted.values():
-            grouped.setdefault(spec.kafka, []).append(spec)
+            grouped.setdefault(spec.kafka, []).append(in_deployment(spec, settings))
         now = {
             name: next_cluster(tuple(specs), tables, _extra_of(name), known.get(name))
             for name, specs in grouped.items()
@@ -114,7 +114,7 @@ def next_cluster(
         return extra
 
     fleet = Fleet(specs, tables, given)
-    latest = Latest(_rows_of(fleet.read, known.value or {}), known=known)
+    latest = Polled(_rows_of(fleet.read, known.value or {}), known=known)
     return Cluster(specs, extra, fleet, latest)
 
 

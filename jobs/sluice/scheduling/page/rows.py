@@ -11,7 +11,7 @@ from sluice.offsets.quantities import format_moment
 from sluice.operations.history import SettledBatch
 from sluice.operations.overview.breaches import breaches
 from sluice.operations.overview.overview import Condition, Overview, Progress
-from sluice.scheduling.page.latest import Seen
+from sluice.scheduling.page.polled import Seen
 from sluice.spec_file.pipeline_spec import PipelineSpec
 
 # A reading that is older is shown with its moment.

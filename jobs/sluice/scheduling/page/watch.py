@@ -20,7 +20,7 @@ from sluice.operations.outlook_text import lines_of
 from sluice.progress.resources import PipelineResources
 from sluice.protocol.plan.dry_run import dry_run
 from sluice.scheduling.page.clusters import Clusters
-from sluice.scheduling.page.latest import Latest, Seen
+from sluice.scheduling.page.polled import Polled, Seen
 from sluice.scheduling.page.rows import Row
 
 NEWEST = 50
@@ -38,8 +38,8 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
-class Rows:
-    """All rows by name, and why the specs could not be read, if so.
+class AllRows:
+    """The rows of all pipelines by name, and why the specs could not be read, if so.
 
     `refused` counts specs that are none. `known`: whether the specs were read at least once;
     `settled`: whether every pipeline was.
@@ -56,12 +56,12 @@ class Watch:
     """What the page knows. `read_clusters` returns the pipelines by connection."""
 
     def __init__(self, read_clusters: Callable[[], Clusters]) -> None:
-        self._clusters = Latest(read_clusters, _SPECS_S)
+        self._clusters = Polled(read_clusters, _SPECS_S)
         self._histories = _Kept[PipelineHistory](_KEPT)
         self._batches = _Kept[KnownBatch | None](_KEPT)
         self._outlooks = _Kept[list[str]](_KEPT_LINES)
 
-    def rows(self) -> Rows:
+    def rows(self) -> AllRows:
         """All pipelines, as far as they are known now."""
         clusters = self._clusters.look(_PATIENCE_S)
         here = clusters.value or Clusters()
@@ -71,7 +71,7 @@ class Watch:
             found |= each.rows(until - time.monotonic())
         known = clusters.value is not None or bool(clusters.problem)
         settled = known and not any(each.waiting for each in found.values())
-        return Rows(found, clusters.problem, here.refused, known, settled)
+        return AllRows(found, clusters.problem, here.refused, known, settled)
 
     def history(self, pipeline: str) -> Seen[PipelineHistory]:
         """The newest batches, resets and losses of a pipeline. Kafka is not asked."""
@@ -100,14 +100,14 @@ class _Kept(Generic[_T]):
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._kept: OrderedDict[object, Latest[_T]] = OrderedDict()
+        self._kept: OrderedDict[object, Polled[_T]] = OrderedDict()
         self._keeping = threading.Lock()
         self._turns = threading.BoundedSemaphore(AT_ONCE)
 
     def look(self, key: object, read: Callable[[], _T]) -> Seen[_T]:
         """What is known of it now; it is read if that is old."""
         with self._keeping:
-            latest = self._kept.setdefault(key, Latest(read, turns=self._turns))
+            latest = self._kept.setdefault(key, Polled(read, turns=self._turns))
             self._kept.move_to_end(key)
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)

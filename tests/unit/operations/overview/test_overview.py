@@ -13,7 +13,7 @@ from sluice.offsets.partition_log import Retention
 from sluice.offsets.receipts import GapCount, PartitionCount, Receipt
 from sluice.operations.history import SettledBatch
 from sluice.operations.overview.breaches import breaches
-from sluice.operations.overview.gauges import samples
+from sluice.operations.overview.gauges import measurements
 from sluice.operations.overview.overview import (
     Condition,
     Overview,
@@ -108,7 +108,7 @@ def test_one_partition_of_unknown_age_beside_others_is_not_age_zero() -> None:
         found = overview(*others, lag(5), alerts={"max_lag": "PT30M"})
         assert (found.age, found.condition) == (None, Condition.BEHIND)
         assert [each.limit for each in breaches(found)] == ["max_lag"]
-    assert "lag_seconds" not in {each.gauge.name for each in samples(overview(lag(0), lag(5)))}
+    assert "lag_seconds" not in {each.gauge.name for each in measurements(overview(lag(0), lag(5)))}
 
 
 @pytest.mark.parametrize("schedule", [None, "0 * * * *"])
@@ -119,7 +119,7 @@ def test_a_record_dated_ahead_is_neither_fresh_nor_of_age_zero(schedule: str | N
     assert (found.age, found.condition) == (None, Condition.BEHIND)
     assert "is dated 30 days, 0:00:00 ahead" in found.reason
     assert [each.limit for each in breaches(found)] == ["max_lag", "max_silence"]
-    assert "lag_seconds" not in {each.gauge.name for each in samples(found)}
+    assert "lag_seconds" not in {each.gauge.name for each in measurements(found)}
 
 
 def test_a_last_batch_that_is_still_to_come_says_nothing_of_the_silence() -> None:

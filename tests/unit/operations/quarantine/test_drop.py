@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from sluice.errors import SettingsError
 from sluice.offsets.quarantined import RecordFilter
+from sluice.operations.quarantine.drop import preview_drop
 from sluice.pipeline import open_pipeline
 from sluice.settings import Settings
 from sluice.spec_file.pipeline_spec import PipelineSpec
@@ -26,4 +27,4 @@ def test_a_pipeline_without_history_has_nothing_to_drop(tmp_path: Path) -> None:
     no_broker = {"bootstrap.servers": "127.0.0.1:1"}
     pipeline = open_pipeline(PipelineSpec.model_validate(RAW), settings, no_broker)
     with pytest.raises(SettingsError, match="trips: nothing was read yet"):
-        pipeline.preview_drop(RecordFilter())
+        preview_drop(pipeline.resources, RecordFilter())

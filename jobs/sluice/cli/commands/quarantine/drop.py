@@ -48,7 +48,9 @@ def drop(
     if execute:
         found = opened.drop(choice, reason, origin.run_id, origin.actor)
     else:
-        found = opened.preview_drop(choice)
+        from sluice.operations.quarantine.drop import preview_drop
+
+        found = preview_drop(opened.resources, choice)
     if as_json:
         print_json({"pipeline": pipeline, "executed": found.done, **_document(found)})
         return

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 @arguments
 def list_reasons(pipeline: str, as_json: bool) -> None:
     """Show the quarantined records of PIPELINE by reason, and the budget `max_ratio`."""
-    opened = open_named(pipeline)
-    found, allowed = opened.list_quarantine(), opened.spec.quarantine.max_ratio
+    from sluice.operations.quarantine.listing import list_quarantine
+
+    resources = open_named(pipeline).resources
+    found, allowed = list_quarantine(resources), resources.spec.quarantine.max_ratio
     if as_json:
         print_json(_document(pipeline, allowed, found))
         return

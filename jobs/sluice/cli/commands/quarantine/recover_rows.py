@@ -30,9 +30,17 @@ def recover_rows(
     changes nothing without --execute. May be repeated after a crash.
     """
     require_reason(execute, reason, "losses")
+    from sluice.operations.quarantine.recover_rows import (
+        preview_quarantine_recovery,
+        recover_quarantine,
+    )
+
     opened, origin = open_named(pipeline), current_user()
-    who = origin.run_id, origin.actor
-    found = opened.recover_quarantine(reason, *who, execute, bring_back_erased)
+    if execute:
+        by = opened.origin(origin.run_id, origin.actor)
+        found = recover_quarantine(opened.resources, reason, by, bring_back_erased)
+    else:
+        found = preview_quarantine_recovery(opened.resources)
     if found.work:
         with running(opened, origin, as_json) as lands:
             lands.finish(found.work)

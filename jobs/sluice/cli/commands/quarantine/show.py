@@ -40,7 +40,10 @@ def show(
 
     Records of a batch that is not committed are shown when --batch names it.
     """
-    found = open_named(pipeline).choose_records(RecordFilter(reason_like, batch, positions), limit)
+    from sluice.operations.quarantine.listing import choose_records
+
+    choice = RecordFilter(reason_like, batch, positions)
+    found = choose_records(open_named(pipeline).resources, choice, limit)
     if as_json:
         print_json(_document(pipeline, found))
     else:

@@ -1,4 +1,4 @@
-"""The latest: what was read last, how old it is, and why it is not newer.
+"""What is polled: what was read last, how old it is, and why it is not newer.
 
 Whoever looks does not wait for Kafka: a look starts a reading beside it, at most one at a time and
 at most one in so many seconds, and shows what the reading before has found. Only where that is old,
@@ -38,7 +38,7 @@ class Seen(Generic[_T]):
     asked: datetime | None = None
 
 
-class Latest(Generic[_T]):
+class Polled(Generic[_T]):
     """One thing that is read again and again, by as many as look at it."""
 
     def __init__(
