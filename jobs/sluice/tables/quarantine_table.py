@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import reduce
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -216,14 +217,7 @@ NO_QUARANTINE = QuarantineSnapshot("", None)
 def _whole(rows: pa.Table) -> pa.Table:
     """The rows that have what every row of ours has."""
     there = [pc.is_valid(rows[name]) for name in _OURS]
-    return rows if all(pc.all(each).as_py() for each in there) else rows.filter(_all_of(there))
-
-
-def _all_of(masks: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
-    found = masks[0]
-    for each in masks[1:]:
-        found = pc.and_(found, each)
-    return found
+    return rows if all(pc.all(e).as_py() for e in there) else rows.filter(reduce(pc.and_, there))
 
 
 def _sizes_of(rows: pa.Table) -> Sizes:
