@@ -37,11 +37,12 @@ from sluice.tables.warehouse import Warehouse
 if TYPE_CHECKING:
     from sluice.lake.port import Engine, Lake, ShowReading, Upkeep
     from sluice.offsets.batches import BatchReference
-    from sluice.offsets.quarantined import Drop, RecordFilter
+    from sluice.offsets.notation import Positions
     from sluice.offsets.resets import Reset
     from sluice.operations.backfill.selection import Selection
     from sluice.operations.maintain import MaintenanceResult
     from sluice.operations.reset.preview import Preview
+    from sluice.operations.reset.skip_rules import Skip
     from sluice.operations.reset.targets import Target
     from sluice.operations.status import PipelineStatus, UnknownStatus
     from sluice.operations.verify.kafka_logs import Progress
@@ -55,9 +56,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """One pipeline: the protocol's steps, and what operators ask for most.
+    """One pipeline: the protocol's steps, and the operations that several places ask for.
 
-    The other operations are functions of its `resources`.
+    The others are functions of its `resources`.
     """
 
     resources: PipelineResources
@@ -137,8 +138,6 @@ class Pipeline:
 
         return settle(self.resources, self.origin(run_id, actor))
 
-    # What operators ask for
-
     def status(self) -> PipelineStatus | UnknownStatus:
         """Where the cursor is, and how far it is behind."""
         from sluice.operations.status import read_status
@@ -172,11 +171,24 @@ class Pipeline:
         origin = self.origin(run_id, actor)
         return reset(self.resources, target, reason, origin, as_previewed, bring_back_erased)
 
-    def drop(self, choice: RecordFilter, reason: str, run_id: str, actor: str) -> Drop:
-        """Record quarantined records as lost, and remove their rows with Spark."""
-        from sluice.operations.quarantine.drop import drop
+    def preview_skip(self, positions: Positions, reason: str, actor: str) -> Skip:
+        """How single offsets would be skipped; nothing is written."""
+        from sluice.operations.reset.skip import preview_skip
 
-        return drop(self.resources, choice, reason, self.origin(run_id, actor), self._open_upkeep)
+        return preview_skip(self.resources, positions, reason, actor)
+
+    def skip(
+        self,
+        positions: Positions,
+        reason: str,
+        run_id: str,
+        actor: str,
+        as_previewed: str | None = None,
+    ) -> Skip:
+        """Skip single offsets: a loss record for each, and a plan around them."""
+        from sluice.operations.reset.skip import skip
+
+        return skip(self.resources, positions, reason, self.origin(run_id, actor), as_previewed)
 
     def maintain(self, run_id: str, actor: str) -> MaintenanceResult:
         """Remove dead rows and small files with Spark; no row that counts is touched."""
@@ -184,14 +196,15 @@ class Pipeline:
 
         if is_new(self.resources):
             return MaintenanceResult()
-        with self._open_upkeep() as upkeep:
+        with self.open_upkeep() as upkeep:
             return maintain(self.resources, upkeep, self.origin(run_id, actor))
 
     def origin(self, run_id: str, actor: str) -> Origin:
         """A run and who is behind it, now."""
         return Origin(run_id, actor, self.resources.clock.now())
 
-    def _open_upkeep(self) -> AbstractContextManager[Upkeep]:
+    def open_upkeep(self) -> AbstractContextManager[Upkeep]:
+        """Spark for what removes rows and files: started and stopped."""
         return self.engine.upkeep(self.resources)
 
     def _after_any_reset(self, run_id: str, actor: str) -> Origin:

@@ -13,10 +13,10 @@ from sluice.offsets.quarantined import RecordFilter
 from sluice.operations.backfill.replay import quarantined_records
 from sluice.operations.backfill.selection import Selection, parse_selection
 from sluice.operations.history import read_history
+from sluice.operations.quarantine.drop import drop
 from sluice.operations.quarantine.listing import list_quarantine
 from sluice.operations.quarantine.recover_rows import recover_quarantine
 from sluice.operations.recover.recover import recover
-from sluice.operations.reset.skip import skip
 from sluice.operations.reset.targets import named_target
 from sluice.operations.verify.accept_gaps import accept_gaps
 from sluice.pipeline import Pipeline
@@ -99,8 +99,7 @@ def _reset(pipeline: Pipeline, command: Command) -> object:
     new_cluster = bool(options.pop("--new-cluster", None))
     ((name, values),) = options.items()
     if name == "--skip":
-        positions, by = parse_positions(values, "@"), pipeline.origin(_ACTOR, _ACTOR)
-        return skip(pipeline.resources, positions, command.reason, by)
+        return pipeline.skip(parse_positions(values, "@"), command.reason, _ACTOR, _ACTOR)
     target = named_target(name.removeprefix("--"), " ".join(values), scopes, new_cluster)
     return pipeline.reset(
         target, command.reason, command.reason, _ACTOR, bring_back_erased=bring_back
@@ -149,7 +148,8 @@ def _landed(pipeline: Pipeline, command: Command, work: BatchReference | None) -
 def _quarantine(pipeline: Pipeline, command: Command) -> object:
     what = command.words[1]
     if what == "drop":
-        return pipeline.drop(RecordFilter(), command.reason, command.reason, _ACTOR)
+        by, upkeep = _by(pipeline, command), pipeline.open_upkeep
+        return drop(pipeline.resources, RecordFilter(), command.reason, by, upkeep)
     if what == "recover":
         back = "--bring-back-erased" in command.words
         by = _by(pipeline, command)

@@ -9,7 +9,6 @@ from sluice.cli.views.resets import print_preview, print_skip
 from sluice.errors import PreviewOutdated, RowsErased, TableRefused
 from sluice.offsets.ranges import TopicPartition
 from sluice.operations.backfill.selection import offset_ranges
-from sluice.operations.reset.skip import preview_skip
 from sluice.operations.reset.targets import named_target, to_earliest
 from sluice.operations.status import PipelineStatus
 
@@ -59,7 +58,7 @@ def test_the_preview_of_a_skip_names_it_too(hand: Hand, capsys: pytest.CaptureFi
     hand.stops_at("reset intended", "reset", "--shift-by", "-2")
     hand.world.frozen.clear()
     hand.produce(4, 5)
-    found = preview_skip(hand.world.pipeline().resources, {PARTITION: 4}, "", "")
+    found = hand.world.pipeline().preview_skip({PARTITION: 4}, "", "")
     print_skip(found, False)
     text = capsys.readouterr().out
     assert f"  {INTERRUPTED}: it is finished first\n" in text

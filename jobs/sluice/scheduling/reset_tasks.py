@@ -25,13 +25,10 @@ PREVIEW, EXECUTE = "preview", "execute"
 
 def preview(params: Any = None, dag_run: Any = None) -> dict[str, str]:
     """Show what the reset would do; return its id, which stands for the whole decision."""
-    from sluice.operations.reset.skip import preview_skip
-
     with failing_for_good():
         pipeline, where = _chosen_pipeline(params), where_to(params)
         if isinstance(where, Mapping):
-            reason = params["reason"] or ""
-            found = preview_skip(pipeline.resources, where, reason, actor_of(dag_run))
+            found = pipeline.preview_skip(where, params["reason"] or "", actor_of(dag_run))
             shown, told = found.preview, found.summary
         else:
             would_do = pipeline.preview_reset(where)
@@ -44,8 +41,6 @@ def preview(params: Any = None, dag_run: Any = None) -> dict[str, str]:
 
 def execute(params: Any = None, dag_run: Any = None, ti: Any = None) -> None:
     """Do what the preview has shown; skipped unless the run has `execute` set."""
-    from sluice.operations.reset.skip import skip
-
     if not params["execute"]:
         raise AirflowSkipException("only a preview; nothing was changed")
     reason, origin = (params["reason"] or "").strip(), (dag_run.run_id, actor_of(dag_run))
@@ -55,7 +50,7 @@ def execute(params: Any = None, dag_run: Any = None, ti: Any = None) -> None:
             raise SettingsError("reason: needed to execute, and recorded with the reset.")
         pipeline, where = _chosen_pipeline(params), where_to(params)
         if isinstance(where, Mapping):
-            skip(pipeline.resources, where, reason, pipeline.origin(*origin), shown)
+            pipeline.skip(where, reason, *origin, as_previewed=shown)
         else:
             pipeline.reset(where, reason, *origin, shown, params[BRING_BACK_ERASED])
     log.info("%s: done, as preview %s has shown", params["pipeline"], shown)

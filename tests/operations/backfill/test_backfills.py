@@ -19,7 +19,6 @@ from sluice.operations.backfill.selection import (
     whole_batches,
 )
 from sluice.operations.quarantine.listing import choose_records
-from sluice.operations.reset.skip import skip
 from sluice.operations.reset.targets import shift_by, to_table
 from sluice.progress.quarantined_records import read_quarantined
 from sluice.protocol.plan.write_plan import PlannedWork
@@ -360,8 +359,8 @@ def test_a_window_and_a_replay_pass_over_what_was_skipped(
     produce(visits.bootstrap, name, [*numbered(1), b"broken"])
     visits.run()
     produce(visits.bootstrap, name, [*numbered(3, 2), b"broken"])
-    opened = visits.open()
-    skip(opened.resources, {TopicPartition(name, 0): 2}, "a test", opened.origin("run", "pytest"))
+    skip = {TopicPartition(name, 0): 2}
+    visits.open().skip(skip, "a test", "run", "pytest")
     visits.run()
     assert (len(visits.rows()), len(visits.quarantined())) == (3, 2)
     replayed, _ = again(visits, quarantined_records(RecordFilter()))

@@ -10,7 +10,7 @@ import pytest
 from sluice.offsets.loss_causes import LossCause, LossKind
 from sluice.offsets.origin import Origin
 from sluice.offsets.quarantined import RecordFilter, RecordState
-from sluice.operations.quarantine.drop import decide_drop
+from sluice.operations.quarantine.drop import decide_drop, drop
 from sluice.operations.reset.targets import to_earliest
 from sluice.progress.quarantined_records import read_quarantined
 from sluice.tables.offsets_appends import append_drop
@@ -65,8 +65,10 @@ def states(trips: Installed) -> dict[RecordState, list[int]]:
     return found
 
 
-def drop(trips: Installed, **choice: object) -> int:
-    done = trips.open().drop(RecordFilter(**choice), "no use", "run", "pytest")
+def drops(trips: Installed, **choice: object) -> int:
+    opened = trips.open()
+    by = opened.origin("run", "pytest")
+    done = drop(opened.resources, RecordFilter(**choice), "no use", by, opened.open_upkeep)
     return len(done.chosen)
 
 
@@ -114,7 +116,7 @@ def a_batch_over_budget_shows_what_it_met_and_counts_for_nothing(trips: Installe
     assert reasons(trips, "waiting") == {"id: expected BIGINT, found '…'": 2}
     assert sum(reasons(trips).values()) == 5
     assert answer(trips, "quarantine show", "--batch", "forward-1-2")["chosen"] == 2
-    assert drop(trips, batch="forward-1-2") == 0
+    assert drops(trips, batch="forward-1-2") == 0
     trips.write_spec(quarantine={"max_ratio": 1})
     trips.run()
     assert sum(reasons(trips).values()) == 7
@@ -141,7 +143,7 @@ def test_what_is_dropped_leaves_a_record_and_goes(trips: Installed) -> None:
     assert states(trips) == {RecordState.LIVE: [10, 13], RecordState.DROPPED: [11, 12, 5]}
     assert "FAILED" not in said(trips, "verify")
     # Whoever comes next completes it, and nothing is told twice.
-    assert drop(trips, reason_like="bigint") == 0
+    assert drops(trips, reason_like="bigint") == 0
     assert states(trips) == {RecordState.LIVE: [10, 13]}
     assert trips.offsets("loss") == recorded
     send(trips, 0, *numbered(3))
@@ -160,7 +162,7 @@ def a_dropped_record_that_is_read_again_counts_again(trips: Installed) -> None:
     trips.run()
     # The old batch's rows are superseded, and too young to go: a RESTORE brings them back.
     assert states(trips)[RecordState.LIVE] == [10, 11, 12, 13, 5]
-    assert drop(trips, positions=[(row.partition, row.offset) for row in live(trips)[1:2]]) == 1
+    assert drops(trips, positions=[(row.partition, row.offset) for row in live(trips)[1:2]]) == 1
     dropped = frozenset({(0, 11), (0, 12), (1, 5)})
     assert "FAILED" not in said(trips, "verify")
     assert states(trips)[RecordState.LIVE] == [10, 12, 13, 5]
@@ -174,7 +176,7 @@ def live(trips: Installed) -> list:
 def test_what_is_dropped_before_its_receipt_is_counted_all_the_same(trips: Installed) -> None:
     send(trips, 0, BROKEN, *numbered(3))
     trips.ingest(trips.plan())
-    assert drop(trips, batch="forward-1-2") == 1
+    assert drops(trips, batch="forward-1-2") == 1
     trips.settle()
     found = [row for row in trips.offsets("committed") if row["batch"] == "forward-1-2"]
     assert [(row["records"], row["quarantined"], row["gaps"]) for row in found] == [
@@ -197,7 +199,7 @@ def test_a_drop_that_crossed_the_landing_is_counted_by_its_record(trips: Install
     history = found.lane.history
     decided = decide_drop(history.sequence, history.cluster_id, found.rows, chosen, cause)
     append_drop(found.lane.snapshot, decided, Origin("run", "ana", datetime.now(UTC)))
-    assert drop(trips, batch="forward-1-2") == 0, "it is decided; the rows go"
+    assert drops(trips, batch="forward-1-2") == 0, "it is decided; the rows go"
     trips.settle()
     found = [row for row in trips.offsets("committed") if row["batch"] == "forward-1-2"]
     assert [(row["records"], row["quarantined"]) for row in found] == [(3, 1), (0, 0)]

@@ -8,6 +8,7 @@ import pytest
 from sluice.offsets.quarantined import RecordFilter, RecordState
 from sluice.offsets.ranges import TopicPartition
 from sluice.operations.backfill.replay import quarantined_records
+from sluice.operations.quarantine.drop import drop
 from sluice.progress.quarantined_records import read_quarantined
 
 from tests.worlds.altered_tables import clean_the_log
@@ -64,7 +65,9 @@ def test_one_that_is_undecodable_again_is_there_once(trips: Installed) -> None:
 
 def test_they_can_be_dropped(trips: Installed) -> None:
     one = RecordFilter(positions=[(TopicPartition(trips.topics[0], 0), 0)])
-    assert trips.open().drop(one, "no use", "test", "pytest").chosen
+    opened = trips.open()
+    by = opened.origin("test", "pytest")
+    assert drop(opened.resources, one, "no use", by, opened.open_upkeep).chosen
     assert states(trips) == {2: RecordState.LIVE}
     holds(trips)
 

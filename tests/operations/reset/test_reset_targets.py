@@ -9,7 +9,6 @@ import pytest
 from deltalake import DeltaTable
 from sluice.errors import PreviewOutdated, ResetNeeded, SettingsError, SparkFailed
 from sluice.offsets.notation import parse_positions, parse_scope
-from sluice.operations.reset.skip import preview_skip, skip
 from sluice.operations.reset.targets import named_target, shift_by, to_latest
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic
@@ -177,13 +176,10 @@ def test_a_record_that_stops_the_line_is_skipped(topic: Topic, pipeline: Pipelin
     for offset, why in ((9, "the LSO 5"), (-1, "no position")):
         refused = trips.sluice("reset", "--skip", f"{name}[0]@{offset}")
         assert (refused.returncode in (1, 2), why in refused.stderr) == (True, True)
-    passed, opened = parse_positions([f"{name}[0]@2"], "@"), trips.open()
-    seen = preview_skip(
-        trips.open().resources, passed, "a timestamp of the year 292278994", "pytest"
-    )
+    skip = parse_positions([f"{name}[0]@2"], "@")
+    seen = trips.open().preview_skip(skip, "a timestamp of the year 292278994", "pytest")
     assert trips.offsets("loss") == trips.offsets("reset_intended") == []
-    by = opened.origin(*WHO)
-    done = skip(opened.resources, passed, "the year 292278994", by, seen.preview)
+    done = trips.open().skip(skip, "the year 292278994", *WHO, as_previewed=seen.preview)
     assert done.done
     (loss,) = trips.offsets("loss")
     assert (loss["start_offset"], loss["end_offset"], loss["gap_lost"]) == (2, 3, 1)
@@ -200,7 +196,7 @@ def test_a_record_that_stops_the_line_is_skipped(topic: Topic, pipeline: Pipelin
     assert (told["actor"], told["cause"]) == ("pytest", "skipped by pytest: the year 292278994")
     assert (told["start"], told["end"]) == (2, 3)
     with pytest.raises(SettingsError, match="not committed, found the cursor at 5"):
-        skip(opened.resources, parse_positions([f"{name}[0]@1"], "@"), "too late", by)
+        trips.open().skip(parse_positions([f"{name}[0]@1"], "@"), "too late", *WHO)
 
 
 def test_nobody_passes_over_rows_that_a_restore_took_away(trips: Installed) -> None:

@@ -85,13 +85,11 @@ def reset(
         raise click.UsageError(f"--{name}: {problem}") from None
     opened, origin = open_named(pipeline), current_user()
     if isinstance(where, Mapping):
-        from sluice.operations.reset.skip import preview_skip, skip
-
         if execute:
-            by = opened.origin(origin.run_id, origin.actor)
-            print_skip(skip(opened.resources, where, reason, by, as_previewed), as_json)
+            skip = opened.skip(where, reason, origin.run_id, origin.actor, as_previewed)
         else:
-            print_skip(preview_skip(opened.resources, where, reason, origin.actor), as_json)
+            skip = opened.preview_skip(where, reason, origin.actor)
+        print_skip(skip, as_json)
     elif execute:
         done = opened.reset(
             where, reason, origin.run_id, origin.actor, as_previewed, bring_back_erased

@@ -44,13 +44,14 @@ def drop(
     """
     choice = chosen_records(reason_like, batch, positions, everything)
     require_reason(execute, reason, "loss")
-    opened, origin = open_named(pipeline), current_user()
-    if execute:
-        found = opened.drop(choice, reason, origin.run_id, origin.actor)
-    else:
-        from sluice.operations.quarantine.drop import preview_drop
+    from sluice.operations.quarantine import drop as dropping
 
-        found = preview_drop(opened.resources, choice)
+    opened, caller = open_named(pipeline), current_user()
+    if execute:
+        by = opened.origin(caller.run_id, caller.actor)
+        found = dropping.drop(opened.resources, choice, reason, by, opened.open_upkeep)
+    else:
+        found = dropping.preview_drop(opened.resources, choice)
     if as_json:
         print_json({"pipeline": pipeline, "executed": found.done, **_document(found)})
         return
