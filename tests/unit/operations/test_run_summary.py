@@ -24,8 +24,9 @@ from sluice.operations.run_summary import (
     plan_summary,
     run_note,
     settle_summary,
+    summarize_plan,
+    summarize_settlement,
 )
-from sluice.operations.run_summary import summarize_plan, summarize_settlement
 from sluice.pipeline import Pipeline, open_pipeline
 from sluice.protocol.settle.write_receipts import Settlement
 from sluice.settings import Settings
