@@ -20,7 +20,7 @@ help:  ## List the targets
 setup:  ## Install what is missing: virtual environment and jars (every other target calls it)
 	@local/setup.sh
 
-s3:  ## Install what Spark needs for a warehouse on S3 as well (61 MB)
+s3:  ## Also install what Spark needs for a warehouse on S3 (61 MB)
 	@local/setup.sh s3
 
 demo: setup  ## Run the pipeline on real data: broker, Airflow, Spark, Delta, and a report
@@ -33,26 +33,26 @@ down:  ## Stop what `make up` started
 	@if [ -x $(BIN)/python ]; then $(BIN)/python -m local.stack down; fi
 
 # More workers than cores: its tests often wait for brokers.
-test: setup  ## What decides, and one of each kind of what needs Spark; the others have targets of their own
+test: setup  ## All tests without Spark, and one Spark test of each kind
 	$(PYTEST) $(AT_ONCE) 4 -m 'seam or not spark' $(addprefix --ignore ,$(APART))
 
 PART ?= 0/1
-test-spark: setup  ## What needs Spark: every type and format, tables of others, servers; PART=2/3: some
+test-spark: setup  ## The other Spark tests: every type and format, altered tables, servers; PART=2/3: some
 	SLUICE_TEST_PART=$(PART) $(PYTEST) $(AT_ONCE) 2 -m 'spark and not seam' $(SPARKS)
 
-test-contracts: setup  ## The lake without Spark, in which all that decides lands, beside Spark's: the same tables and refusals
+test-contracts: setup  ## Hold the tests' lake without Spark, and Spark's, to one contract
 	$(PYTEST) -m spark tests/contracts
 
 test-fast: setup  ## The quick tests only: values and DAG rules, in forty seconds
 	$(PYTEST) $(AT_ONCE) 2 -m 'not patient' --hypothesis-profile=quick tests/unit tests/airflow/rules
 
-test-recipes: setup  ## Every command of docs/operations.md, played as it stands there; PART=1/2: some
+test-recipes: setup  ## Run every command of docs/operations.md as it is written; PART=1/2: some
 	SLUICE_TEST_PART=$(PART) $(PYTEST) tests/recipes
 
-test-benches: setup  ## Each bench with a few records; PART=2/4: some
+test-benches: setup  ## Run each benchmark with a few records; PART=2/4: some
 	SLUICE_TEST_PART=$(PART) $(PYTEST) tests/benches
 
-test-on-spark: setup  ## The tests that decide, which make test runs without Spark, on Spark; PART=2/5: some
+test-on-spark: setup  ## Run on Spark what `make test` runs without it; PART=2/5: some
 	SLUICE_TEST_LAKE=spark SLUICE_TEST_PART=$(PART) $(PYTEST) $(AT_ONCE) 2 -m 'deciding and not spark' $(SPARKS)
 
 test-airflow: setup  ## What operators do in Airflow: resets, backfills, forms, tasks that are ended; PART=1/2: some
@@ -61,7 +61,7 @@ test-airflow: setup  ## What operators do in Airflow: resets, backfills, forms, 
 test-browser: setup  ## The page in Airflow, in Chromium: the machine's, else Playwright's own
 	$(PYTEST) tests/browser
 
-screenshots: setup  ## The same, and the pictures in docs/screenshots anew
+screenshots: setup  ## The same, and take the pictures of docs/screenshots again
 	SLUICE_SCREENSHOTS=1 $(PYTEST) tests/browser/test_page.py
 
 FAULTS ?=
@@ -89,7 +89,7 @@ compose-check: setup  ## Check docker-compose.yml, on every profile, with and wi
 	$(PYTEST) tests/production/test_compose_file.py
 
 MINUTES ?= 10
-soak: setup  ## A pipeline under random faults for MINUTES=10; SEED=7 repeats one
+soak: setup  ## Run a pipeline under random faults for MINUTES=10; SEED=7 repeats a run
 	@$(BIN)/python -m tests.soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 WORKERS ?= 2
@@ -106,14 +106,14 @@ format: setup  ## Format the sources, and fix what the linter can
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-bench: setup  ## Sluice beside plain Spark, availableNow and the raw limit: about an hour (docs/performance.md)
+bench: setup  ## Compare with plain Spark, availableNow and the raw limit: about an hour (docs/performance.md)
 	@$(BIN)/python -m local.bench --json build/bench.json
 
-bench-places: s3  ## What a batch costs in a bucket and on a cluster, beside one machine alone: half an hour
+bench-places: s3  ## What a batch costs in a bucket and on a cluster, compared with one machine: half an hour
 	@local/servers.sh versitygw
 	@$(BIN)/python -m local.bench.places --json build/bench_places.json
 
-bench-airflow: setup  ## DAG runs on a warm Spark server: one, without news, 100 at once
+bench-airflow: setup  ## DAG runs on a warm Spark server: one, one with no new records, 100 at once
 	@$(BIN)/python -m local.bench.dag_runs --json build/bench_airflow.json
 
 bench-scale: setup  ## What a step costs on large tables: a year of batches, 10,000 partitions, 1,000 pipelines
@@ -122,7 +122,7 @@ bench-scale: setup  ## What a step costs on large tables: a year of batches, 10,
 bench-wide: setup  ## What statistics cost on a table of 200 columns: five minutes
 	@$(BIN)/python -m local.bench.wide_tables --json build/bench_wide_tables.json
 
-bench-formats: setup  ## Each format beside plain Spark: decoding alone, Kafka to Delta, a look-up: fifteen minutes
+bench-formats: setup  ## Compare each format with plain Spark: decoding, Kafka to Delta, a look-up: fifteen minutes
 	@$(BIN)/python -m local.bench.formats --json build/bench_formats.json
 	@$(BIN)/python -m local.bench.formats_to_tables --json build/bench_formats_to_tables.json
 

@@ -95,7 +95,7 @@ dry_run_option = click.option(
 bring_back_option = click.option(
     "--bring-back-erased",
     is_flag=True,
-    help="Also where this brings back rows that others deleted, or undoes what they changed.",
+    help="Allow this to bring back rows that others deleted, or to undo what they changed.",
 )
 
 

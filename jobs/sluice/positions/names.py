@@ -49,7 +49,7 @@ NAMES = (
     ),
     PositionName(
         target="to-table",
-        help="The end of the rows that a table holds which was restored or put back.",
+        help="The end of the rows in a table that was restored or put back.",
         of_some_topics=False,
         on_new_cluster=False,
     ),

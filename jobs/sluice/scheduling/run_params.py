@@ -103,7 +103,7 @@ def bring_back_erased(section: str) -> Param:
         **SWITCH,
         section=section,
         title="Bring back erased rows",
-        description="Also where this brings back rows that others deleted, or undoes what they"
+        description="Allow this to bring back rows that others deleted, or to undo what they"
         " changed.",
     )
 

@@ -24,10 +24,10 @@ from sluice.offsets.quantities import format_count
 def check(files: Sequence[Path], mark_warehouse: bool, as_json: bool) -> None:
     """Check spec FILES, or all of SLUICE_PIPELINES; exits with 1 if anything is wrong.
 
-    All files are looked at: keys, values, names and tables that two files claim, and where the
-    warehouse has the table, whose it is and its columns' types. What a changed spec would do to the
-    table's columns is told besides. Of one file the first kind of mistake may hide others: check
-    again. Connections are not looked up. Contacts neither Kafka, nor Spark, nor a schema registry.
+    Checks keys and values, names and tables that two files claim, and, if the warehouse has the
+    table, its owner and the types of its columns. Also reports what a changed spec would do to the
+    table's columns. One mistake in a file may hide others: check again. Connections are not looked
+    up. Contacts neither Kafka, nor Spark, nor a schema registry.
     """
     from sluice.operations.check import check_files
     from sluice.protocol.plan.known_warehouse import mark_warehouse as mark

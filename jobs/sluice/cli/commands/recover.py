@@ -27,8 +27,8 @@ def recover(
     """Build the offsets table of PIPELINE from its data table, which is taken to be right.
 
     For an offsets table that is lost, damaged, an older copy, of version 1, or of another data
-    table. Without a data table it is set aside, and the pipeline begins anew. Shows what would be
-    written; changes nothing without --execute. May be repeated after a crash.
+    table. Without a data table, the offsets table gets another name, and the pipeline starts over.
+    Shows what would be written; changes nothing without --execute. May be repeated after a crash.
     """
     require_reason(execute, reason, "recovery")
     from sluice.operations.recover import recover as recovery

@@ -15,7 +15,7 @@ def run(pipeline: str, as_json: bool) -> None:
     """Bring the table of PIPELINE up to date: to the end of its topics as it is now.
 
     Records that are produced meanwhile may wait for the next run. Safe to stop and to repeat at any
-    moment. Starts Spark, if there is anything new: `sluice plan` shows it before, without.
+    moment. Starts Spark if there is anything new; `sluice plan` shows that without Spark.
     """
     # They load Kafka's and Delta's clients, which help and wrong usage do without.
     from sluice.progress.lane_state import read_unchecked

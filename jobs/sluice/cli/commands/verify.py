@@ -57,8 +57,8 @@ def verify(
 ) -> None:
     """Compare the tables of PIPELINE with Kafka, record by record. Exit code 1 if they differ.
 
-    It proves that what was read is complete, and stored once, in one piece, where it belongs, and
-    as often as its receipts say. Takes as long as reading the topic, without a JVM.
+    Proves that every record that was read is stored, once and in the right place, and that the
+    receipts count the same rows. Takes as long as reading the topic. Starts no JVM.
     """
     if gaps and not reason.strip():
         raise click.UsageError("--accept-gap needs --reason: it is recorded with the loss.")

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 def recover_rows(
     pipeline: str, reason: str, execute: bool, bring_back_erased: bool, as_json: bool
 ) -> None:
-    """Go on with the quarantine table of PIPELINE where rows of it are gone, or all of it.
+    """Repair the quarantine table of PIPELINE if it, or some of its rows, are gone.
 
-    Records that receipts count and that are gone are read again, as far as Kafka holds them; each
-    of the others gets a loss record. Rows that others have brought back or added go.
-    Refused where rows that others may have deleted would come back. Shows what would be done;
-    changes nothing without --execute. May be repeated after a crash.
+    Reads missing records from Kafka again; a record that Kafka no longer holds gets a loss record.
+    Removes rows that others have added or brought back. Refused if this could bring back rows that
+    others have deleted. Shows what would be done; changes nothing without --execute. May be
+    repeated after a crash.
     """
     require_reason(execute, reason, "losses")
     from sluice.operations.quarantine.recover_rows import (
