@@ -53,7 +53,6 @@ LEFT = {
     "docs/metrics.md",
     "docs/page.md",
     "docs/performance.md",
-    "docs/reliability.md",
     "docs/schema-registry.md",
     "docs/security.md",
     "docs/spark-clusters.md",
