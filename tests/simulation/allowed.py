@@ -9,10 +9,9 @@ from tests.simulation.oracle import Finding
 from tests.simulation.world import World
 
 SENTENCE = (
-    "A log replaced by another copy** is recognised by the record before the cursor. On a"
-    " compacted topic, below the log start, where a copy of the table has lost its commits, and"
-    " where the log had lost that record before and its batch has no receipt yet, it is not"
-    " recognised."
+    "A log replaced by another copy** is recognised by the record before the cursor. It is not"
+    " recognised on a compacted topic, below the log start, if a copy of the table has lost its"
+    " commits, or if the log had lost that record before and its batch has no receipt yet."
 )
 _TABLES_DIFFER = ("wrong value", "missing", "phantom", "lost", "verify", "a row is gone", "twice")
 

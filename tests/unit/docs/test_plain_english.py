@@ -49,14 +49,9 @@ LEFT = {
     "docs/decisions/0038-a-replay-writes-what-it-was-asked-about.md",
     "docs/decisions/0039-how-far-others-commits-were-judged.md",
     "docs/deployment.md",
-    "docs/formats.md",
-    "docs/metrics.md",
-    "docs/page.md",
     "docs/performance.md",
-    "docs/schema-registry.md",
     "docs/security.md",
     "docs/spark-clusters.md",
-    "docs/tables.md",
 }
 
 SOURCE = '''

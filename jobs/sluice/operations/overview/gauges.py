@@ -37,7 +37,7 @@ class Measurement:
 
 # Of the whole deployment.
 REFUSED_SPECS = "specs_refused"
-REFUSED_SPECS_TEXT = "Files of SLUICE_PIPELINES that are no valid spec: their pipelines do not run."
+REFUSED_SPECS_TEXT = "Invalid spec files in SLUICE_PIPELINES: their pipelines do not run."
 
 
 def measurements(found: Overview) -> Iterator[Measurement]:
