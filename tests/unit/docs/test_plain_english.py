@@ -48,7 +48,6 @@ LEFT = {
     "docs/decisions/0037-what-others-set-on-the-table.md",
     "docs/decisions/0038-a-replay-writes-what-it-was-asked-about.md",
     "docs/decisions/0039-how-far-others-commits-were-judged.md",
-    "docs/performance.md",
 }
 
 SOURCE = '''
