@@ -1,13 +1,13 @@
 """Looks at all pipelines every five minutes, and fails when a limit of a spec's `alerts` is
 exceeded: the text of the failed task says which, expected and found.
 
-- **watch** reads the tables of all pipelines and asks each Kafka cluster once. It tells the metrics
+- **watch** reads the tables of all pipelines and asks each Kafka cluster once. It sends the metrics
   (docs/metrics.md), then fails with every exceeded limit and its cause, every pipeline with
   `alerts` that is stopped, and every spec that is refused. A pipeline without `alerts` never makes
   it fail. It changes nothing.
 
 It is one task, so that a cluster that is down calls a person once, and not once for each pipeline.
-Whom it calls is the deployment's matter: docs/deployment.md, "Who is called". See
+The deployment decides who is called: docs/deployment.md, "Who is called". See
 `docs/operations.md#call-a-person`.
 """
 
@@ -23,7 +23,7 @@ from sluice.spec_folder import read_specs
 
 found = read_specs(project_settings().pipelines)
 
-# Refused specs are a reason to call somebody.
+# Refused specs are a reason to call a person.
 if found.accepted or found.refused:
     with DAG(
         dag_id="sluice_watch",

@@ -21,7 +21,7 @@ def key() -> str:
 
 
 def cluster_id() -> str:
-    """16 bytes as Kafka writes them; the first is no dash, which tools take for an option."""
+    """16 bytes as Kafka writes them; the first is not a dash, which tools take for an option."""
     return base64.urlsafe_b64encode(b"S" + secrets.token_bytes(15)).decode().rstrip("=")
 
 

@@ -1,6 +1,6 @@
-"""Clock and chance: the time of day, waiting, and what is drawn at random.
+"""Clock and chance: the time of day, waiting, and random numbers.
 
-Both are ports: a test that owns them makes years pass, and repeats a history to the letter.
+Both are ports: a test that owns them can let years pass, and repeat a history exactly.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class Clock(Protocol):
 
 
 class Chance(Protocol):
-    """What is drawn at random."""
+    """Random numbers and names."""
 
     def name(self) -> str:
-        """A name that nobody else has: 32 hexadecimal digits."""
+        """A unique name: 32 hexadecimal digits."""
 
     def share(self) -> float:
         """A number in [0, 1)."""
@@ -51,7 +51,7 @@ class SystemChance:
     """This machine's."""
 
     def name(self) -> str:
-        """A name that nobody else has: 32 hexadecimal digits."""
+        """A unique name: 32 hexadecimal digits."""
         return uuid.uuid4().hex
 
     def share(self) -> float:
@@ -64,9 +64,9 @@ SYSTEM_CHANCE = SystemChance()
 
 
 class LongerAtRandom(wait_base):
-    """A wait of at most twice as long each time, of which chance takes a share.
+    """A wait of at most twice as long each time, shortened by a random share.
 
-    At random, or two that met once would go on meeting.
+    Without chance, two processes that met once would go on meeting.
     """
 
     def __init__(self, chance: Chance, first: float, longest: float) -> None:

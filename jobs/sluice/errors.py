@@ -13,8 +13,8 @@ SluiceError
 ├── GapUnexplained       decide about a hole in the log
 ├── BatchInDoubt         decide about a batch that may hold records of another topic
 ├── RowsErased           decide about rows that others deleted or changed (`--bring-back-erased`)
-├── UnknownSchema        register the schema, or correct who wrote the records
-├── SchemaChanged        ask whether the registry was rebuilt, then set its kept schemas aside
+├── UnknownSchema        register the schema, or correct the producer
+├── SchemaChanged        ask whether the registry was rebuilt, then move its stored schemas away
 ├── TooManyQuarantined   fix the schema or raise `quarantine.max_ratio`
 ├── BackfillClosed       request the backfill again: a reset closed it before it was complete
 ├── PreviewOutdated      preview again: the plan is no longer the one shown
@@ -110,7 +110,7 @@ class RowsErased(SluiceError):
 class UnknownSchema(SluiceError):
     """A schema registry has no schema by that number, GUID or subject.
 
-    Of a record's number it is a reason to quarantine the record, and not to fail.
+    If a record names the number, the record is quarantined; nothing fails.
     """
 
 
@@ -159,6 +159,6 @@ def as_lines(findings: Iterable[Part]) -> Advice:
 
 
 def did_you_mean(found: str, allowed: Iterable[str]) -> str:
-    """Write ` (did you mean topics?)`: the allowed word that is most like another; else nothing."""
+    """Write ` (did you mean topics?)`: the most similar allowed word, or nothing."""
     likely = get_close_matches(found, allowed, n=1)
     return f" (did you mean {likely[0]}?)" if likely else ""

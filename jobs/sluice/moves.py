@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 YOUR_WORDS = "…"
-"""Stands for what only the operator can say, such as a reason."""
+"""Stands for words that only the operator can give, such as a reason."""
 
 
 @dataclass(frozen=True)
 class Move:
-    """A command of `sluice`, such as `quarantine list`, and all that is behind it."""
+    """A command of `sluice`, such as `quarantine list`, and its arguments."""
 
     command: str
     arguments: tuple[str, ...] = ()

@@ -61,7 +61,7 @@ def adopt_orphans() -> None:
 def watching_parent(end: Callable[[], None], pause: float = 1.0) -> Iterator[None]:
     """Call `end` if this process's parent, a task's supervisor, dies while the block runs.
 
-    It is called again after each pause until the block ends: not everything hears it at once.
+    It is called again after each pause until the block ends: the first call may have no effect.
     """
     parent, over = os.getppid(), threading.Event()
 

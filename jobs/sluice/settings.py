@@ -17,8 +17,8 @@ from sluice.errors import SettingsError
 class Settings:
     """Where the tables and the pipeline specs are.
 
-    `warehouse_name` is what the warehouse's marker has to say, None where it needs none;
-    `group_prefix` stands before the names of all groups that mirror cursors. Raises SettingsError
+    `warehouse_name` is the name that the warehouse's marker must have, None if it needs no marker;
+    `group_prefix` comes before the names of all groups that mirror cursors. Raises SettingsError
     for a warehouse that is neither a path nor in an S3 bucket, and for names with other characters.
     """
 
@@ -34,7 +34,7 @@ class Settings:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:
-        """Read `SLUICE_WAREHOUSE`, `SLUICE_PIPELINES` and what else concerns all pipelines."""
+        """Read `SLUICE_WAREHOUSE`, `SLUICE_PIPELINES` and the other settings of all pipelines."""
         return cls(
             warehouse=environment.get("SLUICE_WAREHOUSE") or "./warehouse",
             pipelines=Path(environment.get("SLUICE_PIPELINES") or "dags/pipelines"),

@@ -57,8 +57,8 @@ def spec_files(folder: Path) -> list[Path]:
 class SpecFolder:
     """The valid specs of a folder by file, and what is wrong with its other files.
 
-    No two accepted specs name the same pipeline. `contested` are accepted ones that name one table:
-    it refuses all but one of them.
+    No two accepted specs name the same pipeline. `contested` are accepted specs that name one
+    table: the table refuses all except one of them.
     """
 
     accepted: Mapping[Path, PipelineSpec]
@@ -112,7 +112,7 @@ def find_spec(folder: Path, pipeline: str) -> PipelineSpec:
 
 
 def _names(path: Path, pipeline: str) -> bool:
-    """Whether a file that is no valid spec says that it is this pipeline's."""
+    """Whether a file that is not a valid spec names this pipeline."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError):

@@ -6,6 +6,6 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Model(BaseModel):
-    """A part of a spec. Strict: "12" is not 12 and true is not 1, since YAML has its own types."""
+    """A part of a spec. Strict: "12" is not 12 and true is not 1: YAML has types."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)

@@ -1,4 +1,4 @@
-"""Telling: what a step says of itself, such as a summary, a metric or lineage, decides nothing."""
+"""Telling: a step's reports about itself, such as a summary, a metric or lineage."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 def deciding_nothing(log: logging.Logger, text: str, *arguments: object) -> Iterator[None]:
     """The one place where a step goes on after any error in the block: it is a warning then.
 
-    The text says what is not told; the error follows it.
+    The text says what is not reported; the error follows it.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""TLS: certificates and keys that a connection holds itself or names by file; whom it trusts."""
+"""TLS: certificates and keys, as text or in a file, and the authorities to trust."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def require_in_date(settings: Mapping[str, str], now: datetime) -> None:
 def unlocked(key: str, password: str | None) -> str:
     """The private key as Java reads it: PKCS #8, without a password.
 
-    It knows only such locks as openssl made before version 3. Raises SettingsError.
+    Java only opens keys locked by an openssl before version 3. Raises SettingsError.
     """
     try:
         found = load_pem_private_key(key.encode(), password.encode() if password else None)

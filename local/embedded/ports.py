@@ -18,7 +18,7 @@ def is_free(port: int) -> bool:
 
 
 def free_port(*taken: int) -> int:
-    """One that nobody listens on, and that is not among those taken for later."""
+    """A free port that is not reserved for later."""
     for port in random.sample(CANDIDATES, k=200):
         if port not in taken and is_free(port):
             return port

@@ -27,7 +27,7 @@ class Server:
         raise NotImplementedError
 
     def variables(self) -> dict[str, str]:
-        """What the program is told by its environment."""
+        """The environment of the program."""
         return {}
 
     def start(self) -> Self:

@@ -3,7 +3,7 @@
     with SparkCluster.running(folder) as cluster:
         os.environ["AIRFLOW_CONN_SPARK_DEFAULT"] = cluster.connection
 
-Of this process's environment its processes have the PATH only, as those of another host would.
+Its processes get only the PATH of this process's environment, as on another host.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class SparkCluster:
         self.workers.clear()
 
     def environment(self) -> dict[str, str]:
-        """What its processes are told, executors included."""
+        """The environment of its processes, including executors."""
         return {
             "PATH": os.environ["PATH"],
             "JAVA_HOME": str(Path(str(shutil.which("java"))).resolve().parents[1]),

@@ -194,7 +194,7 @@ def embedded_settings(*, on_s3: bool = False) -> dict[str, str]:
 
 
 def _token(folder: Path) -> str:
-    """The same for every start in this folder: clients that know it need not be told again."""
+    """The same for every start in this folder: clients that know it need no new one."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "token"
     if not path.exists():

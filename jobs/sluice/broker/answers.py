@@ -62,7 +62,7 @@ class Refusals:
         """Whether the login or a certificate was refused: to try again would not help."""
         if self.last is None:
             return False
-        # The broker's own alert is told as an error of transport.
+        # The broker's own alert arrives as a transport error.
         return self.last.code() == KafkaError._AUTHENTICATION or "certificate" in self.last.str()
 
     def forget(self) -> None:

@@ -135,7 +135,7 @@ class ClientSettings:
     def librdkafka(self) -> dict[str, Any]:
         """The configuration of a confluent_kafka client.
 
-        Raises SettingsError for a client certificate that has expired; so do the other two.
+        Like the other two, raises SettingsError for a client certificate that has expired.
         """
         self._require_in_date()
         return dict(self.settings)

@@ -15,7 +15,7 @@ from sluice.offsets.ranges import TopicPartition
 _T = TypeVar("_T")
 
 _AT_ONCE = 8
-# Of the partitions that one request asks about.
+# Partitions in one request.
 _TOGETHER = 200
 
 

@@ -35,7 +35,7 @@ class TokenEndpoint(AbstractTokenProvider):  # type: ignore[misc]
         self._authorities = pem_text(settings, "https.ca")
 
     async def token(self) -> str:
-        """A new token. Raises AuthenticationFailedError, or OSError when nobody answers."""
+        """A new token. Raises AuthenticationFailedError, or OSError if there is no answer."""
         return await asyncio.to_thread(self._fetch)
 
     def extensions(self) -> Mapping[str, str]:

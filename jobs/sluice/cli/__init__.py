@@ -15,7 +15,7 @@ import click
 from sluice.broker.client_logs import silence_clients
 from sluice.errors import SluiceError
 
-# Each is the function of its name in the file of its name; but for Python `list` is another word.
+# Each is the function of its name in the file of its name; only `list` is a word of Python.
 _FUNCTIONS = {"list": "list_pipelines"}
 COMMANDS = (
     "backfill",
@@ -37,7 +37,7 @@ COMMANDS = (
 
 
 class Commands(click.Group):
-    """The commands; only the one that is asked for is imported."""
+    """The commands; only the requested one is imported."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Their names, as help lists them."""
@@ -104,8 +104,8 @@ def main() -> None:
 
 
 def _start_quickly() -> None:
-    # A start makes many objects and next to no garbage, for which Python would look many times.
+    # A start makes many objects and next to no garbage; Python would search for it many times.
     gc.set_threshold(100_000)
     atexit.register(gc.freeze)
-    # numpy would start a thread on each core for linear algebra, of which there is none here.
+    # numpy would start a thread on each core for linear algebra, which is not used here.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -1,4 +1,4 @@
-"""Bars in a terminal: of each thing that is read, how far, how fast, and the time that is left."""
+"""Bars in a terminal: for each reading, how far, how fast, and the time that is left."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Bars:
         self._tasks: dict[Hashable, TaskID] = {}
 
     def begin(self, read: Hashable, name: str, whole: int) -> None:
-        """Show what is read; until the first count, the bar only says that something goes on."""
+        """Show a reading; until the first count, the bar only shows that it is active."""
         self._tasks[read] = self._progress.add_task(
             name, total=None, whole=whole, unit=self._unit + "s" * (whole != 1)
         )
@@ -47,7 +47,7 @@ class Bars:
 
 @contextmanager
 def shown_bars(console: Console, unit: str) -> Iterator[Bars]:
-    """Bars for the block, of which nothing is left behind."""
+    """Bars for the block; they disappear at its end."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=None),
@@ -63,8 +63,8 @@ def shown_bars(console: Console, unit: str) -> Iterator[Bars]:
 
 
 class SteadyConsole(Console):
-    """Standard error, with its cursor always shown: Ctrl-C ends the process at once, so that nobody
-    would show it again.
+    """Standard error, with its cursor always shown: Ctrl-C ends the process at once, and nothing
+    would show a hidden cursor again.
     """
 
     def show_cursor(self, show: bool = True) -> bool:

@@ -33,7 +33,7 @@ def arguments(command: Command) -> Command:
 
 
 def nothing_changed(consent: bool = False) -> str:
-    """The end of a preview: which options do it; with the consent that it would be refused without.
+    """The end of a preview: the options that execute it, with the consent that it needs.
 
     Without the full stop.
     """

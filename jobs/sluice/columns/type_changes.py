@@ -40,7 +40,7 @@ def type_changes(
 ) -> Iterator[TypeChange]:
     """What an append of the declared columns would be refused for, in the declared order.
 
-    A column that only one of the two has is no change: Delta adds it, or leaves it null. Delta
+    A column that only one of the two has is not a change: Delta adds it, or leaves it null. Delta
     ignores case in column names.
     """
     known = {each.name.lower(): each for each in stored}

@@ -31,9 +31,9 @@ from sluice.derived.casts import (
     is_simple,
 )
 
-# Of a text that grows: a record's value times so much must fit into memory.
+# For a text that grows: a record's value, multiplied by this, must fit into memory.
 _SHORT, _WIDEST = 16, 1000
-# Years to fractions, and what stands between them: no letter of which a zone or a locale decides.
+# Years to fractions, and the characters between them: no letter that depends on zone or locale.
 _PATTERN = r"(?:yyyy|MM|dd|HH|mm|ss|SSSSSS|SSS|'[A-Za-z]'|[-/_.: ])+"
 _PATH = r"\$(?:\.[A-Za-z_][A-Za-z0-9_]*|\[[0-9]{1,6}\])*"
 _OF_MOMENTS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")

@@ -65,7 +65,7 @@ _NO_COLUMN = {
 
 
 class _Plain(Spark):
-    """Spark's grammar, in which functions keep their names, but for CAST and TRY_CAST."""
+    """Spark's grammar, in which functions keep their names, except CAST and TRY_CAST."""
 
     class Parser(Spark.Parser):  # type: ignore[misc, valid-type]
         """The parser."""

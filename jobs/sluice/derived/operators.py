@@ -109,7 +109,7 @@ def _require_one_type(values: Sequence[Typed], between_them: str) -> ColumnType:
 
 
 def joined(one: Typed, other: Typed) -> Typed:
-    """Two texts, one behind the other."""
+    """Two texts, concatenated."""
     if {one.type, other.type} != {STRING}:
         raise ValueError(f"found {one.type} || {other.type}; expected STRING: CAST them")
     return Typed(f"({one.sql} || {other.sql})", STRING)

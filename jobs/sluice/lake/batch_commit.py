@@ -49,7 +49,7 @@ def retype_table(
 
 
 def _nothing_but_proof_of_no_rows(stored: DataFrame, attempt: BatchAttempt) -> DataFrame:
-    """One row without columns; whoever reads it fails if the table has rows."""
+    """One row without columns; reading it fails if the table has rows."""
     counted = stored.agg(F.count(F.lit(1)).alias("rows"))
     landed = F.raise_error(F.lit(rows_landed_mark(attempt.id)))
     return counted.where(F.when(counted["rows"] == 0, F.lit(True)).otherwise(landed)).select()
@@ -158,7 +158,7 @@ def rows_that_stay(
     places: DataFrame,
     besides: Sequence[OffsetRange],
 ) -> DataFrame:
-    """The ranges' rows at these places, but for some offsets."""
+    """The ranges' rows at these places, except at some offsets."""
     stored = spark.read.format("delta").load(uri).where(rows_in_ranges(attempt))
     kept = stored.join(places, list(_PLACE), "left_semi")
     if attempt.batch.only is not None:

@@ -126,7 +126,7 @@ def _data(
 
 
 def stored_part(whole: DataFrame, shape: TableShape) -> DataFrame:
-    """Of rows with all fields, what the data table has: fields, derived columns, then Sluice's own.
+    """The columns of the data table: fields, derived columns, then Sluice's own.
 
     Raises SpecError for an expression that Spark refuses.
     """

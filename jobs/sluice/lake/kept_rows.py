@@ -16,9 +16,9 @@ from sluice.progress.log_lookup import look_up
 def rows_of_nothing(
     kafka: Cluster, undelivered: Mapping[TopicPartition, Sequence[Span]]
 ) -> list[OffsetRange]:
-    """Of offsets with a row that a re-reading did not deliver, those whose rows must not stay.
+    """The offsets whose rows must not stay, among those that a re-reading did not deliver.
 
-    Raises RecordsLeftOut where Kafka holds the record all the same.
+    Raises RecordsLeftOut if Kafka holds the record anyway.
     """
     compacting = kafka.compacting({each.topic for each in undelivered}) if undelivered else ()
     found = {
@@ -27,7 +27,7 @@ def rows_of_nothing(
     }
     if held := _ranges_of(found, LossKind.PRESENT):
         raise RecordsLeftOut(held)
-    # Of another copy of the log.
+    # These rows are from another copy of the log.
     return _ranges_of(found, *NEVER_A_RECORD)
 
 

@@ -30,7 +30,7 @@ def before_a_commit(spark: SparkSession, uri: str) -> None:
 
 
 def after_a_commit(spark: SparkSession, uri: str) -> None:
-    """Let a server read the table's log for the next run; nobody waits for it."""
+    """Let a server read the table's log for the next run; no caller waits for it."""
     if is_remote():
         _begin(spark, uri, {})
 

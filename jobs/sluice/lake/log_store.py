@@ -17,7 +17,7 @@ def check_log_store(setting: Callable[[str], str | None], where: str, uri: str) 
     """Warn where commits to a table at a path could overwrite each other.
 
     Raises SettingsError where commits to S3 could, as many hosts write there, and on a cluster:
-    there our log store also refuses a commit whose files a worker has written elsewhere.
+    there Sluice's log store also refuses a commit whose files a worker has written elsewhere.
     """
     if is_on_s3(uri):
         s3_conf.require_exclusive(setting(s3_conf.LOG_STORE_KEY), where)
@@ -26,9 +26,9 @@ def check_log_store(setting: Callable[[str], str | None], where: str, uri: str) 
     if found != LOG_STORE and not master.startswith("local"):
         raise SettingsError(
             f"{where}: expected {LOG_STORE_KEY}={LOG_STORE} on the cluster {master}, found"
-            f" {found or 'no such setting'}: a commit could name files that a worker has written"
-            f" where nobody else sees them. Start Spark with this setting, and with {JAR} of"
-            " `make setup` on its class path."
+            f" {found or 'no such setting'}: a commit could name files that only the worker sees"
+            f" which wrote them. Start Spark with this setting, and with {JAR} of `make setup` on"
+            " its class path."
         )
     _warn_of_overwriting(found, where)
 

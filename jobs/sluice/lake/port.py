@@ -38,14 +38,14 @@ class BatchAttempt:
     """One attempt at a batch: the part of its ranges that Kafka still holds, and how to read it.
 
     `id` goes into the commit and shows which of several attempts at a batch landed.
-    `fingerprints` go there too: of the record before each range's end, None where unknown.
-    `spec` too: what of it decides the rows.
+    `fingerprints` of the record before each range's end go there too, None if unknown; and so do
+    the keys of the `spec` that decide the rows.
     `compacts` says that Kafka may remove records from the middle while they are read.
     `ticket` is the right to add its undecodable records to the quarantine, and `undecodable` how
     many there are once they are added.
     `table_id` is the Delta id of the data table that it was prepared for: it begins no write to
     another.
-    `former` are registries whose numbers some of its records name, and not those of the spec's.
+    `former` are registries whose numbers some of its records name, instead of the spec's.
     """
 
     batch: Batch
@@ -128,8 +128,8 @@ class Lake(Protocol):
     def quarantine(self, attempt: BatchAttempt) -> QuarantineResult:
         """Make the batch's undecodable records durable, with the ticket of the attempt.
 
-        Rows of other attempts stay. Raises CommitConflict, nothing added, where the ticket is no
-        longer the next one.
+        Rows of other attempts stay. Raises CommitConflict, and adds nothing, if the next ticket is
+        another one.
         """
 
     def land_decodable(self, attempt: BatchAttempt) -> None:

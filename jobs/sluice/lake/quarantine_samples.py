@@ -1,4 +1,4 @@
-"""Samples: the first records that an attempt has put aside, each with its reason, for people."""
+"""Samples: the first records that an attempt has quarantined, each with its reason, for people."""
 
 from __future__ import annotations
 

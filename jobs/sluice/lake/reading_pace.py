@@ -16,8 +16,8 @@ from sluice.lake.port import Pace, ShowReading, Tell
 
 log = logging.getLogger(__name__)
 
-# Between two lines of a log; between two counts of whoever shows them. The executors tell theirs
-# every two seconds (own_classes.py).
+# Between two lines of a log; between two counts on a terminal. The executors report every two
+# seconds (own_classes.py).
 _SECONDS, _SECONDS_SHOWN = 5.0, 1.0
 # jobs/jvm/watch/RecordsRead.scala counts for tags that begin like this.
 _TAG = "sluice-reading-"
@@ -58,7 +58,7 @@ def _watch(
         try:
             ((found,),) = spark.sql(f"VALUES (sluice_records_read('{tag}'))").collect()
         except Exception as problem:
-            log.debug("%s: nobody counts what is read: %s", pace.batch, problem)
+            log.debug("%s: the records read are not counted: %s", pace.batch, problem)
             return
         if over.is_set():
             return

@@ -15,8 +15,8 @@ STATIC = {
 # The sources that a batch needs, and what brings them.
 SOURCES = {"delta": "delta-spark_4.0_2.13", "kafka": "spark-sql-kafka-0-10_2.13"}
 
-# What a session holds. It takes other keys as well, such as spark.kafka.consumer.cache.capacity,
-# and nobody reads them there.
+# What a session holds. It also accepts other keys, such as spark.kafka.consumer.cache.capacity, but
+# ignores them.
 _OF_A_SESSION = ("spark.sql.", "spark.databricks.delta.")
 
 

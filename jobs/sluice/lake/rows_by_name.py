@@ -27,7 +27,7 @@ def _filled(rows: DataFrame, whole: dict[str, T.DataType]) -> DataFrame:
 
 
 def _both(one: T.StructType, other: T.StructType) -> T.StructType:
-    """The fields of both; a type that is no nest of fields is that of the first."""
+    """The fields of both; a type without nested fields is that of the first."""
     theirs, known = {x.name.lower(): x for x in other}, {x.name.lower() for x in one}
     own = [
         T.StructField(x.name, _merged(x.dataType, theirs[key].dataType) if key in theirs else kind)

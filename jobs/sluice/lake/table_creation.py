@@ -100,7 +100,7 @@ def _occupied(uri: str) -> FileExistsError:
     if is_on_s3(uri):
         return FileExistsError(
             f"{uri}: expected a Delta table, or nothing, found what an interrupted creation has"
-            " left, or other files. Make sure that nothing of value is there, and remove it:"
+            " left, or other files. Make sure that they are not needed, and remove them:"
             f" aws s3 rm --recursive {as_aws_has_it(uri)}/"
         )
     return FileExistsError(

@@ -55,10 +55,10 @@ class SparkUpkeep:
             gone.createOrReplaceTempView(view)
             try:
                 self._spark.sql(
-                    f"MERGE INTO delta.`{self._quarantine}` AS aside USING {view} AS gone"
-                    " ON aside._batch = gone.batch AND aside._topic_id = gone.topic_id"
-                    " AND aside._partition = gone.number"
-                    " AND aside._offset >= gone.first AND aside._offset < gone.behind"
+                    f"MERGE INTO delta.`{self._quarantine}` AS stored USING {view} AS gone"
+                    " ON stored._batch = gone.batch AND stored._topic_id = gone.topic_id"
+                    " AND stored._partition = gone.number"
+                    " AND stored._offset >= gone.first AND stored._offset < gone.behind"
                     " WHEN MATCHED THEN DELETE"
                 ).collect()
             finally:

@@ -20,7 +20,7 @@ _NO_PREDECESSOR = "SLUICE_NO_PREDECESSOR"
 _CONFLICT = re.compile(r"(DELTA_(?:CONCURRENT_\w+|METADATA_CHANGED|PROTOCOL_CHANGED))(?:\.\w+)?")
 
 # What pyspark says: its client is closed after the answer SESSION_CHANGED; a restarted server does
-# not know the statement (pyspark's client/reattach.py); or nobody answers.
+# not know the statement (pyspark's client/reattach.py); or there is no answer.
 _LEFT_ALONE = {
     "NO_ACTIVE_SESSION": "has forgotten this session: it was restarted, or this process must end",
     "RESPONSE_ALREADY_RECEIVED": "has forgotten this statement: it was restarted",

@@ -154,7 +154,7 @@ class BatchReference:
 
     def __post_init__(self) -> None:
         if self.batches and (self.batches.step != 1 or self.batches[0] < 1):
-            raise ValueError(f"{self.batches} are no consecutive batches, counted from 1")
+            raise ValueError(f"{self.batches} are not consecutive batches, counted from 1")
 
     def __bool__(self) -> bool:
         return bool(self.batches)

@@ -16,7 +16,7 @@ from sluice.offsets.partition_log import KafkaState
 
 @dataclass(frozen=True)
 class DoubtfulRange:
-    """A range of a batch, and why nobody can say whose records it holds."""
+    """A range of a batch, and why it is uncertain which topic's records it holds."""
 
     planned: PlannedRange
     reason: str
@@ -72,9 +72,9 @@ class Doubt:
                 " so it gets no receipt."
             )
         return (
-            f"{self.batch}: committed, and another cluster is behind the connection since: whether"
-            " the batch holds the records of the one that was planned can no longer be told, so it"
-            " gets no receipt. Point the connection to that one, and run again; or decide."
+            f"{self.batch}: committed, but the connection now leads to another cluster: whether"
+            " the batch holds the records of the planned cluster can no longer be determined, so it"
+            " gets no receipt. Point the connection to that cluster, and run again; or decide."
         )
 
     @property
@@ -113,7 +113,7 @@ def doubt_about(batch: Batch, state: KafkaState) -> Doubt | None:
 
 
 def doubt_marked(batch: Batch, topic_ids: Collection[str]) -> Doubt | None:
-    """What is left of a recorded doubt where only the data table still tells of it."""
+    """What is left of a recorded doubt if only the data table still records it."""
     return _doubt(
         batch,
         (

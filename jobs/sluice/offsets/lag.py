@@ -104,17 +104,17 @@ class Lag:
 
 
 def age_at(now: datetime, then: datetime | None) -> timedelta | None:
-    """The time since a moment; None where that is unknown.
+    """The time since a moment; None if that is unknown.
 
-    A moment still to come says nothing: the clock that told it was ahead, by nobody knows how much.
+    A future moment says nothing: its clock was ahead, by an unknown amount.
     """
     return now - then if then is not None and then <= now else None
 
 
 def loss_told(found: Collection[Lag]) -> str:
-    """The shortest time to loss of these partitions, `at most` where that of others is unknown.
+    """The shortest time to loss of these partitions; `at most` if that of others is unknown.
 
-    Where there is none, why: every record is read, or kept for ever; else nobody knows.
+    If there is none, the reason: every record is read, or kept for ever; or else it is unknown.
     """
     known = [each.time_to_loss for each in found if each.time_to_loss is not None]
     if known:

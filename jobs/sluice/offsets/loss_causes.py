@@ -76,7 +76,7 @@ class LossCause:
             raise ValueError(f"{self.kind}: actor {self.actor!r} does not go with it")
 
     def __str__(self) -> str:
-        # A preview shows a decision before anybody has given its reason.
+        # A preview shows a decision before its reason is given.
         return format_cause(self).removesuffix(": ")
 
 

@@ -87,7 +87,8 @@ def parse_positions(texts: Iterable[str], mark: str = "=") -> Positions:
     for text in texts:
         parts = _POSITION.fullmatch(text.strip())
         if not parts or parts[3] != mark:
-            raise ValueError(f"{text!r} is no position; expected for example flights[0]{mark}120")
+            example = f"flights[0]{mark}120"
+            raise ValueError(f"{text!r} is not a position; expected for example {example}")
         found.append((TopicPartition(parts[1], int(parts[2])), int(parts[4])))
     return _one_each(found)
 
@@ -101,7 +102,7 @@ def parse_positions_file(text: str) -> Positions:
         parts = _LINE.fullmatch(line.strip())
         if not parts:
             raise ValueError(
-                f"line {number}: {line!r} is no position; expected for example flights,0,120"
+                f"line {number}: {line!r} is not a position; expected for example flights,0,120"
             )
         found.append((TopicPartition(parts[1], int(parts[2])), int(parts[3])))
     if not found:
@@ -113,14 +114,14 @@ def parse_scope(text: str) -> Scope:
     """Parse `flights` or `flights:0,2`, the form of `kafka-consumer-groups --topic`."""
     parts = _SCOPE.fullmatch(text.strip())
     if not parts:
-        raise ValueError(f"{text!r} is no topic; expected for example flights or flights:0,2")
+        raise ValueError(f"{text!r} is not a topic; expected for example flights or flights:0,2")
     return Scope(parts[1], frozenset(map(int, parts[2].split(","))) if parts[2] else frozenset())
 
 
 def parse_shift(text: str) -> int:
     """Parse `500` or `-500`."""
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", text.strip()):
-        raise ValueError(f"{text!r} is no number of offsets; expected for example 500 or -500")
+        raise ValueError(f"{text!r} is not a number of offsets; expected for example 500 or -500")
     return int(text)
 
 
@@ -130,7 +131,7 @@ def parse_moment(text: str) -> datetime:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
         raise ValueError(
-            f"{text!r} is no moment; expected for example 2026-11-01T06:00:00Z"
+            f"{text!r} is not a moment; expected for example 2026-11-01T06:00:00Z"
         ) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
@@ -139,7 +140,7 @@ def parse_duration(text: str) -> timedelta:
     """Parse `P1DT2H30M`: days, hours, minutes, seconds. Months and years have no fixed length."""
     parts = _DURATION.fullmatch(text.strip())
     if not parts:
-        raise ValueError(f"{text!r} is no duration; expected for example PT1H or P1DT2H30M")
+        raise ValueError(f"{text!r} is not a duration; expected for example PT1H or P1DT2H30M")
     return timedelta(**{name: float(value) for name, value in parts.groupdict("0").items()})
 
 

@@ -59,7 +59,7 @@ class OffsetRuns:
         return OffsetRuns(starts[begins], ends[last])
 
     def without(self, taken: OffsetRuns) -> OffsetRuns:
-        """These offsets but for the taken ones."""
+        """These offsets, except the taken ones."""
         return self & taken._complement() if len(taken.starts) else self
 
     def __and__(self, other: OffsetRuns) -> OffsetRuns:

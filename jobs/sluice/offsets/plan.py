@@ -24,7 +24,7 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class ReadBeside:
-    """Offsets that are read again, and how many of their records nobody asked about."""
+    """Offsets that are read again, and how many of their records were not asked about."""
 
     offsets: OffsetRange
     records: int

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from sluice.offsets.batches import Batch
 
 _STRETCH = 2**20
-# Behind this nothing of a sequence can be added: its generation is closed.
+# After this, no rows of a sequence can be added: its generation is closed.
 FENCED = 2**63 - 1
 
 
@@ -50,7 +50,7 @@ NOTHING_ASIDE = SetAside(0)
 
 
 def closing_number(batch: int) -> int:
-    """The number behind which nothing of a batch, by its own number, can be added."""
+    """The last number of a batch, by its own number: after it, none of its rows can be added."""
     return (batch + 1) * _STRETCH - 1
 
 

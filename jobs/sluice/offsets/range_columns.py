@@ -1,4 +1,4 @@
-"""Range columns: very many ranges of batches as arrays, and which offsets somebody asks about."""
+"""Range columns: very many ranges of batches as arrays, and the offsets to look up."""
 
 from __future__ import annotations
 

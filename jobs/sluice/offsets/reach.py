@@ -56,8 +56,8 @@ def _last(by_number: Mapping[int, Batch], opening: Reset | None, closing: Reset)
         return by_number[max(by_number)].by_partition
     if opening is not None:
         return opening.by_partition
-    # Of batches that a recovery could not bring back, its own reset tells; of a copy's rows, those
-    # of a backfill may be the only ones left.
+    # The reset of a recovery knows the batches that it could not bring back. A backfill's rows may
+    # be the only ones left in a copy.
     return closing.by_partition if any(closing.closed_at.values()) else {}
 
 

@@ -1,4 +1,4 @@
-"""Spec editions: what of a spec decided the rows of a batch; stored with its plan and receipt."""
+"""Spec editions: the keys of a spec that decided a batch's rows, in its plan and receipt."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SpecEdition:
             keys = found.get("spec") if isinstance(found, dict) else None
             if not isinstance(keys, dict) or not _is_shallow(keys, _DEEPEST):
                 return None
-            # Others may have written what is no JSON, or no Unicode.
+            # Others may have written text that is not JSON, or not Unicode.
             json.dumps(keys, allow_nan=False, ensure_ascii=False).encode()
         except (ValueError, RecursionError):
             return None

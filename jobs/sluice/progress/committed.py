@@ -88,7 +88,7 @@ def first_batches(
 
 
 def unlisted(state: LaneState, names: Iterable[str]) -> set[str]:
-    """Those of some batches that count, and of which no plan is left: recovery found only rows."""
+    """Those of some batches that count but have no plan any more: recovery found only rows."""
     ends = sequence_ends(state)
     found = {each: parse_batch(state.pipeline, each) for each in names if _is_committed(each, ends)}
     numbers: dict[BatchSequence, tuple[int, int]] = {}
@@ -102,9 +102,9 @@ def unlisted(state: LaneState, names: Iterable[str]) -> set[str]:
 def losses_that_count(state: LaneState) -> list[Loss]:
     """The recorded losses, without those of plans that a reset undid.
 
-    A loss has no batch. It counts when a batch that counts begins after it or contains it; or if no
-    plan of its generation has told it, but the recovery that opened that. A record dropped from
-    quarantine has a batch, of any sequence, and counts if that batch does.
+    A loss has no batch. It counts if a batch that counts begins after it or contains it; or if it
+    was not recorded by a plan of its generation, but by the recovery that opened that. A record
+    dropped from quarantine has a batch, of any sequence, and counts if that batch does.
     """
     ends = {each.sequence: each for each in sequence_ends(state)}
     found: list[Loss] = []
@@ -158,7 +158,7 @@ def _first_where(
     found = state.snapshot.columns.ranges(
         "committed", {each.sequence: (1, each.last) for each in ends if each.last}, also=[newer]
     )
-    # Of a sequence that was closed below its last receipt, none behind its end.
+    # In a sequence that was closed below its last receipt, none after its end.
     first = {
         each.sequence: min(state.snapshot.settled(each.sequence), each.last) + 1 for each in ends
     }

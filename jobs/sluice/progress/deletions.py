@@ -38,7 +38,7 @@ def read_erased(lane: LaneState, again: Iterable[RangeToReread], since: int = -1
 
 
 def erased_among(lane: LaneState, again: Iterable[RangeToReread], since: int = -1) -> Erased:
-    """The same, whoever has committed to the table."""
+    """The same for any writer of the table."""
     ranges = [each for each in again if each.offsets.span]
     if not ranges or lane.data.version is None:
         return Erased()

@@ -67,7 +67,7 @@ class Erased:
     """What others did to rows among offsets to be read again; falsy where that is nothing.
 
     `known` are deleted rows, `changed` those with other values. `unknown` are commits that may
-    have touched these offsets, although it can no longer be told which rows they removed.
+    have touched these offsets, although it is no longer known which rows they removed.
     """
 
     known: tuple[ErasedRows, ...] = ()
@@ -100,7 +100,7 @@ class Erased:
 
     @property
     def remarks(self) -> Iterator[str]:
-        """The same, and that nothing of it happens unasked."""
+        """The same, and that none of it happens without consent."""
         yield from self.lines
         if self:
             yield f"It is refused unless they may come back: {_CONSENT}."
@@ -112,7 +112,7 @@ class Erased:
         raise RowsErased(
             as_lines(
                 [
-                    f"{pipeline}: expected offsets of which nobody deleted or changed rows, found:",
+                    f"{pipeline}: expected offsets without deleted or changed rows, found:",
                     *self.lines,
                     f"Nothing was changed. If they are to come back, say so: {_CONSENT}; otherwise"
                     " leave these offsets out.",
@@ -130,10 +130,10 @@ def require_consent(
     raise RowsErased(
         as_lines(
             [
-                f"{pipeline}: expected offsets of which nobody deleted rows, found:",
+                f"{pipeline}: expected offsets without deleted rows, found:",
                 *lines,
                 advice(
-                    "Nothing was changed. If nobody did, or they may come back: ",
+                    "Nothing was changed. If none were deleted, or they may come back: ",
                     allowed,
                     f"; {otherwise}",
                 ),

@@ -25,15 +25,15 @@ class RecordsOfBatch:
 class Evidence:
     """The facts about one partition.
 
-    `reads` are in the order they landed; `openings` say where a generation starts, None where that
-    is known no more; `lost` are recorded losses, `given_up` those of them that a person decided on
-    although Kafka or the table may hold them, and `accepted` these and those of a topic that was
-    gone, as nobody can tell what was there. `readable` is what Kafka still holds of the reads,
-    and `visible` the offsets there that a read_committed client sees; `never` are those of rows
-    where the log has a marker or an aborted record instead. `quarantined` are all rows, live or
-    not, and `deleted` the rows that others removed from the data table, by the version that did so.
-    `dropped` records no longer count, unless a batch has read them again since; nor do rows
-    `left_behind` in another table, as a recovery went on with a copy that lacks them.
+    `reads` are in the order they landed; `openings` say where a generation starts, None if that is
+    no longer known; `lost` are recorded losses. `given_up` are losses that a person decided on
+    although Kafka or the table may hold the records; `accepted` are these, and those of a topic
+    that was gone, whose content is unknown. `readable` is the part of the reads that Kafka still
+    holds, and `visible` the offsets there that a read_committed client sees; `never` are offsets of
+    rows where the log has a marker or an aborted record. `quarantined` are all rows, live or not,
+    and `deleted` the rows that others removed from the data table, by the version that did so.
+    `dropped` records do not count, unless a batch has read them again since; rows `left_behind` in
+    another table do not count either, because a recovery went on with a copy that lacks them.
     """
 
     partition: TopicPartition
@@ -67,8 +67,8 @@ class Evidence:
     def superseded(self) -> Mask:
         """Which quarantine rows a later batch has read again.
 
-        One over the same range did not read records that Kafka no longer held. That it did, Kafka
-        shows, a row, or a receipt without gaps; or a marker in the log, that there is none.
+        A batch over the same range did not read records that Kafka no longer held. Kafka, a row, or
+        a receipt without gaps shows that it did; a marker in the log shows that there is no record.
         """
         rows = self.quarantined
         read_again = np.isin(rows.offsets, self.visible) | np.isin(rows.offsets, self.never)

@@ -1,4 +1,4 @@
-"""Lacking rows: quarantined records that receipts count, and of which nothing tells any more.
+"""Lacking rows: quarantined records that receipts count, but that are in no table any more.
 
 Not lacking are rows that were dropped, and those whose offset a later batch has read again or is
 going to: maintenance removes such rows. Does not ask Kafka.
@@ -78,7 +78,7 @@ def lacking_rows(lane: LaneState) -> list[LackingRows]:
 def lacking_but_for(
     lane: LaneState, planned: Sequence[PlannedRange], uncommitted: Attempts | None = None
 ) -> list[LackingRows]:
-    """The same, but for what is going to be read again as these ranges.
+    """The same, except the records that will be read again as these ranges.
 
     What an `uncommitted` attempt has brought back stands for nothing; they are looked for unless
     they are known.
@@ -213,7 +213,7 @@ def _counted(committed: CommittedRanges) -> Mapping[TopicIdPartition, list[Offse
 def _without_data(
     lane: LaneState, place: TopicIdPartition, partition: TopicPartition, offsets: Offsets
 ) -> Offsets:
-    """Those without a row in the data table, and of which nobody has deleted one."""
+    """Those without a row in the data table, if no such row was deleted."""
     rows = lane.data.coordinates_in(OffsetScope.of_offsets({place: offsets}))
     left = np.setdiff1d(offsets, rows.offsets(place))
     asked = [RangeToReread(each, place.topic_id) for each in _ranges(left, partition)]

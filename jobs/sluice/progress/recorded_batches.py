@@ -97,7 +97,7 @@ def _of_sequence(
         version = log.named(each)
         if version is None and counts:
             version = brought if each.number in elsewhere else _unnamed(state, log, receipt)
-        # Of an empty batch a RESTORE has undone nothing.
+        # A RESTORE undoes nothing in an empty batch.
         stands = version is not None and (not each.span or log.in_effect(version, counts))
         at = -1 if version is None else version
         yield RecordedBatch(each, counts, stands, at, receipt is not None)

@@ -1,8 +1,8 @@
 """Set aside: the rows of the quarantine table, without those of attempts that do not count.
 
-Once a batch has its receipt its quarantine is closed, and only the attempt that committed it has
-rows. Before, its commit names that attempt; of a batch that is not committed the newest is shown.
-What others have added is nobody's, unless it cannot be told from a batch's own rows.
+Once a batch has its receipt, its quarantine is closed, and only the attempt that committed it has
+rows. Before that, its commit names the attempt; for a batch that is not committed, the newest
+attempt is shown. Rows that others have added belong to no batch, unless they look like its own.
 """
 
 from __future__ import annotations

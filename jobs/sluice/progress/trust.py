@@ -96,7 +96,7 @@ class KnownTable:
         yield from self._unknown_rows(found)
 
     def _unknown_rows(self, found: DeltaSnapshot) -> Iterator[Advice]:
-        """Rows in a table that no batch has landed in: it is nobody's beginning.
+        """Rows in a table that no batch has landed in: no pipeline begins with it.
 
         A table is new if it has no rows and no transaction ids, whatever is remembered of it.
         """

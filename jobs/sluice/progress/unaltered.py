@@ -44,9 +44,9 @@ def check_rows_of_data(state: LaneState) -> None:
 def check_quarantine(state: LaneState) -> None:
     """Raises TableRefused where others have taken rows that receipts count, or brought back more.
 
-    The rows are compared only after a commit that may have done so; and behind a reset, which may
-    pass over what was to be read again, or of a table that was restored count batches again: rows
-    that nobody has missed so far.
+    The rows are compared only after a commit that may have done so, and after a reset: it may pass
+    over records that were to be read again, or count batches of a restored table again, whose rows
+    no check has missed so far.
     """
     commits = state.quarantine.unjudged(state.pipeline, marked(state, state.quarantine))
     just_reset = state.generation > 1 and not state.receipts

@@ -74,7 +74,7 @@ class Told:
     unreadable: int
 
     def since(self, read: CommittedRange) -> bool:
-        """Whether it tells of all deletions since a range was read."""
+        """Whether it shows all deletions since a range was read."""
         return read.here and read.version >= max(self.lost, self.unreadable)
 
 
@@ -95,7 +95,7 @@ def untold_in(
 
 
 def _lacks_rows(evidence: Evidence, place: int) -> bool:
-    """Whether a read counts records that have no row, and of which no known deletion tells."""
+    """Whether a read counts records that have no row, and that no known deletion explains."""
     rows = [each.offsets[each.reads == place] for each in (evidence.data, evidence.gone)]
     receipts = evidence.reads[place].receipts
     counted = sum(line.records for line in receipts)

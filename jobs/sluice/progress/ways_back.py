@@ -36,7 +36,7 @@ def other_table(pipeline: str, expected: str, found: DeltaSnapshot) -> Advice:
     if found.table_id is None:
         return advice(
             f"expected Delta table {expected}, found no table: it was dropped. {PUT_BACK}, or"
-            f" check the mount of the warehouse. Only if nobody has a copy: ",
+            f" check the mount of the warehouse. Only if there is no copy: ",
             Move("recover", (pipeline,)),
             " lets the pipeline begin anew, at its `start`.",
         )

@@ -46,9 +46,9 @@ def project_settings(environment: Mapping[str, str] = os.environ) -> Settings:
 
 
 def reached_settings() -> Settings:
-    """The same, for what opens tables: this process can then reach those on an object store.
+    """The same, for code that opens tables: this process can then reach an object store.
 
-    Nor do its Kafka clients fill the log: an error tells why a broker does not answer.
+    Its Kafka clients stay silent in the log: an error says why a broker does not answer.
     """
     silence_clients()
     settings = project_settings()
@@ -93,13 +93,13 @@ def kafka_extra(conn_id: str) -> Mapping[str, Any]:
 
 
 def readable_extra(conn_id: str) -> Mapping[str, Any]:
-    """The same, where one connection must not hinder others: whatever fails is a SettingsError."""
+    """The same, if one connection must not affect others: every failure is a SettingsError."""
     try:
         return kafka_extra(conn_id)
     except SettingsError:
         raise
     except Exception as problem:
-        # The text of another error may hold what nobody should see.
+        # The text of another error may contain a secret.
         log.exception("The connection %s cannot be read", conn_id)
         raise SettingsError(
             f"The Airflow connection {conn_id!r} cannot be read: {type(problem).__name__}; the log"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 _LOGIN_IN_URL = re.compile(r"://([^/\s@]+)@")
-# Of the output of a job that dies without reporting an error.
+# Lines of output of a job that dies without reporting an error.
 _LAST_LINES = 40
 
 
@@ -100,7 +100,7 @@ class DriverHook(SparkSubmitHook):
         """Log each line of the driver at its own level; note the error that it reports.
 
         Instead of the provider's, which logs every line as INFO. In client mode it has no other
-        use, but for Kubernetes, where it says that the exit code is the process's own.
+        use, except for Kubernetes, where it says that the exit code is the process's own.
         """
         if self._is_kubernetes:
             self._spark_exit_code = 0

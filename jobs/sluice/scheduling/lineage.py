@@ -38,8 +38,8 @@ class Landed:
 
 
 def read_for_lineage(pipeline: Pipeline, work: BatchReference) -> Landed | None:
-    """What is committed of the work; None where nobody is told of it, or it cannot be read."""
-    with deciding_nothing(log, "%s: no lineage is told", work):
+    """The committed part of the work; None if no lineage is reported, or it cannot be read."""
+    with deciding_nothing(log, "%s: no lineage is reported", work):
         from airflow.providers.openlineage.conf import is_disabled
 
         from sluice.protocol.ingest.landed import read_landed

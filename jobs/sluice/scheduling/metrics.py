@@ -54,7 +54,7 @@ def timed(pipeline: str, step: str) -> Iterator[None]:
 
 
 def count_settled(pipeline: str, settled: Settlement) -> None:
-    """Tell what a settlement has counted; every receipt is written once, so it is told once."""
+    """Send the counts of a settlement; every receipt is written once, so they are sent once."""
     if not settled:
         return
     with _telling(pipeline):
@@ -73,14 +73,14 @@ def tell_overview(found: Overview) -> None:
 
 
 def _telling(pipeline: str) -> AbstractContextManager[None]:
-    return deciding_nothing(log, "%s: no metrics are told", pipeline)
+    return deciding_nothing(log, "%s: no metrics are sent", pipeline)
 
 
 def tell_refused(specs: int) -> None:
-    """Tell how many specs of the deployment are refused."""
+    """Send the number of refused specs in the deployment."""
     from sluice.operations.overview.gauges import REFUSED_SPECS
 
-    with deciding_nothing(log, "how many specs are refused is not told"):
+    with deciding_nothing(log, "the number of refused specs is not sent"):
         stats.gauge(f"sluice.{REFUSED_SPECS}", specs)
 
 

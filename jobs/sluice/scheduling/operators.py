@@ -148,7 +148,7 @@ class IngestOperator(DriverOperator):
     def get_openlineage_facets_on_complete(
         self, task_instance: object
     ) -> OperatorLineage[Any, Any]:
-        """What the provider of OpenLineage tells of this task."""
+        """What the provider of OpenLineage reports about this task."""
         return lineage_of(self._landed)
 
     def _tell(self, context: Context, landed: BatchReference, left: BatchReference) -> None:

@@ -79,7 +79,7 @@ def _lines(told: Iterable[tuple[str, Any]]) -> dict[str, str]:
 
 
 def _said(value: Any) -> str | None:
-    """The line of a summary, as it is or in JSON; None for anything else, by whomever."""
+    """The line of a summary, as it is or in JSON; None for any other text."""
     try:
         match json.loads(value) if isinstance(value, str) else value:
             case {"said": str(said)}:

@@ -75,7 +75,7 @@ def run_params(topic: str) -> dict[str, Param]:
             "Read a time window again: the records whose time is at or after this moment.",
         ),
         "reprocess_to": _again(
-            MOMENT, "To (UTC)", "Of the window are the records whose time is before this moment."
+            MOMENT, "To (UTC)", "The end of the window: records whose time is before this moment."
         ),
         "reprocess_ranges": _again(
             LINES,

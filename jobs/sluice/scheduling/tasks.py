@@ -51,7 +51,7 @@ def failing_for_good(ti: Any = None) -> Iterator[None]:
 def planned_work(ti: Any) -> BatchReference | None:
     """The work that the `plan` task of this run has found; None if it was marked as success.
 
-    Raises SettingsError for what is no work, such as that of another version of Sluice.
+    Raises SettingsError if it is not work, for example that of another version of Sluice.
     """
     found = ti.xcom_pull(task_ids=PLAN)
     try:

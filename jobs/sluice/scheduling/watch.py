@@ -1,4 +1,4 @@
-"""The watch: reads all pipelines, tells their metrics, and fails where somebody must be called."""
+"""The watch: reads all pipelines, sends their metrics, and fails if a person must be called."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ log = logging.getLogger(__name__)
 
 
 def watch() -> None:
-    """Raises AirflowFailException with all that somebody must know, the worst first.
+    """Raises AirflowFailException with everything to call a person about, the worst first.
 
-    That is every spec that is refused, every exceeded limit of `alerts`, and each pipeline with
-    `alerts` that is stopped.
+    That is every refused spec, every exceeded limit of `alerts`, and each pipeline with `alerts`
+    that is stopped.
     """
     from sluice.operations.overview.overview import reasons, totals, worst_first
 
@@ -42,7 +42,7 @@ def watch() -> None:
 
 
 def calls_of(found: Sequence[Overview]) -> Iterator[str]:
-    """What somebody must know of pipelines with `alerts`, and each cause once."""
+    """What to call a person about in pipelines with `alerts`, with each cause once."""
     from sluice.operations.overview.breaches import breaches
     from sluice.operations.overview.overview import Condition, reasons
 

@@ -1,4 +1,4 @@
-"""Alerts: the limits of a spec beyond which somebody must know."""
+"""Alerts: the limits of a spec beyond which a person must be called."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
 """Claims: which file of a folder a pipeline's name belongs to, and which name one table. Pure.
 
-Of files that claim one pipeline, the one that is called like it keeps it: a copy must not displace
-it. Without one, all are refused: nobody can tell which was there first, and the wrong one would be
-run in silence.
+If several files claim one pipeline, the file named after the pipeline keeps it: a copy must not
+displace it. Without such a file all are refused: which one is older is unknown, and the wrong one
+would run silently.
 
-Files that name one table are told of, not refused. Which of them was first, only the table can
-tell: it names the pipeline that it was created for, and every step refuses the other one. To refuse
-both would let a new file stop a pipeline that works.
+Files that name one table are reported, not refused. Only the table knows which of them was first:
+it names the pipeline that it was created for, and every step refuses the other one. Refusing both
+would let a new file stop a working pipeline.
 """
 
 from __future__ import annotations

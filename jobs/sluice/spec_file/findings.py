@@ -87,7 +87,7 @@ def finding(path: Path, error: Mapping[str, Any]) -> str:
 
 
 def _wrong_type(form: Mapping[str, Any]) -> str:
-    """What stands in place of a format's type."""
+    """The invalid type of a format, as it is written."""
     if "type" not in form:
         return "missing"
     found = form["type"]

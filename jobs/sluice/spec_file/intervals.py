@@ -11,7 +11,7 @@ _WHOLE = re.compile(rf"(?:interval\s+)?{_PART.pattern}(?:\s+{_PART.pattern})*")
 
 
 def read_interval(written: str) -> timedelta | None:
-    """How long an interval is; None for what is none."""
+    """How long an interval is; None if the text is not an interval."""
     text = written.strip().lower()
     if not _WHOLE.fullmatch(text):
         return None

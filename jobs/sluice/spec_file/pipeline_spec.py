@@ -29,7 +29,7 @@ _LEAST_PATIENCE = timedelta(minutes=15)
 OUR_DAGS = ("sluice_maintenance", "sluice_reset", "sluice_watch")
 # Kafka's own topics. Mirroring the cursor writes to the first: it would never be fully read.
 _INTERNAL = ("__consumer_offsets", "__share_group_state", "__transaction_state")
-# What says where, when, how fast and by whom is read, and not which rows a record becomes.
+# Keys that say where, when and how fast to read, and who owns it; they decide no rows.
 _NOT_ABOUT_ROWS = frozenset(
     {
         *("version", "pipeline", "kafka", "table", "schedule", "start", "consumer_group", "alerts"),

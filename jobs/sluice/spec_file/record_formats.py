@@ -28,7 +28,7 @@ class RecordFormats:
 
     @property
     def by_source(self) -> Mapping[Source, Format]:
-        """The formats, by what of a record they decode."""
+        """The formats, by the part of a record that they decode."""
         value: Mapping[Source, Format] = {"value": self.value}
         return value if self.key is None else {**value, "key": self.key}
 

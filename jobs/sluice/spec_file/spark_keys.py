@@ -113,9 +113,9 @@ _ALLOWED = re.compile(
         for each in ALLOWED
     )
 )
-# Of a session: what a query does is decided by these alone.
+# The settings of a session that decide what a query does.
 _OF_A_QUERY = ("spark.sql.", "spark.databricks.delta.")
-# But for these, which are the affair of whoever runs Spark and decide about no row.
+# Except these, which belong to the administrator of Spark and decide no row.
 _OF_SPARK_ITSELF = (
     *("spark.sql.artifact.", "spark.sql.catalog", "spark.sql.connect.", "spark.sql.event."),
     *("spark.sql.execution.", "spark.sql.extensions", "spark.sql.hive.", "spark.sql.pyspark."),
@@ -148,9 +148,9 @@ def is_of_a_query(key: str) -> bool:
 
 
 def strange_keys(found: Mapping[str, str], ours: Iterable[str]) -> list[str]:
-    """What a session has from elsewhere (Spark's own files, a server) and no spec may set.
+    """Settings that a session has from elsewhere (Spark's own files, a server) and no spec may set.
 
-    Defaults of table properties are among them, but for those that a spec may give too.
+    They include defaults of table properties, except those that a spec may also set.
     """
     known = {*ours, *EXACT_CONF}
     return sorted(

@@ -1,7 +1,7 @@
 """Table rules: the CHECK constraints and NOT NULL columns that others gave a table. Pure.
 
 Delta refuses a whole batch for one row that breaks a rule. So each rule becomes an expression that
-has an answer for every row: what breaks it is put aside like a record that cannot be decoded.
+has a result for every row: a row that breaks it is quarantined like an undecodable record.
 """
 
 from __future__ import annotations

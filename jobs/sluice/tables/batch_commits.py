@@ -57,8 +57,7 @@ def batch_metadata(
     aside: SetAside | None = None,
 ) -> str:
     """The `userMetadata` of a batch's commit: batch, offset ranges, attempt, edition of the spec,
-    in the data table what of the batch is in quarantine, and the offsets that it may change if not
-    all.
+    and in the data table its quarantined records, and the offsets that it may change if not all.
 
     Neighbouring partitions of a topic share one entry, so that 10,000 fit into a commit. Range
     `[start, start + span)` of the first partition comes first, then the next one's; `fingerprints`

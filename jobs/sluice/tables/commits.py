@@ -117,7 +117,7 @@ def _reader(table: DeltaTable, known: OthersCommits | None) -> Callable[[int], A
 
 
 def _briefly(action: dict[str, Any]) -> dict[str, Any]:
-    """An action without what others' commits say of themselves, and nobody asks for."""
+    """An action without the remarks of other writers, which are not used here."""
     info = action.get("commitInfo")
     return action if info is None else {"commitInfo": {k: info[k] for k in _TOLD & info.keys()}}
 

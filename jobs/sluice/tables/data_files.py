@@ -194,7 +194,7 @@ def _require_readable(table: DeltaTable) -> None:
     if mapping not in ("none", "name"):
         raise TableRefused(
             f"{table.table_uri}: expected property {_MAPPING} = 'name' or 'none', found"
-            f" {mapping!r}: its columns cannot be told. ALTER TABLE … SET TBLPROPERTIES"
+            f" {mapping!r}: its columns cannot be read. ALTER TABLE … SET TBLPROPERTIES"
             f" ('{_MAPPING}' = 'none'), and run again."
         )
     unknown = sorted({*(protocol.reader_features or [])} - _READABLE)
@@ -230,9 +230,9 @@ def _name(path: str) -> str:
 
 
 def _below(table: DeltaTable, uri: str) -> str:
-    """The path of a file below the table's folder; as it is where it lies elsewhere.
+    """The path of a file below the table's folder; unchanged if the file lies elsewhere.
 
-    Of a shallow clone's files delta-rs puts the folder before their URI.
+    For the files of a shallow clone, delta-rs puts the folder before their URI.
     """
     place = urlparse(table.table_uri)
     root = unquote(place.path) if place.scheme == "file" else table.table_uri

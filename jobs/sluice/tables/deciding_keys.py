@@ -1,4 +1,4 @@
-"""Deciding keys: what of a spec and of a plan decides rows, in the column `spec`. Pure."""
+"""Deciding keys: the parts of a spec and a plan that decide rows, in the column `spec`. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fencing: a commit to the data table after which nothing of a closed generation can land."""
+"""Fencing: a commit to the data table after which no batch of a closed generation can land."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def _way_back(pipeline: str, commit: TableCommit) -> Advice:
     if commit.version:
         return Advice(f"RESTORE the table to version {commit.version - 1}, and run again")
     return advice(
-        "Put the table back that was here; or, if nobody has it, move this one away, and ",
+        "Put the table back that was here; or, if there is no copy, move this one away, and ",
         Move("recover", (pipeline,)),
         " lets the pipeline begin anew",
     )

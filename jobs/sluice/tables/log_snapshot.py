@@ -111,7 +111,7 @@ class LogSnapshot:
         return [e for e in self.logged_batches() if in_effect(e.version, newest, restores)]
 
     def newest_edition(self) -> tuple[str, SpecEdition] | None:
-        """The newest batch's name, and what of the spec decided its rows.
+        """The newest batch's name, and the part of the spec that decided its rows.
 
         None where there is no batch, or its commit does not say.
         """
@@ -124,7 +124,7 @@ class LogSnapshot:
         return None
 
     def commit_naming(self, name: str) -> tuple[int, str] | None:
-        """The newest commit whose parameters name a column, property or constraint: to be told.
+        """The newest commit whose parameters name a column, property or constraint, for a message.
 
         Its version and operation; None where it is not among the newest ones.
         """

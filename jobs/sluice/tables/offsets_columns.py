@@ -148,7 +148,7 @@ class _Chunks:
         return RangeColumns.together(self._sequences, list(self._places.known), self._found)
 
     def _sequence_codes(self, chunk: pa.RecordBatch) -> Offsets:
-        """The index of each row's sequence, -1 where it is none of those wanted."""
+        """The index of each row's sequence, -1 if it is not a wanted one."""
         lanes, names = encoded(chunk, "lane")
         generations = numbers(chunk, "generation")
         codes = np.full(len(chunk), -1, dtype=np.int64)

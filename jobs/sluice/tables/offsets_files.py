@@ -1,8 +1,8 @@
 """Files of the offsets table at one version: which may have the wanted rows, and what is in them.
 
-delta-rs' own dataset looks at the statistics of every column of every file for each question, and
-Arrow's scanner takes as long again for a file of a few rows. Here a question looks at the columns
-that it names, and a small file is read once: what becomes of it later, nobody here notices.
+delta-rs' own dataset reads the statistics of every column of every file for each query, and
+Arrow's scanner takes as long again for a file of a few rows. Here a query reads only the columns
+that it names, and a small file is read once: later changes of the file are not noticed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class _File:
     path: str
     size: int
     event: str | None
-    """None where the table has no partitions: somebody has copied it."""
+    """None if the table has no partitions: it is a copy that others made."""
     rows: int
     bounds: Mapping[str, tuple[Any, Any]]
     """The least and the greatest value of columns that have any, by the log's statistics."""

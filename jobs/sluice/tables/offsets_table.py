@@ -62,7 +62,7 @@ class OffsetsTable:
         return snapshot
 
     def begin_anew(self, decision: str) -> None:
-        """Create the table of a pipeline that begins once more, by somebody's decision."""
+        """Create the table of a pipeline that begins once more, because a person decided so."""
         self._create({BEGUN_ANEW: decision})
 
     def snapshot_to_write(self) -> OffsetsSnapshot:

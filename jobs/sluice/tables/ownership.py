@@ -13,7 +13,7 @@ OWNER = "sluice.pipeline"
 def require_owner(uri: str, table: DeltaTable, pipeline: str, may_be: Part = "") -> None:
     """Raises TableRefused unless the table is this pipeline's.
 
-    `may_be` says what leads on from a table that is nobody's, if it is not a stranger's.
+    `may_be` says what to do with a table without an owner, if it is this pipeline's.
     """
     owner = owner_of(table)
     if owner == pipeline:

@@ -24,7 +24,7 @@ Values = tuple[tuple[str, Any], ...]
 
 
 def values_by_file(table: DeltaTable) -> Mapping[str, Values]:
-    """Of all files of a table, by the file's name, which no other file has."""
+    """The values of all files of a table, by the file's name, which no other file has."""
     fields = _partition_fields(table)
     if not fields:
         return {}

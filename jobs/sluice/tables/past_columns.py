@@ -38,7 +38,7 @@ class LostColumn:
 def lost_columns(data: DeltaSnapshot, declared: Iterable[Column]) -> list[LostColumn]:
     """The declared columns that the table had at its newest batch and lacks now.
 
-    None where its log has lost that version: nobody knows then.
+    None if its log has lost that version: they are unknown then.
     """
     wanted = tuple(declared)
     lacking = new_columns(data.columns, wanted)

@@ -1,7 +1,7 @@
 """The predecessor of a commit: the version that it is based on must still be in the table's log.
 
-A process that is at work while an older copy of a table is put back would otherwise leave a log
-with a hole, which nobody can read.
+A process that runs while an older copy of a table is put back would otherwise leave a log with a
+hole, which no reader accepts.
 """
 
 from __future__ import annotations

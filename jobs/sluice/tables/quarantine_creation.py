@@ -31,7 +31,7 @@ _SCHEMA = pa.schema(
 
 
 def replace_quarantine(uri: str, pipeline: str, others: Collection[str]) -> None:
-    """Create the table in the place of others; one that is there is told that it replaces them.
+    """Create the table in the place of others; an existing one is marked as their replacement.
 
     Raises CommitFailed where the store refuses.
     """

@@ -30,9 +30,9 @@ from sluice.tables.foreign_commits import TableCommit, takes_no_rows
 from sluice.tables.refusals import committing, reading
 
 AT = "quarantined_at"
-# What every row of ours has; what others have added may lack it, and is nobody's.
+# The columns that every row of ours has; rows that others have added may lack them.
 _OURS = (*COORDINATES.names, AT)
-# The table property with the Delta ids of the tables that it replaces, by somebody's decision.
+# The table property with the Delta ids of the tables that it replaces; a person decided so.
 REPLACES = "sluice.replaces"
 Attempts = Mapping[str, Collection[datetime]]
 """The attempts that have rows, by batch."""
@@ -77,7 +77,7 @@ class QuarantineSnapshot(DeltaSnapshot):
         return last_closed(self.number(sequence))
 
     def knows(self, pipeline: str) -> bool:
-        """Whether it tells of batches of a pipeline: by rows, or by numbers that are used."""
+        """Whether it knows batches of a pipeline: by rows, or by numbers that are used."""
         firsts = (BatchSequence(pipeline, lane, 1) for lane in LANES)
         return not self.is_empty or any(self.number(each) for each in firsts)
 
@@ -134,7 +134,7 @@ class QuarantineSnapshot(DeltaSnapshot):
 
     @property
     def replaced(self) -> Collection[str]:
-        """The tables in whose place it was created, by somebody's decision."""
+        """The tables in whose place it was created, because a person decided so."""
         return self.settings.properties.get(REPLACES, "").split()
 
     def unjudged(self, pipeline: str, judged: int = -1) -> list[TableCommit]:
@@ -173,8 +173,8 @@ class QuarantineSnapshot(DeltaSnapshot):
     ) -> None:
         """Use up a number without adding rows; remove those of some attempts with it.
 
-        Raises CommitConflict where somebody has used one since; TableRefused for a feature that
-        rows cannot be removed with.
+        Raises CommitConflict if another process has used one since; TableRefused for a feature
+        with which rows cannot be removed.
         """
         if self._table is None:
             raise CommitConflict(f"{self.uri}: the table was dropped meanwhile")
@@ -189,7 +189,7 @@ class QuarantineSnapshot(DeltaSnapshot):
             )
 
     def remove_others(self, names: Collection[str]) -> None:
-        """Remove the rows that name one of these, no batch of ours, and those that are nobody's.
+        """Remove the rows that name one of these, no planned batch, or lack a column of ours.
 
         Raises as `use` does.
         """

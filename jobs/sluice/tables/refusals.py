@@ -59,8 +59,8 @@ def reading_log() -> Iterator[None]:
 def reading(uri: str, otherwise: str = _WITHOUT_BACKUP) -> Iterator[None]:
     """Read a table. Raises TableRefused where its files are gone, else CommitUnknown.
 
-    Raises StoreUnavailable where an object store does not answer. `otherwise` says what leads on
-    where nobody has a backup.
+    Raises StoreUnavailable where an object store does not answer. `otherwise` names the next
+    step if there is no backup.
     """
     try:
         yield

@@ -55,8 +55,8 @@ def removed_files(uri: str, version: int) -> list[RemovedFile]:
 class ChangedFiles:
     """The files that a version removed and added.
 
-    `tell_rows` where they alone tell which rows went: none has a deletion vector, and of each it is
-    said which partition it is of.
+    `tell_rows` if they alone show which rows went: none has a deletion vector, and each one states
+    its partition.
     """
 
     removed: tuple[LoggedFile, ...]

@@ -54,7 +54,7 @@ class Folder:
 
 
 def set_aside(uri: str, at: datetime) -> str:
-    """Rename a table's folder, so that there is none; where it is now. KEPT in it stays.
+    """Rename a table's folder; returns where it is now. KEPT in it stays.
 
     Raises SettingsError on an object store, which cannot rename, CommitConflict if it is gone.
     """
@@ -68,7 +68,7 @@ def set_aside(uri: str, at: datetime) -> str:
     try:
         Path(uri).rename(to)
     except FileNotFoundError as problem:
-        raise CommitConflict(f"{uri}: another process has set it aside") from problem
+        raise CommitConflict(f"{uri}: another process has renamed it") from problem
     except OSError:
         if not Path(to).exists():
             raise

@@ -10,7 +10,7 @@ from deltalake import DeltaTable
 
 from sluice.spec_file.table_settings import TableSettings
 
-# Of a field's metadata (Delta's PROTOCOL.md), by what makes its values.
+# Keys of a field's metadata (Delta's PROTOCOL.md), by what makes its values.
 _COMPUTED = {
     "delta.generationExpression": "generated as",
     "delta.identity.start": "an identity from",

@@ -29,7 +29,7 @@ _NO_ANSWER = re.compile(r"Generic S3 error|The operation lacked")
 def files_in(uri: str, sizes: Mapping[str, int] | None = None) -> PyFileSystem:
     """The files of a table, or below another folder. They are asked for as `answered` says.
 
-    A store is not asked for known sizes, in bytes. Raises OSError or DeltaError for what is no
+    A store is not asked for known sizes, in bytes. Raises OSError or DeltaError if it is not a
     folder.
     """
     return PyFileSystem(_Files(uri, sizes))

@@ -84,7 +84,7 @@ class WriteOnceFiles:
         return sorted(each.rstrip("/").rpartition("/")[2] for each in found["common_prefixes"])
 
     def _is_there(self) -> bool:
-        """Whether there can be files: whoever only looks makes no folder."""
+        """Whether there can be files: reading creates no folder."""
         return is_on_s3(self._uri) or Path(self._uri).is_dir()
 
     def _store(self) -> ObjectStore:

@@ -82,4 +82,4 @@ def test_an_ingest_stays_done_whatever_keeps_its_lineage_from_being_read():
         [sys.executable, "-c", UNREADABLE], env=told, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stderr
-    assert "forward-1-1: no lineage is told: AttributeError: " in done.stderr + done.stdout
+    assert "forward-1-1: no lineage is reported: AttributeError: " in done.stderr + done.stdout

@@ -130,7 +130,7 @@ def test_a_step_goes_on_where_its_metrics_cannot_be_told(statsd, monkeypatch, ca
         each.getMessage() for each in caplog.records if each.name == "sluice.scheduling.metrics"
     ]
     assert [each.partition(":")[0] for each in told] == [BEHIND.spec.pipeline, "trips", "trips"]
-    assert all("no metrics are told: AirflowConfigException: " in each for each in told)
+    assert all("no metrics are sent: AirflowConfigException: " in each for each in told)
 
 
 def test_a_watch_goes_on_where_a_backend_cannot_be_made(statsd, monkeypatch, caplog):
@@ -138,7 +138,7 @@ def test_a_watch_goes_on_where_a_backend_cannot_be_made(statsd, monkeypatch, cap
     monkeypatch.setenv("AIRFLOW__METRICS__STATSD_PORT", "no-port")
     stats.initialize(factory=stats_utils.get_stats_factory(), export_legacy_names=True)
     tell_refused(1)
-    assert "how many specs are refused is not told" in "\n".join(caplog.messages)
+    assert "the number of refused specs is not sent" in "\n".join(caplog.messages)
 
 
 def test_the_page_lists_every_metric_with_its_labels_and_its_text():

@@ -463,7 +463,7 @@ def test_batches_whose_commits_are_gone_are_told_by_their_rows(trips: Installed)
     clean_the_log(trips)
     shutil.rmtree(offsets_of(trips))
     said = recover(trips)
-    assert "20 rows of batches of which nothing else is known" in said
+    assert "20 rows of batches without a plan or receipt" in said
     more(trips, 10, 20)
     trips.run()
     assert len(trips.rows()) == 30

@@ -98,4 +98,4 @@ def test_after_a_recovery_the_batch_before_may_be_known_by_its_rows_only(
 def test_a_moment_that_cannot_be_read_is_refused(trips: Installed) -> None:
     refused = trips.sluice("verify", "--since", "yesterday")
     assert refused.returncode == 2
-    assert "'yesterday' is no moment" in refused.stderr
+    assert "'yesterday' is not a moment" in refused.stderr

@@ -55,7 +55,7 @@ def _compiled(cell: str) -> re.Pattern[str]:
     """A pattern as a cell of the table has it; a space in it is a line break as well."""
     written = cell.replace(r"\\|", "\0").replace(r"\|", "|").replace("\0", r"\|")
     # Not in a lookbehind, whose width is fixed.
-    spaced = re.sub(r"(\(\?<![^)]*\))| ", lambda it: it[1] or r"\s+", written)
+    spaced = re.sub(r"(\(\?<![^)]*\))| ", lambda it: it[1] or r"\s++", written)
     return re.compile(spaced, re.MULTILINE)
 
 

@@ -23,30 +23,16 @@ from tests.unit.test_repository import COMMANDS
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SOURCES = sources("jobs", "dags", "plugins", "local")
 # Folders that still have some; the list only gets shorter.
-LEFT = [
-    "dags",
-    "jobs/sluice",
-    *(
-        f"jobs/sluice/{folder}"
-        for folder in (
-            "broker",
-            "cli",
-            "columns",
-            "derived",
-            "lake",
-            "offsets",
-            "operations",
-            "progress",
-            "protocol",
-            "registry",
-            "scheduling",
-            "schemas",
-            "spec_file",
-            "tables",
-        )
-    ),
-    "local",
-]
+LEFT = (
+    "jobs/sluice/lake/decoding/",
+    "jobs/sluice/operations/",
+    "jobs/sluice/registry/",
+    "jobs/sluice/schemas/",
+    "local/bench/",
+)
+
+# Texts that tables store: they are a format, and read back.
+STORED = {"jobs/sluice/offsets/loss_causes.py": "what was there can no longer be told"}
 
 SOURCE = '''
 def kept() -> str:
@@ -105,16 +91,19 @@ def folder_of(path: Path) -> str:
 
 def hits(path: Path) -> list[str]:
     texts = of_python(shown(path), path.read_text(encoding="utf-8"))
-    return [hit for text in texts for hit in text.found()]
+    stored = STORED.get(shown(path), "\n\n")
+    return [hit for text in texts if stored not in text.words for hit in text.found()]
 
 
 @pytest.mark.parametrize("folder", sorted({folder_of(path) for path in SOURCES}))
 def test_docstrings_comments_and_messages_have_no_riddles(folder: str) -> None:
-    found = [hit for path in SOURCES if folder_of(path) == folder for hit in hits(path)]
-    if folder in LEFT:
-        assert found, "nothing is left here: take it off the list"
-    else:
-        assert found == []
+    paths = [path for path in SOURCES if folder_of(path) == folder]
+    assert [hit for path in paths if not shown(path).startswith(LEFT) for hit in hits(path)] == []
+
+
+@pytest.mark.parametrize("folder", LEFT)
+def test_what_has_no_riddles_any_more_is_taken_off_the_list(folder: str) -> None:
+    assert any(hits(path) for path in SOURCES if shown(path).startswith(folder))
 
 
 @pytest.mark.parametrize(("name", "command"), [("", command_line), *COMMANDS])

@@ -84,7 +84,7 @@ def test_what_is_no_reference_is_refused(reference: Any) -> None:
 
 @pytest.mark.parametrize("batches", [range(3), range(-2, 3), range(1, 9, 2), range(9, 1, -1)])
 def test_batches_of_a_reference_are_consecutive_and_count_from_one(batches: range) -> None:
-    with pytest.raises(ValueError, match="no consecutive batches"):
+    with pytest.raises(ValueError, match="not consecutive batches"):
         BatchReference(sequence(), batches)
 
 

@@ -33,7 +33,7 @@ def test_positions_are_topic_partition_and_offset() -> None:
     ["flights=120", "flights[0]", "flights[0]@1", "flights[0]=-1", "flights[x]=1", "[0]=1", ""],
 )
 def test_what_is_no_position_is_refused_with_an_example(text: str) -> None:
-    with pytest.raises(ValueError, match=r"no position; expected for example flights\[0\]=120"):
+    with pytest.raises(ValueError, match=r"not a position; expected for example flights\[0\]=120"):
         parse_positions([text])
 
 
@@ -77,7 +77,7 @@ def test_a_scope_is_a_topic_or_some_of_its_partitions() -> None:
     assert (whole.named, some.named) == ([], [FLIGHTS[0], FLIGHTS[2]])
     assert (str(whole), str(some)) == ("flights", "flights:0,2")
     for text in ("flights:", "flights:a", "flights:1,", "a b", ""):
-        with pytest.raises(ValueError, match="no topic"):
+        with pytest.raises(ValueError, match="not a topic"):
             parse_scope(text)
     assert parse_scope("x:2,2") == Scope("x", frozenset({2}))
 
@@ -120,19 +120,19 @@ def test_a_duration_is_of_days_hours_minutes_and_seconds(text: str, expected: ti
     ],
 )
 def test_what_is_no_duration_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="no duration; expected for example PT1H"):
+    with pytest.raises(ValueError, match="not a duration; expected for example PT1H"):
         parse_duration(text)
 
 
 def test_a_shift_is_a_number_with_or_without_a_sign() -> None:
     assert [parse_shift(each) for each in ("5", "+5", "-500", "0")] == [5, 5, -500, 0]
     for text in ("", "1.5", "five", "- 5", "1_000"):
-        with pytest.raises(ValueError, match="no number of offsets"):
+        with pytest.raises(ValueError, match="not a number of offsets"):
             parse_shift(text)
 
 
 def test_what_is_no_moment_is_refused() -> None:
-    with pytest.raises(ValueError, match="no moment"):
+    with pytest.raises(ValueError, match="not a moment"):
         parse_moment("yesterday")
 
 

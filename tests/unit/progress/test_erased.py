@@ -68,7 +68,7 @@ def test_they_come_back_only_if_somebody_says_so() -> None:
         found.require_allowed("flights", bring_back=False)
     assert raised.value.retryable is False
     assert str(raised.value).splitlines() == [
-        "flights: expected offsets of which nobody deleted or changed rows, found:",
+        "flights: expected offsets without deleted or changed rows, found:",
         "flights[0] [7, 8): 1 row that others deleted would come back",
         "flights[0] [8, 10): 2 rows that others changed would be again as they were read",
         "version 12 of the data table is a DELETE by others: rows that it deleted or changed may"

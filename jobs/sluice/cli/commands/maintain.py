@@ -13,7 +13,7 @@ from sluice.cli.output import arguments, print_json
 def maintain(pipeline: str, as_json: bool) -> None:
     """Compact and vacuum the tables of PIPELINE, and remove quarantine rows that no longer count.
 
-    Safe beside running pipelines, and to stop and repeat at any moment. Files stay for the tables'
+    Safe while pipelines run; may be stopped and repeated at any moment. Files stay for the tables'
     delta.deletedFileRetentionDuration (7 days).
     """
     opened, origin = open_named(pipeline), current_user()

@@ -52,7 +52,7 @@ def _lines(found: Recovery) -> list[str]:
     if not found:
         return ["both tables agree, nothing to recover"]
     if found.begins_anew or found.opening is None:
-        said = "there is no data table: what is left is set aside, the next run begins at `start`"
+        said = "there is no data table: the others are set aside, the next run begins at `start`"
         return [said, *map(str, found.holes), *([found.passed_over] if found.passed_over else [])]
     lines = ["the offsets table in place is set aside"] if found.sets_aside else []
     if found.receipts:
@@ -71,8 +71,8 @@ def _lines(found: Recovery) -> list[str]:
     if found.rows:
         rows = format_count(found.rows, "row")
         lines.append(
-            f"{rows} of batches of which nothing else is known: what they had in quarantine, lost,"
-            " or deleted by others, no table tells any more"
+            f"{rows} of batches without a plan or receipt: no table shows any more which of their"
+            " records were quarantined, lost, or deleted by others"
         )
     for each in found.opening.cursor:
         lines.append(f"{each.partition}: goes on at {each.after.offsets.start}")

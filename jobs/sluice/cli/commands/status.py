@@ -1,4 +1,4 @@
-"""`sluice status`: where the cursor is, and how far it lags behind; of one pipeline, or of all."""
+"""`sluice status`: where the cursor is, and how far it lags behind, for one pipeline or for all."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def batch_lines(found: KnownBatch) -> Iterator[str]:
-    """What is known of the batch, a line for each thing."""
+    """What is known about the batch, a line for each fact."""
     batch, settled = found.batch, found.settled
     yield f"{batch}: {format_ranges(each.offsets for each in batch.ranges)}"
     if settled is None:

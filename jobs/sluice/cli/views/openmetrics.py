@@ -29,7 +29,7 @@ class _Overviews(Collector):
         self._found, self._refused = found, refused
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
-        """Every gauge, with a value for each pipeline of which it is known."""
+        """Every gauge, with a value for each pipeline whose value is known."""
         families = {
             gauge.name: GaugeMetricFamily(
                 f"sluice_{gauge.name}",

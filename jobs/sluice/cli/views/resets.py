@@ -66,7 +66,7 @@ def print_skip(found: Skip, as_json: bool) -> None:
 
 
 def reset_told(found: Reset) -> str:
-    """A recorded reset in one line: by whom, when, why, and how far it moved the cursor."""
+    """A recorded reset in one line: who, when, why, and how far it moved the cursor."""
     skipped = sum(each.skipped for each in found.cursor)
     again = sum(each.reread for each in found.cursor)
     return f"{found.recorded}: {found.reason} ({skipped:,} skipped, {again:,} read again)"

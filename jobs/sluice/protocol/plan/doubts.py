@@ -50,7 +50,7 @@ def require_no_doubt(
     *,
     record: bool = True,
 ) -> None:
-    """Raises BatchInDoubt; with `record`, once whoever comes next will find the doubt again."""
+    """Raises BatchInDoubt; with `record`, once the next caller will find the doubt again."""
     doubt = find_doubt(resources, batch, told)
     if doubt is None:
         return
@@ -68,7 +68,7 @@ def require_due_decided(
 ) -> None:
     """As `require_no_doubt`, for each batch of a lane that waits for its receipt.
 
-    Before anything is said about what comes next: no command that this names decides about them.
+    It is raised before any message about the next plan: no command named there decides about them.
     """
     for batch in lane.due:
         require_no_doubt(resources, batch, told, record=record)

@@ -1,4 +1,4 @@
-"""Foreign settings: what others set on the data table; what stops a batch, and what is told."""
+"""Foreign settings: what others set on the data table; what stops a batch, what is reported."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def require_usable_settings(spec: PipelineSpec, data: DeltaSnapshot) -> None:
     for rule in rules_for(spec, data):
         if rule.why_not:
             raise TableRefused(
-                f"{data.uri}: {rule.words}{_by(data, rule.name)}: expected a rule by which Sluice"
-                f" can put records aside, found one by which it cannot: {rule.why_not}. Delta would"
+                f"{data.uri}: {rule.words}{_by(data, rule.name)}: expected a rule that Sluice can"
+                f" evaluate for each record, found one that it cannot: {rule.why_not}. Delta would"
                 f" refuse the whole batch. ALTER TABLE delta.`{data.uri}` {rule.ends_with}, and run"
                 " again."
             )

@@ -17,7 +17,7 @@ MARKS = Move("check", ("--mark-warehouse",))
 def require_known_warehouse(tables: Warehouse) -> None:
     """Raises SettingsError unless the warehouse is the one that the settings name.
 
-    One that has tables and no marker yet is taken for it: it is no empty mount.
+    A warehouse with tables and no marker yet is accepted: it is not an empty mount.
     """
     if tables.name is None:
         return

@@ -27,10 +27,10 @@ def read_log_ends(resources: PipelineResources) -> LogEnds:
 
 
 def has_reached(resources: PipelineResources, ends: LogEnds) -> bool:
-    """Whether a plan that was made since looked at the log, and every cursor is at these ends.
+    """Whether a plan that was made since then read the log, and every cursor is at these ends.
 
-    A plan that is adopted says nothing of the log as it is: a partition may have lost records, or
-    be another topic's.
+    An adopted plan does not describe the present log: a partition may have lost records, or belong
+    to another topic.
     """
     lane = read_unchecked(resources)
     cursor = lane.positions

@@ -59,8 +59,8 @@ def compare_logs(
 ) -> list[Contradiction]:
     """Where the record before a cursor is no longer the one with the known fingerprint.
 
-    Or where there is one that was told as absent. One fetch for each partition of which one of both
-    is known.
+    Or where there is a record although a receipt says that there is none. One fetch for each
+    partition if one of the two is known.
     """
     held = ends_held(cursor, state)
     unknown = {each: cursor[each] for each in held if not known.get(each)}

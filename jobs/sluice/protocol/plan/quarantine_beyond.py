@@ -1,7 +1,7 @@
-"""Quarantine beyond the end: lacking rows that a reset was to read again, and the log has lost.
+"""Quarantine beyond the end: missing rows that a reset was to read again, but the log has lost.
 
 A log that ends below what an earlier generation has read contradicts no cursor below its end: the
-next batch reads what is there, and nothing tells of the quarantined records that were behind it.
+next batch reads what is there, and nothing shows the quarantined records that came after it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Table changes: what the next batch would do to the data table, but for its rows. Pure."""
+"""Table changes: what the next batch would do to the data table, apart from its rows. Pure."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def announce(resources: PipelineResources, before: Announced) -> Announcement:
     """The announcement of every batch that was settled since; its receipts are read back."""
     state = read_unchecked(resources)
     settled = {
-        # What a reset has undone is no news.
+        # Batches that a reset has undone are not announced.
         each: min(state.snapshot.settled(each), state.committed_of(each))
         for each in sequences_since(before, state.sequence)
     }

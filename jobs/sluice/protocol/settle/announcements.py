@@ -1,4 +1,4 @@
-"""Announcements: which settled batches the data table's readers were told of, and which are due.
+"""Announcements: the settled batches that were announced to readers, and those that are due.
 
 An announcement is stored when `settle` has succeeded, and at no other time. So how far they go is
 read from the earlier announcements themselves: each says so in `announced`.
@@ -98,7 +98,7 @@ def announced_so_far(
     """How far earlier announcements of this table go, together.
 
     Where there is none, all that is settled by now counts as known, except the run's own work:
-    another scheduler may have announced it, or nobody asked.
+    another scheduler may have announced it, or no reader asked.
     """
     read = [Announced.read(each) for each in told]
     known = [each.within(settled) for each in read if each and each.table_id == settled.table_id]

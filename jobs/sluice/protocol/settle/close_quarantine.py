@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 def close_quarantine(resources: PipelineResources, state: LaneState) -> None:
     """Close the quarantine of the batches that are due next in a lane: those of one sequence.
 
-    At the version that was looked at: raises CommitConflict where anybody came in between.
+    At the version that was read: raises CommitConflict if another commit came in between.
     """
     if not state.due or state.quarantine.version is None:
         return
@@ -67,7 +67,7 @@ def _close(
 
 
 def _attempts(quarantine: QuarantineSnapshot, due: Sequence[Batch]) -> Attempts:
-    """The attempts that have rows; none where nobody can read them: their batches are in doubt."""
+    """The attempts that have rows; none if they cannot be read: their batches are in doubt."""
     try:
         return quarantine.attempts([str(each) for each in due])
     except UNREADABLE as problem:

@@ -104,7 +104,7 @@ def _line(
     planned: PlannedRange, landing: Landing, quarantined_in: QuarantinedIn, explain: ExplainGaps
 ) -> _Line:
     landed = _landed(landing, planned)
-    # An attempt with another schema may have put aside what has landed all the same.
+    # An attempt with another schema may have quarantined records that have landed anyway.
     quarantined = np.setdiff1d(quarantined_in(planned), landed)
     missing = _missing(planned.offsets, landed, quarantined)
     gaps = explain(planned, missing) if missing else Gaps.none()

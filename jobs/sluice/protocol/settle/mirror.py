@@ -19,7 +19,7 @@ def mirror(resources: PipelineResources) -> None:
     """
     lane = read_unchecked(resources)
     group = resources.spec.consumer_group
-    # Of a topic created anew the group must not learn where the old one was read up to.
+    # The group of a re-created topic must not get the position in the old topic.
     cursor = {at: TopicEnd(e.topic_id, e.offsets.end) for at, e in lane.cursor.items()}
     if group is None or not cursor:
         return

@@ -23,7 +23,7 @@ from sluice.scheduling.page.rereading import held_of, reread_conf, reset_conf
 from sluice.scheduling.page.rows import Row
 from sluice.scheduling.page.watch import NEWEST, AllRows
 
-# Of more pipelines, the worst; all of them are one click away.
+# With more pipelines, only the worst; all of them are one click away.
 _FIRST = 100
 
 

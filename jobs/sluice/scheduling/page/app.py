@@ -88,7 +88,7 @@ def _answers(request: Request) -> Answers:
 
 
 def _row(request: Request, name: str) -> Row:
-    """The pipeline's row. Refuses with 403 who may not see it, and with 404 what is none."""
+    """The pipeline's row. Answers 403 to users who may not see it, and 404 if it does not exist."""
     require_readable(name, request.state.reader)
     found = request.app.state.watch.rows()
     if name in found.by_name:

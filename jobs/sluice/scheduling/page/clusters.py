@@ -128,7 +128,7 @@ def _of_same_spec(
 def _rows_of(
     read: Callable[[], list[Overview]], known: Mapping[str, Row]
 ) -> Callable[[], Mapping[str, Row]]:
-    """Read rows; each remembers what Kafka told last."""
+    """Read rows; each remembers Kafka's last answer."""
     before = dict(known)
 
     def read_rows() -> Mapping[str, Row]:

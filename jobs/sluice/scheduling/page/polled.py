@@ -50,9 +50,9 @@ class Polled(Generic[_T]):
     ) -> None:
         """`read` may raise anything: its text is shown. `every`: seconds between two readings.
 
-        After a reading that takes longer, there is a rest that is as long. `known` is what was seen
-        before. Of those that share `turns`, so many are read at once: a look that finds none free
-        is the next one's to repeat.
+        After a reading that takes longer, there is a pause of the same length. `known` is the
+        former value. `turns` limits how many are read at the same time: if none is free, the next
+        caller tries again.
         """
         self._read = read
         self._every = every
@@ -101,7 +101,7 @@ class Polled(Generic[_T]):
         except SluiceError as problem:
             found = replace(self._seen, problem=str(problem), asked=None)
         except Exception as problem:
-            # The text of an unknown error may hold what nobody should see: it goes into the log.
+            # The text of an unknown error may contain a secret: it goes into the log.
             log.exception("A reading for the page failed")
             told = f"{type(problem).__name__}: the log of the api-server says more."
             found = replace(self._seen, problem=told, asked=None)

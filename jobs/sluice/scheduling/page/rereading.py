@@ -13,9 +13,9 @@ from sluice.positions.names import TARGETS, TO_OFFSETS
 
 @dataclass(frozen=True)
 class Held:
-    """Of a batch's offsets, how many Kafka still holds, and how far below the cursor they begin.
+    """How many of a batch's offsets Kafka still holds, and how far below the cursor they begin.
 
-    None where Kafka has not told, or a partition is gone or has no cursor.
+    None if Kafka has not answered, or a partition is gone or has no cursor.
     """
 
     offsets: int | None
@@ -23,7 +23,7 @@ class Held:
 
 
 def held_of(batch: Batch, lags: Mapping[TopicPartition, Lag]) -> Held:
-    """What Kafka told last of the batch's offsets."""
+    """Kafka's last answer about the batch's offsets."""
     read = [each.offsets for each in batch.ranges if each.offsets.span]
     told = [(each, lags.get(each.partition)) for each in read]
     held, below = 0, 0

@@ -16,13 +16,13 @@ from sluice.spec_file.pipeline_spec import PipelineSpec
 
 # A reading that is older is shown with its moment.
 _NEW = timedelta(seconds=15)
-# One that is older than this says nothing of the present.
+# An older reading does not describe the present.
 _OLD = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
 class Told:
-    """What Kafka told of a pipeline at a moment; a number that is unknown is None.
+    """Kafka's answer about a pipeline at a moment; an unknown number is None.
 
     `loss` is the time until it deletes an unread record, in words.
     """
@@ -65,7 +65,7 @@ class Row:
 
     @property
     def outdated(self) -> bool:
-        """Whether Kafka told nothing at the last reading, so that what it told before is shown."""
+        """Whether Kafka did not answer at the last reading, so that its former answer is shown."""
         return self.told is not None and self.told.at != self.read
 
 
@@ -88,7 +88,7 @@ def row_of(found: Overview, before: Row | None) -> Row:
 
 
 def unread(spec: PipelineSpec, why: str, waiting: bool) -> Row:
-    """The row of a pipeline of which nothing is known yet."""
+    """The row of a pipeline that was not read yet."""
     return Row(spec, Condition.UNKNOWN, why, waiting=waiting)
 
 

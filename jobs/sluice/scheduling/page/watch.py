@@ -26,10 +26,10 @@ from sluice.scheduling.page.rows import Row
 NEWEST = 50
 # Specs and connections change rarely; what the tables and Kafka say changes with every batch.
 _SPECS_S = 30.0
-# The first look at anything waits so long, twice at most for one page.
+# The first request for a value waits this long, at most twice for one page.
 _PATIENCE_S = 0.2
-# So many of one kind are read at once, and kept for those who look at the same: names come from
-# addresses, and whoever asks for many must fill no memory, and keep neither threads nor Kafka busy.
+# How many of one kind are read at once, and kept for the next requests. Names come from addresses:
+# many requests must not fill the memory, nor keep all threads or Kafka busy.
 AT_ONCE = 8
 # A batch of 10,000 partitions takes some MB; an outlook is some lines of text.
 _KEPT, _KEPT_LINES = 20, 1000
@@ -41,7 +41,7 @@ _T = TypeVar("_T")
 class AllRows:
     """The rows of all pipelines by name, and why the specs could not be read, if so.
 
-    `refused` counts specs that are none. `known`: whether the specs were read at least once;
+    `refused` counts invalid specs. `known`: whether the specs were read at least once;
     `settled`: whether every pipeline was.
     """
 

@@ -1,4 +1,4 @@
-"""`sluice quarantine recover`: go on with a quarantine table that lost rows, or is another one."""
+"""`sluice quarantine recover`: repair a quarantine table that lost rows or was replaced."""
 
 from __future__ import annotations
 
