@@ -68,7 +68,7 @@ class LaneState:
 
     @cached_property
     def as_committed(self) -> bool:
-        """Whether the data table is the known one, and nobody has ever restored it."""
+        """Whether the data table is the known one, and was never restored."""
         return self.trusted and not restores_of(self.data.log.commits())
 
     @property

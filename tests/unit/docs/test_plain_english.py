@@ -20,7 +20,7 @@ from tests.unit.docs.plain_english import (
 from tests.unit.sources import ROOT, shown, sources
 from tests.unit.test_repository import COMMANDS
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 SOURCES = sources("jobs", "dags", "plugins", "local")
 # Folders that still have some; the list only gets shorter.
 LEFT = (
