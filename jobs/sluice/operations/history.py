@@ -24,7 +24,7 @@ from sluice.progress.resources import PipelineResources
 
 @dataclass(frozen=True)
 class SettledBatch:
-    """A batch with a receipt; `undone` by a reset, and `planned` by whom, if its plan is left."""
+    """A batch with a receipt; `undone` by a reset, and who `planned` it, if its plan is left."""
 
     receipt: Receipt
     undone: bool
@@ -46,8 +46,8 @@ class SettledBatch:
 class KnownBatch:
     """One batch: who `planned` it, whether it is `committed`, and its receipt if it has one.
 
-    `planned` is None where only its receipt is left. `undone`: a reset closed its generation before
-    it. `planned_with` is what of the spec was to decide its rows; None where it is not recorded.
+    `planned` is None if only its receipt is left. `undone`: a reset closed its generation before.
+    `planned_with` is the part of the spec that was to decide its rows; None if not recorded.
     """
 
     batch: Batch

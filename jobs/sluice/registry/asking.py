@@ -1,6 +1,6 @@
 """Asking: one GET of a schema registry, bounded in time and size, and what its answer means.
 
-Of the library's errors only the type is reported: their texts may hold what was sent.
+Only the type of a library error is reported: its text may contain the request.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from sluice.errors import RegistryUnavailable, SettingsError
 from sluice.registry.registry_settings import RegistrySettings
 
 _ATTEMPTS = 3
-# Of the time for all of it, so that three attempts fit.
+# Share of the whole time for one attempt, so that three fit.
 _SHARE_OF_ONE = 0.3
-# Of that, for connecting: what is cancelled during a TLS handshake httpcore leaves open.
+# Share of that for connecting: httpcore leaves a connection open that is cancelled in a handshake.
 _TO_CONNECT = 0.5
 _LARGEST = 16 * 1024 * 1024
 _ACCEPT = "application/vnd.schemaregistry.v1+json, application/json"
@@ -79,7 +79,7 @@ class Asking:
     async def get(self, path: str, what: str) -> Answer:
         """The answer to `GET /path`; `what` names what is asked for in errors.
 
-        Raises RegistryUnavailable, or SettingsError where it refuses who asks, or is no registry.
+        Raises RegistryUnavailable, or SettingsError if it refuses the login, or is not a registry.
         """
         retrying = AsyncRetrying(
             stop=stop_after_attempt(max(_ATTEMPTS, len(self._settings.urls))),

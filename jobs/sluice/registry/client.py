@@ -18,7 +18,7 @@ from sluice.schemas.registered import KINDS, Reference, RegisteredSchema
 LIMIT_SECONDS = 30.0
 _LARGEST_ID = 2**31 - 1
 _DEEPEST = 50
-# Of several schemas; a registry serves others too.
+# Requests at a time; a registry serves others too.
 _AT_ONCE = 8
 _GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 # A registry has answered it for as long as there is more than Avro.
@@ -36,8 +36,8 @@ class NotGiven:
 class Registry:
     """A schema registry with Confluent's interface. Each call ends within `limit` seconds.
 
-    Every method raises RegistryUnavailable where it gives no answer, SettingsError where it
-    refuses who asks or is no registry, and UnknownSchema.
+    Every method raises RegistryUnavailable where it gives no answer, SettingsError if it
+    refuses the login or is not a registry, and UnknownSchema.
     """
 
     def __init__(self, settings: RegistrySettings, limit: float = LIMIT_SECONDS) -> None:

@@ -99,7 +99,7 @@ class KeptSchemas:
     def advance(self, registry: str, subject: str, schema: RegisteredSchema) -> RegisteredSchema:
         """Make a schema the reader of its subject, unless it is; which one it is now.
 
-        Of two processes at once, the second gets the schema that the first has kept.
+        If two processes do this at once, the second one gets the schema that the first has stored.
         """
         self.keep(registry, schema)
         before = self._in_order(registry, subject)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Of the schemas that a registry does not have.
+# Schemas that a registry does not have, in one message.
 _MOST_NAMED = 10
 
 FindRegistry = Callable[[str], "Registry"]

@@ -24,8 +24,8 @@ _LONGEST_S = 20
 def as_descriptors(schema: RegisteredSchema) -> RegisteredSchema:
     """The same schema with descriptors in place of sources, compiled by protoc.
 
-    Any other schema is left as it is. So is one that protoc refuses, with a warning: reading it
-    fails for want of a descriptor.
+    Any other schema is left as it is. A schema that protoc refuses is also left, with a warning:
+    reading it then fails, because it has no descriptor.
     """
     if not kind_of(schema.kind).is_source(schema):
         return schema

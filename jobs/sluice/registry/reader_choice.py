@@ -1,8 +1,8 @@
 """Reader choice: whether a schema may become the one that all records are read as. Pure.
 
-A reader is replaced only by a schema that holds all that it holds: no column of the table is left
-without its field, none changes its type but as `evolution` allows, and what the reader reads whole
-is read whole. Of two that hold each other the one with the higher number is the reader.
+Only a schema that holds everything that the reader holds may replace it: every column of the table
+keeps its field, no column changes its type except as `evolution` allows, and records that the
+reader reads whole are read whole. If two schemas hold each other, the higher number is the reader.
 """
 
 from __future__ import annotations

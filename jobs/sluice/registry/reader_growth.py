@@ -71,7 +71,7 @@ def require_every_column(spec: PipelineSpec, source: Source, stored: Sequence[Co
     too. The columns that it adds, the spec has asked for.
     """
     keys = [each for each in stored if each.name.startswith(KEY_PREFIX)]
-    # Of the others, names that start with _ are Sluice's own.
+    # Among the others, names that start with _ are Sluice's own.
     rest = [each for each in stored if not each.name.startswith("_")]
     fields = (*spec.columns, *spec.shape.columns)
     gone = (

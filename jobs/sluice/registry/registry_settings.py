@@ -116,7 +116,7 @@ class RegistrySettings:
         return {}
 
     def without_secrets(self, text: str) -> str:
-        """A text of the registry; nothing of it where it repeats a secret."""
+        """A text of the registry; empty if it repeats a secret."""
         secrets = {self._login().partition(":")[2], self.settings.get(_TOKEN, "")}
         secrets.add(self.headers().get("Authorization", "").partition(" ")[2])
         # Addresses have them quoted.

@@ -84,7 +84,7 @@ def infer_columns(objects: Iterable[Object]) -> Inferred:
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
 def _require_decodable(found: Any) -> None:

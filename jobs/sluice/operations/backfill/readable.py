@@ -29,9 +29,9 @@ _AHEAD = "it is above the cursor: the forward lane brings it"
 class RequestedRange:
     """Offsets that a backfill is to reread; with the topic id, if they were read before.
 
-    With `excluded_because`, offsets among them that are not to be read. `beside` are records among
-    them that nobody asked about: they lie between those. With `only`, the offsets among them that
-    are meant; the others stay as they are.
+    `excluded_because` says why they are not to be read. `beside` are records among them that were
+    not asked about, because they lie between those. `only` are the offsets among them that are
+    meant; the others stay as they are.
     """
 
     offsets: OffsetRange
@@ -59,7 +59,7 @@ def require_read_logs(
 ) -> None:
     """Raises ResetNeeded unless these are the logs that were read up to the cursor.
 
-    Records that Kafka has deleted are no error: they are left out.
+    Records that Kafka has deleted are not an error: they are left out.
     """
     require_same_cluster(forward.sequence.pipeline, forward.cluster_id, state)
     held = compare_held(of_topics_there(cursor, state.logs), state)
@@ -74,7 +74,7 @@ def clip_to_held(
 ) -> ClippedRanges:
     """Clip the requested ranges to what lies between log start and cursor.
 
-    Of what is left out, only offsets that were meant are named. `names` says which topics the spec
+    Only offsets that were meant are named among those left out. `names` says which topics the spec
     names: of others, what Kafka holds was not asked.
     """
     asked = list(requested)

@@ -21,9 +21,9 @@ from sluice.progress.resources import PipelineResources
 def quarantined_records(choice: RecordFilter) -> Selection:
     """Quarantined records; records between those that lie close together are read as well.
 
-    These stay as they are. So every one of them must have a row: where one has none, because it is
-    quarantined too, told as lost or deleted by others, a range ends. A chosen record that Kafka no
-    longer holds stays in quarantine. Skipped offsets are left out.
+    These stay as they are. So every one of them must have a row: if one has none, because it is
+    quarantined too, recorded as lost or deleted by others, the range ends there. A chosen record
+    that Kafka no longer holds stays in quarantine. Skipped offsets are left out.
     """
 
     def select(resources: PipelineResources, state: KafkaState) -> list[RequestedRange]:
@@ -56,7 +56,7 @@ def _rowless(
 ) -> list[OffsetRange]:
     """Offsets of a topic id whose records have no row in the table, though the log may have them.
 
-    In quarantine and not chosen, dropped, told as lost, or deleted by others.
+    In quarantine and not chosen, dropped, recorded as lost, or deleted by others.
     """
     states = (RecordState.LIVE, RecordState.DROPPED)
     aside = [

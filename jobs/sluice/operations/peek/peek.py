@@ -60,7 +60,7 @@ def peek(client: ClientSettings, topic: str, count: int, begin: End | Position) 
 def _at_an_end(kafka: Cluster, logs: Logs, count: int, end: End) -> list[Sample]:
     wanted = shares(logs, count)
     ranges = [range_at(end, at, logs[at], share) for at, share in wanted.items()]
-    # Of the first ones, reading more than the largest share would be in vain.
+    # Reading more of the first records than the largest share would be in vain.
     most = max(wanted.values(), default=0)
     found = kafka.samples(ranges, most if end is End.EARLIEST else count * 3 + 10)
     kept = []

@@ -62,7 +62,7 @@ def _basis(values: _Values) -> Iterator[str]:
     if objects and problems:
         where, why = next(iter(problems.items()))
         yield (
-            f"raw, as {len(problems):,} of {len(values):,} values are no JSON objects, such as"
+            f"raw, as {len(problems):,} of {len(values):,} values are not JSON objects, such as"
             f" {where}: {why}."
         )
         return
@@ -70,7 +70,7 @@ def _basis(values: _Values) -> Iterator[str]:
     if left_out:
         named = ", ".join(map(json.dumps, left_out[:_NAMES_TOLD]))
         more = f" and {len(left_out) - _NAMES_TOLD} more" if len(left_out) > _NAMES_TOLD else ""
-        yield f"Left out, as no column can have these names: {named}{more}."
+        yield f"Left out, because no column can have these names: {named}{more}."
 
 
 def _format(values: _Values) -> Sequence[str]:
@@ -88,7 +88,7 @@ def _inferred(values: _Values) -> Inferred | None:
 
 
 def _parsed(values: _Values) -> tuple[list[Mapping[str, Any]], dict[str, str]]:
-    """The objects, and why other values are none; records without a value say nothing."""
+    """The objects, and why other values are not objects; records without a value are left out."""
     objects, problems = [], {}
     for where, value in _with_value(values):
         try:

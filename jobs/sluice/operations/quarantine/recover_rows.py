@@ -1,4 +1,4 @@
-"""Recoveries of the quarantine: what is gone from it is read again, or told as lost.
+"""Recoveries of the quarantine: missing records are read again, or recorded as lost.
 
 In this order, so that a crash leaves a state that the same command goes on from: the table, if it
 is gone; loss rows for what Kafka no longer holds; a plan, in the backfill lane, for what it does.
@@ -216,7 +216,7 @@ def _plan_again(resources: PipelineResources, bring_back: bool, lane: LaneState)
 def _close(resources: PipelineResources) -> None:
     """Close what is open, one sequence after the other. Raises CommitConflict.
 
-    Nothing, where more is gone by now than was decided about: the next command is told.
+    Closes nothing if more is gone by now than was decided about: the next command finds it.
     """
     state = _read_data_trusted(resources)
     if names := names_of_others(state):

@@ -1,6 +1,6 @@
 """What may come back: rows that others deleted, and that are read again where a recovery goes on.
 
-Where a copy of the rows has taken the table's place, the log that tells of deletions is gone.
+If a copy of the rows has replaced the table, the log that showed deletions is gone.
 """
 
 from __future__ import annotations

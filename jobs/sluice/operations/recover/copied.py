@@ -1,7 +1,7 @@
 """A copy of the rows in the table's place: how far it reaches, by the receipts of the table before.
 
-It was made of one version, so it holds what had landed by then: also batches of which no row is
-left, as their records are in quarantine, were read again since, or others deleted them.
+It was made of one version, so it holds what had landed by then. This includes batches without rows,
+whose records are in quarantine, were read again since, or were deleted by others.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from sluice.tables.stored_rows import StoredRows
 
 
 def held_by_copy(state: LaneState, names: Ends) -> Ends:
-    """The last batch of each sequence that a copy holds; none where it is no copy.
+    """The last batch of each sequence that a copy holds; none if it is not a copy.
 
-    `names` are the last batches that its rows name. Nothing tells whether it holds the batches
-    behind them that had no rows: they count, as it lacks nothing of them, unless they have read
-    offsets again: then they removed rows.
+    `names` are the last batches that its rows name. Nothing shows whether it holds later
+    batches without rows. They count, because it lacks no row of them, unless they have read offsets
+    again: then they removed rows.
     """
     written = any(map(state.data.committed, sequences_up_to(state.pipeline, state.generation)))
     if written or state.data.version is None:
@@ -48,10 +48,10 @@ def held_by_copy(state: LaneState, names: Ends) -> Ends:
 
 
 def aside_beside_copy(state: LaneState, names: Ends, rows: StoredRows) -> Ends:
-    """The last batch of each sequence that only the quarantine tells of, beside a copy.
+    """The last batch of each sequence that only the quarantine shows, with a copy of the rows.
 
-    The offsets table is lost as well; batches may have landed in the copy since. A record counts as
-    set aside if it is below the end of the rows that its partition has, none of which is its own.
+    The offsets table is lost too; batches may have landed in the copy since. A record counts as
+    quarantined if it is below the end of its partition's rows, and has no row itself.
     """
     if not state.snapshot.blank or not any(names.values()):
         return {}

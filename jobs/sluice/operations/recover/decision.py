@@ -81,7 +81,7 @@ def _only_quarantine_tells(resources: PipelineResources) -> bool:
 
 
 def _offsets_tell(resources: PipelineResources) -> bool:
-    """Whether the offsets table tells of batches, and is not to be set aside."""
+    """Whether the offsets table has batches, and will not be set aside."""
     try:
         return not read_untrusted(resources).snapshot.blank
     except OffsetsDamaged:
@@ -91,7 +91,7 @@ def _offsets_tell(resources: PipelineResources) -> bool:
 def _is_new(resources: PipelineResources) -> bool:
     """Whether a pipeline without a data table begins by itself.
 
-    Raises SettingsError where nothing is there that tells of it: the warehouse may be another.
+    Raises SettingsError if nothing shows that it existed: the warehouse may be another one.
     """
     offsets = resources.offsets.snapshot()
     if not offsets.blank:
@@ -167,7 +167,7 @@ def _recovery(
 
 
 def _opening(resources: PipelineResources, opening: Opening, reason: str) -> Reset:
-    """The reset that opens a generation; at `start` where neither table tells of a beginning."""
+    """The reset that opens a generation; at `start` if neither table shows a beginning."""
     found = opening.reset(reason)
     if found.cursor:
         return found
@@ -178,7 +178,7 @@ def _opening(resources: PipelineResources, opening: Opening, reason: str) -> Res
 def _receipts(
     batches: Iterable[FoundBatch], count: Callable[[FoundBatch], Receipt]
 ) -> tuple[list[Receipt], Refusal | None]:
-    """The receipts of a sequence, up to the first batch that somebody has to decide about.
+    """The receipts of a sequence, up to the first batch that a person has to decide about.
 
     That and the later ones are settled by the next run: once what Kafka holds is read again.
     """
@@ -228,7 +228,7 @@ def _receipt(
 
 
 def _in_order(snapshot: OffsetsSnapshot, receipts: Iterable[Receipt]) -> Iterator[Receipt]:
-    """Those of a sequence in front of which no planned batch waits whose commit is lost."""
+    """Those of a sequence, up to the first planned batch whose commit is lost."""
     settled = None
     for each in receipts:
         if settled is None:

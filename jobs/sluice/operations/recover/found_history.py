@@ -1,4 +1,4 @@
-"""Found history: what a data table tells of its batches, where the offsets table does not.
+"""Found history: what a data table shows about its batches if the offsets table does not.
 
 Commits still in the table's log name their batches' ranges; rows name their batch, and where it
 ends. Nothing else is written down: older batches are summed up by the number of the last one.
@@ -49,7 +49,7 @@ class FoundHistory:
 
     @property
     def contradicts(self) -> bool:
-        """Whether the offsets table tells of other batches: it is another table's history."""
+        """Whether the offsets table has other batches: it is another table's history."""
         return any(self._planned_otherwise(each) for each in self.batches)
 
     def _planned_otherwise(self, sequence: BatchSequence) -> bool:
@@ -98,7 +98,7 @@ class FoundHistory:
         ]
 
     def unlisted(self, batches: Sequence[Batch]) -> int:
-        """How many rows are of batches that neither the offsets table nor these tell of."""
+        """How many rows are of batches that neither the offsets table nor these know."""
         first = {each.sequence: each.number for each in reversed(batches)}
         return sum(
             count for name, count in self.rows.counts.items() if not self._listed(name, first)
@@ -148,7 +148,7 @@ def _furthest(ends: Ends, others: Ends) -> Ends:
 def _begun_elsewhere(state: LaneState, rows: StoredRows) -> set[BatchSequence]:
     """The sequences whose first batches landed in another table that was here before.
 
-    This one's log is whole, and neither it nor a row tells of them.
+    This one's log is whole, and neither it nor a row shows them.
     """
     if state.data.log.last_lost >= 0:
         return set()
@@ -170,7 +170,7 @@ def _numbers(pipeline: str, names: Iterable[str]) -> Iterator[tuple[BatchSequenc
 
 
 def _open_generation(state: LaneState, names: Ends) -> int:
-    """The newest generation that anything tells of, or the one behind it if that is closed."""
+    """The newest known generation, or the one after it if that is closed."""
     newest = max([state.generation, *(each.generation for each in names)])
     while any(
         state.data.committed(BatchSequence(state.pipeline, lane, newest + 1)) for lane in LANES

@@ -28,7 +28,7 @@ class Hole:
 
     @property
     def held(self) -> bool:
-        """Whether Kafka holds it: somebody has skipped it."""
+        """Whether Kafka holds it: it was skipped."""
         return self.loss.cause.kind is LossKind.SKIPPED
 
     def __str__(self) -> str:
@@ -40,7 +40,7 @@ class Hole:
 
 
 def skipped_before(actor: str, reason: str) -> LossCause:
-    """The cause of what Kafka holds, and somebody has passed over before a recovery."""
+    """The cause of offsets that Kafka holds, and that were passed over before a recovery."""
     return LossCause(LossKind.SKIPPED, actor, f"before a recovery: {reason}")
 
 

@@ -1,6 +1,6 @@
 """Rows left behind: receipts of another table count them, and the copy in its place lacks them.
 
-The copy is taken to be right: whoever made it, or deleted them before, has decided so.
+The copy is taken to be right: the person who made it, or deleted them before, has decided so.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _short(found: FoundHistory, sequence: BatchSequence, last: int) -> Iterator[
 def _deleted_first(
     state: LaneState, place: TopicIdPartition, ranges: list[OffsetRange]
 ) -> list[OffsetRange]:
-    """The same offsets, but first those of which somebody has deleted a row from the copy."""
+    """The same offsets, but first those whose row was deleted from the copy."""
     asked = [RangeToReread(each, place.topic_id) for each in ranges]
     known = [
         replace(ranges[0], start=int(offset), end=int(offset) + 1)
@@ -82,7 +82,7 @@ def _deleted_first(
 
 
 def _lacking(line: PartitionCount, there: Offsets, apart: Offsets) -> int:
-    """How many rows are gone at most: where Kafka does not tell which, the first ones are told.
+    """How many rows are gone at most: if Kafka does not show which, the first ones are named.
 
     What the batch had lost, a later one may have had a row of. What is gone from the quarantine,
     `sluice quarantine recover` tells.

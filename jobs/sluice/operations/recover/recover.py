@@ -114,7 +114,7 @@ def _beside_version_1(resources: PipelineResources) -> PipelineResources:
 
 
 def _begin_anew(resources: PipelineResources, found: Recovery, reason: str, origin: Origin) -> None:
-    """Old names of batches begin again: their quarantine goes aside, too."""
+    """Old names of batches begin again: their quarantine gets another name, too."""
     for table in (resources.quarantine, resources.offsets):
         if table.exists():
             _set_aside(table.uri, origin)

@@ -53,5 +53,5 @@ class Recovery:
 
     @property
     def lost(self) -> int:
-        """Offsets without a row that nothing explains, told as lost by one receipt or several."""
+        """Unexplained offsets without a row, recorded as lost by one receipt or several."""
         return offsets_lost(loss for each in self.receipts for loss in each.losses)

@@ -1,7 +1,7 @@
-"""Undone: what batches held that a RESTORE has taken away, where nothing else tells of them. Pure.
+"""Undone: the offsets of batches that a RESTORE removed, and that nothing else records. Pure.
 
-From the cursor on it is read again. Below, what Kafka holds no more is lost, and what it holds was
-passed over: both would be so in silence.
+From the cursor on they are read again. Below it, offsets that Kafka no longer holds are lost, and
+those that it holds were passed over: without this, both would be silent.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ def undone_and_not_read_again(
     told: Iterable[Hole],
     decided: tuple[str, str],
 ) -> Iterator[Hole]:
-    """The offsets below the cursor of undone batches that the offsets table does not know, but
-    those that are told already.
+    """The offsets below the cursor of undone batches that the offsets table does not know, except
+    those that are recorded already.
 
-    They are told in the generation that opens: none before counts them.
+    They are recorded in the generation that opens: no earlier one counts them.
     """
     state = found.state
     standing = state.data.log.batches_in_effect()
@@ -66,7 +66,7 @@ def _up_to_the_next(
 def _above_unknown(found: FoundHistory, offsets: OffsetRange, topic_id: str) -> OffsetRange:
     """What of the range is above all rows, where log cleanup has removed commits.
 
-    Below, a batch that nothing tells of any more may have read it.
+    Below, a batch that nothing shows any more may have read it.
     """
     if found.state.data.log.last_lost < 0:
         return offsets

@@ -40,7 +40,7 @@ def receipt_of(resources: PipelineResources, state: LaneState, batch: Batch) -> 
 def write_closed_receipts(resources: PipelineResources, closing: Reset, origin: Origin) -> None:
     """The receipts that a reset and those written again with it owe; its fence stands.
 
-    Before it is done, so that whoever finishes it writes them. No attempt of what is closed can add
+    Before it is done, so that the process that finishes it writes them. No closed attempt can add
     to the quarantine from then on.
     """
     state = read_unchecked(resources).with_resets((*closing.earlier, closing))

@@ -1,4 +1,4 @@
-"""Consent: what a reset may not do unless whoever asks for it has seen it and said so."""
+"""Consent: what a reset may do only if the operator has seen it and agreed."""
 
 from __future__ import annotations
 

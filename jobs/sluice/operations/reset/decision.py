@@ -45,7 +45,7 @@ def _from_there(position: HeldPosition, moved: CursorMove) -> CursorMove:
     last = position.cursor.get(moved.partition)
     if last is None:
         return moved
-    # What is read again below it is replaced, whoever has written the rows that are there.
+    # Below it, reading again replaces the rows of any writer.
     before = max(last.offsets.end, position.reached.get(moved.partition, 0))
     return replace(moved, before=before, anew=moved.after.topic_id != last.topic_id)
 
@@ -53,7 +53,7 @@ def _from_there(position: HeldPosition, moved: CursorMove) -> CursorMove:
 def _with_known_ends(held: Cursor, closed: Iterable[Batch]) -> Cursor:
     """The cursors with the log's end as the batches know it that the reset closes.
 
-    Of a topic that is gone, nothing else tells that more was there.
+    For a topic that is gone, only they show that it had more records.
     """
     found = dict(held)
     for batch in closed:
@@ -66,7 +66,7 @@ def _with_known_ends(held: Cursor, closed: Iterable[Batch]) -> Cursor:
 
 
 def require_decided(resources: PipelineResources, standing: Standing, *, record: bool) -> None:
-    """Raises BatchInDoubt before anything is said about a target: none decides about a batch."""
+    """Raises BatchInDoubt before any message about a target: no target decides about a batch."""
     for lane in (standing.forward, standing.backfill):
         # What a RESTORE has undone is read again, and needs no decision.
         if lane.as_committed:

@@ -24,7 +24,7 @@ from sluice.progress.lane_state import LaneState
 def left_behind(state: LaneState, closing: Reset, origin: Origin) -> list[Loss]:
     """The losses of a reset whose fence stands: what was committed once, and is in no batch now.
 
-    Of every topic id that it leaves, or that was left before, unless that was told.
+    For every topic id that it leaves, or that was left before, unless that is recorded.
     """
     known = state.with_resets((*closing.earlier, closing))
     unread = dict(_left(known, closing))
@@ -59,7 +59,7 @@ def _aside_with(
 
 
 def _left(state: LaneState, closing: Reset) -> Iterator[tuple[TopicIdPartition, OffsetRange]]:
-    """Of each partition whose topic id changes, what its resets know was committed and is not.
+    """For each partition whose topic id changes, what its resets know was committed and is not.
 
     Where the topic created anew has fewer partitions, the others keep the place of the old one.
     """
@@ -82,7 +82,7 @@ def _ranges(columns: RangeColumns) -> Iterator[OffsetRange]:
 
 
 def _told(state: LaneState, place: TopicIdPartition, at: TopicPartition) -> Iterator[OffsetRange]:
-    """What losses and resets have told of before."""
+    """What losses and resets have recorded before."""
     for losses in state.snapshot.losses().values():
         yield from (
             e.offsets for e in losses if (e.topic_id, e.offsets.partition) == (place[0], at)

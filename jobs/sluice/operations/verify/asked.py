@@ -91,7 +91,7 @@ def asked_of(lane: LaneState, since: datetime | None) -> Asked:
 def _unsettled(lane: LaneState, ends: Iterable[SequenceEnd]) -> Iterable[Batch]:
     for each in ends:
         settled = lane.snapshot.settled(each.sequence)
-        # Of those that a recovery found no more than rows of, none will have a receipt.
+        # Batches whose rows alone a recovery found will never have a receipt.
         yield from lane.snapshot.batches(each.sequence, settled + 1, last=each.last)
 
 

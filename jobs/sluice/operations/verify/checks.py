@@ -38,7 +38,7 @@ class Violation:
 SAME_LOG = "same log"
 INVARIANTS = {
     SAME_LOG: "Kafka's log is the one that was read",
-    "complete": "each record read is stored, in quarantine, or told as lost",
+    "complete": "each record read is stored, in quarantine, or recorded as lost",
     "unique": "no record is stored twice",
     "tiled": "each batch begins where the one before it ended",
     "no phantom": "each row is of a record that its batch has read",
@@ -126,7 +126,7 @@ def _no_phantom(evidence: Evidence) -> Problems:
 
 
 def _accounted(evidence: Evidence) -> Problems:
-    """A row that is missing is told once: of the newest batch that should have it."""
+    """A missing row is reported once: for the newest batch that should have it."""
     records, gone = _rows_per_read(evidence.data, evidence), _rows_per_read(evidence.gone, evidence)
     quarantined = _rows_per_read(evidence.ever_quarantined, evidence)
     found: list[tuple[str, str]] = []

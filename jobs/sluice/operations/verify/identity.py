@@ -105,7 +105,7 @@ def _read_before_a_reset(
 def _by_partition(
     cursor: Cursor, state: KafkaState, changes: list[Contradiction]
 ) -> Mapping[TopicPartition, Contradiction]:
-    """The logs that differ, but for those of other topics: there is no log to compare."""
+    """The logs that differ, except those of other topics: there is no log to compare."""
     same = {
         each: last
         for each, last in cursor.items()

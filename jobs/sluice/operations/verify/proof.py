@@ -57,7 +57,7 @@ class Found:
 
 @dataclass(frozen=True)
 class _Examined:
-    """The evidence of a partition, and what of it can be compared with Kafka."""
+    """The evidence of a partition, and the part that can be compared with Kafka."""
 
     place: TopicIdPartition
     evidence: Evidence
@@ -65,7 +65,7 @@ class _Examined:
 
     @property
     def uncompared(self) -> Iterator[Uncompared]:
-        """The rows that are not, but for those of which Kafka holds no record any more."""
+        """The rows that are not, except those whose record Kafka no longer holds."""
         offsets, why = self.evidence.data.offsets, self.known.why
         rows = len(offsets) if why is not None else 0
         if self.known.log is not None and self.known.below is not None:
@@ -116,7 +116,7 @@ class Proof:
             yield self._with_rows(known, place, data)
 
     def stored(self, scope: OffsetScope) -> StoredCoordinates:
-        """The data table's rows, but for those of batches that only rows still tell of."""
+        """The data table's rows, except those of batches that only their rows still show."""
         rows = self.lane.data.coordinates_in(scope)
         return rows.without(unlisted(self.lane, rows.names))
 

@@ -1,7 +1,7 @@
-"""Rows from before a recovery, of batches that no plan tells of: each once, and below the cursor.
+"""Rows from before a recovery, of batches without a plan: each once, and below the cursor.
 
-Which records they had to be is no longer known. Where they end, the recovery has recorded; but not
-of a topic that was gone by then.
+Which records the rows should be is no longer known. The recovery has recorded where they end, but
+not for a topic that was gone by then.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class Verdict:
 
     @property
     def unlisted(self) -> int:
-        """The rows of batches from before a recovery, of which nothing else is known."""
+        """The rows of batches from before a recovery, which have nothing but rows."""
         return self.records - self.found.rows
 
     @property
@@ -181,12 +181,12 @@ def _rereading(
 
 
 def _in_doubt(doubts: Iterable[Doubt]) -> Iterator[Violation]:
-    """Rows under a topic id of which nobody has decided whose records they are."""
+    """Rows under a topic id, if it is not decided which topic's records they are."""
     for each in doubts:
         for doubtful in each.ranges:
             offsets, topic_id = doubtful.planned.offsets, doubtful.planned.topic_id
             expected = f"the log of topic id {topic_id} as that which {each.batch} read"
-            found = f"a doubt about {offsets} that nobody has decided: {doubtful.reason}"
+            found = f"an undecided doubt about {offsets}: {doubtful.reason}"
             yield Violation(SAME_LOG, offsets.partition, expected, found)
 
 

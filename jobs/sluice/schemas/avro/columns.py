@@ -20,7 +20,7 @@ from sluice.schemas.avro.schema import (
 )
 from sluice.schemas.registered import RegisteredSchema
 
-# The one column of a schema whose outermost type is no record.
+# The one column of a schema whose outermost type is not a record.
 ALONE = "value"
 DURATION = ("months", "days", "milliseconds")
 _MOST_DIGITS = 38

@@ -1,7 +1,7 @@
 """Avro narrowing: what a reader schema reads that another one in its place would not. Pure.
 
-Of what was written with neither: older schemas, which defaults and aliases are there for. And the
-places of a union's types, which are columns.
+It does not compare what was written with other, older schemas: defaults and aliases serve those. It
+does not compare the places of a union's types either, which are columns.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def refusal(writer: AvroSchema, reader: AvroSchema) -> str:
 def loss(writer: AvroSchema, reader: AvroSchema) -> str:
     """Why some datum of the writer's cannot be read, or not as it is; empty if all can.
 
-    Fields that the reader lacks are not looked for: columns tell of them.
+    Fields that the reader lacks are not compared here: the columns show them.
     """
     return _Resolving(writer, reader, whole=True).reason(writer.root, reader.root, "")
 
@@ -111,7 +111,7 @@ class _Resolving:
         if field.default is MISSING:
             return f"{place}: the writer's schema has no such field, and it has no default"
         if not fits(self._reader, field.type, field.default):
-            return f"{place}: its default, which the records need, is none of its type"
+            return f"{place}: its default, which the records need, is not of its type"
         return ""
 
 
@@ -140,7 +140,7 @@ def _simple(found: Named) -> str:
 
 
 def _named_alike(theirs: Named, ours: Named) -> bool:
-    """By Avro's specification: name spaces do not count, but for aliases, which are full names."""
+    """As Avro specifies: name spaces do not count, except in aliases, which are full names."""
     return _simple(theirs) == _simple(ours) or theirs.name in ours.aliases
 
 

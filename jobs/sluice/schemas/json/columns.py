@@ -142,7 +142,7 @@ def _with_fields_of(one: Struct, other: Struct) -> Struct:
 
 
 def _both(one: ColumnType, other: ColumnType) -> ColumnType:
-    """The type of what two parts hold for, in either order; a part may say nothing of the type."""
+    """The type of a value that two parts describe, in either order; a part may state no type."""
     if one == other or other == _STRING:
         return one
     if isinstance(one, Struct) and isinstance(other, Struct):

@@ -16,8 +16,8 @@ _NAMES: Mapping[int, str] = {
     for name in dir(_F)
     if name.startswith("TYPE_")
 }
-# What else a value may be read as, with the same meaning whatever it is. What only some values
-# fit is judged with each: a number that is no name of an enum, bytes that are no text.
+# Types that any value of a type may be read as, with the same meaning. A type that only some values
+# fit is judged with each value: a number without a name in an enum, bytes that are not text.
 _ALSO: Mapping[int, frozenset[int]] = {
     _F.TYPE_BOOL: frozenset((_F.TYPE_INT32, _F.TYPE_INT64, _F.TYPE_UINT32, _F.TYPE_UINT64)),
     _F.TYPE_ENUM: frozenset((_F.TYPE_INT32, _F.TYPE_INT64)),
@@ -47,7 +47,7 @@ def _clash(
                 return found
     for choice in reader.oneofs:
         theirs = [written[each.number] for each in choice.fields if each.number in written]
-        # Of several that are set together, Protobuf keeps only the last.
+        # If several are set together, Protobuf keeps only the last.
         if len({x.containing_oneof.name if x.containing_oneof else x.name for x in theirs}) > 1:
             names = ", ".join(each.name for each in theirs)
             return f"{above}{choice.name}: expected one of {names}, found that several may be set"
@@ -80,7 +80,7 @@ def _told(field: FieldDescriptor) -> str:
 def message_loss(writer: Descriptor, reader: Descriptor) -> str:
     """Why some message of the writer's cannot be read as the reader's, or not as it is.
 
-    Empty if all can. Fields that the reader lacks are not looked for: columns tell of them.
+    Empty if all can. Fields that the reader lacks are not compared here: the columns show them.
     """
     if writer.full_name != reader.full_name:
         return f"expected the message {reader.full_name}, found {writer.full_name}"

@@ -130,8 +130,8 @@ def _from_base64(name: str, text: str) -> bytes:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         raise ValueError(
-            f"{name}: expected a descriptor in base64, found a text that is none, or that protoc"
-            " could not compile: the log says why. Correct the schema, or name a schema_file: a"
+            f"{name}: expected a descriptor in base64, found another text, or one that protoc could"
+            " not compile: the log says why. Correct the schema, or name a schema_file: a"
             " descriptor set, written by protoc --descriptor_set_out --include_imports"
         ) from None
 

@@ -54,7 +54,7 @@ def test_one_value_that_is_no_object_makes_it_raw_and_is_named(tmp_path: Path) -
     values = [b'{"id": 1}', b"\x00\x00\x00\x00\x07avro"]
     assert isinstance(loaded(tmp_path, "orders", values).format, RawFormat)
     text = (tmp_path / "proposed.yaml").read_text()
-    assert "1 of 2 values are no JSON objects, such as orders[0]@1" in text
+    assert "1 of 2 values are not JSON objects, such as orders[0]@1" in text
 
 
 def test_values_that_a_registrys_serialiser_may_have_written_are_told(tmp_path: Path) -> None:
