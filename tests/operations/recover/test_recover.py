@@ -439,7 +439,7 @@ def test_where_the_table_is_gone_for_good_a_start_behind_the_beginning_is_told(
 ) -> None:
     trips = landed(pipeline(topic(2), start={"timestamp": "2001-01-01T00:00:00Z"}))
     shutil.rmtree(trips.data)
-    told = "`start: timestamp 2001-01-01T00:00:00.000000Z`: what Kafka holds before it is passed"
+    told = "`start: timestamp 2001-01-01T00:00:00.000000Z`: records that Kafka holds before it are"
     assert told in trips.sluice("recover").stdout
     done = trips.sluice("recover", "--execute", "--reason", "nobody has a copy")
     assert (done.returncode, told in done.stdout) == (0, True), done.stderr

@@ -59,8 +59,8 @@ def write_batch(
 def take_ticket(resources: PipelineResources, batch: Batch) -> Ticket:
     """The next ticket of a batch. Raises CommitConflict once its quarantine is closed.
 
-    TableRefused where the data table does not have the batch for all that: it is an older one.
-    Rows of an attempt that has given the batch up go before: the next one tells all its reasons.
+    Raises TableRefused if the data table nevertheless lacks the batch: it is an older copy. Rows of
+    an attempt that has given the batch up are removed first: the next one finds all reasons again.
     """
     quarantine = resources.quarantine.snapshot()
     stored, attempts = quarantine.number(batch.sequence), _attempts(resources, batch)
@@ -77,8 +77,8 @@ def take_ticket(resources: PipelineResources, batch: Batch) -> Ticket:
 def _require_landed(resources: PipelineResources, batch: Batch) -> None:
     """Raises TableRefused for a data table that lacks a batch whose quarantine was closed.
 
-    That follows its commit, so the data table is an older one; closing a generation follows its
-    fence.
+    The quarantine is closed after the commit, or after the fence of a generation. So the data table
+    is an older copy.
     """
     data = resources.data.snapshot()
     if data.committed(batch.sequence) < batch.number:

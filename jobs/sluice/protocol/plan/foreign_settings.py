@@ -58,8 +58,8 @@ def require_replaceable(data: DeltaSnapshot, batches: Sequence[Batch]) -> None:
     again = [each for each in batches if each.mode == "replace"]
     if again and data.settings.properties.get(_APPEND_ONLY) == "true":
         raise TableRefused(
-            f"{again[0]}: it replaces the rows of what is read again, and {data.uri} has"
-            f" {_APPEND_ONLY} = 'true'{_by(data, _APPEND_ONLY)}: no row of it may go. ALTER TABLE"
+            f"{again[0]}: it replaces the rows of records that are read again, but {data.uri} has"
+            f" {_APPEND_ONLY} = 'true'{_by(data, _APPEND_ONLY)}: no row may be removed. ALTER TABLE"
             f" delta.`{data.uri}` SET TBLPROPERTIES ('{_APPEND_ONLY}' = 'false'), and run again."
         )
 

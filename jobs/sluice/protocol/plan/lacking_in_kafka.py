@@ -24,10 +24,10 @@ from sluice.spec_file.pipeline_spec import PipelineSpec
 
 @dataclass(frozen=True)
 class LackingInKafka:
-    """The offsets among which rows are lacking: with a record in Kafka, and without, likely first.
+    """The offsets among which rows are missing: with a record in Kafka, and without, likely first.
 
-    What has a record and no row lacks, so that only what is beyond these is lost. `planned` is
-    going to be read again in any case, as far as Kafka holds it.
+    An offset with a record and no row is missing; only rows beyond these are lost. `planned` will
+    be read again in any case, as far as Kafka holds it.
     """
 
     lacking: LackingRows

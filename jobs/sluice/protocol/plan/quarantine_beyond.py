@@ -21,8 +21,8 @@ from sluice.protocol.plan.lacking_in_kafka import lacking_in_kafka
 def require_none_beyond(resources: PipelineResources, lane: LaneState, state: KafkaState) -> None:
     """Raises TableRefused where quarantined records are gone, and no batch will read them again.
 
-    Looks only where the log ends below what an earlier generation has read; and into the log there,
-    as a marker of a batch stands for none of its records.
+    Checks only logs that end below what an earlier generation has read. It reads the log there,
+    because a marker is not one of the batch's records.
     """
     shorter = set(_shorter(lane, state))
     if not shorter:

@@ -97,8 +97,8 @@ def passed_over_by_start(resources: PipelineResources) -> str | None:
     if start == Earliest():
         return None
     return (
-        f"`{format_start(start)}`: what Kafka holds before it is passed over; `start: earliest` in"
-        " the spec, before the next run, has it read"
+        f"`{format_start(start)}`: records that Kafka holds before it are passed over; to read"
+        " them, set `start: earliest` in the spec before the next run"
     )
 
 

@@ -38,7 +38,8 @@ def _settings_changes(spec: PipelineSpec, settings: TableSettings) -> Iterator[s
     wanted = wanted_properties(spec.evolution, spec.properties)
     for key, value in settings.lacking_properties(wanted).items():
         if key == WIDENS_TYPES:
-            yield "the table gets Delta's feature typeWidening: delta-rs and Polars read it no more"
+            readers = "delta-rs and Polars can no longer read it"
+            yield f"the table gets Delta's feature typeWidening: {readers}"
         else:
             before = f", from {found}" if (found := settings.properties.get(key)) else ""
             yield f"the table's property {key} becomes {value}{before}"

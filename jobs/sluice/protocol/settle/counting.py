@@ -112,7 +112,7 @@ def _line(
 
 
 def _closed_uncounted(batch: Batch, doubt: str, accept: AcceptGap) -> str:
-    """Why a batch in doubt is closed all the same; needs a decision about each of its ranges."""
+    """Why a batch in doubt is closed anyway; needs a decision about each of its ranges."""
     whole = [
         (each.partition, UnexplainedGap(each.start, each.end, LossKind.UNCOUNTED))
         for each in (planned.offsets for planned in batch.ranges)

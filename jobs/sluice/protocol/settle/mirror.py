@@ -27,7 +27,7 @@ def mirror(resources: PipelineResources) -> None:
         resources.kafka.mirror(group, cursor)
     except (BrokerUnavailable, SettingsError) as problem:
         log.warning(
-            "%s: consumer group %s could not follow the cursor (%s). It decides nothing: all else"
+            "%s: consumer group %s could not follow the cursor (%s). It decides nothing: the rest"
             " is done, and the next run moves it. If it is in use, end its other members, or name"
             " another `consumer_group`.",
             lane.pipeline,

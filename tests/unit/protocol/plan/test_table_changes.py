@@ -50,7 +50,7 @@ def test_fields_that_are_left_out_and_derived_columns_count() -> None:
 def test_a_table_that_is_to_widen_types_becomes_unreadable_for_some() -> None:
     lines = changes("id INT", "id INT", evolution="widen")
     assert lines == [
-        "the table gets Delta's feature typeWidening: delta-rs and Polars read it no more"
+        "the table gets Delta's feature typeWidening: delta-rs and Polars can no longer read it"
     ]
     spec = PipelineSpec.model_validate(spec_keys(evolution="widen"))
     widening = TableSettings({"delta.enableTypeWidening": "true"}, {})
