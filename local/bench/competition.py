@@ -24,7 +24,7 @@ class Contender:
     """What is timed, one turn after the other; `runs` says what that is.
 
     Each turn and what is prepared before the first are functions of the world, the contender's
-    name and what is `given`. If nobody is named, the usual ones compete.
+    name and what is `given`. If none is named, the usual ones compete.
     """
 
     runs: str

@@ -44,7 +44,7 @@ def as_users_run_it(_: int) -> Mapping[str, str]:
 
 
 def with_our_jvm(records: int) -> Mapping[str, str]:
-    """All that our JVMs are started with, but our own classes; nothing of our sessions."""
+    """The settings of a JVM of Sluice, without its own classes and without those of sessions."""
     ours = {key: text for key, text in own_conf(records).items() if key != LOG_STORE_KEY}
     return {**ours, **STATIC}
 

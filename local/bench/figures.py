@@ -42,7 +42,7 @@ def compared(title: str, comparisons: Sequence[Comparison], size: Size) -> list[
 def judged(
     values: Sequence[float], at_most: float | None, digits: int, of_limit: int
 ) -> tuple[str, str, str]:
-    """Their median, what it may be at most, and whether it is; nothing of both without a limit."""
+    """Their median, what it may be at most, and whether it is; without a limit, only the median."""
     median = statistics.median(values)
     if at_most is None:
         return f"{median:.{digits}f}", "", ""

@@ -33,7 +33,7 @@ class Place:
         return self.gateway.objects / BUCKET / _prefix(folder) if self.gateway else folder
 
     def variables(self, folder: Path) -> dict[str, str]:
-        """What the pipeline with this folder is told by its environment."""
+        """The environment of the pipeline with this folder."""
         told = {"SLUICE_WAREHOUSE": str(folder)}
         if self.gateway:
             told["SLUICE_WAREHOUSE"] = f"s3a://{BUCKET}/{_prefix(folder)}"

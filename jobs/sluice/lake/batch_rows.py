@@ -35,7 +35,7 @@ def judged_by_rules(
 ) -> DataFrame:
     """The records, with the rule of the table that each one's row breaks, such as a CHECK.
 
-    Delta refuses a whole batch for one such row, so it is put aside before: total, and named.
+    Delta refuses a whole batch for one such row, so all of them are quarantined first, by name.
     """
     if not rules:
         return decoded.withColumn(_BROKEN, F.lit(None).cast("string"))

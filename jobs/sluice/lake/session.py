@@ -200,9 +200,9 @@ _UNITS = {"m": 2**20, "g": 2**30}
 def files_conf(spec: PipelineSpec) -> dict[str, str]:
     """Into how many files of which size Delta writes a batch, and compacts a table.
 
-    A session may be another spec's of before: what is off is said.
+    A session may have served another spec: a setting that is off is set too.
 
-    Without an optimised write each task writes a file of its own into each partition. (Delta for
+    Without an optimised write, each task writes a separate file into each partition. (Delta for
     Spark has no table property for the size: it does not know `delta.targetFileSize`.)
     """
     size = spec.target_file_size

@@ -107,6 +107,6 @@ def _server(connection: Connection) -> SparkServer:
         port=int(port),
         token=connection.password or None,
         user=connection.login or SparkServer.user,
-        # Kafka's secrets travel in the plans: without TLS only where nobody listens, or as asked.
+        # Kafka's secrets travel in the plans: without TLS only to loopback, or on request.
         tls=name not in _LOOPBACK if said is None else str(said).lower() == "true",
     )

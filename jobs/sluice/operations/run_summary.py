@@ -36,9 +36,9 @@ def plan_summary(
     cursor: Mapping[TopicPartition, int],
     told: Sequence[str] = (),
 ) -> Summary:
-    """What a run is to read, or that there is nothing and where the cursor stands.
+    """What a run will read; or that there is nothing to read, and where the cursor stands.
 
-    `batches` are the first ones of the work, or all; `told` is what else there is to say.
+    `batches` are the first ones of the work, or all; `told` are further remarks.
     """
     beside = "".join(f"; {each}" for each in told[:MOST_NAMED])[:_LONGEST_LINE]
     if not work:

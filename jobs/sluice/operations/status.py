@@ -59,7 +59,7 @@ class UnknownStatus:
 
 
 def read_status(resources: PipelineResources) -> PipelineStatus | UnknownStatus:
-    """Read the tables and Kafka; nothing is written, and an altered table is no error.
+    """Read the tables and Kafka; nothing is written, and an altered table is not an error.
 
     Raises BrokerUnavailable when Kafka does not answer.
     """

@@ -78,7 +78,7 @@ def mixed_with_others(lane: LaneState, more: Attempts) -> Collection[str]:
 
 
 def _logged(lane: LaneState) -> Mapping[str, SetAside | None]:
-    """What each batch has aside, by its commit; the newest commit of a name counts."""
+    """The quarantine of each batch, by its commit; the newest commit of a name counts."""
     return {each.name: each.aside for each in reversed(lane.data.log.batches_in_effect())}
 
 

@@ -103,10 +103,10 @@ def require_no_foreign_commits(state: LaneState) -> list[TableCommit]:
 def _passed_over(lane: LaneState) -> list[LackingRows]:
     """The lacking rows that resets without a receipt behind them pass over.
 
-    A quarantine table lacks none of what is read again, so nobody has missed them before. Of one
-    that others left alone: reads no commit of theirs where nothing is lacking. What is committed
-    behind the reset and has no receipt yet is counted with that. A table that replaces another may
-    lack more: a recovery that set it anew may have stopped before it planned a rewind.
+    A quarantine table lacks no record that is read again, so no check has missed them before. For a
+    table that others left alone: reads no commit of theirs if no row is lacking. Batches committed
+    after the reset without a receipt are counted too. A table that replaces another may lack more:
+    a recovery that set it anew may have stopped before it planned a rewind.
     """
     passed: dict[TopicIdPartition, list[OffsetRange]] = {}
     for reset in _without_receipt(lane):

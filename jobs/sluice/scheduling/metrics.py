@@ -64,7 +64,7 @@ def count_settled(pipeline: str, settled: Settlement) -> None:
 
 
 def tell_overview(found: Overview) -> None:
-    """Tell every gauge of a pipeline that is known."""
+    """Send every known gauge of a pipeline."""
     from sluice.operations.overview.gauges import measurements
 
     with _telling(found.spec.pipeline):

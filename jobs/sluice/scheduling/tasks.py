@@ -118,7 +118,7 @@ def settle_with(spec: PipelineSpec, table: Asset) -> Callable[..., None]:
             pipeline, work = pipeline_of(spec), planned_work(ti)
             told = [*_announced_by(inlet_events[table]), remembered.get(ANNOUNCED)]
             before = read_announced(pipeline.resources, told, work)
-            # Before anything is settled: from here on, whoever comes next announces the rest.
+            # Before anything is settled: from here on, the next run announces the rest.
             remembered.set(ANNOUNCED, before.as_dict())
             settled = pipeline.settle(dag_run.run_id, actor_of(dag_run))
             count_settled(spec.pipeline, settled)

@@ -66,7 +66,7 @@ class OffsetsSnapshot:
 
     @property
     def blank(self) -> bool:
-        """Whether it tells of no plan and no reset; so does a table that is not there."""
+        """Whether it has no plan and no reset, like a table that does not exist."""
         first = BatchSequence(self.pipeline, "forward", 1)
         return not self.planned(first) and not self.newest(self.resets_app_id)
 
@@ -91,7 +91,7 @@ class OffsetsSnapshot:
 
     @property
     def begun_anew(self) -> bool:
-        """Whether somebody has decided that the pipeline begins once more."""
+        """Whether a person has decided that the pipeline begins once more."""
         return self.table is not None and BEGUN_ANEW in self.table.metadata().configuration
 
     def history(self, sequence: BatchSequence, resets: Resets) -> LaneHistory:
@@ -151,7 +151,7 @@ class OffsetsSnapshot:
     def newest_receipt(self, sequence: BatchSequence) -> list[Receipt]:
         """A sequence's newest receipt, if there is one. Raises OffsetsDamaged where it is gone.
 
-        Of batches before the first plan that is known, a recovery has found no more than rows.
+        A recovery has found only rows for batches before the first known plan.
         """
         settled = self.settled(sequence)
         found = self.receipts(sequence, newest=1)

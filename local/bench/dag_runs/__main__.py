@@ -80,7 +80,7 @@ def together(bench: Bench, stage: Stage, many: Sequence[str]) -> Iterator[Many]:
 
 
 def nothing_new(bench: Bench, stage: Stage, rounds: int) -> Single:
-    """The server is stopped, and its port counts who calls: nobody does, and no JVM starts."""
+    """The server is stopped, and its port counts connections: there is none, and no JVM starts."""
     found = Single("nothing new (no JVM, no call to Spark)", IDLE_LIMIT)
     stage.server.stop()
     table, jvms = stage.warehouse / NEWS, list[int]()

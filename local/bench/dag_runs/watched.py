@@ -54,7 +54,7 @@ def silent_port(port: int) -> Iterator[Callable[[], int]]:
     with socket.socket() as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(("127.0.0.1", port))
-        # The system keeps who has connected until somebody looks.
+        # The system keeps the connections until they are counted.
         listening.listen(128)
         listening.setblocking(False)
         yield lambda: _callers(listening)

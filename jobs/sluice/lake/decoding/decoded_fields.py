@@ -5,6 +5,6 @@ from __future__ import annotations
 VALUE = "value"
 """The column of what has no fields: raw bytes."""
 ERROR = "_error"
-"""Why a record is none; null where it is decodable."""
+"""Why a record is undecodable; null if it is decodable."""
 RESCUED = "_rescued"
 """The fields that no column declares, as JSON text."""

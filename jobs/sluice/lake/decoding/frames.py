@@ -1,4 +1,4 @@
-"""Frames: what the JVM is told of the schemas that records name (jobs/jvm/frames/Frame.scala)."""
+"""Frames: what the JVM learns about the schemas that records name (jobs/jvm/frames/Frame.scala)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sluice.schemas.registered import Kind, RegisteredSchema
 from sluice.spec_file.formats import Source
 
 BARE = ""
-"""Of records that name no schema."""
+"""The key of records that name no schema."""
 
 
 def frames_of(

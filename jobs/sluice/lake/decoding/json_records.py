@@ -1,7 +1,7 @@
 """JSON decoding: each record's bytes as the declared columns, in one strict pass on the JVM.
 
 Spark's `from_json` accepts invalid UTF-8, trailing content, wrapped integers, infinities and
-re-rendered numbers, and tells of a value that does not fit only that the record has one.
+re-rendered numbers, and reports only that a record has a value that does not fit.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from sluice.spec_file.formats import Source
 
 # Ours (jobs/jvm/frames/SchemaKey.scala).
 SCHEMA_KEY = "sluice_schema_key"
-# Of a batch of garbage, each record may name another schema.
+# In a batch of garbage, each record may name another schema.
 MOST_KEYS = 1000
 
 

@@ -25,7 +25,7 @@ class Breach:
 def breaches(found: Overview) -> list[Breach]:
     """Every limit that is exceeded.
 
-    What is unknown exceeds its limit, with the reason: nobody can say that it does not.
+    An unknown value exceeds its limit, with the reason: it may do so.
     """
     return [*_lag(found), *_time_to_loss(found), *_silence(found), *_quarantine(found)]
 
@@ -106,7 +106,7 @@ def _quarantine(found: Overview) -> Iterator[Breach]:
 def _told(found: Overview, duration: timedelta | None) -> str:
     if duration is not None:
         return format_duration(duration)
-    # The reason is told beside it, once.
+    # The reason is reported with it, once.
     return "unknown" if found.reason else f"unknown: {found.unknown_age}"
 
 

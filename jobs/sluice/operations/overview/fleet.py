@@ -41,7 +41,7 @@ _AT_ONCE = 8
 class Fleet:
     """All pipelines of a deployment. Those of one connection share its client.
 
-    What cannot be read is told of the pipelines that it concerns, and hinders no other.
+    A failed reading is reported for the pipelines that it concerns, and affects no other.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Fleet:
     ) -> None:
         """`extra_of` returns a Kafka connection's `extra`, or raises SettingsError.
 
-        `refused` are the files that are no valid spec: of their pipelines nothing can be told.
+        `refused` are the invalid spec files: nothing is known about their pipelines.
         """
         self.refused = refused
         self._members: dict[str, list[PipelineResources]] = {}
@@ -112,7 +112,7 @@ class _Tables:
 
 @dataclass(frozen=True)
 class _Judged:
-    """The same, what refuses the next run, and what the cluster told of the logs, or why not."""
+    """The same, what refuses the next run, and the logs as the cluster has them, or why not."""
 
     tables: _Tables
     refused: str

@@ -1,4 +1,4 @@
-"""Gauges: what monitoring is told of a pipeline at a glance, by name. Pure.
+"""Gauges: the metrics of a pipeline at a glance, by name. Pure.
 
 What is unknown has no value: a 0 would say that all is well.
 """
@@ -35,7 +35,7 @@ class Measurement:
     value: float
 
 
-# Of the whole deployment.
+# One for the whole deployment.
 REFUSED_SPECS = "specs_refused"
 REFUSED_SPECS_TEXT = "Invalid spec files in SLUICE_PIPELINES: their pipelines do not run."
 

@@ -224,7 +224,7 @@ def worst_first(found: Iterable[_Judged]) -> list[_Judged]:
 
 
 def reasons(found: Iterable[Overview]) -> list[str]:
-    """A line for each reason, with the pipelines that have it: a cluster is told of once."""
+    """A line for each reason, with the pipelines that have it: a cluster is named once."""
     named: dict[tuple[Condition, str], list[str]] = {}
     for each in found:
         if each.reason:

@@ -133,7 +133,7 @@ class AvroSchema:
         return self.names[node.name] if isinstance(node, Ref) else node
 
     def as_carried(self) -> AvroSchema:
-        """The same without logical types, but for decimals: only their digits say what they are."""
+        """The same without logical types, except decimals: only their digits define them."""
         names = {name: _named_as_carried(each) for name, each in self.names.items()}
         return AvroSchema(_as_carried(self.root), names)
 
