@@ -11,7 +11,7 @@ import pytest
 from confluent_kafka import Consumer
 from sluice.offsets.batches import BatchReference
 from sluice.offsets.origin import Origin
-from sluice.operations.reset.decision import decide
+from sluice.operations.reset.decision import decide_reset
 from sluice.operations.reset.standing import read_standing
 from sluice.operations.reset.targets import to_earliest
 from sluice.progress.lane_state import LaneState, read_unchecked
@@ -165,7 +165,7 @@ def test_the_intention_that_was_written_last_is_the_one_that_counts(trips: Insta
     """Whatever the clocks of their writers say; one command that starts over has one time."""
     resources = trips.open().resources
     standing = read_standing(resources, to_earliest.trust)
-    intended = decide(resources, standing, to_earliest, "a test")
+    intended = decide_reset(resources, standing, to_earliest, "a test")
     now = datetime.now(UTC)
     for forward, at in ((1, now), (2, now), (3, now - timedelta(hours=1))):
         each = replace(intended, closed_at={"forward": forward, "backfill": 0})

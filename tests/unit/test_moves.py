@@ -25,7 +25,7 @@ from sluice.offsets.resets import Resets
 from sluice.positions.names import SKIP, TARGETS
 from sluice.protocol.plan.log_changes import (
     Contradiction,
-    compare,
+    compare_last,
     readable_ranges,
     require_no_contradiction,
     require_same_cluster,
@@ -56,8 +56,8 @@ TOLD = {
 
 
 def gone_and_anew() -> None:
-    anew = compare(planned(offsets(0, 9)), log(0, 90, topic_id="new"))
-    gone = compare(planned(offsets(0, 9, topic="delays")), None)
+    anew = compare_last(planned(offsets(0, 9)), log(0, 90, topic_id="new"))
+    gone = compare_last(planned(offsets(0, 9, topic="delays")), None)
     require_no_contradiction("flights", [anew, gone, Contradiction(partition(1, "legs"), "a", "b")])
 
 

@@ -90,7 +90,7 @@ class Runner:
             )
 
 
-def read_again(
+def run_selection(
     pipeline: str, wanted: Selection, dry_run: bool, bring_back_erased: bool, as_json: bool
 ) -> None:
     """Plan, ingest and settle the selection, or show its plan."""

@@ -26,7 +26,7 @@ from sluice.progress.resources import PipelineResources
 from sluice.progress.unfinished import unfinished_backfill
 from sluice.protocol.plan.known_logs import KnownLogs
 from sluice.protocol.plan.lags import read_lags, unknown_times
-from sluice.protocol.plan.next_run import refusal
+from sluice.protocol.plan.next_run import next_refusal
 from sluice.protocol.plan.start import next_positions, start_without_effect
 
 
@@ -87,7 +87,7 @@ def read_status(resources: PipelineResources) -> PipelineStatus | UnknownStatus:
 
 def _refusals(resources: PipelineResources, forward: LaneState, state: KafkaState) -> Iterator[str]:
     """Why the next run would be refused, if it would; else which reset it finishes first."""
-    match refusal(resources, forward, KnownLogs(state)):
+    match next_refusal(resources, forward, KnownLogs(state)):
         case None:
             yield from interrupted_reset(forward.resets)
         case TooManyQuarantined() as problem:

@@ -52,7 +52,9 @@ def _untold(
     for each in again:
         asked.setdefault(each.place, []).append(each.offsets)
     committed = committed_ranges(lane, OffsetScope.of_ranges(asked))
-    told = Told(lane.data.log.last_lost, max((each.version for each in unreadable), default=-1))
+    told = GoneVersions(
+        lane.data.log.last_lost, max((each.version for each in unreadable), default=-1)
+    )
     losses = losses_that_count(lane)
     found: list[OffsetRange] = []
     for place, ranges in asked.items():
@@ -64,7 +66,7 @@ def _untold(
 
 
 @dataclass(frozen=True)
-class Told:
+class GoneVersions:
     """The newest version that the data table's log has lost, and the newest that it lacks files of.
 
     Each -1 where there is none.
@@ -79,7 +81,7 @@ class Told:
 
 
 def untold_in(
-    evidence: Evidence, ranges: Iterable[OffsetRange], told: Told
+    evidence: Evidence, ranges: Iterable[OffsetRange], told: GoneVersions
 ) -> Iterator[OffsetRange]:
     """Those of the offsets that may have been rows since a read that counts more than is known.
 

@@ -135,7 +135,7 @@ class IngestOperator(DriverOperator):
                 self.run_job(
                     context,
                     str(now),
-                    arguments(now),
+                    job_options(now),
                     lambda opened: opened.land(now),
                     pipeline.span(now),
                 )
@@ -157,7 +157,7 @@ class IngestOperator(DriverOperator):
         self.log.info("%s: %s", self.spec.pipeline, summary["said"])
 
 
-def arguments(work: BatchReference) -> list[str]:
+def job_options(work: BatchReference) -> list[str]:
     """The job's command line: the reference from XCom as options."""
     return [word for name, value in work.as_dict().items() for word in (f"--{name}", str(value))]
 

@@ -18,7 +18,7 @@ from sluice.spec_file.alerts import Alerts
 from sluice.spec_file.formats import CONNECTION, Format, Source
 from sluice.spec_file.record_formats import RecordFormats
 from sluice.spec_file.schedules import longest_interval, require_schedule
-from sluice.spec_file.spark_keys import refusal_of
+from sluice.spec_file.spark_keys import key_refusal
 from sluice.spec_file.starts import Start, StartEarliest, named_start
 from sluice.spec_file.table_properties import SCHEMA as PROPERTIES
 from sluice.spec_file.table_properties import as_property, require_allowed
@@ -141,7 +141,7 @@ class PipelineSpec(Model):
     @classmethod
     def _is_spark_configuration(cls, conf: Mapping[str, str]) -> Mapping[str, str]:
         for key, value in conf.items():
-            if refusal := refusal_of(key, value):
+            if refusal := key_refusal(key, value):
                 raise ValueError(f"found {key}: {refusal}")
         return conf
 

@@ -174,7 +174,7 @@ def _is_allowed_property(key: str, value: str) -> bool:
     return True
 
 
-def refusal_of(key: str, value: str) -> str:
+def key_refusal(key: str, value: str) -> str:
     """Why a spec may not set a key, without the value; empty if it may."""
     if key in EXACT_CONF:
         return f"what lands depends on it, so it is always {EXACT_CONF[key]}; remove it"

@@ -27,7 +27,7 @@ from sluice.lake.job_errors import ReportedError
 from sluice.offsets.batches import BatchReference, BatchSequence
 from sluice.processes import end_family
 from sluice.scheduling.hooks import DriverHook, JobRefused, driver_environment, mask_secrets
-from sluice.scheduling.operators import IngestOperator, arguments
+from sluice.scheduling.operators import IngestOperator, job_options
 from sluice.scheduling.run_notes import SUMMARY
 from sluice.scheduling.tasks import failing_for_good
 from sluice.spec_folder import load_spec
@@ -80,13 +80,13 @@ def submit(tmp_path, specs, spark):
         binary.chmod(binary.stat().st_mode | stat.S_IXUSR)
         environment = driver_environment([KAFKA])
         environment["PATH"] = f"{binary.parent}{os.pathsep}{environment['PATH']}"
-        return DriverHook(environment=environment, application_args=arguments(WORK), **kwargs)
+        return DriverHook(environment=environment, application_args=job_options(WORK), **kwargs)
 
     return make
 
 
 def test_the_job_is_told_the_reference_and_nothing_else():
-    assert arguments(WORK) == (
+    assert job_options(WORK) == (
         ["--pipeline", "flights", "--lane", "forward", "--generation", "1", "--batches", "42..43"]
     )
 
@@ -94,7 +94,7 @@ def test_the_job_is_told_the_reference_and_nothing_else():
 def test_the_command_line_of_a_long_backfill_is_short():
     """Linux takes 128 KiB in one argument; 24,000 numbers are more."""
     years = BatchReference(BatchSequence("flights", "backfill", 1), range(1, 10**6))
-    assert max(map(len, arguments(years))) < 20
+    assert max(map(len, job_options(years))) < 20
 
 
 def test_the_secret_is_in_the_drivers_environment_and_nowhere_else(submit, tmp_path):

@@ -6,17 +6,17 @@ from dataclasses import replace
 
 from sluice.offsets.ranges import OffsetRange
 from sluice.progress.evidence import Evidence, RecordsOfBatch
-from sluice.progress.untold_deletions import Told, untold_in
+from sluice.progress.untold_deletions import GoneVersions, untold_in
 
 from tests.unit.builders import offsets
 from tests.unit.exact import EXACT, read, rows, with_, without
 
-NOTHING = Told(lost=9, unreadable=-1)
+NOTHING = GoneVersions(lost=9, unreadable=-1)
 # 12 is gone, and nothing tells why; nor of the quarantined record at 15.
 ERASED = replace(EXACT, data=without(EXACT.data, 12))
 
 
-def found(evidence: Evidence, told: Told = NOTHING, *asked: int) -> list[OffsetRange]:
+def found(evidence: Evidence, told: GoneVersions = NOTHING, *asked: int) -> list[OffsetRange]:
     ranges = [offsets(each, each + 1) for each in asked or (12, 15)]
     return list(untold_in(evidence, ranges, told))
 
@@ -31,14 +31,17 @@ def test_each_offset_of_a_batch_that_lacks_a_row_may_have_been_one() -> None:
 
 
 def test_a_log_that_tells_of_all_since_the_batch_landed_is_believed() -> None:
-    assert found(ERASED, Told(lost=2, unreadable=-1)) == []
-    assert found(ERASED, Told(lost=-1, unreadable=2)) == []
-    assert found(ERASED, Told(lost=-1, unreadable=3)) == [offsets(12, 13), offsets(15, 16)]
+    assert found(ERASED, GoneVersions(lost=2, unreadable=-1)) == []
+    assert found(ERASED, GoneVersions(lost=-1, unreadable=2)) == []
+    assert found(ERASED, GoneVersions(lost=-1, unreadable=3)) == [offsets(12, 13), offsets(15, 16)]
 
 
 def test_a_table_that_has_not_seen_the_batch_land_tells_nothing() -> None:
     elsewhere = replace(ERASED, reads=[replace(each, here=False) for each in ERASED.reads])
-    assert found(elsewhere, Told(lost=-1, unreadable=-1)) == [offsets(12, 13), offsets(15, 16)]
+    assert found(elsewhere, told=GoneVersions(-1, -1)) == [
+        offsets(12, 13),
+        offsets(15, 16),
+    ]
 
 
 def test_a_known_deletion_and_a_row_left_behind_are_not_lacking() -> None:

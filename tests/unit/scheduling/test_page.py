@@ -15,7 +15,7 @@ from sluice.offsets.batches import BatchSequence
 from sluice.offsets.lag import Lag
 from sluice.operations.overview.overview import Condition, Overview, Progress, worst_first
 from sluice.scheduling.page.charts import HEIGHT, WIDTH, Value, chart
-from sluice.scheduling.page.clusters import Cluster, Clusters, next_cluster
+from sluice.scheduling.page.clusters import Clusters, WatchedCluster, next_cluster
 from sluice.scheduling.page.polled import Polled, Seen
 from sluice.scheduling.page.rereading import Held, held_of, reset_conf
 from sluice.scheduling.page.rows import Row, aged, row_of, staleness, unread
@@ -163,7 +163,7 @@ def test_who_asks_for_many_batches_keeps_few_threads_and_no_outlook() -> None:
 
 
 @pytest.fixture
-def clusters(tmp_path: Path) -> Callable[..., Cluster]:
+def clusters(tmp_path: Path) -> Callable[..., WatchedCluster]:
     """`clusters(specs, extra, before)`: the pipelines of a connection whose broker is away."""
     return lambda specs, extra, before=None: next_cluster(
         specs, Warehouse(str(tmp_path)), extra, before
@@ -173,7 +173,7 @@ def clusters(tmp_path: Path) -> Callable[..., Cluster]:
 AWAY, ELSEWHERE = {"bootstrap.servers": "127.0.0.1:1"}, {"bootstrap.servers": "127.0.0.1:2"}
 
 
-def test_a_changed_spec_forgets_its_own_row_only(clusters: Callable[..., Cluster]) -> None:
+def test_a_changed_spec_forgets_its_own_row_only(clusters: Callable[..., WatchedCluster]) -> None:
     a, b = spec(pipeline="a"), spec(pipeline="b")
     first = clusters((a, b), "no such connection")
     assert clusters((a, b), "no such connection", first) is first
@@ -187,7 +187,7 @@ def test_a_changed_spec_forgets_its_own_row_only(clusters: Callable[..., Cluster
 
 
 def test_a_question_goes_to_the_connection_that_a_pipeline_has_now(
-    clusters: Callable[..., Cluster],
+    clusters: Callable[..., WatchedCluster],
 ) -> None:
     def on(connection: str, extra: Mapping[str, str]) -> Clusters:
         return Clusters({connection: clusters((spec(pipeline="a", kafka=connection),), extra)})

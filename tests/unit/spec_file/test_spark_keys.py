@@ -10,8 +10,8 @@ from sluice.spec_file.spark_keys import (
     ALLOWED,
     EXACT_CONF,
     SECRET,
+    key_refusal,
     looks_secret,
-    refusal_of,
     strange_keys,
 )
 
@@ -80,24 +80,24 @@ GOOD = {
 
 @pytest.mark.parametrize("key", NEVER_LISTED)
 def test_what_is_not_listed_is_refused(key: str) -> None:
-    assert refusal_of(key, "1").startswith("not among the keys that a spec may set; allowed: ")
+    assert key_refusal(key, "1").startswith("not among the keys that a spec may set; allowed: ")
 
 
 @pytest.mark.parametrize("key", LISTED_BUT_SECRET)
 def test_a_name_that_looks_secret_is_refused_although_it_is_listed(key: str) -> None:
-    assert refusal_of(key, "1").startswith("its name looks like a secret's; allowed: ")
+    assert key_refusal(key, "1").startswith("its name looks like a secret's; allowed: ")
 
 
 @pytest.mark.parametrize(("key", "value"), SECRET_VALUES)
 def test_a_value_that_looks_secret_is_refused_and_not_repeated(key: str, value: str) -> None:
-    why = refusal_of(key, value)
+    why = key_refusal(key, value)
     assert why.startswith("its value looks as if it held a secret; allowed: ")
     assert "hunter2" not in why
 
 
 @pytest.mark.parametrize(("key", "value"), GOOD.items())
 def test_sizes_and_switches_are_allowed(key: str, value: str) -> None:
-    assert refusal_of(key, value) == ""
+    assert key_refusal(key, value) == ""
 
 
 def test_our_own_configuration_is_not_hidden_from_view() -> None:

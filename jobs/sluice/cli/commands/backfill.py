@@ -12,7 +12,7 @@ from sluice.cli.options import (
     to_option,
 )
 from sluice.cli.output import arguments
-from sluice.cli.runner import read_again
+from sluice.cli.runner import run_selection
 
 
 @click.command(short_help="Read a time window again, and replace its rows.")
@@ -34,4 +34,4 @@ def backfill(
 
     with refusing_usage():
         wanted = parse_selection(start, end)
-    read_again(pipeline, wanted, dry_run, bring_back_erased, as_json)
+    run_selection(pipeline, wanted, dry_run, bring_back_erased, as_json)

@@ -12,7 +12,7 @@ from sluice.cli.options import (
     to_option,
 )
 from sluice.cli.output import arguments
-from sluice.cli.runner import read_again
+from sluice.cli.runner import run_selection
 
 
 @click.command(short_help="Read offsets of PIPELINE again, and replace their rows.")
@@ -54,4 +54,4 @@ def reprocess(
 
     with refusing_usage():
         wanted = parse_selection(start, end, ranges, batches)
-    read_again(pipeline, wanted, dry_run, bring_back_erased, as_json)
+    run_selection(pipeline, wanted, dry_run, bring_back_erased, as_json)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sluice.schemas.avro.columns import columns_of
 from sluice.schemas.avro.parsing import parse_avro
 from sluice.schemas.avro.resolution import counterpart, refusal
-from sluice.schemas.avro.schema import AvroSchema, Member, Record, Ref
+from sluice.schemas.avro.schema import AvroSchema, Member, RecordType, Ref
 from sluice.schemas.registered import RegisteredSchema
 
 
@@ -25,19 +25,19 @@ def only_written(written: AvroSchema, reader: AvroSchema) -> AvroSchema | None:
     None without any that JSON can hold.
     """
     theirs, ours = written.named(written.root), reader.named(reader.root)
-    if not isinstance(theirs, Record) or not isinstance(ours, Record):
+    if not isinstance(theirs, RecordType) or not isinstance(ours, RecordType):
         return None
     known = {each.name for field in ours.fields if (each := counterpart(theirs, field))}
     new = tuple(x for x in theirs.fields if x.name not in known and _is_held(written, x))
     if not new:
         return None
-    record = Record(theirs.name, (), new)
+    record = RecordType(theirs.name, (), new)
     return AvroSchema(Ref(theirs.name), {**written.names, theirs.name: record}).as_carried()
 
 
 def _is_held(schema: AvroSchema, field: Member) -> bool:
     """Whether a column could hold the field: others, such as recursive ones, are left out."""
-    alone = Record("sluice_alone", (), (field,))
+    alone = RecordType("sluice_alone", (), (field,))
     try:
         columns_of(AvroSchema(Ref(alone.name), {**schema.names, alone.name: alone}))
     except ValueError:

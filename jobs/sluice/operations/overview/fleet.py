@@ -22,14 +22,14 @@ from sluice.offsets.loss_spans import offsets_lost
 from sluice.offsets.partition_log import KafkaState
 from sluice.operations.history import newest_batches
 from sluice.operations.overview.overview import Overview, Progress
-from sluice.operations.overview.shared_cluster import ask_together, read_all_lags, read_states
+from sluice.operations.overview.shared_cluster import ask_for_all, read_all_lags, read_states
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.lost_offsets import still_lost
 from sluice.progress.overdue import find_overdue
 from sluice.progress.resources import PipelineResources
 from sluice.progress.undecodable import last_share
 from sluice.protocol.plan.known_logs import KnownLogs, no_records
-from sluice.protocol.plan.next_run import refusal
+from sluice.protocol.plan.next_run import next_refusal
 from sluice.protocol.plan.start import next_positions
 from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.tables.warehouse import Warehouse
@@ -133,14 +133,14 @@ def _read(members: Sequence[PipelineResources], pool: ThreadPoolExecutor) -> lis
     kafka, clock = members[0].kafka, members[0].clock
     read = list(pool.map(_read_tables, members))
     tables = {each.spec.pipeline: each for each in read if isinstance(each, _Tables)}
-    told = ask_together(
+    told = ask_for_all(
         list(tables), lambda some: read_states(kafka, [tables[name].spec for name in some])
     )
     found = pool.map(_judge, tables.values(), [told[name] for name in tables])
     judged = dict(zip(tables, found, strict=True))
     logs = {name: each.logs for name, each in judged.items() if isinstance(each.logs, KnownLogs)}
     silent = {n: each.logs for n, each in judged.items() if isinstance(each.logs, SluiceError)}
-    lags = ask_together(
+    lags = ask_for_all(
         list(logs),
         lambda some: read_all_lags(
             kafka,
@@ -210,7 +210,7 @@ def _bounds(tables: _Tables, told: KafkaState | SluiceError) -> KnownLogs | Slui
 
 def _refused(tables: _Tables, logs: KnownLogs | None) -> str:
     try:
-        return str(refusal(tables.resources, tables.lane, logs) or "")
+        return str(next_refusal(tables.resources, tables.lane, logs) or "")
     except SluiceError:
         # What may be tried again refuses nothing.
         return ""

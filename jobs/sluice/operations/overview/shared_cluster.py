@@ -38,7 +38,7 @@ class _AllTopics:
         return any(each.selects(topic) for each in self.specs)
 
 
-def ask_together(
+def ask_for_all(
     names: Sequence[str], ask: Callable[[Sequence[str]], Mapping[str, _Answer]]
 ) -> Mapping[str, _Answer | SluiceError]:
     """What the cluster answers of each pipeline, asked at once; or why it does not.
@@ -51,7 +51,7 @@ def ask_together(
         if len(names) == 1:
             return {names[0]: problem}
         half = len(names) // 2
-        return {**ask_together(names[:half], ask), **ask_together(names[half:], ask)}
+        return {**ask_for_all(names[:half], ask), **ask_for_all(names[half:], ask)}
     except SluiceError as problem:
         return dict.fromkeys(names, problem)
 

@@ -64,7 +64,7 @@ def _without_rows(opening: Opening, reset: Reset) -> Iterator[Receipt]:
                 yield each
 
 
-def require_allowed(pipeline: str, lines: Sequence[str], bring_back: bool) -> None:
+def require_may_come_back(pipeline: str, lines: Sequence[str], bring_back: bool) -> None:
     """Raises RowsErased, unless what is deleted may come back."""
     otherwise = (
         "offsets that are not to be read again are passed over by a reset behind it, before the"

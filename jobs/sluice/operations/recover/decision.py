@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 Refusal = GapUnexplained | BatchInDoubt
 
 
-def decide(
+def decide_recovery(
     resources: PipelineResources, reason: str, actor: str
 ) -> tuple[Recovery, LaneState | None]:
     """What a recovery would do, and the state that it is decided on, if anything is written there.

@@ -17,8 +17,8 @@ from sluice.failpoints import reach
 from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.origin import Origin
 from sluice.offsets.resets import LANES
-from sluice.operations.recover.coming_back import require_allowed
-from sluice.operations.recover.decision import decide
+from sluice.operations.recover.coming_back import require_may_come_back
+from sluice.operations.recover.decision import decide_recovery
 from sluice.operations.recover.recovery import Recovery
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.resources import PipelineResources
@@ -37,7 +37,7 @@ def preview_recovery(resources: PipelineResources, reason: str, origin: Origin) 
 
     Raises SettingsError where there is nothing to recover from, BrokerUnavailable.
     """
-    return decide(_beside_version_1(resources), reason, origin.actor)[0]
+    return decide_recovery(_beside_version_1(resources), reason, origin.actor)[0]
 
 
 def recover(
@@ -71,8 +71,8 @@ def _carry_out(resources: PipelineResources, reason: str, origin: Origin, erased
 def _step(resources: PipelineResources, reason: str, origin: Origin, erased: bool) -> Recovery:
     """What was decided, and whether that is `done`; else the tables are to be looked at anew."""
     decided_on = resources.offsets.snapshot().table_id
-    found, state = decide(resources, reason, origin.actor)
-    require_allowed(resources.spec.pipeline, found.coming_back, erased)
+    found, state = decide_recovery(resources, reason, origin.actor)
+    require_may_come_back(resources.spec.pipeline, found.coming_back, erased)
     goes = found.begins_anew or found.sets_aside
     if goes and resources.offsets.snapshot().table_id != decided_on:
         raise CommitConflict("another recovery has written the table since")

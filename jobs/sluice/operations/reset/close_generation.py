@@ -24,7 +24,7 @@ from sluice.offsets.origin import Origin
 from sluice.offsets.resets import Reset
 from sluice.operations.reset.closed_receipts import write_closed_receipts
 from sluice.operations.reset.consent import confirm
-from sluice.operations.reset.decision import decide, require_decided
+from sluice.operations.reset.decision import decide_reset, require_decided
 from sluice.operations.reset.left_behind import left_behind
 from sluice.operations.reset.preview import described
 from sluice.operations.reset.repeats import Repetition, find_repetition
@@ -133,7 +133,7 @@ def start_generation(
         lane = standing.forward
         if isinstance(target, ToIntended) and target.reset.generation <= lane.generation:
             return _finished(resources, target.reset, origin)
-        intended = decide(resources, standing, target, reason)
+        intended = decide_reset(resources, standing, target, reason)
         if isinstance(target, ToIntended):
             require_none_erased_since(lane, intended, target.reset, bring_back_erased)
         else:

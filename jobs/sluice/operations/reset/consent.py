@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from sluice.offsets.resets import Reset, require_as_previewed, undone_backfills
-from sluice.operations.reset.preview import described, read_again, undone_by
+from sluice.operations.reset.preview import described, scope_read_again, undone_by
 from sluice.operations.reset.standing import Standing
 from sluice.progress.interrupted import erased_by
 
@@ -26,7 +26,7 @@ def confirm(
     if not intended.stays:
         erased_by(lane, intended).require_allowed(lane.pipeline, bring_back_erased)
         # No batch could replace rows of a file that is gone.
-        if (again := read_again(standing, intended)).places:
+        if (again := scope_read_again(standing, intended)).places:
             lane.data.require_files_at(again)
     for line in undone_backfills(lane.pipeline, undone_by(standing, intended)):
         log.warning("%s", line)

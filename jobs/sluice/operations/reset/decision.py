@@ -16,7 +16,9 @@ from sluice.protocol.plan.doubts import require_due_decided
 from sluice.protocol.plan.start import PositionAnswers
 
 
-def decide(resources: PipelineResources, standing: Standing, target: Target, reason: str) -> Reset:
+def decide_reset(
+    resources: PipelineResources, standing: Standing, target: Target, reason: str
+) -> Reset:
     """The reset that would be written now. Raises as `preview_reset` does."""
     lane, fencing = standing.forward, standing.fencing
     position, ask = standing.position, PositionAnswers(resources)

@@ -12,7 +12,7 @@ from sluice.offsets.quarantined import RecordState
 from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.ranges import TopicIdPartition, TopicPartition
 from sluice.offsets.resets import CursorMove, Reset, closed_unread, undone_backfills
-from sluice.operations.reset.decision import decide, require_decided
+from sluice.operations.reset.decision import decide_reset, require_decided
 from sluice.operations.reset.standing import Standing, read_standing
 from sluice.operations.reset.targets import Target, ToIntended
 from sluice.progress.erased import Erased
@@ -110,9 +110,9 @@ def preview_reset(resources: PipelineResources, target: Target) -> Preview:
     """
     standing = read_standing(resources, target.trust)
     require_decided(resources, standing, record=False)
-    intended = decide(resources, standing, target, reason="")
+    intended = decide_reset(resources, standing, target, reason="")
     logs = resources.kafka.state(resources.spec).logs
-    lane, again = standing.forward, read_again(standing, intended)
+    lane, again = standing.forward, scope_read_again(standing, intended)
     rows = lane.data.row_counts(again) if again.places else {}
     quarantined = _live_quarantine(resources, lane, again) if again.places else {}
     return Preview(
@@ -141,14 +141,14 @@ def _finished_first(resources: PipelineResources, standing: Standing) -> Reset |
     again = ToIntended(pending)
     try:
         again.trust(lane)
-        intended = decide(resources, standing, again, pending.reason)
+        intended = decide_reset(resources, standing, again, pending.reason)
         require_none_erased_since(lane, intended, pending)
     except GIVEN_UP:
         return None
     return pending
 
 
-def read_again(standing: Standing, intended: Reset) -> OffsetScope:
+def scope_read_again(standing: Standing, intended: Reset) -> OffsetScope:
     """The offsets from which the new generation reads what was read before."""
     reached = standing.forward.closed_by(intended).reach.ends
     return OffsetScope.of_ranges(

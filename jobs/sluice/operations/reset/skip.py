@@ -19,7 +19,7 @@ from sluice.offsets.origin import Origin
 from sluice.offsets.plan import Plan
 from sluice.offsets.resets import require_as_previewed
 from sluice.operations.reset.close_generation import finish_reset, start_generation
-from sluice.operations.reset.decision import decide
+from sluice.operations.reset.decision import decide_reset
 from sluice.operations.reset.skip_rules import (
     Skip,
     merge_skips,
@@ -68,7 +68,7 @@ def preview_skip(
     intended, unfinished = None, standing.unfinished if lane.unfinished else ()
     if unfinished:
         named = ", ".join(f"{each.offsets.partition}@{each.offsets.start}" for each in new)
-        intended = decide(resources, standing, to_table, f"skip of {named}: {reason}")
+        intended = decide_reset(resources, standing, to_table, f"skip of {named}: {reason}")
         lane = lane.closed_by(intended)
     known = KnownLogs(resources.kafka.state(resources.spec))
     plan = next_plan(resources, lane, known, skips)

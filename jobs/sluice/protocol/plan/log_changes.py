@@ -68,7 +68,7 @@ class NoLog(Contradiction):
 Finding = Loss | Contradiction
 
 
-def compare(last: PlannedRange, log: PartitionLog | None) -> Finding | None:
+def compare_last(last: PlannedRange, log: PartitionLog | None) -> Finding | None:
     """Compare a partition's last planned range with its current log; None if they agree."""
     partition, cursor = last.offsets.partition, last.offsets.end
     if log is None:
@@ -94,7 +94,7 @@ def compare(last: PlannedRange, log: PartitionLog | None) -> Finding | None:
 
 def compare_held(cursor: Cursor, state: KafkaState) -> list[Finding | None]:
     """Compare each partition that is there with its cursor."""
-    return [compare(last, state.logs[at]) for at, last in cursor.items() if at in state.logs]
+    return [compare_last(last, state.logs[at]) for at, last in cursor.items() if at in state.logs]
 
 
 def compare_start(partition: TopicPartition, start: int, log: PartitionLog) -> Loss | None:
@@ -195,7 +195,7 @@ def _compare_unfinished(planned: PlannedRange, log: PartitionLog | None) -> Find
     offsets = planned.offsets
     if log is None:
         return _no_log(planned, offsets.start, _gone_unfinished)
-    finding = compare(planned, log)
+    finding = compare_last(planned, log)
     if isinstance(finding, Contradiction):
         return finding
     if log.log_start_offset <= offsets.start:

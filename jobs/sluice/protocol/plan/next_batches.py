@@ -16,7 +16,7 @@ from sluice.positions.stored_start import format_start
 from sluice.protocol.plan.cutting import cut, cut_around
 from sluice.protocol.plan.log_changes import (
     Finding,
-    compare,
+    compare_last,
     compare_new_partition,
     compare_start,
     losses,
@@ -92,7 +92,7 @@ def _findings(spec: PipelineSpec, history: LaneHistory, state: KafkaState) -> It
             # A reset has moved on to the topic created anew, which has fewer partitions.
             continue
         if last is not None and spec.selects(partition.topic):
-            finding = compare(last, log)
+            finding = compare_last(last, log)
         elif last is None and log is not None and partition.topic in known_topics:
             finding = compare_new_partition(partition, log)
         if finding is not None:

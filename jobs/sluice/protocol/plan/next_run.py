@@ -21,7 +21,7 @@ from sluice.protocol.plan.write_plan import next_plan
 from sluice.spec_file.pipeline_spec import PipelineSpec
 
 
-def refusal(
+def next_refusal(
     resources: PipelineResources, lane: LaneState, logs: KnownLogs | None
 ) -> SluiceError | None:
     """What refuses the next run, or what the last attempt ended with; None where nothing does.

@@ -23,7 +23,7 @@ from sluice.tables.warehouse import Warehouse
 
 
 @dataclass(frozen=True)
-class Cluster:
+class WatchedCluster:
     """The pipelines of one connection: the fleet that reads them, and its latest reading."""
 
     specs: tuple[PipelineSpec, ...]
@@ -55,7 +55,7 @@ def _waiting(seen: Seen[Mapping[str, Row]]) -> str:
 class Clusters:
     """All connections of the deployment, by name, and how many specs are refused."""
 
-    by_connection: Mapping[str, Cluster] = field(default_factory=dict)
+    by_connection: Mapping[str, WatchedCluster] = field(default_factory=dict)
     refused: int = 0
 
     def resources(self, pipeline: str) -> PipelineResources:
@@ -71,7 +71,7 @@ class Clusters:
 
 def deployed_clusters() -> Callable[[], Clusters]:
     """A reading of this deployment, by its settings and Airflow's connections."""
-    known: dict[str, Cluster] = {}
+    known: dict[str, WatchedCluster] = {}
 
     def read() -> Clusters:
         settings = reached_settings()
@@ -95,8 +95,8 @@ def next_cluster(
     specs: tuple[PipelineSpec, ...],
     tables: Warehouse,
     extra: Mapping[str, Any] | str,
-    before: Cluster | None,
-) -> Cluster:
+    before: WatchedCluster | None,
+) -> WatchedCluster:
     """The pipelines of one connection, by its `extra`, or by why there is none.
 
     It is the cluster before, unless specs or connection have changed. Where only specs have, what
@@ -115,7 +115,7 @@ def next_cluster(
 
     fleet = Fleet(specs, tables, given)
     latest = Polled(_rows_of(fleet.read, known.value or {}), known=known)
-    return Cluster(specs, extra, fleet, latest)
+    return WatchedCluster(specs, extra, fleet, latest)
 
 
 def _of_same_spec(

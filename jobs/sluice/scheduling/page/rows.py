@@ -21,7 +21,7 @@ _OLD = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
-class Told:
+class KafkaAnswer:
     """Kafka's answer about a pipeline at a moment; an unknown number is None.
 
     `loss` is the time until it deletes an unread record, in words.
@@ -47,7 +47,7 @@ class Row:
     condition: Condition
     reason: str
     read: datetime | None = None
-    told: Told | None = None
+    told: KafkaAnswer | None = None
     progress: Progress | None = None
     quarantined: float | None = None
     breaches: tuple[str, ...] = ()
@@ -74,7 +74,9 @@ def row_of(found: Overview, before: Row | None) -> Row:
     told = before.told if before else None
     if found.lags is not None:
         ends = found.last_stable_offset
-        told = Told(found.asked, found.lags, ends, found.lag, found.age, loss_told(found.lags))
+        told = KafkaAnswer(
+            found.asked, found.lags, ends, found.lag, found.age, loss_told(found.lags)
+        )
     return Row(
         found.spec,
         found.condition,

@@ -14,7 +14,7 @@ from sluice.schemas.avro.schema import (
     Logical,
     MapOf,
     Node,
-    Record,
+    RecordType,
     Scalar,
     Union,
 )
@@ -44,7 +44,7 @@ def avro_columns(schema: RegisteredSchema) -> tuple[Column, ...]:
 def columns_of(schema: AvroSchema) -> tuple[Column, ...]:
     """The columns of a schema that is read. Raises ValueError, with the place."""
     root = schema.named(schema.root)
-    if isinstance(root, Record):
+    if isinstance(root, RecordType):
         return _fields(schema, root, (), "")
     return (Column(ALONE, _type(schema, schema.root, (), ALONE)),)
 
@@ -59,7 +59,7 @@ def union_of(members: Iterable[Node]) -> tuple[Node, ...]:
 
 
 def _fields(
-    schema: AvroSchema, record: Record, above: tuple[str, ...], place: str
+    schema: AvroSchema, record: RecordType, above: tuple[str, ...], place: str
 ) -> tuple[Column, ...]:
     if record.name in above:
         raise ValueError(
@@ -86,7 +86,7 @@ def _type(schema: AvroSchema, node: Node, above: tuple[str, ...], place: str) ->
             return _converted(named.logical, place) or Primitive("BINARY")
         case Enum():
             return Primitive("STRING")
-        case Record():
+        case RecordType():
             return Struct(_fields(schema, named, above, place))
         case ArrayOf(items):
             return Array(_type(schema, items, above, f"{place}[]"))

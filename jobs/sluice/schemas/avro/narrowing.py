@@ -19,7 +19,7 @@ from sluice.schemas.avro.schema import (
     MapOf,
     Member,
     Node,
-    Record,
+    RecordType,
     Union,
 )
 
@@ -40,10 +40,10 @@ class _Comparing:
         before, now = self._before.named(old), self._now.named(new)
         told = f"{place}: " if place else ""
         match before, now:
-            case Record() | Enum() | Fixed(), Record() | Enum() | Fixed():
+            case RecordType() | Enum() | Fixed(), RecordType() | Enum() | Fixed():
                 yield from (f"{told}the alias {x} is gone" for x in _lost(before, now))
         match before, now:
-            case Record(), Record():
+            case RecordType(), RecordType():
                 for field in before.fields:
                     yield from self._of_field(field, now, f"{place}.{field.name}".lstrip("."))
             case Enum(default=str()), Enum(default=None):
@@ -56,7 +56,7 @@ class _Comparing:
                 (only, *_) = union_of(members)
                 yield from self.gone(old, only, place)
 
-    def _of_field(self, field: Member, now: Record, place: str) -> Iterator[str]:
+    def _of_field(self, field: Member, now: RecordType, place: str) -> Iterator[str]:
         found = counterpart(now, Member(field.name, field.type))
         if found is None:
             return
@@ -79,6 +79,8 @@ class _Comparing:
             yield from self.gone(was, is_now, place)
 
 
-def _lost(old: Member | Record | Enum | Fixed, new: Member | Record | Enum | Fixed) -> list[str]:
+def _lost(
+    old: Member | RecordType | Enum | Fixed, new: Member | RecordType | Enum | Fixed
+) -> list[str]:
     """The aliases that only the former one has, and is not called by."""
     return [each for each in old.aliases if each not in (*new.aliases, new.name)]

@@ -18,7 +18,7 @@ from sluice.schemas.avro.schema import (
     Member,
     Named,
     Node,
-    Record,
+    RecordType,
     Ref,
     Scalar,
     Union,
@@ -136,7 +136,7 @@ class _Reading:
             case "enum":
                 self.names[name] = _enum(found, name, aliases)
             case _:
-                self.names[name] = Record(name, aliases, self._fields(found, name, inner))
+                self.names[name] = RecordType(name, aliases, self._fields(found, name, inner))
         return Ref(name)
 
     def _fields(self, found: dict[str, Any], name: str, space: str) -> tuple[Member, ...]:

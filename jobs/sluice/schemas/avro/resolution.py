@@ -19,7 +19,7 @@ from sluice.schemas.avro.schema import (
     Member,
     Named,
     Node,
-    Record,
+    RecordType,
     Scalar,
     Union,
 )
@@ -82,13 +82,13 @@ class _Resolving:
                 return self.reason(items, element, f"{place}[]")
             case MapOf(values), MapOf(value):
                 return self.reason(values, value, f"{place}[]")
-            case Record(), Record():
+            case RecordType(), RecordType():
                 return self._of_records(theirs, ours, place)
             case _:
                 fits = False
         return "" if fits else _told(place, ours, theirs)
 
-    def _of_records(self, theirs: Record, ours: Record, place: str) -> str:
+    def _of_records(self, theirs: RecordType, ours: RecordType, place: str) -> str:
         if (theirs.name, ours.name) in self._seen:
             return ""
         if not _named_alike(theirs, ours):
@@ -124,8 +124,10 @@ def _kind(found: Node | Named | str) -> str:
     match found:
         case Fixed(name, _, size, logical):
             return f"fixed {name} of {size} bytes" + (f" ({logical})" if logical else "")
-        case Enum(name) | Record(name):
-            return f"{type(found).__name__.lower()} {name}"
+        case Enum(name):
+            return f"enum {name}"
+        case RecordType(name):
+            return f"record {name}"
         case _:
             return str(found)
 
@@ -144,7 +146,7 @@ def _named_alike(theirs: Named, ours: Named) -> bool:
     return _simple(theirs) == _simple(ours) or theirs.name in ours.aliases
 
 
-def counterpart(theirs: Record, field: Member) -> Member | None:
+def counterpart(theirs: RecordType, field: Member) -> Member | None:
     """The writer's field of the name, or of one of the aliases."""
     by_name = {each.name: each for each in theirs.fields}
     return next((by_name[each] for each in (field.name, *field.aliases) if each in by_name), None)
@@ -177,7 +179,7 @@ def fits(schema: AvroSchema, node: Node, default: Any) -> bool:
             return default in symbols
         case Fixed(size=size):
             return _scalar_fits("bytes", default) and len(default) == size
-        case Record(fields=fields):
+        case RecordType(fields=fields):
             return isinstance(default, dict) and all(
                 fits(schema, each.type, default.get(each.name, each.default)) for each in fields
             )

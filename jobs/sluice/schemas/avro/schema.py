@@ -110,7 +110,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Record:
+class RecordType:
     """A record."""
 
     name: str
@@ -118,7 +118,7 @@ class Record:
     fields: tuple[Member, ...]
 
 
-Named = Fixed | Enum | Record
+Named = Fixed | Enum | RecordType
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ def _named_as_carried(found: Named) -> Named:
     match found:
         case Fixed(logical=Logical(name)) if name != "decimal":
             return replace(found, logical=None)
-        case Record(fields=fields):
+        case RecordType(fields=fields):
             carried = (replace(each, type=_as_carried(each.type)) for each in fields)
             return replace(found, fields=tuple(carried))
     return found

@@ -16,7 +16,7 @@ from sluice.schemas.avro.schema import (
     Member,
     Named,
     Node,
-    Record,
+    RecordType,
     Ref,
     Scalar,
     Union,
@@ -64,7 +64,7 @@ class _Writing:
             case Enum(symbols=symbols, default=default):
                 given = {} if default is None else {"default": default}
                 return {"type": "enum", "symbols": list(symbols), **given}
-            case Record(fields=fields):
+            case RecordType(fields=fields):
                 return {"type": "record", "fields": [self._member(each) for each in fields]}
 
     def _member(self, member: Member) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from sluice.offsets.loss_causes import parse_cause
 from sluice.offsets.losses import ON_DATA_LOSS, Loss, OnDataLoss
 from sluice.protocol.plan.log_changes import (
     Contradiction,
-    compare,
+    compare_last,
     compare_new_partition,
     losses,
     readable_ranges,
@@ -41,7 +41,7 @@ FAIL, RECORD = ON_DATA_LOSS["fail"], ON_DATA_LOSS["record"]
     ids=["unmoved", "start at the cursor", "grown", "new leader", "no epoch", "held back"],
 )
 def test_a_log_that_goes_on_from_the_cursor_agrees(now: Any) -> None:
-    assert compare(LAST, now) is None
+    assert compare_last(LAST, now) is None
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_log_that_goes_on_from_the_cursor_agrees(now: Any) -> None:
     ],
 )
 def test_another_log_contradicts_the_cursor(now: Any, named: list[str]) -> None:
-    found = compare(LAST, now)
+    found = compare_last(LAST, now)
     assert isinstance(found, Contradiction)
     text = str(found)
     assert text.startswith("flights[0]: expected ")
@@ -66,20 +66,20 @@ def test_another_log_contradicts_the_cursor(now: Any, named: list[str]) -> None:
 
 
 def test_a_log_that_starts_above_the_cursor_lost_what_is_between() -> None:
-    found = compare(LAST, log(55, 90))
+    found = compare_last(LAST, log(55, 90))
     assert found == Loss(offsets(40, 55), TOPIC_ID, RETENTION)
     assert "flights[0]: expected to go on at 40" in str(found)
     assert "starting at 55: 15 offsets lost (retention" in str(found)
 
 
 def test_a_single_lost_offset_is_lost() -> None:
-    found = compare(LAST, log(41, 90))
+    found = compare_last(LAST, log(41, 90))
     assert isinstance(found, Loss)
     assert found.offsets == offsets(40, 41)
 
 
 def test_an_epoch_that_was_not_told_contradicts_nothing() -> None:
-    assert compare(planned(offsets(0, 40), epoch=None), log(0, 40, epoch=0)) is None
+    assert compare_last(planned(offsets(0, 40), epoch=None), log(0, 40, epoch=0)) is None
 
 
 def test_a_new_partition_begins_at_zero_or_has_lost_something() -> None:
@@ -168,7 +168,7 @@ def test_an_adopted_batch_of_another_log_is_refused(now: Any) -> None:
 def test_a_topic_that_is_gone_tells_what_was_not_read_and_how_the_others_go_on() -> None:
     last = planned(offsets(10, 40), stable=55)
     with pytest.raises(ResetNeeded) as refused:
-        losses("flights", [found] if (found := compare(last, None)) else [], RECORD)
+        losses("flights", [found] if (found := compare_last(last, None)) else [], RECORD)
     first, move = str(refused.value).splitlines()
     assert "found no such partition, 15 offsets up to its last known end were not read" in first
     assert "take it out of `topics`, or name it in `except_topics`" in move
@@ -185,8 +185,8 @@ def test_a_planned_batch_of_a_topic_that_is_gone_tells_how_to_drop_the_plan() ->
 
 
 def test_several_contradictions_name_each_next_move_once() -> None:
-    anew = compare(LAST, log(0, 90, topic_id="new"))
-    gone = [compare(planned(offsets(0, 9, number, "delays")), None) for number in (0, 1)]
+    anew = compare_last(LAST, log(0, 90, topic_id="new"))
+    gone = [compare_last(planned(offsets(0, 9, number, "delays")), None) for number in (0, 1)]
     with pytest.raises(ResetNeeded) as refused:
         losses("trips", [each for each in (anew, *gone) if each], FAIL)
     lines = str(refused.value).splitlines()

@@ -15,7 +15,7 @@ from sluice.cli.options import (
     record_options,
 )
 from sluice.cli.output import arguments
-from sluice.cli.runner import read_again
+from sluice.cli.runner import run_selection
 
 
 @click.command(short_help="Read such records again, with today's schema.")
@@ -42,4 +42,4 @@ def replay(
     from sluice.operations.backfill.replay import quarantined_records
 
     choice = chosen_records(reason_like, batch, positions, everything)
-    read_again(pipeline, quarantined_records(choice), dry_run, bring_back_erased, as_json)
+    run_selection(pipeline, quarantined_records(choice), dry_run, bring_back_erased, as_json)
