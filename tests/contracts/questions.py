@@ -6,9 +6,10 @@ from datetime import datetime
 
 from sluice.offsets.partition_log import KafkaState, PartitionLog
 from sluice.offsets.ranges import OffsetRange, TopicPartition
-from sluice.protocol.settle.gaps import Gaps, explain
+from sluice.protocol.settle.gaps import Gaps
 
 from tests.contracts.driver import Chosen, Driver
+from tests.unit.builders import explain
 
 
 def at(topic: str, number: int = 0) -> TopicPartition:
