@@ -12,10 +12,12 @@ from sluice.registry.noted import Noted, Notes
 from sluice.schemas.registered import RegisteredSchema
 
 if TYPE_CHECKING:
-    from sluice.registry.client import Registry
+    from sluice.registry.client import NotGiven, Registry
 
 log = logging.getLogger(__name__)
 
+# Keys that are asked for together: a registry that fails at one of them answers none of these.
+_TOGETHER = 16
 # Schemas that a registry does not have, in one message.
 _MOST_NAMED = 10
 
@@ -116,17 +118,34 @@ class KnownRegistries:
     ) -> Notes:
         """Ask whether keys still stand for what was kept of them: a registry may be another one.
 
+        The key that it is known by comes first, then the newest. Where keys get no answer, the
+        older ones are not asked either.
+
         One that has lost the number it is known by is another one: what is deleted softly still
         answers by its number. Others may have been deleted for good, and then no new record has
         them. That it gives no answer is noted. Raises SchemaChanged.
         """
         if not kept:
             return ()
-        keys = [each.key for each in kept]
-        try:
-            found = self._find(registry).several(keys)
-        except (RegistryUnavailable, SettingsError) as problem:
-            return (f"what was kept of {_named(keys)} is used, as before: {problem}",)
+        first = [each for each in kept if each == known_by]
+        newest = [*first, *(each for each in reversed(kept) if each != known_by)]
+        for place in range(0, len(newest), _TOGETHER):
+            some = newest[place : place + _TOGETHER]
+            try:
+                found = self._find(registry).several([each.key for each in some])
+            except (RegistryUnavailable, SettingsError) as problem:
+                left = _named([each.key for each in kept if each in newest[place:]])
+                return (f"what was kept of {left} is used, as before: {problem}",)
+            self._compare(registry, some, found, known_by)
+        return ()
+
+    def _compare(
+        self,
+        registry: str,
+        kept: Sequence[RegisteredSchema],
+        found: Mapping[str, RegisteredSchema | NotGiven],
+        known_by: RegisteredSchema | None,
+    ) -> None:
         for each in kept:
             now = found[each.key]
             if isinstance(now, RegisteredSchema):
@@ -135,7 +154,6 @@ class KnownRegistries:
                 raise self._kept.changed(registry, each, "the registry has no such number any more")
             else:
                 log.info("what was kept of schema %s is used, as before: %s", each.key, now.why)
-        return ()
 
     def require_known(
         self, registry: str, reader: RegisteredSchema | None, seen: Sequence[str] = ()

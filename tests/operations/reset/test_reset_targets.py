@@ -173,7 +173,7 @@ def test_a_record_that_stops_the_line_is_skipped(topic: Topic, pipeline: Pipelin
     produce_at(trips.bootstrap, name, [T0, T0 + 1, FOREVER, T0 + 3, T0 + 4])
     with pytest.raises(SparkFailed):
         trips.run()
-    for offset, why in ((9, "the LSO 5"), (-1, "no position")):
+    for offset, why in ((9, "the LSO 5"), (-1, "not a position")):
         refused = trips.sluice("reset", "--skip", f"{name}[0]@{offset}")
         assert (refused.returncode in (1, 2), why in refused.stderr) == (True, True)
     skip = parse_positions([f"{name}[0]@2"], "@")

@@ -342,6 +342,21 @@ def test_the_writers_known_are_all_that_were_kept(
         kept.keep("registry_a", RegisteredSchema(str(number), "JSON", text("x")))
     _, known = book.with_writers(found, ())
     assert {*known["value"]} == {*map(str, range(90, 120))}
+    assert sum(path.startswith("/schemas/ids/") for path in server.asked) == 30
+
+
+def test_an_old_schema_that_fails_to_answer_hides_no_newer_one_that_has_changed(
+    tmp_path: Path, server: ScriptedServer, book: SchemaBook
+) -> None:
+    latest(server, "a", 119, "x")
+    found = book.keep(book.as_registered(spec(), ["a"], ())[0])
+    kept = KeptSchemas(str(tmp_path / "orders__offsets"), "orders")
+    for number in range(90, 119):
+        kept.keep("registry_a", RegisteredSchema(str(number), "JSON", text("x")))
+    server.answers["/schemas/ids/90"] = plain(200, b"no document")
+    by_number(server, 110, "x", "y")
+    with pytest.raises(SchemaChanged, match="schema 110"):
+        book.with_writers(found, ())
 
 
 def test_what_another_process_keeps_is_learnt_before_it_is_read(

@@ -38,7 +38,7 @@ class Violation:
 SAME_LOG = "same log"
 INVARIANTS = {
     SAME_LOG: "Kafka's log is the one that was read",
-    "complete": "each record read is stored, in quarantine, or recorded as lost",
+    "complete": "records read are stored, quarantined or recorded as lost",
     "unique": "no record is stored twice",
     "tiled": "each batch begins where the one before it ended",
     "no phantom": "each row is of a record that its batch has read",
