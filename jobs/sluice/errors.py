@@ -14,7 +14,7 @@ SluiceError
 ├── BatchInDoubt         decide about a batch that may hold records of another topic
 ├── RowsErased           decide about rows that others deleted or changed (`--bring-back-erased`)
 ├── UnknownSchema        register the schema, or correct the producer
-├── SchemaChanged        ask whether the registry was rebuilt, then move its stored schemas away
+├── SchemaChanged        restore the registry, or give the new one a connection with another id
 ├── TooManyQuarantined   fix the schema or raise `quarantine.max_ratio`
 ├── BackfillClosed       request the backfill again: a reset closed it before it was complete
 ├── PreviewOutdated      preview again: the plan is no longer the one shown

@@ -26,9 +26,9 @@ def check_log_store(setting: Callable[[str], str | None], where: str, uri: str) 
     if found != LOG_STORE and not master.startswith("local"):
         raise SettingsError(
             f"{where}: expected {LOG_STORE_KEY}={LOG_STORE} on the cluster {master}, found"
-            f" {found or 'no such setting'}: a commit could name files that only the worker sees"
-            f" which wrote them. Start Spark with this setting, and with {JAR} of `make setup` on"
-            " its class path."
+            f" {found or 'no such setting'}: a commit could name files that only the worker"
+            " that wrote them can see. Start Spark with this setting, and with"
+            f" {JAR} of `make setup` on its class path."
         )
     _warn_of_overwriting(found, where)
 

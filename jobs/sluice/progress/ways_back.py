@@ -38,7 +38,7 @@ def other_table(pipeline: str, expected: str, found: DeltaSnapshot) -> Advice:
             f"expected Delta table {expected}, found no table: it was dropped. {PUT_BACK}, or"
             f" check the mount of the warehouse. Only if there is no copy: ",
             Move("recover", (pipeline,)),
-            " lets the pipeline begin anew, at its `start`.",
+            " lets the pipeline start over, at its `start`.",
         )
     return advice(
         f"expected Delta table {expected}, found {found.table_id}: it was dropped, and another is"

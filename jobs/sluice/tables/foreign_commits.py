@@ -121,7 +121,7 @@ def _way_back(pipeline: str, commit: TableCommit) -> Advice:
     return advice(
         "Put the table back that was here; or, if there is no copy, move this one away, and ",
         Move("recover", (pipeline,)),
-        " lets the pipeline begin anew",
+        " lets the pipeline start over",
     )
 
 

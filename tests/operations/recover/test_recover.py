@@ -141,7 +141,7 @@ def test_a_file_that_only_some_commands_read_is_missed_all_the_same(trips: Insta
     old_file_lost(offsets_of(trips))
     for command in ("history", "verify"):
         assert "`sluice recover trips` builds it" in trips.sluice(command).stderr
-    assert "set aside" in recover(trips)
+    assert "the offsets table in place gets a new name" in recover(trips)
     exact(trips, 20)
 
 
@@ -165,7 +165,7 @@ def test_a_damaged_offsets_table_is_set_aside(
     damaged(offsets_of(trips))
     with pytest.raises(OffsetsDamaged, match="`sluice recover trips` builds it"):
         trips.plan()
-    assert "set aside" in recover(trips)
+    assert "the offsets table in place gets a new name" in recover(trips)
     assert kept.reader("registry", "trips-value") is not None
     assert len(list(trips.warehouse.glob("trips__offsets__*"))) == 1
     more(trips, 10, 20)

@@ -52,9 +52,12 @@ def _lines(found: Recovery) -> list[str]:
     if not found:
         return ["both tables agree, nothing to recover"]
     if found.begins_anew or found.opening is None:
-        said = "there is no data table: the others are set aside, the next run begins at `start`"
+        said = (
+            "there is no data table: the pipeline's other tables get new names, the next run begins"
+            " at `start`"
+        )
         return [said, *map(str, found.holes), *([found.passed_over] if found.passed_over else [])]
-    lines = ["the offsets table in place is set aside"] if found.sets_aside else []
+    lines = ["the offsets table in place gets a new name"] if found.sets_aside else []
     if found.receipts:
         first, last = found.receipts[0].batch, found.receipts[-1].batch
         count = format_count(len(found.receipts), "batch", "batches")

@@ -35,7 +35,7 @@ def require_new(resources: PipelineResources, state: KafkaState) -> None:
             f"{resources.quarantine.uri}: expected no quarantine table of a new pipeline, found"
             f" one, but {found}. Bring the data table back; or move the quarantine table away, or ",
             Move("recover", (spec.pipeline,)),
-            " lets it begin anew.",
+            " lets it start over.",
         )
     group = spec.consumer_group
     if group is None or spec.start.position == AtGroup(group):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def recover_rows(
     pipeline: str, reason: str, execute: bool, bring_back_erased: bool, as_json: bool
 ) -> None:
-    """Repair the quarantine table of PIPELINE if it, or some of its rows, are gone.
+    """Repair the quarantine table of PIPELINE if the table or some of its rows are gone.
 
     Reads missing records from Kafka again; a record that Kafka no longer holds gets a loss record.
     Removes rows that others have added or brought back. Refused if this could bring back rows that
@@ -57,7 +57,7 @@ def recover_rows(
 def _lines(found: QuarantineRecovery) -> list[str]:
     if not found:
         return ["the quarantine is as it was committed"]
-    lines = ["the quarantine table in place is set aside"] if found.sets_aside else []
+    lines = ["the quarantine table in place gets a new name"] if found.sets_aside else []
     lines += ["the quarantine table takes the place of another one"] if found.creates else []
     lines += ["the quarantine of all settled batches is closed again"] if found.closes else []
     lines += [f"{each}: rows that did not land with it go" for each in found.removes]
