@@ -85,7 +85,7 @@ def test_of_two_commits_at_the_same_moment_one_lands(topic: Topic, pipeline: Pip
 def land(trips: Installed, work: BatchReference) -> None:
     pipeline = trips.open()
     resources = pipeline.resources
-    lake = LandingTogether(trips.session(), resources.client, resources.spec, resources.tables)
+    lake = LandingTogether(trips.session(), resources, resources.spec)
     pipeline.ingest(work, lake)
 
 
