@@ -1,6 +1,6 @@
 """Position names: one table of what the spec, command line and trigger form call them. Pure.
 
-`spec.starts` defines what a name means for a start, `reset.targets` what it means for a reset.
+`spec_file.starts` defines what a name means for a start, `reset.targets` what it means for a reset.
 """
 
 from __future__ import annotations

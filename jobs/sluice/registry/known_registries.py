@@ -134,8 +134,9 @@ class KnownRegistries:
             try:
                 found = self._find(registry).several([each.key for each in some])
             except (RegistryUnavailable, SettingsError) as problem:
-                left = _named([each.key for each in kept if each in newest[place:]])
-                return (f"what was kept of {left} is used, as before: {problem}",)
+                left = {each.key for each in newest[place:]}
+                named = _named([each.key for each in kept if each.key in left])
+                return (f"what was kept of {named} is used, as before: {problem}",)
             self._compare(registry, some, found, known_by)
         return ()
 

@@ -332,14 +332,20 @@ def test_a_thousand_numbers_that_nobody_knows_are_not_a_thousand_lines(
     assert len(book.absent(found.format)) == 30
 
 
-def test_the_writers_known_are_all_that_were_kept(
-    tmp_path: Path, server: ScriptedServer, book: SchemaBook
-) -> None:
+def with_thirty_kept(tmp_path: Path, server: ScriptedServer, book: SchemaBook) -> PipelineSpec:
+    """Schemas 90 to 119, of which the last is the reader."""
     latest(server, "a", 119, "x")
     found = book.keep(book.as_registered(spec(), ["a"], ())[0])
     kept = KeptSchemas(str(tmp_path / "orders__offsets"), "orders")
     for number in range(90, 119):
         kept.keep("registry_a", RegisteredSchema(str(number), "JSON", text("x")))
+    return found
+
+
+def test_the_writers_known_are_all_that_were_kept(
+    tmp_path: Path, server: ScriptedServer, book: SchemaBook
+) -> None:
+    found = with_thirty_kept(tmp_path, server, book)
     _, known = book.with_writers(found, ())
     assert {*known["value"]} == {*map(str, range(90, 120))}
     assert sum(path.startswith("/schemas/ids/") for path in server.asked) == 30
@@ -348,11 +354,7 @@ def test_the_writers_known_are_all_that_were_kept(
 def test_an_old_schema_that_fails_to_answer_hides_no_newer_one_that_has_changed(
     tmp_path: Path, server: ScriptedServer, book: SchemaBook
 ) -> None:
-    latest(server, "a", 119, "x")
-    found = book.keep(book.as_registered(spec(), ["a"], ())[0])
-    kept = KeptSchemas(str(tmp_path / "orders__offsets"), "orders")
-    for number in range(90, 119):
-        kept.keep("registry_a", RegisteredSchema(str(number), "JSON", text("x")))
+    found = with_thirty_kept(tmp_path, server, book)
     server.answers["/schemas/ids/90"] = plain(200, b"no document")
     by_number(server, 110, "x", "y")
     with pytest.raises(SchemaChanged, match="schema 110"):

@@ -27,7 +27,7 @@ from sluice.schemas.avro.schema import (
 def narrowing(before: AvroSchema, now: AvroSchema) -> str:
     """The first thing that is gone, `field: what`; empty if there is none.
 
-    What was written with `before` is read as `now` whole (`avro_resolution.loss`).
+    What was written with `before` is read as `now` whole (`resolution.loss`).
     """
     return next(_Comparing(before, now).gone(before.root, now.root, ""), "")
 

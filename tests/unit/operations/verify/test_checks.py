@@ -33,28 +33,23 @@ def test_a_partition_where_nothing_ever_was_is_exact() -> None:
     assert broken(reads=[], **nothing) == []
 
 
+HOLED = replace(
+    EXACT,
+    reads=[EXACT.reads[0], read(2, 12, 20, refused=1)],
+    readable=[offsets(12, 20)],
+    visible=array(range(12, 20)),
+    data=without(EXACT.data, 10, 11),
+)
+
+
 def test_a_hole_that_is_recorded_as_lost_is_no_hole() -> None:
-    holed = replace(
-        EXACT,
-        reads=[EXACT.reads[0], read(2, 12, 20, refused=1)],
-        readable=[offsets(12, 20)],
-        visible=array(range(12, 20)),
-        data=without(EXACT.data, 10, 11),
-    )
-    assert found_in(holed) == ["tiled"]
-    assert found_in(replace(holed, lost=[offsets(10, 12)])) == []
+    assert found_in(HOLED) == ["tiled"]
+    assert found_in(replace(HOLED, lost=[offsets(10, 12)])) == []
 
 
 def test_a_hole_of_several_recorded_losses_is_no_hole_either() -> None:
-    holed = replace(
-        EXACT,
-        reads=[EXACT.reads[0], read(2, 12, 20, refused=1)],
-        readable=[offsets(12, 20)],
-        visible=array(range(12, 20)),
-        data=without(EXACT.data, 10, 11),
-    )
-    assert found_in(replace(holed, lost=[offsets(10, 11), offsets(11, 12)])) == []
-    assert found_in(replace(holed, lost=[offsets(11, 12)])) == ["tiled"]
+    assert found_in(replace(HOLED, lost=[offsets(10, 11), offsets(11, 12)])) == []
+    assert found_in(replace(HOLED, lost=[offsets(11, 12)])) == ["tiled"]
 
 
 def test_a_settled_batch_without_a_receipt_is_not_accounted() -> None:
