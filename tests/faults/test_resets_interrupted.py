@@ -15,6 +15,7 @@ from sluice.operations.reset.decision import decide_reset
 from sluice.operations.reset.standing import read_standing
 from sluice.operations.reset.targets import to_earliest
 from sluice.progress.lane_state import LaneState, read_unchecked
+from sluice.protocol.plan.known_logs import KnownLogs
 from sluice.protocol.plan.write_plan import next_plan
 from sluice.tables.offsets_appends import append_plan, append_reset
 
@@ -104,7 +105,7 @@ def test_a_batch_that_lands_during_a_reset_is_counted(trips: Installed) -> None:
 
 def land_as_before(trips: Installed, lane: LaneState) -> None:
     resources = trips.open().resources
-    new = next_plan(resources, lane, resources.kafka.state(resources.spec))
+    new = next_plan(resources, lane, KnownLogs(resources.kafka.state(resources.spec)))
     append_plan(resources.offsets.snapshot(), new, Origin("run", "pytest", datetime.now(UTC)))
     trips.ingest(BatchReference(lane.sequence, range(3, 4)))
 

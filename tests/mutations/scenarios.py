@@ -107,12 +107,13 @@ def two_planners(trips: Installed) -> Expectations:
     from sluice.errors import CommitConflict
     from sluice.offsets.origin import Origin
     from sluice.progress.lane_state import read_unchecked
+    from sluice.protocol.plan.known_logs import KnownLogs
     from sluice.protocol.plan.write_plan import next_plan
 
     more(trips, 10)
     resources = trips.open().resources
     lane = read_unchecked(resources)
-    new = next_plan(resources, lane, resources.kafka.state(resources.spec))
+    new = next_plan(resources, lane, KnownLogs(resources.kafka.state(resources.spec)))
     snapshot = resources.offsets.snapshot_to_write()
     for _ in range(2):
         with contextlib.suppress(CommitConflict):
