@@ -24,11 +24,12 @@ from sluice.operations.reset.targets import (
     to_earliest,
     to_table,
 )
+from sluice.progress.readers import spec_to_land
 
 from local.embedded.broker import Broker
+from local.embedded.waiting import until
 from tests.oracle import KafkaTruth, read_truth
 from tests.worlds.pipelines import Installed, Pipelines, Topic
-from tests.worlds.processes import until
 from tests.worlds.records import admin, delete_topic, numbered, produce, settings_for
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
@@ -293,7 +294,7 @@ def test_a_log_replaced_between_two_batches_of_a_run_is_refused(
     work = found.trips.plan()
     opened = found.trips.open()
     resources = opened.resources
-    lake = Interrupted(found.trips.session(), resources.client, opened.spec, resources.tables)
+    lake = Interrupted(found.trips.session(), resources, spec_to_land(resources))
 
     def replace_log() -> None:
         found.put_back(starts=2)

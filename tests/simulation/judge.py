@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 from sluice.errors import ResetNeeded, SluiceError, TableRefused
+from sluice.offsets.ranges import TopicPartition
 from sluice.operations.quarantine.listing import list_quarantine
 from sluice.operations.verify.checks import Violation
 from sluice.pipeline import Pipeline
@@ -329,7 +330,7 @@ class Judge:
             told.covers(Key(shown.topic_id, shown.partition, offset))
             for part in violation.again
             for shown in self.world.books.now.values()
-            if (shown.topic, shown.partition) == part.partition
+            if TopicPartition(shown.topic, shown.partition) == part.partition
             for offset in range(part.start, part.end)
         )
 
