@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -61,7 +61,7 @@ def spark(nothing_left_behind: None) -> Iterator[SparkSession]:
     session = open_own(OwnSpark(), Warehouse("/"), spec)
     tuning.undo()
     yield session
-    gateway = SparkContext._gateway
+    gateway: Any = SparkContext._gateway
     session.stop()
     # The JVM would go on until Python ends.
     gateway.shutdown()

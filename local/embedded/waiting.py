@@ -9,7 +9,9 @@ from typing import TypeVar
 Found = TypeVar("Found")
 
 
-def until(look: Callable[[], Found], what: str, seconds: float = 60, pause: float = 0.05) -> Found:
+def until(
+    look: Callable[[], Found | None], what: str, seconds: float = 60, pause: float = 0.05
+) -> Found:
     """What `look` finds. Raises TimeoutError if it finds nothing in time."""
     deadline = time.monotonic() + seconds
     while not (found := look()):

@@ -51,7 +51,7 @@ def test_the_overview_shows_the_worst_first_in_light_and_dark(tab: Page, world: 
     expect(row.locator(".breach")).to_contain_text("alerts.max_silence")
     grounds = []
     for scheme in ("light", "dark"):
-        tab.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        tab.emulate_media(color_scheme=scheme)
         grounds.append(tab.evaluate("getComputedStyle(document.body).backgroundColor"))
         picture(tab, f"overview-{scheme}")
     assert len(set(grounds)) == 2

@@ -7,8 +7,8 @@ import json
 import httpx
 import pytest
 
+from local.embedded.waiting import until
 from tests.browser.conftest import CLERK, GUEST, HOSTILE, World
-from tests.worlds.processes import until
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
 
@@ -121,7 +121,7 @@ def test_what_comes_from_outside_is_text(world: World) -> None:
 def test_a_dead_kafka_is_told_beside_what_is_known(world: World) -> None:
     with world.client("admin") as admin:
         told = until(
-            lambda: (text := admin.get("/pipelines/dead").text) and "127.0.0.1" in text and text,
+            lambda: text if "127.0.0.1" in (text := admin.get("/pipelines/dead").text) else None,
             "the dead connection is told",
             90,
         )

@@ -7,6 +7,7 @@ import shutil
 import threading
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 
 import pytest
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
@@ -26,10 +27,10 @@ def trips(topic: Topic, pipeline: Pipelines) -> Installed:
     return made
 
 
-def answer(trips: Installed, command: str, *args: str) -> dict[str, object]:
+def answer(trips: Installed, command: str, *args: str) -> dict[str, Any]:
     done = trips.sluice(command, *args, "--json")
     assert done.returncode == 0, done.stderr
-    found: dict[str, object] = json.loads(done.stdout)
+    found: dict[str, Any] = json.loads(done.stdout)
     assert found["pipeline"] == trips.name
     return found
 

@@ -8,10 +8,10 @@ import pytest
 
 from local.demo.flights import Record, produce, records
 from local.embedded.airflow_client import AirflowClient
+from local.embedded.waiting import until
 from tests.containers.worlds.containers import Containers, build_image
 from tests.production.worlds.flights import SCHEDULERS, assert_landed, expecting_flights
 from tests.worlds.deployment import RUN_SECONDS
-from tests.worlds.processes import until
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
 

@@ -184,7 +184,9 @@ def _timestamp(text: str) -> datetime:
         raise Misfit("not a TIMESTAMP")
     *parts, fraction, zone = match.groups()
     try:
-        there = datetime(*map(int, parts), int((fraction or "")[:6].ljust(6, "0")), _zone(zone))
+        year, month, day, hour, minute, second = map(int, parts)
+        micros = int((fraction or "")[:6].ljust(6, "0"))
+        there = datetime(year, month, day, hour, minute, second, micros, _zone(zone))
         return there.astimezone(UTC).replace(tzinfo=None)
     except (ValueError, OverflowError):
         raise Misfit("not a TIMESTAMP") from None

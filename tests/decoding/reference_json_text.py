@@ -90,7 +90,9 @@ class _Parser:
     def _string(self) -> str:
         if self._peek() != '"':
             raise ValueError(f"expected a string at {self._at}")
-        text, self._at = json.decoder.scanstring(self._text, self._at + 1, True)
+        # typeshed leaves this name out.
+        scan = json.decoder.scanstring  # type: ignore[attr-defined]
+        text, self._at = scan(self._text, self._at + 1, True)
         return text
 
     def _name(self) -> str:
@@ -112,11 +114,11 @@ class _Parser:
         return Number(number.group())
 
     def _value(self) -> Any:
-        open_ones: list[tuple[Any, str | None]] = []  # containers, and the name they wait under
+        open_ones: list[tuple[Any, str]] = []  # containers, and the name they wait under
         while True:
             value, opened = self._start()
             if opened:
-                open_ones.append((value, self._name() if isinstance(value, Members) else None))
+                open_ones.append((value, self._name() if isinstance(value, Members) else ""))
                 continue
             while open_ones:
                 container, name = open_ones.pop()
@@ -126,7 +128,7 @@ class _Parser:
                     container.append(value)
                 if self._take(","):
                     open_ones.append(
-                        (container, self._name() if isinstance(container, Members) else None)
+                        (container, self._name() if isinstance(container, Members) else "")
                     )
                     break
                 self._need("}" if isinstance(container, Members) else "]")

@@ -101,7 +101,7 @@ READER_NAMES = [each["name"] for each in READER["fields"]]
 def test_a_header_names_the_schema_as_well(spark: SparkSession) -> None:
     guid = "5f0a2c9e-1b1e-4a55-9d7c-0123456789ab"
     body = encoded(SMALL, {"n": 1, "s": "a", "e": None})
-    headers = [
+    headers: list[list[tuple[str, bytes | None]] | None] = [
         [("__value_schema_id", b"\0\0\0\0\x07")],
         [("other", b"x"), ("__value_schema_id", b"\1" + bytes.fromhex(guid.replace("-", "")))],
     ]
@@ -205,7 +205,13 @@ def test_defaults_of_every_kind_stand_for_what_is_not_there() -> Judged:
         "d": logical("bytes", "decimal", precision=4, scale=2),
         "u": ["string", "null"],
     }
-    defaults = {"r": {"x": 1, "y": None}, "a": [1, 2], "m": {"k": "v"}, "d": "\u007b", "u": "t"}
+    defaults: dict[str, Any] = {
+        "r": {"x": 1, "y": None},
+        "a": [1, 2],
+        "m": {"k": "v"},
+        "d": "\u007b",
+        "u": "t",
+    }
     reader = schema(record({"id": "int", **fields}, **defaults), "9")
     written = record({"more": "string", "id": "int"})
     body = framed(1, encoded(written, {"more": "gone", "id": 7}))

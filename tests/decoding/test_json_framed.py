@@ -53,7 +53,7 @@ def found(
         (
             place,
             None if data is None else bytearray(data),
-            headers and [(name, each and bytearray(each)) for name, each in headers],
+            None if headers is None else [(k, v and bytearray(v)) for k, v in headers],
         )
         for place, (data, headers) in enumerate(records)
     ]
@@ -79,6 +79,7 @@ def test_a_record_is_what_confluents_serialiser_wrote(spark: SparkSession) -> No
     first, second = found(spark, [(value, None), (body, headers)])
     assert first == {"_error": f"no such schema in the registry: {int.from_bytes(at[1:], 'big')}"}
     (_, guid) = headers[-1]
+    assert guid is not None
     assert second["_error"].split(" ")[-1].replace("-", "") == guid[1:].hex()
     known = b"\0" + (5).to_bytes(4, "big")
     mine = [*headers[:-1], ("__value_schema_id", b"\x01" + bytes(range(1, 17)))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -26,7 +27,7 @@ some = settings(
 
 
 def rescued(
-    spark: SparkSession, ddl: str, values: list[bytes | None]
+    spark: SparkSession, ddl: str, values: Sequence[bytes | None]
 ) -> list[tuple[str | None, str | None]]:
     """`_rescued` and `_error` of each value."""
     rows = [(i, None if each is None else bytearray(each)) for i, each in enumerate(values)]

@@ -65,7 +65,7 @@ def decoded(
     """The records and what the product adds, which must leave everything else as it was."""
     given = spark.createDataFrame(records, RECORDS)
     found = decoder(form, source, writers)(given)
-    assert found.schema[: len(given.columns)] == given.schema
+    assert found.schema.fields[: len(given.columns)] == given.schema.fields
     before, after = given.toArrow().to_pylist(), found.toArrow().to_pylist()
     name = {"value": "decoded", "key": "decoded_key"}[source]
     added = [row.pop(name) for row in after]

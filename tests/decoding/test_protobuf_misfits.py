@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -138,7 +139,7 @@ WIDE = [
 
 def test_a_number_that_its_field_is_too_small_for_is_not_cut(spark: SparkSession) -> None:
     bodies = [*(data for data, _ in TOO_WIDE), *(data for data, *_ in WIDE)]
-    found = read(spark, *bodies)
+    found: list[Any] = read(spark, *bodies)
     told = "not one shop.Order message: expected a number of the wire format, found one of more"
     wide = [f"{told} than 32 bits in {field}" for _, field in TOO_WIDE]
     assert found[: len(wide)] == wide

@@ -62,10 +62,10 @@ def one_commit(
 def raced(racers: Mapping[str, Racer], table: DeltaTable, versions: int) -> tuple[set[Commit], int]:
     """Let JVMs and delta-rs commit; what was acknowledged, and how often a version was taken."""
     for racer in racers.values():
+        assert racer.stdout is not None
         assert racer.stdout.readline() == "ready\n"
     for racer in racers.values():
-        racer.stdin.write("\n")
-        racer.stdin.flush()
+        print(file=racer.stdin, flush=True)
     acknowledged, met = set(fences(table, versions)), 0
     for name, racer in racers.items():
         said = racer.communicate(timeout=240)[0].split()

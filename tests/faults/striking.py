@@ -15,8 +15,9 @@ import sluice
 
 from local.embedded.guard import is_spark
 from local.embedded.spark_server import SETTLED_SECONDS, SparkServer
+from local.embedded.waiting import until
 from tests.worlds.pipelines import Installed
-from tests.worlds.processes import PLANNING_ALONE, SETTLING_ALONE, Run, until
+from tests.worlds.processes import PLANNING_ALONE, SETTLING_ALONE, Run
 
 FAULTY = "FaultyLogStore"
 SOURCE = Path(__file__).parent / "java" / f"{FAULTY}.java"
@@ -78,8 +79,7 @@ def start_with(trips: Installed, point: str, kind: str, command: Sequence[str] =
     if point not in ALONE or command != RUN:
         return trips.start(*command, **env)
     run = trips.start_alone(ALONE[point], **env)
-    run.process.stdin.write("\n")
-    run.process.stdin.flush()
+    print(file=run.process.stdin, flush=True)
     return run
 
 

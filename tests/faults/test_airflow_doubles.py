@@ -16,9 +16,10 @@ import pytest
 from sluice.offsets.batches import BatchReference
 
 from local.embedded.airflow_client import AirflowApiError, DagRun
+from local.embedded.waiting import until
 from tests.worlds.deployment import KEEPING_ALL, RUN_SECONDS, Deployment, deployed
 from tests.worlds.postgres import Postgres
-from tests.worlds.processes import JAVA_TUNING, until
+from tests.worlds.processes import JAVA_TUNING
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
 
@@ -61,7 +62,7 @@ Deployments = dict[str, Deployment]
 def deployments(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployments]:
     folder = tmp_path_factory.mktemp("airflow")
     tuned = {"policies": POLICIES, "environment": JAVA_TUNING}
-    shape = {"partitions": PARTITIONS, "topic": KEEPING_ALL, **tuned}
+    shape: dict[str, Any] = {"partitions": PARTITIONS, "topic": KEEPING_ALL, **tuned}
     with (
         Postgres() as postgres,
         deployed(folder, SPECS, settings=SETTINGS | postgres.settings, **shape) as made,

@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
@@ -42,8 +43,7 @@ def test_of_many_planners_one_wins_and_the_others_adopt(topic: Topic, pipeline: 
         for first, batches in ((0, range(1, 3)), (10, range(3, 5))):
             more(trips, 10, first)
             for planner in planners:
-                planner.process.stdin.write("\n")
-                planner.process.stdin.flush()
+                print(file=planner.process.stdin, flush=True)
             works = [BatchReference.from_dict(json.loads(line(each))) for each in planners]
             assert [work.batches for work in works] == [batches] * PLANNERS
             assert len(trips.offsets("planned")) == batches[-1] * 2, "a row per partition, once"
@@ -76,7 +76,7 @@ def test_of_two_commits_at_the_same_moment_one_lands(topic: Topic, pipeline: Pip
     for number in range(ROUNDS):
         more(trips, 10, number * 10)
         work = trips.plan()
-        at_once(lambda work=work: land(trips, work))
+        at_once(partial(land, trips, work))
         assert len(trips.rows()) == number * 10 + 10
         trips.settle()
     assert trips.judge().facts.rows == ROUNDS * 10

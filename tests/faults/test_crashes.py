@@ -7,8 +7,9 @@ import signal
 import psutil
 import pytest
 
+from local.embedded.waiting import until
 from tests.worlds.pipelines import Installed, Pipelines, Topic
-from tests.worlds.processes import Run, until
+from tests.worlds.processes import Run
 from tests.worlds.records import numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]

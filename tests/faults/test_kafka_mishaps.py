@@ -10,9 +10,10 @@ import pytest
 from sluice.errors import BatchInDoubt, BrokerUnavailable, DataLost
 
 from local.embedded.broker import Broker
+from local.embedded.waiting import until
 from tests.oracle import KafkaTruth, Verdict, judge, read_truth
 from tests.worlds.pipelines import Installed, Pipelines, Topic
-from tests.worlds.processes import Run, until
+from tests.worlds.processes import Run
 from tests.worlds.records import delete_records, delete_topic, numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]

@@ -19,8 +19,9 @@ from sluice.protocol.plan.known_logs import KnownLogs
 from sluice.protocol.plan.write_plan import next_plan
 from sluice.tables.offsets_appends import append_plan, append_reset
 
+from local.embedded.waiting import until
 from tests.worlds.pipelines import Installed, Pipelines, Topic, landed
-from tests.worlds.processes import PLANNING_ALONE, killed_at, until
+from tests.worlds.processes import PLANNING_ALONE, killed_at
 from tests.worlds.records import numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
@@ -153,10 +154,10 @@ def test_a_skip_as_previewed_is_completed_by_the_same_command(trips: Installed) 
     assert str(trips.plan()) == "forward-1-3"
     asked = (*SKIPPING, f"{trips.topics[0]}[0]@22")
     shown = json.loads(trips.sluice(*asked, "--json").stdout)["preview"]
-    asked = (*asked, *EXECUTE, "--as-previewed", shown)
-    killed = trips.process(*asked, **killed_at("skip fenced"))
+    exactly = (*asked, *EXECUTE, "--as-previewed", shown)
+    killed = trips.process(*exactly, **killed_at("skip fenced"))
     assert killed.returncode == -signal.SIGKILL, killed.stderr
-    done = trips.sluice(*asked)
+    done = trips.sluice(*exactly)
     assert done.returncode == 0, done.stderr
     trips.run()
     assert trips.judge(skipped=frozenset({(0, 22)})).facts.rows == 27

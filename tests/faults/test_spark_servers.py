@@ -12,6 +12,7 @@ import threading
 import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -25,14 +26,16 @@ from sluice.lake.kafka_source import read_ranges
 from sluice.lake.server.server_session import LastingSession, session_id
 from sluice.lake.server.statements import Statements
 from sluice.lake.session import session_conf, session_owner
+from sluice.lake.spark_place import SparkServer as Remote
 from sluice.lake.spark_place import place_in
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 
 from local.embedded.spark_server import SparkServer
+from local.embedded.waiting import until
 from tests.faults.striking import Faulty, commit_fault, frozen, jvm_of, meets, settled
 from tests.oracle import no_secret
 from tests.worlds.pipelines import Installed, more
-from tests.worlds.processes import Run, until
+from tests.worlds.processes import Run
 
 pytestmark = [
     pytest.mark.integration,
@@ -67,7 +70,9 @@ def client_of(trips: Installed, number: int = 0) -> LastingSession:
     resources = trips.open().resources
     owner = session_owner(resources.spec, resources.tables)
     name = session_id(owner, session_conf(resources.spec), number)
-    return LastingSession(place_in(trips.environment), name)
+    place = place_in(trips.environment)
+    assert isinstance(place, Remote)
+    return LastingSession(place, name)
 
 
 def go_on(trips: Installed) -> None:
@@ -217,7 +222,7 @@ def test_what_two_attempts_in_one_session_observe_is_their_own(trips: Installed)
     writes = []
     for size, observation in zip(sizes, seen, strict=True):
         LogicalPlan._nextPlanId = 0
-        session = client_of(trips)
+        session: Any = client_of(trips)
         Statements(session)
         rows = session.range(size).observe(observation, F.count(F.lit(1)).alias("rows"))
         slowly = rows.select(F.expr("reflect('java.lang.Thread', 'sleep', 10L)"))
@@ -242,7 +247,7 @@ def test_secrets_are_nowhere_to_be_read(trips: Installed, server: SparkServer, p
     # A page cuts a long statement short: this one shows its options.
     settings = ClientSettings.from_extra("kafka_default", kafka)
     records = OffsetRange(TopicPartition(trips.topics[0], 0), 0, 10)
-    session = client_of(trips)
+    session: Any = client_of(trips)
     assert read_ranges(session, settings, [records]).count() == 10
     shown = texts_of(pages)
     assert any("startingOffsets" in text for text in shown.values()), "not the statement"

@@ -11,9 +11,10 @@ import pytest
 from deltalake import DeltaTable
 from sluice.operations.reset.targets import to_earliest
 
+from local.embedded.waiting import until
 from tests.faults.striking import BOTH_PLACES, Faulty, frozen
 from tests.worlds.pipelines import Installed, more
-from tests.worlds.processes import Run, until
+from tests.worlds.processes import Run
 from tests.worlds.records import numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark, BOTH_PLACES]

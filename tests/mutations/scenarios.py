@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from deltalake import DeltaTable
 from sluice.errors import TableRefused
+from sluice.lake.opened import SparkEngine
 from sluice.tables.offsets_appends import append_plan
 
 from local.embedded.broker import Broker
@@ -384,6 +385,7 @@ def spark(trips: Installed) -> AbstractContextManager[SparkSession]:
     from sluice.pipeline import find_pipeline
 
     found = find_pipeline(trips.name, {**trips.environment, CONNECTION: os.environ[CONNECTION]})
+    assert isinstance(found.engine, SparkEngine)
     return found.engine.open_spark(found.spec, None)
 
 

@@ -187,11 +187,11 @@ def loud(evidence: Evidence, skipped: frozenset[Skip] = frozenset()) -> Iterator
             yield Violation(9, str(name), "one loss row for each loss", str(count))
     for receipt in evidence.history.of_event("committed"):
         inside = [row for row in losses if _inside(row, receipt)]
-        told = sum(row.gap_lost or 0 for row in inside)
+        total = sum(row.gap_lost or 0 for row in inside)
         before = _told_elsewhere(losses, inside, receipt)
-        if not told <= (receipt.gap_lost or 0) <= told + before:
+        if not total <= (receipt.gap_lost or 0) <= total + before:
             expected = f"loss rows over its gap_lost {receipt.gap_lost}"
-            yield Violation(9, str(receipt), expected, f"loss rows over {told}, {before} before")
+            yield Violation(9, str(receipt), expected, f"loss rows over {total}, {before} before")
 
 
 def _told_elsewhere(losses: list[OffsetsRow], inside: list[OffsetsRow], receipt: OffsetsRow) -> int:

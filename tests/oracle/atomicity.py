@@ -53,9 +53,10 @@ def landed_rows(evidence: Evidence) -> dict[str, Keys]:
     for version in evidence.data.versions:
         labels = labels_by_version.get(version.number, [])
         rows = change(evidence, evidence.data, version) if labels else None
-        for name in labels if rows else []:
+        if rows is not None:
             keys, labels_found = rows[0].keys, rows[0].labels
-            found[name] = np.sort(keys[labels_found == evidence.label(name)])
+            for name in labels:
+                found[name] = np.sort(keys[labels_found == evidence.label(name)])
     return found
 
 
@@ -122,7 +123,7 @@ def atomic(evidence: Evidence, altered: frozenset[int] = frozenset()) -> Iterato
             evidence.notes.append(f"data version {version.number}: files are gone, unjudged")
         elif version.number not in altered and not _is_restore(evidence.data, version):
             yield from _came(evidence, version, labels, rows[0])
-            yield from _went(evidence, version, batches, rows[1], quarantined)
+            yield from _went(evidence, version, batches, rows, quarantined)
             for batch in batches:
                 yield from _whole(evidence, version, batch, rows[0], quarantined)
                 if any(before.meets(row) for row in batch.plan):
@@ -160,7 +161,9 @@ def _is_restore(log: TableLog, version: Version) -> bool:
     return any(log.live_at(number) == live for number in reversed(older))
 
 
-def _came(evidence: Evidence, version: Version, labels: list[str], rows: Rows) -> Iterator:
+def _came(
+    evidence: Evidence, version: Version, labels: list[str], rows: Rows
+) -> Iterator[Violation]:
     allowed = [evidence.label(name) for name in labels]
     for label in np.unique(rows.labels[~np.isin(rows.labels, allowed)]).tolist():
         name, count = evidence.label_name(label), int((rows.labels == label).sum())
@@ -177,14 +180,14 @@ def _went(
     evidence: Evidence,
     version: Version,
     batches: list[Batch],
-    rows: Rows,
+    rows: tuple[Rows, Rows],
     quarantined: dict[str, Keys],
 ) -> Iterator[Violation]:
     """Only a replace takes rows away, and only of offsets that it has read again."""
-    added = change(evidence, evidence.data, version)[0].keys
-    again = [quarantined.get(b.label, rows.keys[:0]) for b in batches if b.replaces]
+    added, gone = (each.keys for each in rows)
+    again = [quarantined.get(b.label, gone[:0]) for b in batches if b.replaces]
     read_again = np.unique(np.concatenate([*again, added if again else added[:0]]))
-    strays = rows.keys[~members(rows.keys, read_again)]
+    strays = gone[~members(gone, read_again)]
     for name, offsets in evidence.coordinates.by_partition(strays):
         where = f"data version {version.number}, {name}"
         yield Violation(

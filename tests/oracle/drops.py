@@ -19,7 +19,7 @@ Drop = tuple[int, int]
 def forgotten(evidence: Evidence) -> Keys:
     """The dropped records that no batch has read again since, sorted."""
     parts = [evidence.held[:0]]
-    labels = [batch.label for batch in evidence.history.committed]
+    labels: list[str | None] = [batch.label for batch in evidence.history.committed]
     for row in (row for row in evidence.history.drops if row.batch in labels):
         keys = _keys(evidence, row)
         parts.append(keys[evidence.newest(keys) == labels.index(row.batch)])

@@ -43,7 +43,7 @@ def json_differences(
             yield Violation(5, f"data, {where}", f"{name} as the reference decodes it", found)
 
 
-def _lines(pairs: Pairs, fields: list[str]) -> Iterator[tuple[int, bytes | None, tuple]]:
+def _lines(pairs: Pairs, fields: list[str]) -> Iterator[tuple[int, bytes | None, tuple[Any, ...]]]:
     """Row number, sent value, stored fields: in slices, so that memory stays small."""
     stored, values = pairs.stored.select(fields), pairs.sent.column("value")
     for start in range(0, stored.num_rows, LINES):
@@ -55,7 +55,7 @@ def _lines(pairs: Pairs, fields: list[str]) -> Iterator[tuple[int, bytes | None,
 
 
 def _differing(
-    sent: bytes | None, stored: tuple, fields: list[str], decode: Decode
+    sent: bytes | None, stored: tuple[Any, ...], fields: list[str], decode: Decode
 ) -> Iterator[str]:
     expected = {} if sent is None else decode(sent)
     if expected is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,9 +35,8 @@ def correct(truth: KafkaTruth) -> World:
 
 def verdict_on(world: World, warehouse: Path, **expectations: object) -> Verdict:
     world.write(warehouse)
-    where = ("unused:0", warehouse, world.pipeline, world.table, [])
-    given = {"truth": world.truth, "fmt": "json", "decode": decode} | expectations
-    return judge(*where, **given)
+    given: dict[str, Any] = {"truth": world.truth, "fmt": "json", "decode": decode} | expectations
+    return judge("unused:0", warehouse, world.pipeline, world.table, [], **given)
 
 
 def test_truth_is_what_a_read_committed_client_sees(truth: KafkaTruth) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from confluent_kafka import Producer, TopicPartition
@@ -26,9 +27,8 @@ def verdict_on(world: World, warehouse: Path, **expectations: object) -> Verdict
 
 
 def verdict_of(world: World, warehouse: Path, **expectations: object) -> Verdict:
-    where = ("unused:0", warehouse, world.pipeline, world.table, [])
-    given = {"truth": world.truth, "fmt": "json", "decode": decode} | expectations
-    return judge(*where, **given)
+    given: dict[str, Any] = {"truth": world.truth, "fmt": "json", "decode": decode} | expectations
+    return judge("unused:0", warehouse, world.pipeline, world.table, [], **given)
 
 
 def drop_below(broker: Broker, truth: KafkaTruth, offset: int) -> KafkaTruth:

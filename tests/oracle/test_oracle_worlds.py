@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from deltalake import DeltaTable
@@ -35,9 +36,8 @@ def verdict_on(world: World, warehouse: Path, **expectations: object) -> Verdict
 
 
 def verdict_of(world: World, warehouse: Path, **expectations: object) -> Verdict:
-    where = ("unused:0", warehouse, world.pipeline, world.table, [])
-    given = {"truth": world.truth, "fmt": "json", "decode": decode} | expectations
-    return judge(*where, **given)
+    given: dict[str, Any] = {"truth": world.truth, "fmt": "json", "decode": decode} | expectations
+    return judge("unused:0", warehouse, world.pipeline, world.table, [], **given)
 
 
 NEW_ROWS = "_batch = 'backfill-1-1'"

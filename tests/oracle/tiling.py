@@ -47,7 +47,8 @@ def _well_formed(evidence: Evidence, batch: Batch) -> Iterator[Violation]:
             yield Violation(3, where, "planned once", f"{count} plans")
     for row in batch.plan:
         truth = evidence.truth.partitions.get(row.place)
-        ends = [end for end in (row.last_stable_offset, truth and truth.end) if end is not None]
+        known = row.last_stable_offset, truth.end if truth else None
+        ends = [end for end in known if end is not None]
         if not 0 <= row.start_offset <= row.end_offset:
             yield Violation(3, str(row), "start <= end", "no offset range")
         if row.end_offset > min([row.end_offset, *ends]):

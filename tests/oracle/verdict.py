@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tests.oracle import (
     accounting,
@@ -95,7 +96,7 @@ def judge(
     *,
     truth: KafkaTruth | None = None,
     remembered: KafkaTruth | None = None,
-    **expectations: object,
+    **expectations: Any,
 ) -> Verdict:
     """Judge one pipeline. `remembered` is an earlier reading, for what Kafka has dropped since.
 
@@ -111,7 +112,7 @@ def judge(
     return Verdict(_facts(evidence), violations, evidence.notes)
 
 
-def assert_exact(*where: object, **expectations: object) -> Verdict:
+def assert_exact(*where: Any, **expectations: Any) -> Verdict:
     """`judge`, and an AssertionError with the whole list unless everything holds."""
     verdict = judge(*where, **expectations)
     if not verdict.exact:

@@ -250,5 +250,7 @@ def _commit(folder: Path, step: Step, schema: pa.Schema) -> None:
         there = DeltaTable(folder)
         there.create_write_transaction([], "append", there.schema(), commit_properties=properties)
         return
-    mode = "overwrite" if step.replaces else "append"
-    write_deltalake(folder, table, mode=mode, predicate=step.replaces, commit_properties=properties)
+    how: dict[str, Any] = {"mode": "append"}
+    if step.replaces:
+        how = {"mode": "overwrite", "predicate": step.replaces}
+    write_deltalake(folder, table, **how, commit_properties=properties)

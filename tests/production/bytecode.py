@@ -28,7 +28,8 @@ class ClassFile:
     """A class: what it is made of, and what it refers to."""
 
     def __init__(self, data: bytes) -> None:
-        self._data, self._pool, self._at = data, {}, 10
+        self._data, self._at = data, 10
+        self._pool: dict[int, tuple[int, bytes]] = {}
         count = struct.unpack_from(">H", data, 8)[0]
         place = 1
         while place < count:

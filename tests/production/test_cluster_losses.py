@@ -11,10 +11,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from local.embedded.waiting import until
 from tests.oracle import no_secret
 from tests.production.worlds.watched_cluster import WatchedCluster
 from tests.worlds.pipelines import Installed, more
-from tests.worlds.processes import Run, until
+from tests.worlds.processes import Run
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 

@@ -10,10 +10,10 @@ from deltalake import DeltaTable
 
 from local.demo.flights import Record, produce, records
 from local.embedded.airflow_client import AirflowClient
+from local.embedded.waiting import until
 from tests.production.worlds.flights import SCHEDULERS, assert_landed, expecting_flights
 from tests.production.worlds.native_compose import NativeCompose
 from tests.worlds.deployment import RUN_SECONDS
-from tests.worlds.processes import until
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
 

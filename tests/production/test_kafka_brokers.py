@@ -16,10 +16,10 @@ from sluice.errors import ResetNeeded
 from sluice.lake.kafka_source import read_ranges
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 
+from local.embedded.waiting import until
 from tests.oracle import read_truth
 from tests.production.worlds.brokers import NUMBERS, Brokers, three_brokers
 from tests.worlds.pipelines import Installed, Pipelines
-from tests.worlds.processes import until
 from tests.worlds.records import numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
@@ -122,7 +122,7 @@ def test_the_replica_in_the_clients_rack_is_asked(brokers: Brokers, spark: Spark
 
 def bytes_in_java(spark: SparkSession, client: str, node: int) -> float:
     """What Spark's consumers, which it keeps for a while, have received from a broker."""
-    jvm = spark._jvm
+    jvm: Any = spark._jvm
     pattern = f"kafka.consumer:type=consumer-node-metrics,client-id=*{client}*,node-id=node-{node}"
     name = jvm.javax.management.ObjectName(pattern)
     found = asked_of_jmx(spark, "queryNames", name, None).toArray()
@@ -132,7 +132,8 @@ def bytes_in_java(spark: SparkSession, client: str, node: int) -> float:
 
 def asked_of_jmx(spark: SparkSession, question: str, *given: Any) -> Any:
     """By the interface: the server's own class is none that others may call."""
-    jvm, new_array = spark._jvm, SparkContext._gateway.new_array
+    gateway: Any = SparkContext._gateway
+    jvm, new_array = gateway.jvm, gateway.new_array
     server = jvm.java.lang.management.ManagementFactory.getPlatformMBeanServer()
     interface = jvm.java.lang.Class.forName("javax.management.MBeanServer")
     (method,) = (each for each in interface.getMethods() if each.getName() == question)

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from local.embedded.airflow_client import DagRun
+from local.embedded.waiting import until
 from tests.worlds.deployment import RUN_SECONDS, Deployment, deployed
 from tests.worlds.postgres import Postgres
-from tests.worlds.processes import JAVA_TUNING, until
+from tests.worlds.processes import JAVA_TUNING
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
 
@@ -47,7 +49,7 @@ def deployment(
 ) -> Iterator[Deployment]:
     settings = {**postgres.settings, "scheduler": WATCHFUL}
     folder = tmp_path_factory.mktemp("airflow")
-    tuned = {"policies": POLICIES, "environment": JAVA_TUNING, "settings": settings}
+    tuned: dict[str, Any] = {"policies": POLICIES, "environment": JAVA_TUNING, "settings": settings}
     with deployed(folder, {"trips": {}}, schedulers=2, **tuned) as made:
         made["trips"].unpause()
         yield made["trips"]

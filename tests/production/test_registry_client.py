@@ -6,6 +6,7 @@ import json
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -250,8 +251,9 @@ def test_with_the_right_login_and_authority(fronted: Fronted, tmp_path: Path) ->
 
 
 def test_a_wrong_password(fronted: Fronted) -> None:
-    for wrong in ({"password": "wrong"}, {"login": None, "password": None}):
-        said = refusal(SettingsError, lambda wrong=wrong: fronted.schema(**wrong))
+    wrongs: list[dict[str, Any]] = [{"password": "wrong"}, {"login": None, "password": None}]
+    for wrong in wrongs:
+        said = refusal(SettingsError, partial(fronted.schema, **wrong))
         assert "expected a login that may read it" in said
         assert "HTTP 401" in said
     assert len(fronted.server.asked) == 2
@@ -259,7 +261,7 @@ def test_a_wrong_password(fronted: Fronted) -> None:
 
 def test_an_authority_that_did_not_sign(fronted: Fronted) -> None:
     for wrong in ({"ssl.ca.pem": Authority().certificate}, {"ssl.ca.pem": None}):
-        said = refusal(SettingsError, lambda wrong=wrong: fronted.schema(extra=wrong))
+        said = refusal(SettingsError, partial(fronted.schema, extra=wrong))
         assert "expected a certificate that is trusted" in said
     assert fronted.server.asked == []
 

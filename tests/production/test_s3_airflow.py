@@ -9,9 +9,10 @@ import psutil
 import pytest
 
 from local.embedded.gateway import BUCKET, Gateway
+from local.embedded.waiting import until
 from tests.oracle import no_secret
 from tests.worlds.deployment import Deployment, deployed
-from tests.worlds.processes import JAVA_TUNING, until
+from tests.worlds.processes import JAVA_TUNING
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
 

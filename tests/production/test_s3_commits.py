@@ -12,11 +12,11 @@ import pytest
 from deltalake import DeltaTable
 from sluice.lake.s3_conf import LOG_STORE, s3_conf
 
+from local.embedded.waiting import until
 from tests.faults.commit_race import Commit, commits, one_commit, raced, racers
 from tests.faults.striking import CLASS_PATH, JARS, SOURCE, compile_java
 from tests.production.worlds.answers import COMMIT, Answers
 from tests.production.worlds.bucket_pipelines import InBucket
-from tests.worlds.processes import until
 from tests.worlds.records import numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]

@@ -107,7 +107,9 @@ def passed_over(world: World, before: Tables, after: Tables, command: Command) -
             continue
         place = row["topic_id"], row["partition"]
         shown = world.books.now.get(place)
-        for offset in shown.records if shown else ():
+        if shown is None:
+            continue
+        for offset in shown.records:
             if not (row["cursor_before"] or 0) <= offset < row["cursor_after"]:
                 continue
             key = Key(*place, offset)

@@ -154,7 +154,8 @@ def _quarantine(pipeline: Pipeline, command: Command) -> object:
         back = "--bring-back-erased" in command.words
         by = _by(pipeline, command)
         found = recover_quarantine(pipeline.resources, command.reason, by, back)
-        return _landed(pipeline, command, found.work)
+        _landed(pipeline, command, found.work)
+        return None
     if what == "replay":
         return _read_again(pipeline, command, quarantined_records(RecordFilter()))
     return list_quarantine(pipeline.resources)

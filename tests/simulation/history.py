@@ -43,7 +43,8 @@ class History:
 def as_text(history: History, told: Sequence[str], finding: str, known: str = "") -> str:
     """The history as JSON, a step a line, with what each did for people to read."""
     head = {"seed": history.seed, "setting": history.setting, "finding": finding, "known": known}
-    lists = {"steps": [[each.name, *each.draws] for each in history.steps], "told": list(told)}
+    steps = [[each.name, *each.draws] for each in history.steps]
+    lists: dict[str, Sequence[object]] = {"steps": steps, "told": told}
     lines = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
     for key, values in lists.items():
         inner = ",\n".join(f"  {json.dumps(each, ensure_ascii=False)}" for each in values)

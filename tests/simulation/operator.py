@@ -108,9 +108,9 @@ def _decides(world: World, problem: SluiceError) -> bool:
 
 def _once_more(world: World, problem: SluiceError) -> tuple[str, ...]:
     """What is run again: what was refused, where it reads other batches than a run does."""
-    reads_again = isinstance(problem, TooManyQuarantined) and world.refused is not None
-    if reads_again and world.refused.name in ("quarantine", "backfill", "reprocess"):
-        return world.refused.words
+    again = world.refused if isinstance(problem, TooManyQuarantined) else None
+    if again and again.name in ("quarantine", "backfill", "reprocess"):
+        return again.words
     return ("run",)
 
 

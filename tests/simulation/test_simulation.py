@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -65,7 +66,7 @@ def _named(steps: Sequence[Step]) -> list[str]:
     return [each.name for each in steps if ACTIONS[each.name].fault]
 
 
-def test_a_history_is_written_and_read(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_history_is_written_and_read(tmp_path: Path) -> None:
     path = tmp_path / "history.json"
     path.write_text(as_text(QUIET, ["told"], "twice: once", "N1"), encoding="utf-8")
     stored = read_history(path)

@@ -33,7 +33,7 @@ class Attempt:
     ended: float = float("inf")
     how: str = ""
     _output: list[str] = field(default_factory=list)
-    _reading: threading.Thread | None = None
+    _reading: threading.Thread = field(init=False, repr=False, compare=False)
 
     def __str__(self) -> str:
         return f"{self.command} {self.number}"
@@ -44,6 +44,7 @@ class Attempt:
 
     def read_along(self) -> None:
         """Read what it prints, so that it never waits for us."""
+        assert self.run.process.stdout is not None
         read = self.run.process.stdout.read
         self._reading = threading.Thread(target=lambda: self._output.append(read()), daemon=True)
         self._reading.start()

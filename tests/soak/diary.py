@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 # How long after its end a fault may still be the reason of a failure: clients have to reconnect.
 SLACK = 15.0
@@ -23,7 +24,7 @@ class Diary:
         self.findings: list[str] = []
         self._file = file
         self._lock = threading.Lock()
-        self._in_force: list[list[object]] = []
+        self._in_force: list[list[Any]] = []
 
     @property
     def now(self) -> float:
@@ -46,7 +47,7 @@ class Diary:
     @contextmanager
     def in_force(self, *excuses: str) -> Iterator[None]:
         """While this lasts, and shortly after, any process may end like this."""
-        window = [self.now, float("inf"), excuses]
+        window: list[Any] = [self.now, float("inf"), excuses]
         self._in_force.append(window)
         try:
             yield

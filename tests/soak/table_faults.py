@@ -6,6 +6,7 @@ import contextlib
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError, TableNotFoundError
@@ -38,7 +39,7 @@ def kill_rewind(scene: Scene, fault: Fault) -> bool:
     with _cursor(scene) as free:
         if not free or not scene.trips.version():
             return False
-        armed = {"SLUICE_TEST": "1", "SLUICE_FAILPOINT": fault.point}
+        armed: dict[str, Any] = {"SLUICE_TEST": "1", "SLUICE_FAILPOINT": fault.point}
         words = ("reset", "--to-earliest", *REASON)
         with scene.diary.in_force(*CLOSED):
             scene.attempts.wait(scene.attempts.start(*words, excuses={KILLED}, **armed))
@@ -53,7 +54,9 @@ def read_again(scene: Scene, fault: Fault) -> bool:
         return False
     row = rows[int(fault.share * len(rows))]
     offsets = f"{row['topic']}[{row['partition']}] [{row['start_offset']}, {row['end_offset']})"
-    armed = {"SLUICE_TEST": "1", "SLUICE_FAILPOINT": fault.point} if fault.point else {}
+    armed: dict[str, Any] = {}
+    if fault.point:
+        armed = {"SLUICE_TEST": "1", "SLUICE_FAILPOINT": fault.point}
     excuses = {"CommitFailed", *({KILLED} if armed else ())}
     scene.attempts.wait(
         scene.attempts.start("reprocess", "--range", offsets, excuses=excuses, **armed)

@@ -82,7 +82,7 @@ def test_a_process_dies_at_its_failpoint(kind: str, code: int) -> None:
 
 def test_the_listed_points_are_those_that_the_protocol_reaches() -> None:
     reached = [
-        call.args[0].value
+        str(call.args[0].value)
         for path in SOURCES.rglob("*.py")
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(call, ast.Call)

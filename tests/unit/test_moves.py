@@ -200,7 +200,7 @@ def test_every_move_is_a_command_with_options_of_its_own(place: str, made: ast.C
     assert isinstance(name, ast.Constant), place
     words = ["", *(word for each in arguments for word in words_of(each))]
     told = [_VALUES.get(of, to) if to == YOUR_WORDS else to for of, to in pairwise(words)]
-    accepts(Move(name.value, tuple(told)))
+    accepts(Move(str(name.value), tuple(told)))
 
 
 def test_moves_are_found_in_the_sources() -> None:

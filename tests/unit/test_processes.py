@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.worlds.processes import until
+from local.embedded.waiting import until
 
 JOBS = Path(__file__).resolve().parents[2] / "jobs"
 

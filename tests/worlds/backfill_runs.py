@@ -9,8 +9,8 @@ from typing import Any
 from deltalake import DeltaTable
 
 from local.embedded.airflow_client import AirflowApiError, DagRun
+from local.embedded.waiting import until
 from tests.worlds.deployment import RUN_SECONDS, Deployment
-from tests.worlds.processes import until
 from tests.worlds.records import group_positions
 
 DAY = datetime(2024, 1, 5, tzinfo=UTC)

@@ -34,7 +34,7 @@ message Ticket {
 enum Class { FIRST = 0; SECOND = 1; }
 """
 SOURCES = {"main.proto": PROTO, "ticket.proto": TICKET}
-Trip = message_class(PROTO, "trips.Trip", **{"ticket.proto": TICKET})
+Trip = message_class(PROTO, "trips.Trip", bare=False, **{"ticket.proto": TICKET})
 # Of a map's entry that it does not understand, the parser keeps what it likes.
 _BareTrip = message_class(PROTO, "trips.Trip", bare=True, **{"ticket.proto": TICKET})
 MINUS_ONE, LEAST = b"\xff" * 9 + b"\x01", b"\x80" * 9 + b"\x01"

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 from unittest.mock import patch
 
 from sluice.cli import main
@@ -20,7 +21,8 @@ def run_main(
     words: Sequence[str], environment: Mapping[str, str], folder: Path
 ) -> CompletedProcess[str]:
     """Run `sluice …` in that folder; `environment` comes on top of this process's own."""
-    said, errors, code = io.StringIO(), io.StringIO(), None
+    said, errors = io.StringIO(), io.StringIO()
+    code: Any = None
     with (
         contextlib.chdir(folder),
         contextlib.redirect_stdout(said),

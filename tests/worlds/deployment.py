@@ -18,8 +18,8 @@ from local.embedded.airflow_client import AirflowClient, DagRun
 from local.embedded.airflow_processes import Airflow
 from local.embedded.broker import Broker
 from local.embedded.topics import create_topic
+from local.embedded.waiting import until
 from tests.oracle import Verdict, assert_exact
-from tests.worlds.processes import until
 
 SECRET = "7hXq-nobody-may-see-this"
 RUN_SECONDS = 240

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from deltalake import DeltaTable
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Rows = list[tuple[object, ...]]
+Rows = Sequence[tuple[object, ...]]
 Ask = Callable[[str], Rows]
 Tables = Mapping[str, Path]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
@@ -44,11 +46,13 @@ def land_without(trips: Installed, work: BatchReference, left_out: int, truth: K
         for found in (columns[name] for name in schema.names)
     ]
     rows = pa.table(arrays, names=schema.names).cast(schema)
+    how: dict[str, Any] = {"mode": "append"}
+    if batch.mode == "replace":
+        how = {"mode": "overwrite", "predicate": f"_offset <> {left_out}"}
     write_deltalake(
         table,
         rows,
-        mode="append" if batch.mode == "append" else "overwrite",
-        predicate=None if batch.mode == "append" else f"_offset <> {left_out}",
+        **how,
         commit_properties=CommitProperties(
             custom_metadata={"userMetadata": batch_metadata(batch, "a faulty reader")},
             app_transactions=[Transaction(batch.sequence.app_id, batch.number)],

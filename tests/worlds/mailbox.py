@@ -7,7 +7,7 @@ import socketserver
 import threading
 from email import message_from_bytes, policy
 from email.message import EmailMessage
-from typing import Self, cast
+from typing import Self
 
 
 class Mailbox:
@@ -36,8 +36,7 @@ class Mailbox:
 
             def _mail(self) -> EmailMessage:
                 lines = iter(self.rfile.readline, b".\r\n")
-                found = message_from_bytes(b"".join(lines), policy=policy.default)
-                return cast(EmailMessage, found)
+                return message_from_bytes(b"".join(lines), policy=policy.default)
 
             def _say(self, text: str) -> None:
                 self.wfile.write(f"{text}\r\n".encode())

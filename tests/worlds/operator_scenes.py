@@ -494,7 +494,8 @@ def framed(carrier: str) -> bytes:
 
 def json_or_framed(value: bytes) -> dict[str, Any]:
     if value[:1] == b"\0":
-        return dict(fastavro.schemaless_reader(io.BytesIO(value[5:]), DEPARTURE, None))
+        read: Any = fastavro.schemaless_reader(io.BytesIO(value[5:]), DEPARTURE, None)
+        return dict(read)
     sent = json.loads(value)
     return {"carrier": sent["carrier"], "dep_delay": float(sent["dep_delay"])}
 
@@ -527,7 +528,7 @@ def aside_lost(stage: Stage) -> Scene:
 
 def restored(stage: Stage) -> Scene:
     stage.landed()
-    version = stage.flights.version()
+    version = DeltaTable(stage.flights.data).version()
     stage.send(departures(5), hour=10)
     stage.flights.run()
     DeltaTable(stage.flights.data).restore(version)

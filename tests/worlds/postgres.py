@@ -20,7 +20,7 @@ import psutil
 
 from local.embedded.guard import Guarded
 from local.embedded.ports import free_port
-from tests.worlds.processes import until
+from local.embedded.waiting import until
 
 BINARIES = Path(psutil.__file__).parents[1] / "pgserver" / "pginstall" / "bin"
 USER, DATABASE, PASSWORD = "airflow", "airflow", "nobody-else-listens-here"

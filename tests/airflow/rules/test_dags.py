@@ -9,6 +9,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from airflow.sdk import Asset, CronDataIntervalTimetable, TriggerRule
@@ -139,7 +140,7 @@ def test_one_ingest_at_a_time_over_all_runs(flights):
 def test_of_the_ingests_that_wait_fresh_data_goes_first(flights, run_id, tries, weight):
     """Also where a scheduler has read the DAG from its database."""
     stored = DagSerialization.from_dict(DagSerialization.to_dict(flights))
-    waiting = SimpleNamespace(run_id=run_id, try_number=tries)
+    waiting: Any = SimpleNamespace(run_id=run_id, try_number=tries)
     assert stored.get_task("ingest").weight_rule.get_weight(waiting) == weight
 
 

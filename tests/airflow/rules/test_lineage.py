@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from openlineage.client.serde import Serde
@@ -17,7 +18,9 @@ FIRST = LandedBatch(batch(offsets(0, 5), offsets(7, 7, 1), number=1), 3, 5)
 SECOND = LandedBatch(batch(offsets(5, 9), offsets(7, 8, 1), number=2), 4, 5)
 
 
-def told(*batches: LandedBatch, table: str = "/data/flights", bootstrap: str = "kafka-1:9092"):
+def told(
+    *batches: LandedBatch, table: str = "/data/flights", bootstrap: str = "kafka-1:9092"
+) -> tuple[Any, Any]:
     found = lineage_of(Landed(bootstrap, table, batches))
     return Serde.to_dict(found.inputs[0]), Serde.to_dict(found.outputs[0])
 

@@ -10,6 +10,7 @@ import pytest
 from airflow.sdk.observability import stats
 from airflow.sdk.observability.metrics import stats_utils
 from sluice.operations.overview.gauges import GAUGES, REFUSED_SPECS, REFUSED_SPECS_TEXT
+from sluice.operations.overview.overview import Progress
 from sluice.progress.undecodable import QuarantinedShare
 from sluice.protocol.settle.write_receipts import Settlement
 from sluice.scheduling.metrics import (
@@ -22,7 +23,7 @@ from sluice.scheduling.metrics import (
     timed,
 )
 
-from tests.unit.operations.overview.test_overview import MINUTE, Progress, lag, overview, settled
+from tests.unit.operations.overview.test_overview import MINUTE, lag, overview, settled
 from tests.worlds.monitoring import received
 
 PAGE = Path(__file__).parents[3] / "docs" / "metrics.md"

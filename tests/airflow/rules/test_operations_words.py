@@ -29,7 +29,7 @@ def texts(words: object) -> Iterator[str]:
 def test_every_bold_word_is_on_a_form() -> None:
     ours = [*run_params("a").values(), *reset_params(["a"], "a").values()]
     ours += maintenance_params(["a"]).values()
-    on_forms = set(texts(json.loads(WORDS.read_text(encoding="utf-8"))))
+    on_forms: set[str | None] = set(texts(json.loads(WORDS.read_text(encoding="utf-8"))))
     on_forms |= {each.schema.get(part) for each in ours for part in ("title", "section")}
     bold = set(BOLD.findall(PAGE.read_text(encoding="utf-8")))
     assert len(bold) > len(SIGNPOSTS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from airflow.sdk.exceptions import AirflowFailException
@@ -116,7 +117,8 @@ def test_a_note_is_text_that_the_database_can_store(run):
 
 
 def test_a_run_ends_when_its_note_cannot_be_written(caplog):
-    write_note(SimpleNamespace(run_id="now"))
+    ended: Any = SimpleNamespace(run_id="now")
+    write_note(ended)
     (told,) = caplog.records
     assert told.levelname == "WARNING"
     assert told.getMessage().startswith("run now: no note is written: ")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airflow.sdk.log import redact
+from airflow.sdk.log import redact  # type: ignore[attr-defined]
 from sluice.errors import SettingsError
 from sluice.pipeline import Pipeline
 from sluice.scheduling.operators import IngestOperator

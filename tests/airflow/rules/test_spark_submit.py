@@ -10,12 +10,13 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 from airflow.sdk import Connection
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
-from airflow.sdk.log import redact
+from airflow.sdk.log import redact  # type: ignore[attr-defined]
 from sluice.errors import (
     BrokerUnavailable,
     ResetNeeded,
@@ -33,7 +34,7 @@ from sluice.scheduling.tasks import failing_for_good
 from sluice.spec_folder import load_spec
 from structlog.testing import capture_logs
 
-from tests.worlds.processes import until
+from local.embedded.waiting import until
 
 SECRET = "not-for-anyone's-eyes"
 KAFKA = Connection(
@@ -73,7 +74,7 @@ def spark(monkeypatch):
 def submit(tmp_path, specs, spark):
     """`submit(script)` makes the hook of a task whose spark-submit is that shell script."""
 
-    def make(script: str, **kwargs) -> DriverHook:
+    def make(script: str, **kwargs: Any) -> DriverHook:
         binary = tmp_path / "bin" / "spark-submit"
         binary.parent.mkdir(exist_ok=True)
         binary.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
@@ -126,7 +127,8 @@ def test_no_spec_brings_a_secret_into_the_command_line(write_spec, key):
 def test_what_looks_secret_is_masked_in_the_tasks_log_should_it_get_there(submit):
     hidden = "hidden-from-every-log"
     submit("exit 0", conf={"spark.hadoop.fs.azure.account.key.data": hidden, "spark.ui.x": "8g"})
-    assert redact(f"--conf spark.hadoop.fs.azure.account.key.data={hidden}").endswith("data=***")
+    shown = redact(f"--conf spark.hadoop.fs.azure.account.key.data={hidden}")
+    assert str(shown).endswith("data=***")
     assert redact("--conf spark.ui.x=8g") == "--conf spark.ui.x=8g"
 
 
@@ -332,7 +334,9 @@ def alive_in_session(process: psutil.Process, session: int) -> bool:
 
 
 def process_of(pid_file: Path) -> psutil.Process:
-    pid = until(lambda: pid_file.exists() and pid_file.read_text().strip(), f"{pid_file}", 10)
+    pid = until(
+        lambda: pid_file.read_text().strip() if pid_file.exists() else "", f"{pid_file}", 10
+    )
     return psutil.Process(int(pid))
 
 
@@ -352,21 +356,23 @@ def test_a_kill_before_the_submit_is_harmless(write_spec):
 def test_ingest_is_skipped_when_nothing_is_new(write_spec):
     operator = IngestOperator(task_id="ingest", spec=load_spec(write_spec("flights")))
     nothing = BatchReference(WORK.sequence).as_dict()
+    ti: Any = FakeTaskInstance(nothing)
     with pytest.raises(AirflowSkipException, match="nothing new"):
-        operator.execute({"ti": FakeTaskInstance(nothing)})
+        operator.execute({"ti": ti})
 
 
 def test_ingest_is_skipped_where_plan_was_marked_as_success(write_spec):
     """So that settle still writes the receipts that are due."""
     operator = IngestOperator(task_id="ingest", spec=load_spec(write_spec("flights")))
+    ti: Any = FakeTaskInstance(None)
     with pytest.raises(AirflowSkipException, match=r"marked as success .*clear `plan`"):
-        operator.execute({"ti": FakeTaskInstance(None)})
+        operator.execute({"ti": ti})
 
 
 @pytest.mark.parametrize("left", ["", {}, [1], {"batches": "1..2"}, WORK.as_dict() | {"lane": 1}])
 def test_what_is_no_work_is_refused_with_the_next_move(write_spec, left):
     operator = IngestOperator(task_id="ingest", spec=load_spec(write_spec("flights")))
-    ti = FakeTaskInstance(left)
+    ti: Any = FakeTaskInstance(left)
     with pytest.raises(AirflowFailException, match=r"left no work: .* Clear `plan`"):
         operator.execute({"ti": ti})
     assert ti.told[SUMMARY]["said"].startswith("failed: SettingsError: `plan` left no work")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from airflow.providers.openlineage import conf
@@ -60,7 +61,7 @@ def test_a_broken_connection_is_told_of_its_own_pipelines(write_spec, monkeypatc
 
 
 def test_a_limit_is_told_with_the_cause_once():
-    limited = {"alerts": {"max_lag": "PT30M", "max_silence": "PT2H"}}
+    limited: dict[str, Any] = {"alerts": {"max_lag": "PT30M", "max_silence": "PT2H"}}
     name = overview().spec.pipeline
     gone = overview(lag(5, 45 * MINUTE), refused="The topic is gone: reset.", **limited)
     late, cause = calls_of([gone])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,7 +58,7 @@ def deployments(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, 
     own_dags = folder / "home" / "own_dags"
     own_dags.mkdir(parents=True)
     bundles = {"dag_processor": {"dag_bundle_config_list": json.dumps([OURS, theirs(own_dags)])}}
-    tuned = {"topic": KEEPING_ALL, "policies": POLICIES, "environment": JAVA_TUNING}
+    tuned: dict[str, Any] = {"topic": KEEPING_ALL, "policies": POLICIES, "environment": JAVA_TUNING}
     with (
         Postgres() as postgres,
         deployed(folder, SPECS, settings={**postgres.settings, **bundles}, **tuned) as made,

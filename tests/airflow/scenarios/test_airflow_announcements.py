@@ -8,8 +8,8 @@ from contextlib import contextmanager
 import pytest
 
 from local.embedded.airflow_client import DagRun
+from local.embedded.waiting import until
 from tests.worlds.deployment import RUN_SECONDS, Deployment
-from tests.worlds.processes import until
 from tests.worlds.recipes import recipes
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]

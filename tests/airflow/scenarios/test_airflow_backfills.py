@@ -18,6 +18,7 @@ from deltalake import DeltaTable
 from sluice.offsets.batches import BatchReference
 
 from local.embedded.airflow_client import AirflowApiError, DagRun
+from local.embedded.waiting import until
 from tests.oracle.kafka_truth import read_truth
 from tests.worlds.backfill_runs import (
     DAY,
@@ -34,7 +35,6 @@ from tests.worlds.backfill_runs import (
     stamps,
 )
 from tests.worlds.deployment import RUN_SECONDS, Deployment, write_spec
-from tests.worlds.processes import until
 from tests.worlds.recipes import commands_of
 from tests.worlds.records import delete_records
 
@@ -220,11 +220,12 @@ def test_a_dry_run_shows_what_it_would_read_and_writes_nothing(hours: Deployment
     tables = [hours.data, hours.warehouse / f"{hours.data.name}__offsets"]
     versions = [DeltaTable(table).version() for table in tables]
     window = {"reprocess_from": hour(1).isoformat(), "reprocess_to": hour(2).isoformat()}
-    for asked, expected in [
+    cases: list[tuple[dict[str, Any], list[str]]] = [
         (window, ["[4, 8)", "[1, 7)"]),
         ({"reprocess_ranges": ["hours[1] [3, 7)"]}, ["[3, 7)"]),
         ({"reprocess_batches": ["forward-1-1"]}, ["[0, 16)"]),
-    ]:
+    ]
+    for asked, expected in cases:
         run = hours.succeeds(hours.client.trigger("hours", {**asked, "dry_run": True}))
         assert set(hours.states(run).values()) == {"skipped"}
         said = hours.client.log(run, "plan")

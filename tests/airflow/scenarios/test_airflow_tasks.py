@@ -8,9 +8,9 @@ import signal
 import psutil
 import pytest
 
+from local.embedded.waiting import until
 from tests.airflow.scenarios.conftest import SPECS
 from tests.worlds.deployment import RUN_SECONDS, Deployment, write_spec
-from tests.worlds.processes import until
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
 

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from local.embedded.airflow_client import DagRun
+from local.embedded.waiting import until
 from tests.worlds.backfill_runs import backfill, contents, landed, position, run_of, stamps
 from tests.worlds.deployment import RUN_SECONDS, Deployment
-from tests.worlds.processes import until
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
 

@@ -18,10 +18,11 @@ from typing import Any
 import pytest
 
 from local.embedded.airflow_client import DagRun
+from local.embedded.waiting import until
 from tests.worlds.deployment import RUN_SECONDS, Deployment, deployed
 from tests.worlds.mailbox import Mailbox
 from tests.worlds.monitoring import dashboard_names, mapped, received, rule_names
-from tests.worlds.processes import JAVA_TUNING, until
+from tests.worlds.processes import JAVA_TUNING
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
 

@@ -12,9 +12,9 @@ from typing import Self
 from local.embedded.airflow_client import AirflowClient
 from local.embedded.airflow_processes import ROOT
 from local.embedded.ports import free_port
+from local.embedded.waiting import until
 from local.secrets_file import write
 from tests.production.worlds.compose_file import COMPOSE, FILE, in_bucket, secret
-from tests.worlds.processes import until
 
 IMAGE = "sluice:0.1.0"
 START_SECONDS = 600

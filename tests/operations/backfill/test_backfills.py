@@ -315,7 +315,7 @@ def test_compacted_rows_stay_where_the_structs_of_a_map_are_declared_anew(
 
 
 def test_a_restore_that_undoes_a_backfill_is_noticed_and_made_good(trips: Installed) -> None:
-    before = trips.version()
+    before = DeltaTable(trips.data).version()
     again(trips, hours(1, 2))
     DeltaTable(trips.data).restore(before)
     with pytest.raises(ResetNeeded, match=r"found backfill-1-1 undone.*--to-table"):

@@ -66,7 +66,7 @@ def test_rows_go_when_they_count_no_more_and_cannot_come_back(
     trips = pipeline(topic(), format=STRICT, quarantine={"max_ratio": 1})
     send(trips, GOOD, NUMBER, BROKEN)
     trips.run()
-    first = trips.version()
+    first = DeltaTable(trips.data).version()
     fails(trips, NUMBER)
     trips.open().reset(to_earliest, "the unit was missing", "run", "pytest")
     trips.write_spec(format=MENDED)
@@ -97,7 +97,7 @@ def test_rows_go_when_they_count_no_more_and_cannot_come_back(
     a_retention_below_the_longest_run_is_refused(trips)
 
 
-def a_restore_finds_what_it_needs(trips: Installed, version: int | None) -> None:
+def a_restore_finds_what_it_needs(trips: Installed, version: int) -> None:
     DeltaTable(trips.data).restore(version)
     before = aside(trips)
     with pytest.raises(ResetNeeded):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import json
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from sluice.offsets.loss_causes import LossCause, LossKind
 from sluice.offsets.origin import Origin
-from sluice.offsets.quarantined import RecordFilter, RecordState
+from sluice.offsets.quarantined import QuarantinedRecord, RecordFilter, RecordState
 from sluice.operations.quarantine.drop import decide_drop, drop
 from sluice.operations.reset.targets import to_earliest
 from sluice.progress.quarantined_records import read_quarantined
@@ -47,8 +48,8 @@ def said(trips: Installed, command: str, *args: str, code: int = 0) -> str:
     return done.stdout or done.stderr
 
 
-def answer(trips: Installed, command: str, *args: str) -> dict[str, object]:
-    found: dict[str, object] = json.loads(said(trips, command, *args, "--json"))
+def answer(trips: Installed, command: str, *args: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(said(trips, command, *args, "--json"))
     return found
 
 
@@ -65,7 +66,7 @@ def states(trips: Installed) -> dict[RecordState, list[int]]:
     return found
 
 
-def drops(trips: Installed, **choice: object) -> int:
+def drops(trips: Installed, **choice: Any) -> int:
     opened = trips.open()
     by = opened.origin("run", "pytest")
     done = drop(opened.resources, RecordFilter(**choice), "no use", by, opened.open_upkeep)
@@ -169,7 +170,7 @@ def a_dropped_record_that_is_read_again_counts_again(trips: Installed) -> None:
     trips.judge(dropped=dropped)
 
 
-def live(trips: Installed) -> list:
+def live(trips: Installed) -> list[QuarantinedRecord]:
     return read_quarantined(trips.open().resources).of(RecordState.LIVE)
 
 
@@ -201,7 +202,7 @@ def test_a_drop_that_crossed_the_landing_is_counted_by_its_record(trips: Install
     append_drop(found.lane.snapshot, decided, Origin("run", "ana", datetime.now(UTC)))
     assert drops(trips, batch="forward-1-2") == 0, "it is decided; the rows go"
     trips.settle()
-    found = [row for row in trips.offsets("committed") if row["batch"] == "forward-1-2"]
-    assert [(row["records"], row["quarantined"]) for row in found] == [(3, 1), (0, 0)]
+    counted = [row for row in trips.offsets("committed") if row["batch"] == "forward-1-2"]
+    assert [(row["records"], row["quarantined"]) for row in counted] == [(3, 1), (0, 0)]
     assert "FAILED" not in said(trips, "verify")
     assert trips.judge(dropped=frozenset({(0, 14)})).facts.rows == 18

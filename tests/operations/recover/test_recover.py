@@ -15,9 +15,10 @@ from sluice.operations.reset.targets import shift_by, to_earliest
 from sluice.registry.kept_schemas import KeptSchemas
 from sluice.schemas.registered import RegisteredSchema
 
+from local.embedded.waiting import until
 from tests.worlds.altered_tables import clean_the_log
 from tests.worlds.pipelines import Installed, Pipelines, Topic, landed, more
-from tests.worlds.processes import killed_at, until
+from tests.worlds.processes import killed_at
 from tests.worlds.records import delete_records, end, numbered, produce, send, transactional
 
 pytestmark = [pytest.mark.integration, pytest.mark.deciding]

@@ -18,9 +18,11 @@ from sluice.operations.reset.targets import (
     to_offsets,
     to_table,
 )
+from sluice.operations.status import PipelineStatus
 
+from local.embedded.waiting import until
 from tests.worlds.pipelines import Installed, Pipelines, Topic, landed, more
-from tests.worlds.processes import Run, killed_at, until
+from tests.worlds.processes import Run, killed_at
 from tests.worlds.records import delete_records
 
 pytestmark = [pytest.mark.integration, pytest.mark.deciding]
@@ -120,8 +122,10 @@ def test_a_reset_that_others_have_finished_is_not_applied_to_the_next_generation
     trips.plan()
     trips.open().reset(shift_by(-10), "no, do read them", *WHO)
     start_generation(slow, ToIntended(pending), pending.reason, Origin(*WHO, datetime.now(UTC)))
-    assert trips.open().status().forward.generation == 3
-    assert trips.open().status().forward.positions[TopicPartition(trips.topics[0], 0)] == 20
+    status = trips.open().status()
+    assert isinstance(status, PipelineStatus)
+    assert status.forward.generation == 3
+    assert status.forward.positions[TopicPartition(trips.topics[0], 0)] == 20
     trips.run()
     assert trips.judge().facts.rows == 30
 

@@ -123,7 +123,8 @@ def all_answer(
 
 def time_travel(flights: Installed, spark: SparkSession) -> None:
     names = {"path": str(flights.data), "spark": spark, "deltalake": deltalake, "pd": pd, "pl": pl}
-    exec(*TRAVEL.findall(PAGE), names)
+    (travel,) = TRAVEL.findall(PAGE)
+    exec(travel, names)
     found = {each: names[f"for_{each}"] for each in ALL.split()}
     counts = {
         "duckdb": found["duckdb"].count_rows(),

@@ -21,7 +21,7 @@ from tests.worlds.schema_registry import SchemaRegistry
 Row = dict[str, Any]
 
 
-def record(*fields: tuple[str, Any], name: str = "Order") -> dict[str, Any]:
+def record(*fields: tuple[Any, ...], name: str = "Order") -> dict[str, Any]:
     """An Avro record; a field is a name and a type, and may have a default."""
     listed = [
         {"name": each[0], "type": each[1], **({"default": each[2]} if len(each) > 2 else {})}
@@ -60,7 +60,7 @@ def reference(
         if writer is None:
             return None
         try:
-            found = fastavro.schemaless_reader(body, writer, wanted)
+            found: Any = fastavro.schemaless_reader(body, writer, wanted)
         except (
             ValueError,
             EOFError,

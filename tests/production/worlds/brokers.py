@@ -14,7 +14,7 @@ from pathlib import Path
 from confluent_kafka.admin import NewTopic
 
 from local.embedded.broker import Broker
-from tests.worlds.processes import until
+from local.embedded.waiting import until
 from tests.worlds.records import admin, group_positions
 
 NUMBERS = (2, 3, 4)

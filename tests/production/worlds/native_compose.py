@@ -17,12 +17,13 @@ from local.embedded.airflow_client import AirflowClient
 from local.embedded.airflow_processes import ROOT
 from local.embedded.guard import Guarded
 from local.embedded.server import PROGRAMS
+from local.embedded.waiting import until
 from local.secrets_file import write
 from tests.production.worlds import kafka_image
 from tests.production.worlds.compose_file import Service, in_bucket, secret, services
 from tests.production.worlds.translation import LOOPBACK, Translation
 from tests.worlds.postgres import BINARIES, Postgres
-from tests.worlds.processes import JAVA_TUNING, until
+from tests.worlds.processes import JAVA_TUNING
 
 START_SECONDS = 360
 PAUSE_SECONDS = 0.3

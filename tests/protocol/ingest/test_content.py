@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 from sluice.errors import SpecError, TooManyQuarantined
-from sluice.lake import spark_lake
+from sluice.lake import batch_commit, spark_lake
 from sluice.operations.backfill.selection import offset_ranges
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic
@@ -164,7 +164,7 @@ def test_two_batches_that_give_an_empty_table_its_columns_do_not_remove_each_oth
     trips.write_spec(format={"type": "json", "schema": "id STRING"})
     fresh = trips.plan()
     again = trips.open().backfill(offset_ranges([f"{trips.topics[0]}[0] [0, 10)"]), "test", "test")
-    look = spark_lake.require_no_rows
+    look = batch_commit.require_no_rows
 
     def another_lands_after_the_look(*given: Any) -> None:
         look(*given)
@@ -213,11 +213,11 @@ def test_what_is_put_aside_keeps_its_key_headers_and_time(
     topic: Topic, pipeline: Pipelines
 ) -> None:
     trips = pipeline(topic(retention_ms=-1), format=NUMBERS, quarantine={"max_ratio": 1.0})
-    headers = [("h", b"1"), ("h", None), ("h", b"\xff"), ("", b"")]
+    headers, then = [("h", b"1"), ("h", None), ("h", b"\xff"), ("", b"")], 1_356_998_400_123
     for value in (BROKEN, b'{"id": 2}', None):
         for key in (None, b"", b"\x00\xff"):
             for given in (None, headers):
-                record = {"key": key, "headers": given, "timestamp": 1_356_998_400_123}
+                record: dict[str, Any] = {"key": key, "headers": given, "timestamp": then}
                 produce(trips.bootstrap, trips.topics[0], [value], **record)
     trips.run()
     assert sum(row["_headers"] is None for row in trips.quarantined()) == 3

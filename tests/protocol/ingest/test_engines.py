@@ -141,7 +141,7 @@ def test_every_type_of_a_spec_is_in_the_table() -> None:
 
 def rows_by(engine: str, trips: Installed, spark: SparkSession) -> list[dict[str, Any]]:
     """What the recipe of the page makes of the table."""
-    names = {"path": str(trips.data), "spark": spark}
+    names: dict[str, Any] = {"path": str(trips.data), "spark": spark}
     names |= {"deltalake": deltalake, "duckdb": duckdb, "pd": pd, "pl": pl}
     exec(RECIPES[engine], names)
     return sorted(names["rows"], key=lambda row: row["_offset"])

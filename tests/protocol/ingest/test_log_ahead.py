@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -11,7 +12,7 @@ from deltalake import write_deltalake
 from pyspark.sql import SparkSession
 from sluice.lake import log_ahead
 
-from tests.worlds.processes import until
+from local.embedded.waiting import until
 
 pytestmark = pytest.mark.spark
 
@@ -21,7 +22,8 @@ ROWS = pa.table({"n": [1, 2, 3]})
 def test_the_state_is_there_before_it_is_asked_for(spark: SparkSession, tmp_path: Path) -> None:
     uri = str(tmp_path / "numbers")
     write_deltalake(uri, ROWS)
-    delta_log = spark._jvm.org.apache.spark.sql.delta.DeltaLog
+    jvm: Any = spark._jvm
+    delta_log = jvm.org.apache.spark.sql.delta.DeltaLog
     log_of = delta_log.forTable(spark._jsparkSession, uri)
     assert not log_of.unsafeVolatileSnapshot().stateReconstructionTriggered()
     # Another writer's: what this JVM knows is old.

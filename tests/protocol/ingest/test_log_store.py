@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -14,7 +15,8 @@ def test_a_table_on_a_path_is_committed_to_by_links(spark: SparkSession, tmp_pat
     uri = str(tmp_path / "numbers")
     for _ in range(2):
         spark.range(3).write.format("delta").mode("append").save(uri)
-    log = spark._jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, uri)
+    jvm: Any = spark._jvm
+    log = jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, uri)
     store = log.store().getDelegate(log.logPath()).logStoreImpl()
     assert store.getClass().getName() == "sluice.LinkLogStore"
     left = sorted(each.name for each in (tmp_path / "numbers" / "_delta_log").glob("*json*"))

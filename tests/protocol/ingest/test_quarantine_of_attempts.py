@@ -33,7 +33,7 @@ def trips(topic: Topic, pipeline: Pipelines) -> Installed:
 
 
 @contextmanager
-def at(point: str, act: Callable[[], None]) -> Iterator[None]:
+def at(point: str, act: Callable[[], object]) -> Iterator[None]:
     """Act, once, when a step is reached."""
     left = [act]
 

@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 
 from local.embedded.spark_server import SparkServer
+from local.embedded.waiting import until
 from tests.worlds.compaction import COMPACTED, compact
 from tests.worlds.pipelines import Installed, Pipelines, Topic, more
-from tests.worlds.processes import JAVA_TUNING, until
+from tests.worlds.processes import JAVA_TUNING
 from tests.worlds.records import numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]

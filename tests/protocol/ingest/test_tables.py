@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -21,7 +22,7 @@ JSON = {"type": "json", "schema": "id BIGINT, city STRING"}
 
 def test_records_arrive_unchanged(topic: Topic, pipeline: Pipelines) -> None:
     trips = pipeline(topic(2, retention_ms=-1))
-    sent = {
+    sent: dict[str, dict[str, Any]] = {
         "bytes that are no text": {"values": [b"\x00\xff\xfe"], "key": b"\x80"},
         "no key": {"values": [b"v"], "key": None},
         "an empty key": {"values": [b"v"], "key": b""},

@@ -47,7 +47,8 @@ def test_a_widened_table_is_read_by_its_files(
     produce(trips.bootstrap, trips.topics[0], [large])
     trips.run()
     names: dict[str, Any] = {"path": str(trips.data), "duckdb": duckdb, "deltalake": deltalake}
-    exec(*RECIPE.findall(PAGE), names)
+    (recipe,) = RECIPE.findall(PAGE)
+    exec(recipe, names)
     fields = ("id", "part", "price", "many", "city", "_timestamp", "_key", "_tombstone", "_batch")
     found = [{each: row[each] for each in fields} for row in by_offset(names["rows"])]
     by_spark = by_offset(spark.read.format("delta").load(str(trips.data)).toArrow().to_pylist())

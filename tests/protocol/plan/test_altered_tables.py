@@ -105,7 +105,7 @@ def is_created_anew(trips: Installed) -> None:
 
 
 def has_a_second_writer(trips: Installed) -> None:
-    version = trips.version()
+    version = DeltaTable(trips.data).version()
     foreign = CommitProperties(app_transactions=[Transaction("a-streaming-query", 7)])
     table = DeltaTable(trips.data)
     table.create_write_transaction([], "append", table.schema(), commit_properties=foreign)

@@ -15,8 +15,8 @@ from sluice.errors import SluiceError
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 
 from local.embedded.broker import Broker
+from local.embedded.waiting import until
 from tests.worlds.pipelines import Pipelines, Topic
-from tests.worlds.processes import until
 from tests.worlds.records import delete_topic, numbered, produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.deciding]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from sluice.errors import BatchInDoubt, DataLost, ResetNeeded
+from sluice.operations.status import PipelineStatus
 
 from tests.oracle import read_truth
 from tests.worlds.pipelines import Installed, Pipelines, Topic
@@ -142,7 +143,9 @@ def test_a_partition_added_to_a_topic_created_anew_is_read_from_its_beginning(
     trips.run()
     add_partitions(trips.bootstrap, name, 2)
     produce(trips.bootstrap, name, numbered(4), 1)
-    (lag,) = [each for each in trips.open().status().lags if each.partition.partition == 1]
+    status = trips.open().status()
+    assert isinstance(status, PipelineStatus)
+    (lag,) = [each for each in status.lags if each.partition.partition == 1]
     assert lag.records == 4
     trips.run()
     assert trips.ranges("committed")["forward-2-2"] == {"[0]": (6, 6), "[1]": (0, 4)}

@@ -9,7 +9,7 @@ import pytest
 from deltalake import DeltaTable
 from sluice.errors import BatchInDoubt, ResetNeeded
 from sluice.operations.backfill.selection import Selection, offset_ranges
-from sluice.operations.reset.targets import named_target, to_earliest, to_latest, to_table
+from sluice.operations.reset.targets import Target, named_target, to_earliest, to_latest, to_table
 
 from tests.worlds.next_run import refused_alike
 from tests.worlds.pipelines import Installed, Pipelines, Topic
@@ -35,8 +35,8 @@ def doubtful(topic: Topic, pipeline: Pipelines) -> Installed:
 
 
 def reset_to(trips: Installed, name: str) -> None:
-    target = {"earliest": to_earliest, "latest": to_latest, "table": to_table}.get(name)
-    target = target or named_target("shift-by", "0")
+    known: dict[str, Target] = {"earliest": to_earliest, "latest": to_latest, "table": to_table}
+    target = known.get(name) or named_target("shift-by", "0")
     trips.open().reset(target, "as told", "run", "pytest")
 
 

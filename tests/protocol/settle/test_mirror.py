@@ -17,9 +17,9 @@ from sluice.broker.port import NamedTopics, TopicEnd
 from sluice.offsets.ranges import TopicPartition
 
 from local.embedded.broker import Broker
+from local.embedded.waiting import until
 from tests.conftest import lands_without_spark, topic_factory
 from tests.worlds.pipelines import Installed, Pipelines, Topic, more, no_spark
-from tests.worlds.processes import until
 from tests.worlds.records import group_positions, settings_for
 
 pytestmark = [pytest.mark.integration, pytest.mark.deciding]

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
+from local.embedded.waiting import until
 from tests.worlds.pipelines import Installed, Pipelines, Topic
-from tests.worlds.processes import until
 from tests.worlds.records import end, numbered, produce, send, transactional
 
 pytestmark = [pytest.mark.integration, pytest.mark.deciding]
@@ -192,8 +192,8 @@ def test_the_transaction_of_a_dead_producer_holds_back_until_it_times_out(
     name = trips.topics[0]
     produce(trips.bootstrap, name, numbered(2))
     command = [sys.executable, "-c", DYING_PRODUCER, trips.bootstrap, name]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(command, **pipes, text=True) as producer:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as producer:
         try:
             assert producer.stdout is not None
             assert producer.stdout.readline() == "open\n"

@@ -13,7 +13,7 @@ from tests.simulation.books import Key
 from tests.simulation.history import Draws
 from tests.simulation.told import cursors, planned_ends, read_tables
 from tests.simulation.world import World
-from tests.worlds.memory_log import Batch, MemoryKafka, Partition, Record
+from tests.worlds.memory_log import Batch, MemoryKafka, Partition, Record, Transaction
 
 _PARTITIONS = (1, 1, 2, 3)
 
@@ -46,7 +46,9 @@ def _record(world: World, kind: int) -> Record:
     return Record(value, key, now + far, headers)
 
 
-def _produce(world: World, at: TopicPartition, draws: Draws, transaction=None) -> None:  # type: ignore[no-untyped-def]
+def _produce(
+    world: World, at: TopicPartition, draws: Draws, transaction: Transaction | None = None
+) -> None:
     _, count, kind, several = draws
     records = [_record(world, kind // (each + 1) + each) for each in range(1 + count % 4)]
     batches = [[each] for each in records] if several % 2 else [records]

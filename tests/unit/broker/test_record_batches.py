@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from aiokafka import codec
@@ -28,7 +29,7 @@ def written(offsets: list[int], *, compression: int = 0, producer: int = -1) -> 
 
 def read(records: bytes) -> list[RecordBatch]:
     """The batches without their size, and what only their fingerprints are made of."""
-    plain = {"leader_epoch": -1, "checksum": None, "size": 0}
+    plain: dict[str, Any] = {"leader_epoch": -1, "checksum": None, "size": 0}
     return [replace(each, **plain) for each in record_batches(records)]
 
 

@@ -24,9 +24,9 @@ class Terminal(io.StringIO):
 def printed(width: int, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("COLUMNS", str(width))
-        patched.setattr(sys, "stdout", Terminal())
+        patched.setattr(sys, "stdout", terminal := Terminal())
         print_table("orders", columns, rows, prose=("reason",))
-        return sys.stdout.getvalue()  # type: ignore[attr-defined]
+        return terminal.getvalue()
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 200])

@@ -32,11 +32,11 @@ def test_a_terminal_shows_the_partition_and_leaves_nothing_behind(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
-    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
     monkeypatch.setenv("TERM", "xterm")
     with shown_reading(quiet=False) as reached:
         reached(offsets(0, 10), 5)
-    shown = sys.stderr.getvalue()  # type: ignore[attr-defined]
+    shown = terminal.getvalue()
     assert str(partition()) in shown
     assert "5 of 10 offsets" in shown
 

@@ -121,7 +121,7 @@ def test_a_type_nested_without_end_is_refused_like_any_other() -> None:
 def column_lists(
     types: st.SearchStrategy[ColumnType], least: int
 ) -> st.SearchStrategy[list[Column]]:
-    allowed = st.characters(exclude_characters=' ,;{}()\n\t="`.', exclude_categories=("Cs",))
+    allowed = st.characters(exclude_characters=' ,;{}()\n\t="`.', exclude_categories=["Cs"])
     names = st.text(allowed, min_size=1, max_size=8)
     columns = st.builds(Column, names, types)
     return st.lists(

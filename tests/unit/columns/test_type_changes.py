@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
-from sluice.columns.columns import parse_columns
+from sluice.columns.columns import Column, parse_columns
 from sluice.columns.type_changes import type_changes
 
 from tests.unit.columns.test_columns import column_lists, types
@@ -59,5 +59,5 @@ def test_what_delta_widens_is_told_from_other_changes(
 
 
 @given(column_lists(types, 1))
-def test_what_is_stored_as_it_is_declared_has_not_changed(columns) -> None:
+def test_what_is_stored_as_it_is_declared_has_not_changed(columns: list[Column]) -> None:
     assert not list(type_changes(columns, columns))

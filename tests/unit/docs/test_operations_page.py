@@ -38,8 +38,9 @@ def typed(words: list[str]) -> click.Command:
     command: click.Command = command_line
     rest = words[1:]
     while isinstance(command, click.Group):
-        name, command, rest = command.resolve_command(click.Context(command), rest)
-        assert command, name
+        name, found, rest = command.resolve_command(click.Context(command), rest)
+        assert found, name
+        command = found
     command.make_context(words[0], list(rest))
     return command
 

@@ -115,7 +115,7 @@ def test_spark_remote_is_refused_as_it_would_win(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("SPARK_REMOTE", "sc://localhost/;token=hunter2")
     with (
         pytest.raises(SettingsError, match="SPARK_REMOTE: expected it unset") as refused,
-        open_at(OWN_SPARK, Warehouse("/data"))(SPEC),
+        open_at(OWN_SPARK, Warehouse("/data"))(SPEC, None),
     ):
         pass
     assert "hunter2" not in str(refused.value)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from local.embedded.guard import Guarded
-from tests.worlds.processes import until
+from local.embedded.waiting import until
 
 
 def dying(folder: Path, settled: float) -> tuple[Guarded, Path]:

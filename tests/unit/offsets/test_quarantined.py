@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -59,7 +60,7 @@ def test_stretches_hold_the_rows_and_nothing_else(chosen: set[int]) -> None:
 def test_a_choice_narrows_by_all_that_is_given() -> None:
     rows = [row(1), row(2, error="not strict UTF-8"), row(3, batch="forward-1-2")]
 
-    def chosen(**choice: object) -> list[int]:
+    def chosen(**choice: Any) -> list[int]:
         return [each.offset for each in rows if each in RecordFilter(**choice)]
 
     assert chosen() == [1, 2, 3]

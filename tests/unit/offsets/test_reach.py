@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from sluice.offsets.batches import Batch
+from sluice.offsets.batches import Batch, Lane
 from sluice.offsets.reach import NO_REACH
 from sluice.offsets.resets import CursorMove, Reset
 from sluice.protocol.plan.next_batches import plan_next
@@ -26,7 +26,7 @@ from tests.unit.builders import (
 
 
 def closing(*moves: CursorMove, last: int = 3, backfills: int = 0) -> Reset:
-    closed = {"forward": last, "backfill": backfills}
+    closed: dict[Lane, int] = {"forward": last, "backfill": backfills}
     return Reset("flights", 2, closed, moves, CLUSTER, 9, "a reason")
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sluice.errors import OffsetsDamaged, PreviewOutdated
+from sluice.offsets.batches import Lane
 from sluice.offsets.origin import Origin
 from sluice.offsets.resets import CursorMove, Reset, Resets, require_as_previewed
 from sluice.tables.reset_rows import read_resets, reset_rows
@@ -28,13 +30,13 @@ def moved(before: int | None, after: int, number: int = 0) -> CursorMove:
     return CursorMove(planned(offsets(after, after, number)), before)
 
 
-def reset(*cursor: CursorMove, generation: int = 2, closed: int = 3, **more: object) -> Reset:
-    closed_at = {"forward": closed, "backfill": 0}
+def reset(*cursor: CursorMove, generation: int = 2, closed: int = 3, **more: Any) -> Reset:
+    closed_at: dict[Lane, int] = {"forward": closed, "backfill": 0}
     made = Reset("flights", generation, closed_at, cursor, CLUSTER, 9, "a reason")
     return replace(made, **more)
 
 
-def rows(*events: Reset) -> list[dict]:
+def rows(*events: Reset) -> list[dict[str, Any]]:
     origins = [Origin("run", "me", AT + timedelta(seconds=n)) for n in range(len(events))]
     return [row for each, at in zip(events, origins, strict=True) for row in reset_rows(each, at)]
 
@@ -96,7 +98,7 @@ def test_what_was_clipped_is_said() -> None:
     ],
     ids=str,
 )
-def test_a_preview_names_one_decision(other: dict) -> None:
+def test_a_preview_names_one_decision(other: dict[str, Any]) -> None:
     shown = reset(moved(9, 4))
     same = replace(shown, reason="another", data_version=12, done=True)
     assert same.preview == shown.preview

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from sluice.offsets.batch_sizes import BatchSizes
@@ -45,9 +46,9 @@ def lag(number: int, cursor: int, stable: int, end: int | None = None) -> Lag:
     return Lag(partition(number), cursor, stable, end, None, NOW, log_start_offset=0)
 
 
-def outlook(*batches: Batch, lags: tuple[Lag, ...], **more: object) -> Outlook:
+def outlook(*batches: Batch, lags: tuple[Lag, ...], **more: Any) -> Outlook:
     basis = EstimateBasis(SAMPLES, SIZES, split=False)
-    told: dict[str, object] = {"adopted": (), "losses": (), "notes": (), **more}
+    told: dict[str, Any] = {"adopted": (), "losses": (), "notes": (), **more}
     return Outlook(
         "flights", planned=batches, lags=lags, basis=basis, max_records_per_batch=10, **told
     )

@@ -10,7 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sluice.broker.cluster import KafkaCluster, TopicSelection
+from sluice.broker.cluster import KafkaCluster
+from sluice.broker.port import TopicSelection
 from sluice.errors import TooManyQuarantined
 from sluice.offsets.batches import BatchReference
 from sluice.offsets.lag import offsets_left

@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -22,10 +22,9 @@ MARK = f"SLUICE_TEST_MARK={uuid.uuid4().hex}"
 SECRET = "tr0ub4dor"
 
 
-def wait_for_arguments(process: subprocess.Popen[bytes]) -> None:
+def wait_for_arguments(process: subprocess.Popen[bytes], first: str) -> None:
     """A process that has just been started shows its arguments a moment later."""
-    expected = process.args[0].encode()
-    while not Path(f"/proc/{process.pid}/cmdline").read_bytes().startswith(expected):
+    while not Path(f"/proc/{process.pid}/cmdline").read_bytes().startswith(first.encode()):
         time.sleep(0.01)
 
 
@@ -38,7 +37,7 @@ def java() -> Iterator[subprocess.Popen[bytes]]:
         executable="/bin/sleep",
         env={**os.environ, name: value},
     )
-    wait_for_arguments(process)
+    wait_for_arguments(process, "/opt/jdk/bin/java")
     yield process
     process.kill()
     process.wait()
@@ -81,7 +80,9 @@ def write_sqlite(path: Path) -> None:
 
 
 @pytest.mark.parametrize("write", [write_text, write_gzip, write_parquet, write_sqlite])
-def test_a_secret_is_found_in_files_of_every_kind(tmp_path: Path, write) -> None:
+def test_a_secret_is_found_in_files_of_every_kind(
+    tmp_path: Path, write: Callable[[Path], None]
+) -> None:
     write(tmp_path / "file")
     no_secret("n0t-to-be-f0und", tmp_path)
     with pytest.raises(AssertionError, match="11 Clean"):
@@ -90,7 +91,7 @@ def test_a_secret_is_found_in_files_of_every_kind(tmp_path: Path, write) -> None
 
 def test_a_secret_is_found_in_the_arguments_of_a_process() -> None:
     process = subprocess.Popen([f"sleep-{SECRET}", "60"], executable="/bin/sleep")
-    wait_for_arguments(process)
+    wait_for_arguments(process, f"sleep-{SECRET}")
     try:
         with pytest.raises(AssertionError, match=f"argv of {process.pid}"):
             no_secret(SECRET)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sluice.errors import ResetNeeded, SettingsError
 from sluice.offsets.notation import parse_positions
+from sluice.offsets.ranges import TopicPartition
 from sluice.offsets.resets import CursorMove
 from sluice.positions.policies import AtGroup, Shifted
 from sluice.positions.position import (
@@ -25,7 +28,7 @@ LOGS = state(log(10, 90, 100), log(0, 50)).logs
 CURSOR = {partition(): planned(offsets(20, 40)), partition(1): planned(offsets(50, 50, 1))}
 
 
-def places(found: dict) -> dict[int, tuple[int, int | None]]:
+def places(found: Mapping[TopicPartition, CursorMove]) -> dict[int, tuple[int, int | None]]:
     return {
         each.partition: (goes.after.offsets.start, goes.requested) for each, goes in found.items()
     }

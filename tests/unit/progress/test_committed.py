@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from deltalake import CommitProperties, DeltaTable, Transaction
-from sluice.offsets.batches import BatchSequence
+from sluice.offsets.batches import BatchSequence, Lane
 from sluice.offsets.loss_causes import LossCause, LossKind
 from sluice.offsets.losses import Loss
 from sluice.offsets.origin import Origin
@@ -46,7 +46,7 @@ def lane(folder: Path, committed: int, closed_at: int | None = None) -> LaneStat
     commit(data, sequence(), committed)
     if closed_at is not None:
         cursor = (CursorMove(planned(offsets(20, 20)), 20),)
-        ends = {"forward": closed_at, "backfill": 0}
+        ends: dict[Lane, int] = {"forward": closed_at, "backfill": 0}
         reset = Reset("flights", 2, ends, cursor, CLUSTER, data.version(), "a reason", done=True)
         append_reset(table.snapshot(), reset, ORIGIN)
         for each in reset.closes:

@@ -50,7 +50,7 @@ class Pipeline:
         batch = Batch(of, number, "append", CLUSTER, (planned(offsets(start, end)),))
         append_plan(self.table.snapshot_to_write(), Plan((batch,)), ORIGIN)
         version = 10 * number + (of.lane == "backfill")
-        receipt = replace(receipt_without_gaps(batch, version), spec=by and by.edition)
+        receipt = replace(receipt_without_gaps(batch, version), spec=by.edition if by else None)
         append_receipt(self.table.snapshot(), receipt, ORIGIN)
 
     def reading(self, now: PipelineSpec, start: int, end: int) -> list[str]:

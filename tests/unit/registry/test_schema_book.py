@@ -16,6 +16,7 @@ from sluice.registry.kept_schemas import KeptSchemas
 from sluice.registry.registry_settings import RegistrySettings
 from sluice.registry.schema_book import SchemaBook
 from sluice.schemas.registered import RegisteredSchema
+from sluice.spec_file.formats import RegisteredFormat
 from sluice.spec_file.pipeline_spec import PipelineSpec
 
 from tests.unit.builders import spec_keys
@@ -329,6 +330,7 @@ def test_a_thousand_numbers_that_nobody_knows_are_not_a_thousand_lines(
     assert len(told) == 11
     assert "schema 100: expected one that is registered" in told[0]
     assert "no longer named here" in told[-1]
+    assert isinstance(found.format, RegisteredFormat)
     assert len(book.absent(found.format)) == 30
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from sluice.errors import BrokerUnavailable, SettingsError
@@ -22,12 +23,13 @@ from sluice.scheduling.page.rows import Row, aged, row_of, staleness, unread
 from sluice.scheduling.page.watch import AT_ONCE, Watch
 from sluice.tables.warehouse import Warehouse
 
+from local.embedded.waiting import until
 from tests.unit.builders import batch, offsets, partition, spec
-from tests.worlds.processes import until
 
 NOW = datetime(2026, 11, 24, 12, tzinfo=UTC)
 # A reading that does not come fails the test; it is never waited for longer than it takes.
 LONG = 30.0
+T = TypeVar("T")
 
 
 def lag(stable: int, cursor: int = 0, log_start: int = 0) -> Lag:
@@ -66,7 +68,7 @@ def test_what_fails_is_told_beside_what_was_known() -> None:
     look_until(lambda: latest.look(LONG), lambda seen: seen.problem == told)
 
 
-def look_until(look: Callable[[], Seen[str]], found: Callable[[Seen[str]], bool]) -> Seen[str]:
+def look_until(look: Callable[[], Seen[T]], found: Callable[[Seen[T]], bool]) -> Seen[T]:
     """Look again and again: after a reading there is a rest."""
     return until(lambda: seen if found(seen := look()) else None, "the reading", LONG)
 

@@ -14,7 +14,8 @@ from sluice.offsets.range_columns import OffsetScope, RangeColumns
 from sluice.offsets.ranges import OffsetRange, TopicIdPartition
 from sluice.offsets.receipts import receipt_without_gaps
 from sluice.tables.offsets_appends import append_plan, append_receipt
-from sluice.tables.offsets_table import OffsetsSnapshot, OffsetsTable
+from sluice.tables.offsets_snapshot import OffsetsSnapshot
+from sluice.tables.offsets_table import OffsetsTable
 
 from tests.unit.builders import CLUSTER, TOPIC_ID, offsets, planned, sequence
 

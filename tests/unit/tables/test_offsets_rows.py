@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sluice.errors import NewerFormat
-from sluice.offsets.batches import Batch, BatchSequence, PlannedRange
+from sluice.offsets.batches import Batch, BatchSequence, Mode, PlannedRange
 from sluice.offsets.loss_causes import parse_cause
 from sluice.offsets.losses import Loss
 from sluice.offsets.origin import Origin
 from sluice.offsets.plan import Plan
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.receipts import GapCount, PartitionCount, Receipt
+from sluice.offsets.resets import LANES
 from sluice.tables.offsets_rows import Row, plan_rows, read_batches, read_receipts, receipt_rows
 
 from tests.unit.builders import CLUSTER, TOPIC_ID, batch, offsets, planned, sequence
@@ -126,9 +127,9 @@ def ranges(draw: st.DrawFn) -> tuple[PlannedRange, ...]:
 
 @st.composite
 def sequences_of_batches(draw: st.DrawFn) -> tuple[Batch, ...]:
-    lane = draw(st.sampled_from(["forward", "backfill"]))
+    lane = draw(st.sampled_from(LANES))
     chosen = BatchSequence("flights", lane, draw(st.integers(1, 9)))
-    mode = draw(st.sampled_from(["append", "replace"]))
+    mode: Mode = draw(st.sampled_from(["append", "replace"]))
     first = draw(st.integers(1, 10**6))
     several = draw(st.lists(ranges(), min_size=1, max_size=4))
     return tuple(Batch(chosen, n, mode, CLUSTER, each) for n, each in enumerate(several, first))

@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
+from sluice.offsets.ranges import OffsetRange
 from sluice.tables.removed_files import RemovedFile, removed_files
 from sluice.tables.rows import removed_rows
 
@@ -78,6 +79,8 @@ def test_of_a_commit_that_only_adds_no_file_is_read(table: Path) -> None:
         (offsets(5, 6, 2), "abd", False),
     ],
 )
-def test_statistics_rule_out_what_cannot_have_been_there(asked, topic_id, may) -> None:
+def test_statistics_rule_out_what_cannot_have_been_there(
+    asked: OffsetRange, topic_id: str, may: bool
+) -> None:
     assert RemovedFile(("abc", "abc"), (2, 2), (5, 19)).may_hold(topic_id, asked) is may
     assert RemovedFile().may_hold(topic_id, asked)

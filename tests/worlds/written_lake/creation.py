@@ -88,7 +88,7 @@ class Tables:
             "properties": _json(properties),
         }
         protocol = {"minReaderVersion": 1, "minWriterVersion": 2}
-        actions = [{"metaData": metadata}, {"protocol": protocol}]
+        actions: list[dict[str, Any]] = [{"metaData": metadata}, {"protocol": protocol}]
         try:
             self._committer.commit(Draft(uri, -1, "CREATE TABLE", parameters, actions))
         except CommitConflict:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ VALUES = (
 )
 
 
-def loaded(folder: Path, topic: str, values: list[bytes | None]) -> PipelineSpec:
+def loaded(folder: Path, topic: str, values: Sequence[bytes | None]) -> PipelineSpec:
     at = {f"{topic}[0]@{number}": value for number, value in enumerate(values)}
     file = folder / "proposed.yaml"
     file.write_text(propose_spec(topic, "kafka_default", at), encoding="utf-8")

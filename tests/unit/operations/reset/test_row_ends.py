@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
-from sluice.offsets.batches import BatchSequence, Lane, Mode
+from sluice.offsets.batches import BatchSequence, Lane, Mode, PlannedRange
+from sluice.offsets.ranges import TopicPartition
 from sluice.operations.reset.row_ends import read_again, row_ends
 from sluice.progress.recorded_batches import RecordedBatch, standing_ends
 
@@ -24,14 +26,14 @@ def recorded(
     lane: Lane = "forward",
     topic_id: str | None = None,
 ) -> RecordedBatch:
-    more = {} if topic_id is None else {"topic_id": topic_id}
+    more: dict[str, Any] = {} if topic_id is None else {"topic_id": topic_id}
     made = batch(planned(offsets(start, end), **more), number=number)
     of = sequence(lane=lane, generation=generation)
     version = 10 * generation + number
     return RecordedBatch(replace(made, sequence=of, mode=mode), counts, stands, version, True)
 
 
-def cursor(at: int) -> dict:
+def cursor(at: int) -> dict[TopicPartition, PlannedRange]:
     return {partition(): planned(offsets(at, at))}
 
 

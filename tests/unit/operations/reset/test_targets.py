@@ -111,7 +111,9 @@ def test_a_target_that_needs_no_log_does_not_ask_for_one() -> None:
         ("to-group", "old", (), ""),
     ],
 )
-def test_some_targets_move_with_the_log(name, value, scopes, towards) -> None:
+def test_some_targets_move_with_the_log(
+    name: str, value: str, scopes: tuple[str, ...], towards: str
+) -> None:
     assert named_target(name, value, [parse_scope(each) for each in scopes]).towards == towards
     assert to_latest.towards == "to-latest"
 

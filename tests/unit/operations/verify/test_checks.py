@@ -102,7 +102,8 @@ def test_markers_that_a_later_read_has_met_elsewhere_excuse_no_row() -> None:
     counted = CountedRange(offsets(5, 20), 12, 1, never=2)
     again = replace(read(1, 5, 20, generation=2, version=3), receipts=[counted])
     inside = [*range(5, 10), *range(12, 15), *range(16, 20)]
-    reread = {"reads": [*EXACT.reads, again], "openings": {2: 5}, "never": array([10, 11])}
+    reread: dict[str, Any] = {"reads": [*EXACT.reads, again], "openings": {2: 5}}
+    reread |= {"never": array([10, 11])}
     reread |= {"visible": array([5, 6, 7, 8, 9, *range(12, 20)]), "quarantined": rows((2, [15]))}
     assert broken(**reread, data=rows((0, [0, 1, 2, 4]), (2, inside))) == []
     assert broken(**reread, data=rows((0, [0, 2, 4]), (2, inside))) == ["accounted"]
@@ -204,8 +205,8 @@ FAULTS = {"drop": "complete", "double": "unique", "foreign": "no phantom"}
 def test_no_fault_in_any_exact_partition_goes_unseen(data: st.DataObject) -> None:
     start, cuts = data.draw(st.integers(0, 50)), data.draw(st.lists(st.integers(0, 9), min_size=1))
     bounds = [start]
-    for each in cuts:
-        bounds.append(bounds[-1] + each)
+    for length in cuts:
+        bounds.append(bounds[-1] + length)
     ranges = [offsets(a, b) for a, b in pairwise(bounds)]
     every = list(range(start, bounds[-1]))
     refused = data.draw(st.sets(st.sampled_from(every))) if every else set()

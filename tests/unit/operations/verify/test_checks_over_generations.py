@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from sluice.operations.verify.checks import check
@@ -33,7 +34,7 @@ AGAIN = Evidence(
 )
 
 
-def broken(**changes: object) -> list[str]:
+def broken(**changes: Any) -> list[str]:
     return found_in(replace(AGAIN, **changes))
 
 
@@ -143,7 +144,7 @@ def test_a_batch_read_again_in_part_may_have_fewer_rows_and_never_more() -> None
 
 def test_a_batch_read_again_in_part_excuses_as_many_rows_as_were_read_again() -> None:
     """Kafka has let go of all of it; five of ten offsets of batch 1 were read again."""
-    told_by_receipts: dict[str, object] = {"visible": array([]), "readable": []}
+    told_by_receipts: dict[str, Any] = {"visible": array([]), "readable": []}
     assert broken(**told_by_receipts) == []
     vanished = without(AGAIN.data, 3)
     (found,) = check(replace(AGAIN, data=vanished, **told_by_receipts))
@@ -152,7 +153,7 @@ def test_a_batch_read_again_in_part_excuses_as_many_rows_as_were_read_again() ->
 
 
 def test_a_row_that_is_missing_is_told_of_the_newest_batch_only() -> None:
-    told_by_receipts: dict[str, object] = {"visible": array([]), "readable": []}
+    told_by_receipts: dict[str, Any] = {"visible": array([]), "readable": []}
     (found,) = check(replace(AGAIN, data=without(AGAIN.data, 7), **told_by_receipts))
     assert "of forward-2-1" in found.expected
 

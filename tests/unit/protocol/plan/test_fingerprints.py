@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from sluice.offsets.ranges import TopicPartition
 from sluice.protocol.plan.fingerprints import compare_fingerprints, ends_held, unmoved
 
 from tests.unit.builders import batch, log, offsets, partition, planned, state
@@ -53,6 +54,6 @@ def test_another_record_batch_contradicts_the_one_that_was_read() -> None:
     ids=["the same", "not taken", "none stored", "not shown", "not asked"],
 )
 def test_the_same_or_unknown_contradicts_nothing(
-    expected: dict[object, str | None], found: dict[object, str | None]
+    expected: dict[TopicPartition, str | None], found: dict[TopicPartition, str | None]
 ) -> None:
     assert list(compare_fingerprints({AT: 40}, expected, found)) == []

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 from sluice.errors import TableRefused
+from sluice.offsets.batches import Mode
 from sluice.protocol.plan.foreign_settings import (
     foreign_settings,
     require_replaceable,
@@ -45,7 +46,7 @@ def table(
 @pytest.mark.parametrize("mode", ["append", "replace"])
 @pytest.mark.parametrize("only", ["true", "false"])
 def test_a_table_that_only_appends_takes_no_batch_that_replaces(
-    tmp_path: Path, only: str, mode: str
+    tmp_path: Path, only: str, mode: Mode
 ) -> None:
     data = table(tmp_path, {"delta.appendOnly": only})
     batches = [replace(batch(offsets(0, 5)), mode=mode)]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import replace
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sluice.offsets.batches import BatchReference, BatchSequence
+from sluice.offsets.batches import BatchReference, BatchSequence, Lane
 from sluice.offsets.receipts import receipt_without_gaps
+from sluice.offsets.resets import LANES
 from sluice.protocol.settle.announcements import (
     MOST_BATCHES,
     MOST_RANGES,
@@ -93,14 +95,16 @@ def test_what_a_reset_has_settled_is_announced_with_the_new_generation() -> None
     )
 )
 def test_whatever_dies_each_batch_is_announced_once_in_the_end(
-    runs: list[tuple[str, str, bool]],
+    runs: list[tuple[Lane | Literal["reset"], str, bool]],
 ) -> None:
     """A model of the scheduler: an event is stored with success, the memory before settling."""
     settled: dict[BatchSequence, int] = {FORWARD: 0, BACKFILL: 0}
-    generation, events, memory = 1, [], None
+    generation = 1
+    events: list[dict[str, Any]] = []
+    memory: dict[str, Any] | None = None
     told: Counter[str] = Counter()
 
-    def settle(lane: str, news: int, work: BatchReference, end: str) -> None:
+    def settle(lane: Lane, news: int, work: BatchReference, end: str) -> None:
         nonlocal memory
         newest = sequence(generation=generation)
         at = Announced("table", generation, *(settled[replace(newest, lane=n)] for n in LANES))
@@ -130,9 +134,6 @@ def test_whatever_dies_each_batch_is_announced_once_in_the_end(
     settle("forward", 0, NO_WORK, "succeeds")
     every = [each.batch(n) for each, last in settled.items() for n in range(1, last + 1)]
     assert told == Counter(every)
-
-
-LANES = ("forward", "backfill")
 
 
 @pytest.mark.parametrize("value", [None, 7, {}, {"table": 3}, {"generation": "1"}, ["table"]])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -159,7 +160,7 @@ def test_an_unexplained_gap_can_be_accepted() -> None:
     assert gaps.as_lost().total == 6
 
 
-def lost(start: int, end: int, cause: LossCause, **fields: str) -> Loss:
+def lost(start: int, end: int, cause: LossCause, **fields: Any) -> Loss:
     return Loss(offsets(start, end), "id", cause, **fields)
 
 
@@ -194,7 +195,7 @@ def test_what_the_log_holds_again_is_lost_only_if_a_person_gave_up_just_that(
     assert bool(gaps.lost_before([lost(0, 9, cause)]).unexplained) is not explained
 
 
-FEW = {"max_size": 4}
+FEW: dict[str, Any] = {"max_size": 4}
 spans = st.tuples(st.integers(0, 30), st.integers(1, 8)).map(lambda each: (each[0], sum(each)))
 
 
