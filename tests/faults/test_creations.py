@@ -62,7 +62,7 @@ def test_of_two_that_create_a_table_neither_writes_before_it_is_there(
 def test_other_files_in_the_tables_place_are_left_alone(trips: Installed) -> None:
     trips.data.mkdir(parents=True)
     (trips.data / "notes.txt").write_text("mine")
-    with pytest.raises(SparkFailed, match="the data table was not created") as refused:
+    with pytest.raises(SparkFailed, match="the tables were not created") as refused:
         trips.run()
     assert "found other files. Move them away" in str(refused.value)
     assert (trips.data / "notes.txt").read_text() == "mine"
