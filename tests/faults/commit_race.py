@@ -12,6 +12,7 @@ from deltalake import CommitProperties, DeltaTable, PostCommitHookProperties, Tr
 from deltalake.exceptions import CommitFailedError
 
 from tests.faults.striking import CLASS_PATH, SOURCE, compile_java
+from tests.worlds.processes import send_line
 
 RACER = "CommitRace"
 JVMS = ("jvm-1", "jvm-2")
@@ -65,7 +66,7 @@ def raced(racers: Mapping[str, Racer], table: DeltaTable, versions: int) -> tupl
         assert racer.stdout is not None
         assert racer.stdout.readline() == "ready\n"
     for racer in racers.values():
-        print(file=racer.stdin, flush=True)
+        send_line(racer)
     acknowledged, met = set(fences(table, versions)), 0
     for name, racer in racers.items():
         said = racer.communicate(timeout=240)[0].split()

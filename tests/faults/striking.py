@@ -17,7 +17,7 @@ from local.embedded.guard import is_spark
 from local.embedded.spark_server import SETTLED_SECONDS, SparkServer
 from local.embedded.waiting import until
 from tests.worlds.pipelines import Installed
-from tests.worlds.processes import PLANNING_ALONE, SETTLING_ALONE, Run
+from tests.worlds.processes import PLANNING_ALONE, SETTLING_ALONE, Run, send_line
 
 FAULTY = "FaultyLogStore"
 SOURCE = Path(__file__).parent / "java" / f"{FAULTY}.java"
@@ -79,7 +79,7 @@ def start_with(trips: Installed, point: str, kind: str, command: Sequence[str] =
     if point not in ALONE or command != RUN:
         return trips.start(*command, **env)
     run = trips.start_alone(ALONE[point], **env)
-    print(file=run.process.stdin, flush=True)
+    send_line(run.process)
     return run
 
 

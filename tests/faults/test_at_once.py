@@ -16,7 +16,7 @@ from sluice.protocol.settle.announce import announce, read_announced
 from sluice.protocol.settle.write_receipts import Settlement
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic, more
-from tests.worlds.processes import PLANNING_ALONE, Run
+from tests.worlds.processes import PLANNING_ALONE, Run, send_line
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
@@ -43,7 +43,7 @@ def test_of_many_planners_one_wins_and_the_others_adopt(topic: Topic, pipeline: 
         for first, batches in ((0, range(1, 3)), (10, range(3, 5))):
             more(trips, 10, first)
             for planner in planners:
-                print(file=planner.process.stdin, flush=True)
+                send_line(planner.process)
             works = [BatchReference.from_dict(json.loads(line(each))) for each in planners]
             assert [work.batches for work in works] == [batches] * PLANNERS
             assert len(trips.offsets("planned")) == batches[-1] * 2, "a row per partition, once"

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from local.embedded.broker import Broker
-from tests.oracle import KafkaTruth, Verdict, assert_exact, judge, read_truth
+from tests.oracle import KafkaTruth, assert_exact, judge, read_truth
 from tests.oracle.awkward import STAMP, awkward_topic
 from tests.oracle.fault import Fault, two_batches
 from tests.oracle.faults import FAULTS
-from tests.oracle.world import World, decode
+from tests.oracle.world import World
+from tests.oracle.world_verdicts import verdict_on
 
 pytestmark = pytest.mark.integration
 
@@ -31,12 +31,6 @@ def correct(truth: KafkaTruth) -> World:
     world = World(truth)
     two_batches(world)
     return world
-
-
-def verdict_on(world: World, warehouse: Path, **expectations: object) -> Verdict:
-    world.write(warehouse)
-    given: dict[str, Any] = {"truth": world.truth, "fmt": "json", "decode": decode} | expectations
-    return judge("unused:0", warehouse, world.pipeline, world.table, [], **given)
 
 
 def test_truth_is_what_a_read_committed_client_sees(truth: KafkaTruth) -> None:

@@ -4,31 +4,21 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from local.embedded.broker import Broker
-from tests.oracle import KafkaTruth, Verdict, judge, read_truth
+from tests.oracle import KafkaTruth, read_truth
 from tests.oracle.awkward import awkward_topic, create, send
 from tests.oracle.fault import FIRST, two_batches
-from tests.oracle.world import World, decode
+from tests.oracle.world import World
+from tests.oracle.world_verdicts import verdict_of, verdict_on
 
 pytestmark = pytest.mark.integration
 
 NEW_ROWS = "_batch = 'backfill-1-1'"
-
-
-def verdict_on(world: World, warehouse: Path, **expectations: object) -> Verdict:
-    world.write(warehouse)
-    return verdict_of(world, warehouse, **expectations)
-
-
-def verdict_of(world: World, warehouse: Path, **expectations: object) -> Verdict:
-    given: dict[str, Any] = {"truth": world.truth, "fmt": "json", "decode": decode} | expectations
-    return judge("unused:0", warehouse, world.pipeline, world.table, [], **given)
 
 
 def drop_below(broker: Broker, truth: KafkaTruth, offset: int) -> KafkaTruth:

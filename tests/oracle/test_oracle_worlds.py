@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from deltalake import DeltaTable
 
 from local.embedded.broker import Broker
-from tests.oracle import KafkaTruth, Verdict, judge, read_truth
+from tests.oracle import KafkaTruth, read_truth
 from tests.oracle.awkward import awkward_topic
 from tests.oracle.fault import FIRST, SECOND, two_batches
-from tests.oracle.world import World, decode
+from tests.oracle.world import World
+from tests.oracle.world_verdicts import verdict_of, verdict_on
 
 pytestmark = pytest.mark.integration
 
@@ -28,16 +28,6 @@ def world(truth: KafkaTruth) -> World:
     world = World(truth)
     two_batches(world)
     return world
-
-
-def verdict_on(world: World, warehouse: Path, **expectations: object) -> Verdict:
-    world.write(warehouse)
-    return verdict_of(world, warehouse, **expectations)
-
-
-def verdict_of(world: World, warehouse: Path, **expectations: object) -> Verdict:
-    given: dict[str, Any] = {"truth": world.truth, "fmt": "json", "decode": decode} | expectations
-    return judge("unused:0", warehouse, world.pipeline, world.table, [], **given)
 
 
 NEW_ROWS = "_batch = 'backfill-1-1'"

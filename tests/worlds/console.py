@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tests.worlds.pipelines import Installed
-from tests.worlds.processes import Run
+from tests.worlds.processes import Run, send_line
 
 # Each reply is one line; any other output to stdout, such as the JVM's, goes to stderr.
 ANSWERING = """
@@ -55,10 +55,8 @@ class Console:
         words = [self.previewed if word == ID else word for word in typed]
         line = words, self.about.environment, str(self.about.folder)
         console = self.run.process
-        assert console.stdin
         assert console.stdout
-        console.stdin.write(json.dumps(line) + "\n")
-        console.stdin.flush()
+        send_line(console, json.dumps(line))
         reply = console.stdout.readline()
         assert reply, f"{words}: the console has ended: {self.run.stderr.read_text()}"
         code, said, errors = json.loads(reply)

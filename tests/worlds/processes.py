@@ -44,6 +44,13 @@ def killed_at(point: str) -> dict[str, str]:
     return {"SLUICE_TEST": "1", "SLUICE_FAILPOINT": f"{point}: kill"}
 
 
+def send_line(process: subprocess.Popen[str], line: str = "") -> None:
+    """Send a line to a process that waits for one."""
+    assert process.stdin is not None
+    process.stdin.write(f"{line}\n")
+    process.stdin.flush()
+
+
 @dataclass
 class Run:
     """A process of the product and all that it started. Its stderr goes to a file."""
