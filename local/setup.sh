@@ -43,7 +43,7 @@ check_java() {
   ((major >= 17)) || fail "Java is too old" "Java $found ($java)" \
     "Java 17 or 21" "install a newer JDK, or set JAVA_HOME to one"
   # From 23 on the JVM refuses a call that Hadoop's client makes on every file access.
-  ((major < 23)) || fail "Java is too new for Spark 4.0" "Java $found ($java)" \
+  ((major < 23)) || fail "Java is too new for Spark" "Java $found ($java)" \
     "Java 17 or 21" "install one of these beside it, and set JAVA_HOME to it"
   [[ $("$java" --list-modules) == *jdk.incubator.vector* ]] ||
     fail "this Java is a trimmed one" "Java $found ($java), without the module jdk.incubator.vector" \

@@ -21,4 +21,4 @@ def test_every_package_of_the_lock_is_installed_as_the_dockerfile_says(tmp_path:
     done = subprocess.run([*pip, *shlex.split(options)], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "Would install" in done.stdout
-    assert "pyspark-client-4.0.4" in done.stdout
+    assert "pyspark-client-4.2.0" in done.stdout

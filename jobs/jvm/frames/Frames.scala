@@ -14,7 +14,7 @@ private[sluice] final class Frames[Writer](known: String, made: (String, JsonNod
   private val read = new ObjectMapper().readTree(known)
   private val header = UTF8String.fromString(read.get("header").textValue)
   private val writers = new HashMap[Any, Either[String, Writer]]()
-  read.get("writers").fields.forEachRemaining { each =>
+  read.get("writers").properties.forEach { each =>
     val (key, found) = (each.getKey, each.getValue)
     val writer = if (found.isTextual) Left(found.textValue) else Right(made(key, found))
     writers.put(Frame.schemaOf(key), writer)

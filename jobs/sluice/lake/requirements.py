@@ -13,7 +13,7 @@ STATIC = {
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
 # The sources that a batch needs, and what brings them.
-SOURCES = {"delta": "delta-spark_4.0_2.13", "kafka": "spark-sql-kafka-0-10_2.13"}
+SOURCES = {"delta": "delta-spark_4.2_2.13", "kafka": "spark-sql-kafka-0-10_2.13"}
 
 # What a session holds. It also accepts other keys, such as spark.kafka.consumer.cache.capacity, but
 # ignores them.
@@ -67,7 +67,7 @@ def require_delta(server: str, expected: str, found: str) -> None:
     if found != expected:
         raise SettingsError(
             f"{server}: expected Delta {expected} as installed here, found Delta {found}. Put"
-            f" delta-spark_4.0_2.13 {expected}, with what it depends on, on the server's class"
+            f" delta-spark_4.2_2.13 {expected}, with what it depends on, on the server's class"
             " path instead, and restart it."
         )
 
