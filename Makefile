@@ -130,7 +130,7 @@ lock: setup  ## Compile requirements*.in into requirements*.txt, list the jars' 
 	$(BIN)/uv pip compile --quiet --generate-hashes --python-version 3.11 requirements.in -o requirements.txt
 	$(BIN)/uv pip compile --quiet --generate-hashes --python-version 3.11 requirements-dev.in -o requirements-dev.txt
 	$(BIN)/uv pip compile --quiet --generate-hashes --python-version 3.11 requirements-sbom.in -o requirements-sbom.txt
-	@local/setup.sh checksums
+	@$(BIN)/python -m local.jar_checksums renew
 
 sbom: s3  ## The bill of materials (CycloneDX) in build/sbom.json, and docs/licences.md
 	@local/sbom.sh
