@@ -1,1 +1,1 @@
-"""Airflow: operators, hooks, task bodies and forms. The only package that imports airflow."""
+"""Airflow: operators, hooks, task bodies and forms. Only this package and `sluice.airflow` import airflow."""

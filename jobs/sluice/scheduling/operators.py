@@ -7,6 +7,7 @@ import signal
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
@@ -26,7 +27,6 @@ from sluice.scheduling.deployment import (
 )
 from sluice.scheduling.hooks import DriverHook, driver_environment, mask_connection
 from sluice.scheduling.lineage import Landed, lineage_of, read_for_lineage
-from sluice.scheduling.links import LINKS
 from sluice.scheduling.metrics import timed
 from sluice.scheduling.run_notes import tell
 from sluice.scheduling.run_params import PIPELINES, require_known_params
@@ -52,9 +52,11 @@ class DriverOperator(SparkSubmitOperator):
     # No template is rendered: the command line is made at run time, so no secret can leak.
     template_fields = ()
 
-    def __init__(self, *, job: str, spec: PipelineSpec, **kwargs: Any) -> None:
+    def __init__(self, *, job: str, spec: PipelineSpec, specs: Path, **kwargs: Any) -> None:
         super().__init__(application=str(JOBS / job), conn_id=CONNECTION, durable=False, **kwargs)
         self.spec = spec
+        # The folder that the job reads it from.
+        self.specs = specs
 
     def on_kill(self) -> None:
         """End Spark; a signal handler must not create a hook."""
@@ -95,7 +97,7 @@ class DriverOperator(SparkSubmitOperator):
 
     def _get_hook(self) -> SparkSubmitHook:
         return DriverHook(
-            environment=driver_environment(self._connections()),
+            environment=driver_environment(self._connections(), self.specs),
             conf=self.conf,
             conn_id=self._conn_id,
             name=self.name,
@@ -106,11 +108,10 @@ class DriverOperator(SparkSubmitOperator):
 class IngestOperator(DriverOperator):
     """Read the planned batches with Spark; skipped when there are none."""
 
-    operator_extra_links = LINKS
     _landed: Landed | None = None
 
-    def __init__(self, *, spec: PipelineSpec, **kwargs: Any) -> None:
-        super().__init__(job="ingest.py", spec=spec, **kwargs)
+    def __init__(self, *, spec: PipelineSpec, specs: Path, **kwargs: Any) -> None:
+        super().__init__(job="ingest.py", spec=spec, specs=specs, **kwargs)
 
     def execute(self, context: Context) -> None:
         """Submit the planned batches that are not committed yet."""
@@ -165,8 +166,8 @@ def job_options(work: BatchReference) -> list[str]:
 class MaintainOperator(DriverOperator):
     """Maintain one pipeline's tables with Spark; skipped if the run does not name it."""
 
-    def __init__(self, *, spec: PipelineSpec, **kwargs: Any) -> None:
-        super().__init__(job="maintain.py", spec=spec, **kwargs)
+    def __init__(self, *, spec: PipelineSpec, specs: Path, **kwargs: Any) -> None:
+        super().__init__(job="maintain.py", spec=spec, specs=specs, **kwargs)
 
     def execute(self, context: Context) -> None:
         """Submit the job."""
