@@ -1,1 +1,4 @@
-"""Airflow: operators, hooks, task bodies and forms. Only this package and `sluice.airflow` import airflow."""
+"""Airflow: operators, hooks, task bodies, forms and the page.
+
+Only this package and `sluice.airflow` import airflow.
+"""

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-
 def home() -> Path:
     """Where relative settings begin: the folder that has Airflow's folder of DAGs."""
     return Path(conf.get_mandatory_value("core", "dags_folder")).absolute().parent

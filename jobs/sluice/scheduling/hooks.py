@@ -19,7 +19,7 @@ from sluice.errors import SparkFailed
 from sluice.lake.job_errors import REFUSED, WORD, LineLevels, ReportedError
 from sluice.lake.spark_place import cluster_mode_refused, kubernetes_missing
 from sluice.processes import die_with_parent, end_family, watching_parent
-from sluice.scheduling.deployment import PROJECT, project_settings
+from sluice.scheduling.deployment import project_settings
 from sluice.spec_file.spark_keys import looks_secret
 
 if TYPE_CHECKING:
@@ -127,7 +127,8 @@ def driver_environment(connections: Sequence[Connection], specs: Path) -> dict[s
         **given,
         "SLUICE_WAREHOUSE": settings.warehouse,
         "SLUICE_PIPELINES": str(specs),
-        "PYTHONPATH": _first(str(PROJECT / "jobs"), ours.get("PYTHONPATH")),
+        # Not the folder of the script, which is inside the package.
+        "PYTHONSAFEPATH": "1",
         # The task's own interpreter: spark-submit is beside it, and the driver runs in it.
         "PATH": _first(str(Path(sys.executable).parent), ours.get("PATH")),
         "PYSPARK_PYTHON": sys.executable,

@@ -1,4 +1,4 @@
-"""Operators: the two tasks of a pipeline that need Spark: a file in `jobs/`, or a server."""
+"""Operators: the two tasks of a pipeline that need Spark: a script of `driver`, or a server."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk.exceptions import AirflowRescheduleException, AirflowSkipException
 
+from sluice.driver import SCRIPTS
 from sluice.lake.spark_place import CONNECTION, SparkServer
 from sluice.offsets.batches import BatchReference
 from sluice.operations.run_summary import ingest_summary
 from sluice.processes import watching_parent
 from sluice.scheduling.deployment import (
-    PROJECT,
     connection,
     pipeline_of,
     reached_settings,
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from sluice.operations.maintain import MaintenanceResult
     from sluice.pipeline import Pipeline
 
-JOBS = PROJECT / "jobs"
 # How long a backfill steps back, so that an ingest of fresh data gets its turn.
 TURN = timedelta(seconds=15)
 
@@ -53,7 +52,9 @@ class DriverOperator(SparkSubmitOperator):
     template_fields = ()
 
     def __init__(self, *, job: str, spec: PipelineSpec, specs: Path, **kwargs: Any) -> None:
-        super().__init__(application=str(JOBS / job), conn_id=CONNECTION, durable=False, **kwargs)
+        super().__init__(
+            application=str(SCRIPTS / job), conn_id=CONNECTION, durable=False, **kwargs
+        )
         self.spec = spec
         # The folder that the job reads it from.
         self.specs = specs
