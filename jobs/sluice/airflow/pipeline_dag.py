@@ -60,20 +60,14 @@ def pipeline_dag(spec: PipelineSpec, path: Path) -> DAG:
 
 def documentation(spec: PipelineSpec, path: Path) -> str:
     """The text for the UI: first what one looks for, then how a run works."""
-    schedule = f"`{spec.schedule}` (UTC)" if spec.schedule else "none, manual runs only"
-    return f"""{facts(spec, path, schedule)}
-
-{__doc__}"""
-
-
-def facts(spec: PipelineSpec, path: Path, schedule: str) -> str:
-    """The pipeline in a list: what it reads, where it writes, and who owns it."""
     topics = ", ".join(f"`{topic}`" for topic in spec.topics or [])
     return f"""{spec.description}
 
 - Topics: {topics or f"those that match `{spec.topic_pattern}`"}
 - Table: `{spec.table}`, with `{spec.table}__quarantine` and `{spec.table}__offsets` beside it
 - Kafka connection: `{spec.kafka}`
-- Schedule: {schedule}
+- Schedule: {f"`{spec.schedule}` (UTC)" if spec.schedule else "none, manual runs only"}
 - Spec: `{path.parent.name}/{path.name}`
-- Owner: {spec.owner}"""
+- Owner: {spec.owner}
+
+{__doc__}"""

@@ -7,7 +7,6 @@ from typing import Any
 from airflow.sdk import TaskGroup
 
 from sluice.airflow.given_folder import Folder, folder_of
-from sluice.airflow.pipeline_dag import facts
 from sluice.airflow.steps import add_steps, default_args
 from sluice.scheduling.run_params import asked_by_interval
 from sluice.spec_folder import find_spec_file
@@ -42,8 +41,9 @@ class PipelineTasks(TaskGroup):
         **group: Any,
     ) -> None:
         path, spec = find_spec_file(folder_of(specs), name)
-        described = {"tooltip": spec.description, "doc_md": facts(spec, path, "this DAG's")}
-        super().__init__(group_id=group_id or spec.pipeline, **{**described, **group})
+        super().__init__(
+            group_id=group_id or spec.pipeline, **{"tooltip": spec.description, **group}
+        )
         decided = {**default_args(spec), **self.dag.default_args, **self.default_args}
         self.default_args = {key: decided[key] for key in default_args(spec)} | self.default_args
         with self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import signal
 from collections.abc import Callable
@@ -45,6 +46,11 @@ if TYPE_CHECKING:
 TURN = timedelta(seconds=15)
 
 
+# The provider's own way to find a lost driver again; it has none before version 6.2.
+_ACCEPTED = inspect.signature(SparkSubmitOperator.__init__).parameters
+NOT_DURABLE: dict[str, Any] = {"durable": False} if "durable" in _ACCEPTED else {}
+
+
 class DriverOperator(SparkSubmitOperator):
     """Runs one of our jobs for one pipeline, where the connection says that Spark runs."""
 
@@ -53,7 +59,7 @@ class DriverOperator(SparkSubmitOperator):
 
     def __init__(self, *, job: str, spec: PipelineSpec, specs: Path, **kwargs: Any) -> None:
         super().__init__(
-            application=str(SCRIPTS / job), conn_id=CONNECTION, durable=False, **kwargs
+            application=str(SCRIPTS / job), conn_id=CONNECTION, **NOT_DURABLE, **kwargs
         )
         self.spec = spec
         # The folder that the job reads it from.
