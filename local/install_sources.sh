@@ -10,6 +10,13 @@ version=$(sed -n 's/^version = "\(.*\)"$/\1/p' pyproject.toml)
 mkdir -p "$packages/sluice-$version.dist-info"
 printf 'Metadata-Version: 2.1\nName: sluice\nVersion: %s\n' "$version" \
   >"$packages/sluice-$version.dist-info/METADATA"
+# Airflow finds the plugin and the provider by these.
+.venv/bin/python - >"$packages/sluice-$version.dist-info/entry_points.txt" <<'SCRIPT'
+import tomllib
+
+for group, names in tomllib.load(open("pyproject.toml", "rb"))["project"]["entry-points"].items():
+    print(f"[{group}]", *(f"{name} = {place}" for name, place in names.items()), sep="\n")
+SCRIPT
 cat >.venv/bin/sluice <<SCRIPT
 #!$PWD/.venv/bin/python
 import sys

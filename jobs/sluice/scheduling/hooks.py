@@ -112,8 +112,11 @@ class DriverHook(SparkSubmitHook):
                 self.log.log(levels.of(line), "%s", line)
 
 
-def driver_environment(connections: Sequence[Connection]) -> dict[str, str]:
-    """This process's environment without Airflow's own secrets, plus these connections."""
+def driver_environment(connections: Sequence[Connection], specs: Path) -> dict[str, str]:
+    """This process's environment without Airflow's own secrets, plus these connections.
+
+    The driver reads the spec from the folder `specs`.
+    """
     given = {f"AIRFLOW_CONN_{each.conn_id.upper()}": each.as_json() for each in connections}
     for each in connections:
         mask_connection(each)
@@ -123,7 +126,7 @@ def driver_environment(connections: Sequence[Connection]) -> dict[str, str]:
         **ours,
         **given,
         "SLUICE_WAREHOUSE": settings.warehouse,
-        "SLUICE_PIPELINES": str(settings.pipelines),
+        "SLUICE_PIPELINES": str(specs),
         # Not the folder of the script, which is inside the package.
         "PYTHONSAFEPATH": "1",
         # The task's own interpreter: spark-submit is beside it, and the driver runs in it.

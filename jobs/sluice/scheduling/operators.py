@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import signal
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
@@ -26,7 +28,6 @@ from sluice.scheduling.deployment import (
 )
 from sluice.scheduling.hooks import DriverHook, driver_environment, mask_connection
 from sluice.scheduling.lineage import Landed, lineage_of, read_for_lineage
-from sluice.scheduling.links import LINKS
 from sluice.scheduling.metrics import timed
 from sluice.scheduling.run_notes import tell
 from sluice.scheduling.run_params import PIPELINES, require_known_params
@@ -45,17 +46,24 @@ if TYPE_CHECKING:
 TURN = timedelta(seconds=15)
 
 
+# The provider's own way to find a lost driver again; it has none before version 6.2.
+_ACCEPTED = inspect.signature(SparkSubmitOperator.__init__).parameters
+NOT_DURABLE: dict[str, Any] = {"durable": False} if "durable" in _ACCEPTED else {}
+
+
 class DriverOperator(SparkSubmitOperator):
     """Runs one of our jobs for one pipeline, where the connection says that Spark runs."""
 
     # No template is rendered: the command line is made at run time, so no secret can leak.
     template_fields = ()
 
-    def __init__(self, *, job: str, spec: PipelineSpec, **kwargs: Any) -> None:
+    def __init__(self, *, job: str, spec: PipelineSpec, specs: Path, **kwargs: Any) -> None:
         super().__init__(
-            application=str(SCRIPTS / job), conn_id=CONNECTION, durable=False, **kwargs
+            application=str(SCRIPTS / job), conn_id=CONNECTION, **NOT_DURABLE, **kwargs
         )
         self.spec = spec
+        # The folder that the job reads it from.
+        self.specs = specs
 
     def on_kill(self) -> None:
         """End Spark; a signal handler must not create a hook."""
@@ -96,7 +104,7 @@ class DriverOperator(SparkSubmitOperator):
 
     def _get_hook(self) -> SparkSubmitHook:
         return DriverHook(
-            environment=driver_environment(self._connections()),
+            environment=driver_environment(self._connections(), self.specs),
             conf=self.conf,
             conn_id=self._conn_id,
             name=self.name,
@@ -107,11 +115,10 @@ class DriverOperator(SparkSubmitOperator):
 class IngestOperator(DriverOperator):
     """Read the planned batches with Spark; skipped when there are none."""
 
-    operator_extra_links = LINKS
     _landed: Landed | None = None
 
-    def __init__(self, *, spec: PipelineSpec, **kwargs: Any) -> None:
-        super().__init__(job="ingest.py", spec=spec, **kwargs)
+    def __init__(self, *, spec: PipelineSpec, specs: Path, **kwargs: Any) -> None:
+        super().__init__(job="ingest.py", spec=spec, specs=specs, **kwargs)
 
     def execute(self, context: Context) -> None:
         """Submit the planned batches that are not committed yet."""
@@ -166,8 +173,8 @@ def job_options(work: BatchReference) -> list[str]:
 class MaintainOperator(DriverOperator):
     """Maintain one pipeline's tables with Spark; skipped if the run does not name it."""
 
-    def __init__(self, *, spec: PipelineSpec, **kwargs: Any) -> None:
-        super().__init__(job="maintain.py", spec=spec, **kwargs)
+    def __init__(self, *, spec: PipelineSpec, specs: Path, **kwargs: Any) -> None:
+        super().__init__(job="maintain.py", spec=spec, specs=specs, **kwargs)
 
     def execute(self, context: Context) -> None:
         """Submit the job."""
