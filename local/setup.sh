@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Setup: everything the project needs, in .venv/ and build/, once. `make` calls it before each target.
-# `local/setup.sh s3` also fetches what a warehouse on S3 needs.
+# `local/setup.sh s3` also fetches what a warehouse on S3 needs; `… jars` does nothing but the jars,
+# all of them (the image's build).
 # It does only what its inputs require, and continues where an earlier call was interrupted.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-UV_VERSION=$(sed -n 's/^uv==\([^ ]*\).*/\1/p' requirements-dev.txt)
 VENV_STAMP=.venv/.setup-stamp
 VENV_UNFINISHED=.venv/.setup-unfinished
 SPARK_JARS=.venv/lib/python3.11/site-packages/pyspark/jars
@@ -91,7 +91,8 @@ adopt_pip_settings() {
 }
 
 install_python_packages() {
-  local python
+  local python version
+  version=$(sed -n 's/^uv==\([^ ]*\).*/\1/p' requirements-dev.txt)
   # A package whose unpacking was interrupted looks installed: then all are unpacked anew, from the cache.
   if [[ -f $VENV_UNFINISHED ]] ||
     ! .venv/bin/python -c 'import sys, pip; assert sys.version_info[:2] == (3, 11)' 2>/dev/null; then
@@ -100,8 +101,8 @@ install_python_packages() {
     "$python" -m venv --clear .venv
   fi
   adopt_pip_settings
-  if [[ $(.venv/bin/uv --version 2>/dev/null) != "uv $UV_VERSION"* ]]; then
-    say "Installer: uv $UV_VERSION"
+  if [[ $(.venv/bin/uv --version 2>/dev/null) != "uv $version"* ]]; then
+    say "Installer: uv $version"
     sed -n '/^uv==/,/^ *# via/p' requirements-dev.txt >build/uv.txt
     .venv/bin/python -m pip install --quiet --require-hashes -r build/uv.txt
   fi
@@ -126,12 +127,17 @@ install_classes() { # install_classes JAR CLASSPATH SOURCES…
     -usejavacp -classpath "$2" -d "$1" "${@:3}"
 }
 
+# The command of these sources, which the image installs later, as a wheel.
+own_sluice() {
+  PYTHONPATH=jobs .venv/bin/python -c 'from sluice.cli import main; main()' "$@"
+}
+
 # `sluice jars` fetches; called again, it puts our own jar beside the others.
 jars_of_spark() {
   say "Jars for Spark"
-  .venv/bin/sluice jars --to "$JARS"
+  own_sluice jars --to "$JARS"
   install_classes $OWN/sluice.jar "$JARS/spark/*" jobs/jvm/*/*.scala
-  .venv/bin/sluice jars --to "$JARS"
+  own_sluice jars --to "$JARS"
 }
 
 jars_of_broker() {
@@ -141,9 +147,9 @@ jars_of_broker() {
 
 jars_of_s3() {
   say "Jars for a warehouse on S3"
-  .venv/bin/sluice jars --to "$JARS" --s3
+  own_sluice jars --to "$JARS" --s3
   install_classes $OWN/sluice-s3.jar "$JARS/s3/*:$JARS/spark/*" jobs/jvm/commit/s3/*.scala
-  .venv/bin/sluice jars --to "$JARS" --s3
+  own_sluice jars --to "$JARS" --s3
 }
 
 # Without it all works, and starts more slowly.
@@ -185,4 +191,9 @@ main() {
   fi
 }
 
-main "$@"
+if [[ ${1:-} == jars ]]; then
+  jars_of_spark
+  jars_of_s3
+else
+  main "$@"
+fi
