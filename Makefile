@@ -8,11 +8,11 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --durations=30
 # The tests of a file share its fixtures; tests/conftest.py sets the order of the files.
 AT_ONCE := --dist loadfile --no-loadscope-reorder -n
 # These have their own targets.
-APART := $(addprefix tests/,airflow/scenarios benches browser containers faults mutations production recipes)
+APART := $(addprefix tests/,airflow/scenarios benches browser containers faults mutations production recipes wheel)
 # What starts Spark is in these, and in tests/contracts.
 SPARKS := $(addprefix tests/,cli decoding operations protocol)
 
-.PHONY: help setup s3 demo up down test test-fast test-spark test-contracts test-on-spark test-recipes test-benches test-airflow test-browser screenshots test-faults test-mutations test-production test-containers env compose-check soak check format bench bench-places bench-airflow bench-scale bench-wide bench-formats simulate lock wheel sbom clean
+.PHONY: help setup s3 demo up down test test-fast test-spark test-contracts test-on-spark test-recipes test-benches test-airflow test-browser screenshots test-faults test-mutations test-production test-containers test-wheel env compose-check soak check format bench bench-places bench-airflow bench-scale bench-wide bench-formats simulate lock wheel sbom clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,6 +70,9 @@ test-faults: setup  ## Exactness under faults: killed, frozen, doubled processes
 
 test-mutations: setup  ## Break the protocol on purpose: the oracle must turn red; PART=1/2: some
 	SLUICE_TEST_PART=$(PART) $(PYTEST) -n 2 tests/mutations
+
+test-wheel: wheel  ## The wheel alone, in the oldest and the newest Airflow that it takes; PART=1/2: one
+	SLUICE_TEST_PART=$(PART) $(PYTEST) tests/wheel
 
 SHAPE ?=
 SERVERS ?= versitygw toxiproxy docker-compose apicurio

@@ -1,4 +1,4 @@
-"""The wheel is enough: in a plain Airflow, with a DAG file of two lines, through a killed driver."""
+"""The wheel is enough: in a plain Airflow, with a DAG file of two lines, and a killed driver."""
 
 from __future__ import annotations
 
