@@ -67,7 +67,8 @@ def _settle(spec: PipelineSpec, table: Asset, asking: Asking) -> XComArg:
         task_id="settle",
         execution_timeout=settle_limit(spec),
         max_active_tis_per_dag=1,
-        inlets=[table],
+        # By reference: Airflow would keep the asset of a removed DAG for an inlet's sake.
+        inlets=[Asset.ref(uri=table.uri)],
         outlets=[table],
         # Even if ingest was skipped: an earlier run may have died before its receipts.
         trigger_rule=TriggerRule.NONE_FAILED,

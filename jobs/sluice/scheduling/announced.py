@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from airflow.sdk import Asset
+from airflow.sdk import Asset
 
+if TYPE_CHECKING:
     from sluice.protocol.settle.announcements import Announced
 
 # In an asset event's `extra`, and in the asset's state store.
@@ -32,7 +32,8 @@ class Remembered:
     @classmethod
     def of(cls, table: Asset, inlet_events: Any, asset_state_store: Any) -> Remembered:
         """Those of this asset, out of the context of a task that has it as an inlet."""
-        return cls(inlet_events[table], asset_state_store and asset_state_store[table])
+        store = None if asset_state_store is None else asset_state_store[table]
+        return cls(inlet_events[Asset.ref(uri=table.uri)], store)
 
     def told(self) -> Iterator[object]:
         """What the newest events and the store say about how far announcements go.
