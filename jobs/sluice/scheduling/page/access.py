@@ -32,9 +32,8 @@ def require_readable(dag_ids: Iterable[str], user: BaseUser) -> None:
     """Raises HTTPException (403) for a user who may read none of a pipeline's DAGs."""
     details = [DagDetails(id=each, team_name=DagModel.get_team_name(each)) for each in dag_ids]
     manager = get_auth_manager()
-    if not any(
-        manager.is_authorized_dag(method="GET", details=each, user=user) for each in details
-    ):
+    allowed = (manager.is_authorized_dag(method="GET", details=each, user=user) for each in details)
+    if not any(allowed):
         raise HTTPException(
             status.HTTP_403_FORBIDDEN,
             "Your role in Airflow may not read this DAG. Ask an administrator for the right to.",

@@ -124,15 +124,13 @@ def _overview(request: Request, state: str = "", every: bool = False) -> Respons
 
 
 def _pipeline(request: Request, row: Shown) -> Response:
-    return _answers(request).pipeline(
-        row, request.state.dag, request.app.state.watch.history(row.name)
-    )
+    seen = request.app.state.watch.history(row.name)
+    return _answers(request).pipeline(row, request.state.dag, seen)
 
 
 def _outlook(request: Request, row: Shown) -> Response:
-    return _answers(request).outlook(
-        row, request.state.dag, request.app.state.watch.outlook(row.name)
-    )
+    seen = request.app.state.watch.outlook(row.name)
+    return _answers(request).outlook(row, request.state.dag, seen)
 
 
 def _batch(request: Request, row: Shown, batch: str) -> Response:
