@@ -21,9 +21,8 @@ NEWEST_EVENTS = 20
 class Remembered:
     """The events of a table's asset, and its state store: None before Airflow 3.3.
 
-    Without a store, what was announced last is read from the events alone. Then a batch that was
-    settled by a run that died before its event is announced again, if no event names an earlier
-    one.
+    Without a store, what was announced last is read from the events alone. Then batches that were
+    settled by a run that failed before its event stay unannounced if there is no event at all.
     """
 
     events: Any
