@@ -60,8 +60,8 @@ def check_dags(folder: Folder | None = None) -> None:
     """Raise a SpecError with all refused specs of the folder, and with those that share a table.
 
     For a DAG file of its own, without DAGs: Airflow shows the error as that file's import error.
-    It stops scheduling all DAGs of a file that has one, so the file of `pipeline_dags` is no place
-    for it.
+    It stops scheduling all DAGs of a file that has one: the file of `pipeline_dags` must not call
+    this.
     """
     found = read_specs(folder_of(folder))
     if problems := [*found.refused.values(), *found.contested.values()]:

@@ -40,7 +40,7 @@ def maintenance_dag(accepted: Sequence[PipelineSpec], specs: Path) -> DAG:
         start_date=datetime(2000, 1, 1, tzinfo=UTC),
         catchup=False,
         # It reads no interval: there is nothing to fill in afterwards.
-        allowed_run_types=["scheduled", "manual"],
+        allowed_run_types=["scheduled", "manual"],  # type: ignore[list-item]
         max_active_runs=1,
         # Pipelines keep running meanwhile, and need their share of the machine.
         max_active_tasks=1,

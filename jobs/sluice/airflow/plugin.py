@@ -49,7 +49,7 @@ class SluicePlugin(AirflowPlugin):
     name = "sluice"
     priority_weight_strategies = [FreshFirst]  # noqa: RUF012 - Airflow's own attribute
     listeners = [run_notes]  # noqa: RUF012
-    fastapi_apps = Apps()
+    fastapi_apps = Apps()  # type: ignore[assignment]
     external_views = [  # noqa: RUF012
         {
             "name": "Kafka offsets",

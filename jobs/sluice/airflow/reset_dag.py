@@ -19,8 +19,9 @@ from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
-from airflow.sdk import DAG, task
+from airflow.sdk import DAG
 
+from sluice.airflow.python_task import python_task
 from sluice.scheduling.reset_form import reset_params
 from sluice.scheduling.reset_tasks import EXECUTE, PREVIEW, execute_in, preview_in
 from sluice.scheduling.time_limits import SHORT
@@ -35,7 +36,7 @@ def reset_dag(accepted: Sequence[PipelineSpec], specs: Path) -> DAG:
         doc_md=__doc__,
         schedule=None,
         catchup=False,
-        allowed_run_types=["manual"],
+        allowed_run_types=["manual"],  # type: ignore[list-item]
         max_active_runs=1,
         default_args={
             "owner": "sluice",
@@ -46,8 +47,6 @@ def reset_dag(accepted: Sequence[PipelineSpec], specs: Path) -> DAG:
         tags=["sluice"],
         params=reset_params([each.pipeline for each in accepted], accepted[0].example_topic),
     ) as dag:
-        (
-            task(preview_in(specs), task_id=PREVIEW, multiple_outputs=False)()
-            >> task(execute_in(specs), task_id=EXECUTE)()
-        )
+        preview = python_task(preview_in(specs), task_id=PREVIEW, multiple_outputs=False)
+        preview >> python_task(execute_in(specs), task_id=EXECUTE)
     return dag

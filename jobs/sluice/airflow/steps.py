@@ -7,8 +7,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from airflow.sdk import Asset, TriggerRule, XComArg, task
+from airflow.sdk import Asset, BaseOperator, TriggerRule
 
+from sluice.airflow.python_task import python_task
 from sluice.scheduling.assets import data_table
 from sluice.scheduling.links import links_of
 from sluice.scheduling.operators import IngestOperator
@@ -42,9 +43,9 @@ def add_steps(spec: PipelineSpec, specs: Path, asking: Asking) -> None:
     something other than new records.
     """
     links = links_of(spec.pipeline)
-    plan = task(
+    plan = python_task(
         plan_with(spec, asking), task_id=PLAN, multiple_outputs=False, execution_timeout=SHORT
-    )()
+    )
     ingest = IngestOperator(
         task_id="ingest",
         spec=spec,
@@ -55,21 +56,21 @@ def add_steps(spec: PipelineSpec, specs: Path, asking: Asking) -> None:
         weight_rule=FreshFirst(),
     )
     settle = _settle(spec, data_table(spec), asking)
-    for each in (plan.operator, ingest, settle.operator):
+    for each in (plan, ingest, settle):
         each.operator_extra_links = links
     plan >> ingest >> settle
 
 
-def _settle(spec: PipelineSpec, table: Asset, asking: Asking) -> XComArg:
+def _settle(spec: PipelineSpec, table: Asset, asking: Asking) -> BaseOperator:
     """The last task. One at a time, it reads what was announced before, and announces the rest."""
-    settle = task(
+    return python_task(
         settle_with(spec, table, asking),
         task_id="settle",
         execution_timeout=settle_limit(spec),
         max_active_tis_per_dag=1,
-        inlets=[table],
+        # By reference: Airflow would keep the asset of a removed DAG for an inlet's sake.
+        inlets=[Asset.ref(uri=table.uri)],
         outlets=[table],
         # Even if ingest was skipped: an earlier run may have died before its receipts.
         trigger_rule=TriggerRule.NONE_FAILED,
     )
-    return settle()

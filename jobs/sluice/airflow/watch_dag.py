@@ -16,8 +16,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from airflow.sdk import DAG, CronDataIntervalTimetable, task
+from airflow.sdk import DAG, CronDataIntervalTimetable
 
+from sluice.airflow.python_task import python_task
 from sluice.scheduling.time_limits import SHORT
 from sluice.scheduling.watch import watch_in
 
@@ -32,10 +33,10 @@ def watch_dag(specs: Path) -> DAG:
         start_date=datetime(2000, 1, 1, tzinfo=UTC),
         catchup=False,
         # It looks at the present: there is nothing to fill in afterwards, nor to try again.
-        allowed_run_types=["scheduled", "manual"],
+        allowed_run_types=["scheduled", "manual"],  # type: ignore[list-item]
         max_active_runs=1,
         default_args={"owner": "sluice", "retries": 0, "execution_timeout": SHORT},
         tags=["sluice"],
     ) as dag:
-        task(watch_in(specs), task_id="watch")()
+        python_task(watch_in(specs), task_id="watch")
     return dag

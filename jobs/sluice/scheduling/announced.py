@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from airflow.sdk import Asset
+from airflow.sdk import Asset
 
+if TYPE_CHECKING:
     from sluice.protocol.settle.announcements import Announced
 
 # In an asset event's `extra`, and in the asset's state store.
@@ -21,9 +21,8 @@ NEWEST_EVENTS = 20
 class Remembered:
     """The events of a table's asset, and its state store: None before Airflow 3.3.
 
-    Without a store, what was announced last is read from the events alone. Then a batch that was
-    settled by a run that died before its event is announced again, if no event names an earlier
-    one.
+    Without a store, what was announced last is read from the events alone. Then batches that were
+    settled by a run that failed before its event stay unannounced if there is no event at all.
     """
 
     events: Any
@@ -32,7 +31,8 @@ class Remembered:
     @classmethod
     def of(cls, table: Asset, inlet_events: Any, asset_state_store: Any) -> Remembered:
         """Those of this asset, out of the context of a task that has it as an inlet."""
-        return cls(inlet_events[table], asset_state_store and asset_state_store[table])
+        store = None if asset_state_store is None else asset_state_store[table]
+        return cls(inlet_events[Asset.ref(uri=table.uri)], store)
 
     def told(self) -> Iterator[object]:
         """What the newest events and the store say about how far announcements go.

@@ -153,7 +153,9 @@ def test_settle_announces_the_data_table_and_reads_what_it_has_announced(flights
     uri = (tmp_path / "warehouse" / "flights").as_uri()
     about = {"pipeline": "flights", "table": "flights", "topics": ["flights"]}
     table = Asset("sluice/flights", uri, extra=about)
-    assert settle.outlets == settle.inlets == [table]
+    assert settle.outlets == [table]
+    # By reference: an inlet would keep the asset when the DAG is gone.
+    assert settle.inlets == [Asset.ref(uri=uri)]
     assert settle.max_active_tis_per_dag == 1
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
+from airflow.sdk import DAG
 from airflow.serialization.serialized_objects import DagSerialization
+from sluice.airflow import PipelineTasks
 from sluice.offsets.batches import BatchReference, BatchSequence
 from sluice.scheduling.links import BatchLink, PipelineLink
 
@@ -37,7 +39,10 @@ def test_each_task_has_both_links_also_where_the_dag_is_read_from_the_database(f
 def test_links_lead_to_the_web_server_wherever_it_is_served(flights, monkeypatch, base, below):
     monkeypatch.setenv("AIRFLOW__API__BASE_URL", base)
     plan = flights.get_task("plan")
-    assert PipelineLink().get_link(plan, ti_key=ended(None)) == f"{below}/sluice/pipelines/flights"
+    assert (
+        PipelineLink("flights").get_link(plan, ti_key=ended(None))
+        == f"{below}/sluice/pipelines/flights"
+    )
     work = BatchReference(SEQUENCE, range(4, 7)).as_dict()
     at = f"{below}/sluice/pipelines/flights/batches/backfill-2-6"
     assert BatchLink().get_link(plan, ti_key=ended(work)) == at
@@ -46,3 +51,14 @@ def test_links_lead_to_the_web_server_wherever_it_is_served(flights, monkeypatch
 @pytest.mark.parametrize("left", [None, "", BatchReference(SEQUENCE).as_dict()])
 def test_a_run_without_a_batch_has_no_link_to_one(flights, left):
     assert BatchLink().get_link(flights.get_task("settle"), ti_key=ended(left)) == ""
+
+
+def test_the_links_of_a_group_lead_to_its_own_pipeline(write_spec, specs):
+    write_spec("flights")
+    with DAG("another", schedule=None):
+        settle = PipelineTasks("flights", specs, group_id="first").children["first.settle"]
+    to_pipeline, to_batch = settle.operator_extra_links
+    work = BatchReference(SEQUENCE, range(4, 7)).as_dict()
+    left = SimpleNamespace(xcom_pull=lambda task_ids: {"first.plan": work}[task_ids])
+    assert to_pipeline.get_link(settle, ti_key=left) == "/sluice/pipelines/flights"
+    assert to_batch.get_link(settle, ti_key=left).endswith("/batches/backfill-2-6")

@@ -94,6 +94,13 @@ def test_the_note_has_a_line_of_each_task_in_their_order(run):
     assert ended.note == "plan: [0, 9)\nsettle: 9 records"
 
 
+def test_the_note_tells_the_pipelines_of_a_run_one_after_the_other(run):
+    told = {"returns.plan": "b", "orders.settle": "c", "orders.plan": "a", "report": "not ours"}
+    ended = run(**{task: json.dumps({"said": text}) for task, text in told.items()})
+    write_note(ended)
+    assert ended.note == "orders.plan: a\norders.settle: c\nreturns.plan: b"
+
+
 ANOTHERS = [None, 7, "", "no JSON", "[1]", '{"said": 7}', {"said": None}, ["said"], {"text": "x"}]
 
 

@@ -1,6 +1,8 @@
-"""Access: who may look. Signed in, and at the pipelines whose DAG Airflow lets the user read."""
+"""Access: who may look. Signed in, and at the pipelines of DAGs that Airflow lets the user read."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from airflow.api_fastapi.app import get_auth_manager
 from airflow.api_fastapi.auth.managers.models.base_user import BaseUser
@@ -26,10 +28,12 @@ def readable(user: BaseUser) -> set[str]:
     return set(get_auth_manager().get_authorized_dag_ids(user=user, method="GET"))
 
 
-def require_readable(pipeline: str, user: BaseUser) -> None:
-    """Raises HTTPException (403) for a user who may not read the pipeline's DAG."""
-    details = DagDetails(id=pipeline, team_name=DagModel.get_team_name(pipeline))
-    if not get_auth_manager().is_authorized_dag(method="GET", details=details, user=user):
+def require_readable(dag_ids: Iterable[str], user: BaseUser) -> None:
+    """Raises HTTPException (403) for a user who may read none of a pipeline's DAGs."""
+    details = [DagDetails(id=each, team_name=DagModel.get_team_name(each)) for each in dag_ids]
+    manager = get_auth_manager()
+    allowed = (manager.is_authorized_dag(method="GET", details=each, user=user) for each in details)
+    if not any(allowed):
         raise HTTPException(
             status.HTTP_403_FORBIDDEN,
             "Your role in Airflow may not read this DAG. Ask an administrator for the right to.",

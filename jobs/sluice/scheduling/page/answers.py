@@ -21,6 +21,7 @@ from sluice.scheduling.page.links import Links
 from sluice.scheduling.page.polled import Seen
 from sluice.scheduling.page.rereading import held_of, reread_conf, reset_conf
 from sluice.scheduling.page.rows import Row
+from sluice.scheduling.page.settling_dags import SettlingDag
 from sluice.scheduling.page.watch import NEWEST, AllRows
 
 # With more pipelines, only the worst; all of them are one click away.
@@ -73,12 +74,13 @@ class Answers:
             again=not found.settled,
         )
 
-    def pipeline(self, row: Row, seen: Seen[PipelineHistory]) -> Response:
-        """One pipeline: partitions, batches, gaps, losses, resets."""
+    def pipeline(self, row: Row, dag: SettlingDag, seen: Seen[PipelineHistory]) -> Response:
+        """One pipeline: partitions, batches, gaps, losses, resets; its runs are those of `dag`."""
         batches = seen.value.batches if seen.value else ()
         return self._page(
             "pipeline",
             row=row,
+            dag=dag,
             lags=row.told.lags if row.told else (),
             seen=seen,
             newest=NEWEST,
@@ -87,18 +89,21 @@ class Answers:
             again=row.waiting or (seen.value is None and not seen.problem),
         )
 
-    def outlook(self, row: Row, seen: Seen[list[str]]) -> Response:
+    def outlook(self, row: Row, dag: SettlingDag, seen: Seen[list[str]]) -> Response:
         """What the next run would do."""
         again = seen.value is None and not seen.problem
-        return self._page("outlook", row=row, seen=seen, again=again)
+        return self._page("outlook", row=row, dag=dag, seen=seen, again=again)
 
-    def batch(self, row: Row, name: str, seen: Seen[KnownBatch | None]) -> Response:
+    def batch(
+        self, row: Row, dag: SettlingDag, name: str, seen: Seen[KnownBatch | None]
+    ) -> Response:
         """One batch: ranges, receipt, runs, and where reading it again would lead."""
         lags = {each.partition: each for each in row.told.lags} if row.told else {}
         found = seen.value
         return self._page(
             "batch",
             row=row,
+            dag=dag,
             name=name,
             seen=seen,
             found=found,

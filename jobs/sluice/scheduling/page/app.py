@@ -21,6 +21,7 @@ from sluice.scheduling.page.answers import Answers
 from sluice.scheduling.page.clusters import deployed_clusters
 from sluice.scheduling.page.links import Links
 from sluice.scheduling.page.rows import Row
+from sluice.scheduling.page.settling_dags import SettlingDag, settling_dags
 from sluice.scheduling.page.watch import Watch
 
 log = logging.getLogger(__name__)
@@ -89,10 +90,12 @@ def _answers(request: Request) -> Answers:
 
 def _row(request: Request, name: str) -> Row:
     """The pipeline's row. Answers 403 to users who may not see it, and 404 if it does not exist."""
-    require_readable(name, request.state.reader)
     found = request.app.state.watch.rows()
-    if name in found.by_name:
-        row: Row = found.by_name[name]
+    row: Row | None = found.by_name.get(name)
+    dags = settling_dags([row.spec])[name] if row else (SettlingDag(name),)
+    require_readable((each.dag_id for each in dags), request.state.reader)
+    if row:
+        request.state.dag = dags[0]
         return row
     if not found.known:
         raise HTTPException(503, "The specs are being read. Load the page again.")
@@ -106,7 +109,12 @@ Shown = Annotated[Row, Depends(_row)]
 def _overview(request: Request, state: str = "", every: bool = False) -> Response:
     found = request.app.state.watch.rows()
     mine = readable(request.state.reader)
-    rows = [row for name, row in found.by_name.items() if name in mine]
+    dags = settling_dags(row.spec for row in found.by_name.values())
+    rows = [
+        row
+        for name, row in found.by_name.items()
+        if any(each.dag_id in mine for each in dags[name])
+    ]
     if found.by_name and not rows:
         raise HTTPException(403, "Your role in Airflow may read no pipeline's DAG.")
     if state not in ("", *Condition):
@@ -116,11 +124,13 @@ def _overview(request: Request, state: str = "", every: bool = False) -> Respons
 
 
 def _pipeline(request: Request, row: Shown) -> Response:
-    return _answers(request).pipeline(row, request.app.state.watch.history(row.name))
+    seen = request.app.state.watch.history(row.name)
+    return _answers(request).pipeline(row, request.state.dag, seen)
 
 
 def _outlook(request: Request, row: Shown) -> Response:
-    return _answers(request).outlook(row, request.app.state.watch.outlook(row.name))
+    seen = request.app.state.watch.outlook(row.name)
+    return _answers(request).outlook(row, request.state.dag, seen)
 
 
 def _batch(request: Request, row: Shown, batch: str) -> Response:
@@ -131,7 +141,7 @@ def _batch(request: Request, row: Shown, batch: str) -> Response:
     seen = request.app.state.watch.batch(row.name, sequence, number)
     if seen.at is not None and seen.value is None:
         raise HTTPException(404, f"{row.name}: no plan and no receipt names {batch}.")
-    return _answers(request).batch(row, sequence.batch(number), seen)
+    return _answers(request).batch(row, request.state.dag, sequence.batch(number), seen)
 
 
 async def _static(name: str) -> Response:
