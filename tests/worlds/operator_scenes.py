@@ -191,6 +191,13 @@ def check_specs(stage: Stage) -> Scene:
     return stage.exact(14)
 
 
+def jars_fetched(stage: Stage) -> Scene:
+    stage.landed(format=DELAYS)
+    (told,) = yield
+    assert re.search(r"/spark: \d+ jars, \d+ MB, there already$", told.strip())
+    return stage.exact(14)
+
+
 def which_spec(stage: Stage) -> Scene:
     stage.landed(format=DELAYS)
     told, document = yield
@@ -645,6 +652,7 @@ SCENES: dict[str, Callable[[Stage], Scene]] = {
     "Call a person": call_a_person,
     "Write a spec for a topic": spec_of_a_topic,
     "Check specs before they are deployed": check_specs,
+    "Fetch Spark's jars": jars_fetched,
     "See which spec a batch was read with": which_spec,
     "Remove a pipeline": removed,
     "Rename a pipeline": renamed,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -34,14 +36,11 @@ def jars(directory: Path | None, s3: bool, as_json: bool) -> None:
     from sluice.lake.jars.jar_folder import JarFolder
     from sluice.lake.jars.jar_set import S3, SPARK
 
-    # An interrupted download leaves nothing behind.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     folder = JarFolder(directory.absolute()) if directory else JarFolder.in_environment(os.environ)
     found = []
     for each in (SPARK, S3) if s3 else (SPARK,):
         place = folder.of(each)
-        with shown_arrivals(each.name, len(each.listed)) as arrived:
+        with _cleaning_up(), shown_arrivals(each.name, len(each.listed)) as arrived:
             fetched = fetch(each, folder, os.environ, arrived)
         sizes = [file.stat().st_size for file in place.glob("*.jar")]
         found.append(
@@ -53,3 +52,18 @@ def jars(directory: Path | None, s3: bool, as_json: bool) -> None:
             click.echo(f"{place}: {format_count(len(sizes), 'jar')}, {size}, {done}")
     if as_json:
         print_json({"sets": found})
+
+
+@contextmanager
+def _cleaning_up() -> Iterator[None]:
+    """Other commands end at once when they are interrupted; here a download must not stay."""
+
+    def end(number: int, _: object) -> None:
+        sys.exit(128 + number)
+
+    before = {each: signal.signal(each, end) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)

@@ -51,7 +51,7 @@ def _alone_in(folder: JarFolder) -> Iterator[None]:
         folder.path.mkdir(parents=True, exist_ok=True)
         with (folder.path / ".lock").open("w", encoding="utf-8") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            # Of processes that were killed.
+            # Left by processes that were killed.
             for each in folder.path.glob(f"{_UNFINISHED}*"):
                 shutil.rmtree(each)
             yield

@@ -17,7 +17,7 @@ MIRROR = "IVY_SETTINGS"
 _ARRIVED = re.compile(
     r"\[SUCCESSFUL \] [^;]+;(?P<revision>[^!]+)!(?P<name>.+)\.(?P<ending>\w+)(?:\(\w+\))? \(\d+ms\)"
 )
-# Of all that Ivy writes, the lines that say why a jar is missing.
+# The lines in which Ivy says why a jar is missing.
 _WHY = re.compile(
     r"not found|FAILED|SERVER ERROR|UnknownHost|refused|timed out|certificate|: 4\d\d"
 )
