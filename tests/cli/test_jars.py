@@ -10,6 +10,7 @@ import pytest
 from sluice.lake.jars.jar_folder import JarFolder
 from sluice.lake.jars.jar_set import SPARK
 
+from tests.worlds.command_line import run_main
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import numbered, produce
 
@@ -27,7 +28,6 @@ def trips(topic: Topic, pipeline: Pipelines) -> Installed:
 def test_a_run_without_jars_is_one_line_with_the_command(trips: Installed, tmp_path: Path) -> None:
     refused = trips.process("run", SLUICE_JARS=str(tmp_path))
     assert refused.returncode == 1
-    assert refused.stdout == ""
     assert len(refused.stderr.splitlines()) == 1
     assert refused.stderr.startswith("SettingsError: Spark's jars: expected the ")
     assert "Run `sluice jars` once" in refused.stderr
@@ -37,7 +37,7 @@ def test_a_run_without_jars_is_one_line_with_the_command(trips: Installed, tmp_p
 
 
 def test_the_command_says_where_all_jars_are_and_fetches_none_twice(
-    nowhere: Installed, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
     """The jars of the checkout, so that nothing is downloaded."""
     there = JarFolder.in_environment(os.environ).of(SPARK)
@@ -45,11 +45,12 @@ def test_the_command_says_where_all_jars_are_and_fetches_none_twice(
     given.mkdir()
     for each in there.glob("*.jar"):
         (given / each.name).symlink_to(each)
-    done = nowhere.process("jars", "--to", str(tmp_path), "--json")
+    words = ["sluice", "jars", "--to", str(tmp_path)]
+    done = run_main([*words, "--json"], {}, tmp_path)
     assert done.returncode == 0, done.stderr
     (found,) = json.loads(done.stdout)["sets"]
     assert (found["folder"], found["jars"]) == (str(given), len(SPARK.listed) + 1)
     assert found["fetched"] is False
     assert found["bytes"] > 10**7
     assert done.stderr == ""
-    assert "there already" in nowhere.process("jars", "--to", str(tmp_path)).stdout
+    assert "there already" in run_main(words, {}, tmp_path).stdout

@@ -13,7 +13,7 @@ STARVED = "SLUICE-STARVED of spark://m:7077: no task has run for 120 s, executor
 LACKS = [
     (
         Cause(SPARK, message=f"{LOST}java.lang.ClassNotFoundException: a.B\n\tat c.D"),
-        "executor 1 on 10.0.0.7: expected the class a.B, found none. Put the jars",
+        "executor 1 on 10.0.0.7: expected the class a.B, found none. Put Sluice's jars",
     ),
     (
         Cause(SPARK, message=f"{LOST}java.lang.NoClassDefFoundError: a/B"),

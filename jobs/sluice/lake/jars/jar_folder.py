@@ -67,4 +67,4 @@ class JarFolder:
 
 def fetching(jars: JarSet) -> Move:
     """The command that fetches a set."""
-    return Move("jars", ("--s3",) if jars == S3 else ())
+    return Move("jars", ("--s3",)) if jars == S3 else Move("jars")
