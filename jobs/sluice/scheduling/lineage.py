@@ -40,7 +40,11 @@ class Landed:
 def read_for_lineage(pipeline: Pipeline, work: BatchReference) -> Landed | None:
     """The committed part of the work; None if no lineage is reported, or it cannot be read."""
     with deciding_nothing(log, "%s: no lineage is reported", work):
-        from airflow.providers.openlineage.conf import is_disabled
+        try:
+            from airflow.providers.openlineage.conf import is_disabled
+        except ModuleNotFoundError:
+            # The provider is optional; without it nothing is reported.
+            return None
 
         from sluice.protocol.ingest.landed import read_landed
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 from openlineage.client.serde import Serde
+from sluice.offsets.batches import BatchReference, BatchSequence
 from sluice.protocol.ingest.landed import LandedBatch
-from sluice.scheduling.lineage import Landed, lineage_of
+from sluice.scheduling.lineage import Landed, lineage_of, read_for_lineage
 
 from tests.unit.builders import TOPIC_ID, batch, offsets
 
@@ -76,6 +77,16 @@ UNREADABLE = """
 from sluice.scheduling.lineage import read_for_lineage
 assert read_for_lineage(None, "forward-1-1") is None
 """
+
+
+def test_without_the_provider_nothing_is_read_and_nothing_is_logged(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(sys.modules, "airflow.providers.openlineage.conf", None)
+    pipeline: Any = None
+    work = BatchReference(BatchSequence("flights", "forward", 1), range(1, 2))
+    assert read_for_lineage(pipeline, work) is None
+    assert caplog.messages == []
 
 
 @pytest.mark.patient
