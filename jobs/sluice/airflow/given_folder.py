@@ -11,12 +11,12 @@ from sluice.scheduling.deployment import project_settings
 Folder = str | os.PathLike[str]
 
 
-def folder_of(given: Folder | None, calls_above: int = 1) -> Path:
+def folder_of(given: Folder | None) -> Path:
     """The folder of specs, absolute; None is the one that `SLUICE_PIPELINES` names.
 
-    A relative one begins at the folder of the file that called: `calls_above` the caller of this.
+    A relative one begins at the folder of the file that called the caller of this function.
     """
     if given is None:
         return project_settings().pipelines
-    file = sys._getframe(calls_above + 1).f_globals.get("__file__")
+    file = sys._getframe(2).f_globals.get("__file__")
     return (Path(file).parent if file else Path()).absolute() / given

@@ -10,7 +10,7 @@ import pytest
 from sluice.broker.client_logs import AIOKAFKA, LIBRDKAFKA
 from sluice.errors import BrokerUnavailable
 from sluice.lake.job_errors import reporting_errors
-from sluice.scheduling.run_params import BRING_BACK_ERASED, DRY_RUN, REPROCESS
+from sluice.scheduling.run_params import BRING_BACK_ERASED, DRY_RUN, REPROCESS, asked_in_form
 from sluice.scheduling.tasks import plan_with
 from sluice.spec_file.pipeline_spec import PipelineSpec
 
@@ -33,7 +33,7 @@ def test_a_task_fails_with_the_reason_and_its_log_has_no_line_for_each_attempt(
     address = f"127.0.0.1:{free_port()}"
     kafka = {"conn_type": "kafka", "extra": {"bootstrap.servers": address}}
     monkeypatch.setenv("AIRFLOW_CONN_KAFKA_DEFAULT", json.dumps(kafka))
-    plan = plan_with(PipelineSpec.model_validate(SPEC))
+    plan = plan_with(PipelineSpec.model_validate(SPEC), asked_in_form)
     run = SimpleNamespace(
         run_id="now", triggering_user_name="me", run_type=SimpleNamespace(value="manual")
     )

@@ -56,7 +56,7 @@ def test_a_run_without_a_batch_has_no_link_to_one(flights, left):
 def test_the_links_of_a_group_lead_to_its_own_pipeline(write_spec, specs):
     write_spec("flights")
     with DAG("another", schedule=None):
-        settle = PipelineTasks("flights", specs, group_id="first").children["first.settle"]
+        _, _, settle = PipelineTasks("flights", specs, group_id="first")
     to_pipeline, to_batch = settle.operator_extra_links
     work = BatchReference(SEQUENCE, range(4, 7)).as_dict()
     left = SimpleNamespace(xcom_pull=lambda task_ids: {"first.plan": work}[task_ids])

@@ -81,13 +81,11 @@ def test_the_team_decides_about_retries_and_owner(write_spec, specs):
     assert plan.retry_delay == RETRIES["retry_delay"]
     with DAG("d", schedule=None, default_args=theirs):
         group = PipelineTasks("orders", specs, default_args={"retries": 1})
-    assert {each.retries for each in group.children.values()} == {1}
-    with (
-        DAG("d", schedule=None),
-        TaskGroup("outer", default_args={"retry_delay": timedelta(hours=1)}),
-    ):
+    assert {each.retries for each in group} == {1}
+    later: Any = {"retry_delay": timedelta(hours=1)}
+    with DAG("d", schedule=None), TaskGroup("outer", default_args=later):
         group = PipelineTasks("orders", specs)
-    settings = {(each.retries, each.retry_delay) for each in group.children.values()}
+    settings = {(each.retries, each.retry_delay) for each in group}
     assert settings == {(3, timedelta(hours=1))}
 
 

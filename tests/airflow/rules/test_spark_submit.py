@@ -46,6 +46,8 @@ WORK = BatchReference(BatchSequence("flights", "forward", 1), range(42, 44))
 
 
 class FakeTaskInstance:
+    task_id = "ingest"
+
     def __init__(self, reference):
         self.reference = reference
         self.told = {}

@@ -6,7 +6,9 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import unquote
 
+import httpx
 import psutil
 import pytest
 
@@ -108,6 +110,26 @@ def test_a_pipeline_runs_between_the_tasks_of_another_dag(orders: Deployment) ->
     ]
     assert (event["name"], event["uri"]) == ("sluice/orders", orders.data.as_uri())
     orders.assert_exact()
+
+
+@pytest.mark.parametrize("name", ["orders", DAILY])
+def test_the_page_leads_from_the_pipeline_and_its_dag_to_the_run(
+    orders: Deployment, name: str
+) -> None:
+    login = orders.airflow.login
+    given = {"username": login.username, "password": login.password}
+    token = httpx.post(f"{login.url}/auth/token", json=given, trust_env=False).json()
+    headers = {"Authorization": f"Bearer {token['access_token']}"}
+    (run,) = orders.client.runs(DAILY)
+
+    def shown() -> bool:
+        address = f"{login.url}/sluice/pipelines/{name}"
+        reply = httpx.get(address, headers=headers, trust_env=False, timeout=30)
+        return "forward-1-1" in reply.text and f"/dags/{DAILY}/runs/{run.run_id}" in unquote(
+            reply.text
+        )
+
+    until(shown, "the page with the run", 60)
 
 
 def test_what_is_behind_the_group_is_skipped_when_nothing_is_new(orders: Deployment) -> None:

@@ -21,7 +21,7 @@ from sluice.scheduling.page.answers import Answers
 from sluice.scheduling.page.clusters import deployed_clusters
 from sluice.scheduling.page.links import Links
 from sluice.scheduling.page.rows import Row
-from sluice.scheduling.page.settling_dags import SettlingDag, settling_dags
+from sluice.scheduling.page.settling_dags import SettlingDag, pipelines_named, settling_dags
 from sluice.scheduling.page.watch import Watch
 
 log = logging.getLogger(__name__)
@@ -89,14 +89,21 @@ def _answers(request: Request) -> Answers:
 
 
 def _row(request: Request, name: str) -> Row:
-    """The pipeline's row. Answers 403 to users who may not see it, and 404 if it does not exist."""
+    """The row of a pipeline, or of the one in the DAG of that name, with a DAG of its runs.
+
+    Answers 403 to users who may not see it, and 404 if it does not exist.
+    """
     found = request.app.state.watch.rows()
-    row: Row | None = found.by_name.get(name)
-    dags = settling_dags([row.spec])[name] if row else (SettlingDag(name),)
-    require_readable((each.dag_id for each in dags), request.state.reader)
-    if row:
-        request.state.dag = dags[0]
+    dags = settling_dags(row.spec for row in found.by_name.values())
+    own = dags.get(name, (SettlingDag(name),))
+    require_readable((each.dag_id for each in own), request.state.reader)
+    named = pipelines_named(name, dags)
+    if len(named) == 1:
+        ((pipeline, request.state.dag),) = named.items()
+        row: Row = found.by_name[pipeline]
         return row
+    if named:
+        raise HTTPException(404, f"{name} has several pipelines: {', '.join(sorted(named))}.")
     if not found.known:
         raise HTTPException(503, "The specs are being read. Load the page again.")
     told = found.problem or "No spec of this deployment names it; SLUICE_PIPELINES has the specs."

@@ -52,3 +52,17 @@ def settling_dags(specs: Iterable[PipelineSpec]) -> Mapping[str, tuple[SettlingD
         or (SettlingDag(pipeline),)
         for pipeline, dags in found.items()
     }
+
+
+def pipelines_named(
+    name: str, dags: Mapping[str, tuple[SettlingDag, ...]]
+) -> dict[str, SettlingDag]:
+    """The pipeline of this name, or all in the DAG of this name; each with a DAG of its runs.
+
+    `dags` are those of all pipelines. Airflow opens the page from a DAG by the DAG's name.
+    """
+    if name in dags:
+        return {name: dags[name][0]}
+    return {
+        pipeline: each for pipeline, those in dags.items() for each in those if each.dag_id == name
+    }
