@@ -19,4 +19,5 @@ def folder_of(given: Folder | None) -> Path:
     if given is None:
         return project_settings().pipelines
     file = sys._getframe(2).f_globals.get("__file__")
-    return (Path(file).parent if file else Path()).absolute() / given
+    here = Path(file).parent if file else Path()
+    return Path(os.path.abspath(here / given))

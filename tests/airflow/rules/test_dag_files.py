@@ -130,3 +130,9 @@ def test_where_no_file_calls_a_relative_folder_begins_here(write_spec, specs, mo
     called = eval("made('streams')", {"made": pipeline_dags})
     assert "flights" in called
     assert Path(specs, "flights.yaml").is_file()
+
+
+def test_a_folder_above_the_file_is_named_without_detours(write_spec, specs, parsed):
+    write_spec("flights")
+    dags = parsed("globals().update(pipeline_dags('../team/./streams'))").dags
+    assert dags["flights"].get_task("ingest").specs == specs
