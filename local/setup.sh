@@ -149,7 +149,7 @@ jars_of_spark() {
 
 jars_of_s3() {
   install_jars s3
-  install_classes build/jars/s3/sluice-s3.jar 'build/jars/s3/*:build/jars/spark/*' jobs/jvm/commit/s3/*.scala
+  install_classes build/jars/s3/sluice-s3.jar 'build/jars/s3/*:build/jars/spark/*' jobs/jvm/*/s3/*.scala
 }
 
 # Without it all works, and starts more slowly.
@@ -167,7 +167,7 @@ main() {
   local venv_inputs jars_inputs archive_inputs s3_inputs
   venv_inputs="$(fingerprint requirements.txt requirements-dev.txt pyproject.toml local/setup.sh) in $PWD"
   jars_inputs="$(fingerprint ivy.xml jars.sha256 jobs/jvm/*/*.scala requirements.txt local/setup.sh) with $(java_command)"
-  s3_inputs="$jars_inputs $(fingerprint jobs/jvm/commit/s3/*.scala)"
+  s3_inputs="$jars_inputs $(fingerprint jobs/jvm/*/s3/*.scala)"
   archive_inputs="$venv_inputs $jars_inputs $("$(java_command)" -version 2>&1 | cksum || true)"
   if ! current "$JARS_STAMP" "$jars_inputs" || ! current "$ARCHIVE_STAMP" "$archive_inputs"; then
     check_java

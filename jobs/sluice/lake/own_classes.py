@@ -17,8 +17,8 @@ def class_path(jars: Path, on_s3: bool) -> str:
     """What a JVM needs besides Spark's own jars. Raises SettingsError if S3's are missing."""
     if on_s3 and not (jars / "s3").is_dir():
         raise SettingsError(
-            f"{jars / 's3'}: expected the jars for a warehouse on S3, found no such folder. Run"
-            " `make s3` once."
+            f"{jars / 's3'}: expected the jars for a warehouse on S3, or for a login to Kafka by"
+            " AWS, found no such folder. Run `make s3` once."
         )
     # Its Hadoop must come before that of Spark's own jars.
     folders = ("s3", "spark") if on_s3 else ("spark",)

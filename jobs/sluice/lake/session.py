@@ -74,18 +74,27 @@ _SESSION_CONF = {
 
 
 def spark_conf(
-    spec: PipelineSpec, offsets: int | None = None, *, on_s3: bool = False
+    spec: PipelineSpec,
+    offsets: int | None = None,
+    *,
+    on_s3: bool = False,
+    signs_with_aws: bool = False,
 ) -> dict[str, str]:
     """The configuration of a Spark of a pipeline's own; its spec overrides the defaults.
 
-    `offsets` are those that it will read, if that is known; `on_s3`: the warehouse is there.
+    `offsets` are those that it will read, if that is known; `on_s3`: the warehouse is there;
+    `signs_with_aws`: its Kafka connection needs the AWS SDK.
     """
-    return {**own_conf(offsets, on_s3=on_s3), **session_conf(spec)}
+    own = own_conf(offsets, on_s3=on_s3, signs_with_aws=signs_with_aws)
+    return {**own, **session_conf(spec)}
 
 
-def own_conf(offsets: int | None = None, *, on_s3: bool = False) -> dict[str, str]:
+def own_conf(
+    offsets: int | None = None, *, on_s3: bool = False, signs_with_aws: bool = False
+) -> dict[str, str]:
     """What a JVM for one run is started with."""
-    return {**_start_conf(on_s3), _JAVA_OPTIONS: " ".join(options_for(offsets, os.environ))}
+    options = " ".join(options_for(offsets, os.environ))
+    return {**_start_conf(on_s3, signs_with_aws), _JAVA_OPTIONS: options}
 
 
 def server_conf(*, on_s3: bool = False) -> dict[str, str]:
@@ -93,11 +102,11 @@ def server_conf(*, on_s3: bool = False) -> dict[str, str]:
     return {**_start_conf(on_s3), _JAVA_OPTIONS: " ".join(server_options(os.environ))}
 
 
-def _start_conf(on_s3: bool) -> dict[str, str]:
+def _start_conf(on_s3: bool, signs_with_aws: bool = False) -> dict[str, str]:
     there = s3_conf(os.environ) if on_s3 else {}
     if not (_JARS / "spark").is_dir():
         return {**_START_CONF, **there}
-    path = class_path(_JARS, on_s3)
+    path = class_path(_JARS, on_s3 or signs_with_aws)
     jars = {"spark.driver.extraClassPath": path, "spark.executor.extraClassPath": path}
     return {**_START_CONF, **jars, **own_classes_conf(_JARS / "spark"), **there}
 
@@ -107,19 +116,24 @@ def session_conf(spec: PipelineSpec) -> dict[str, str]:
     return {**_SESSION_CONF, **files_conf(spec), **spec.spark, **EXACT_CONF}
 
 
-def open_at(place: SparkPlace, tables: Warehouse) -> OpenSpark:
+def open_at(place: SparkPlace, tables: Warehouse, signs_with_aws: bool = False) -> OpenSpark:
     """How Spark is opened at a place, for a pipeline of the warehouse. Raises SparkFailed."""
     if isinstance(place, OwnSpark):
-        return partial(own_session, place, tables)
+        return partial(own_session, place, tables, signs_with_aws=signs_with_aws)
     return partial(_session_there, place, tables)
 
 
 @contextmanager
 def own_session(
-    place: OwnSpark, tables: Warehouse, spec: PipelineSpec, offsets: int | None = None
+    place: OwnSpark,
+    tables: Warehouse,
+    spec: PipelineSpec,
+    offsets: int | None = None,
+    *,
+    signs_with_aws: bool = False,
 ) -> Iterator[SparkSession]:
     """A session that is started for one pipeline, and stopped at the end."""
-    spark = open_own(place, tables, spec, offsets)
+    spark = open_own(place, tables, spec, offsets, signs_with_aws=signs_with_aws)
     try:
         yield spark
     finally:
@@ -154,7 +168,12 @@ def _stop(spark: SparkSession) -> None:
 
 
 def open_own(
-    place: OwnSpark, tables: Warehouse, spec: PipelineSpec, offsets: int | None = None
+    place: OwnSpark,
+    tables: Warehouse,
+    spec: PipelineSpec,
+    offsets: int | None = None,
+    *,
+    signs_with_aws: bool = False,
 ) -> SparkSession:
     """The session that spark-submit prepared, or one in a JVM that is started now."""
     from pyspark.sql import SparkSession
@@ -169,7 +188,8 @@ def open_own(
     builder = SparkSession.builder.appName(f"sluice-{spec.pipeline}")
     if place.master:
         builder = builder.master(place.master)
-    for key, value in spark_conf(spec, offsets, on_s3=tables.on_s3).items():
+    conf = spark_conf(spec, offsets, on_s3=tables.on_s3, signs_with_aws=signs_with_aws)
+    for key, value in conf.items():
         builder = builder.config(key, value)
     interrupted = signal.getsignal(signal.SIGINT)
     try:
