@@ -47,7 +47,7 @@ _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):/", re.IGNORECASE)
 # What other schemes stand for, and why no warehouse can be there.
 _UNTRIED = "no test shows that commits of Spark and delta-rs exclude each other there"
 _AZURE = "Azure, for which no server is available that both could be tested against"
-_REFUSED = {
+_ELSEWHERE = {
     **dict.fromkeys(("abfs", "abfss", "wasb", "wasbs", "adl", "az"), _AZURE),
     "gs": f"Google Cloud Storage; {_UNTRIED}",
     "hdfs": "HDFS, which delta-rs reaches only with a client that it does not bring",
@@ -72,7 +72,7 @@ def _root_of(warehouse: str) -> str:
         return url2pathname(place.path)
     if scheme in ("s3", S3_SCHEME):
         return _in_bucket(scheme, place)
-    why = _REFUSED.get(
+    why = _ELSEWHERE.get(
         scheme, "no test shows that commits of Spark and delta-rs exclude each other"
     )
     raise SettingsError(

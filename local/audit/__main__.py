@@ -88,7 +88,7 @@ def as_text(report: Report, kept: Kept, today: date) -> str:
     else:
         lines.append(
             f"OSV was not reached ({report.without_osv}): only what advisories.yaml lists was"
-            " compared. This is no proof that nothing else is known."
+            " compared, and more may be known."
         )
     return "\n".join(lines)
 

@@ -51,7 +51,7 @@ _KEYS = (
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 # Java refuses one without a port; aiokafka takes a protocol before it for a part of the name.
 _ADDRESS = re.compile(r"([^\s:/\[\]]+|\[[^\s/\[\]]+\]):\d+")
-# Of a login by AWS, which librdkafka takes for a token of ours.
+# What librdkafka gets in another form: it logs in to AWS with a token of ours.
 _NOT_OF_LIBRDKAFKA = ("aws.region", "sasl.mechanism", "sasl.mechanisms")
 # The limit of a single request, so that a leader is asked again before the whole time is over.
 _REQUEST_SECONDS = 10.0

@@ -180,11 +180,7 @@ def open_own(
 
     from sluice.lake.session_settings import hold_to
 
-    if "SPARK_REMOTE" in os.environ:
-        raise SettingsError(
-            "SPARK_REMOTE: expected it unset, as the connection spark_default says where Spark"
-            " runs; give that one the type spark_connect"
-        )
+    _require_no_remote()
     builder = SparkSession.builder.appName(f"sluice-{spec.pipeline}")
     if place.master:
         builder = builder.master(place.master)
@@ -211,6 +207,14 @@ def open_own(
     hold_to(session.conf, of_queries, where)
     check_log_store(lambda key: session.conf.get(key, None), where, tables.root)
     return session
+
+
+def _require_no_remote() -> None:
+    if "SPARK_REMOTE" in os.environ:
+        raise SettingsError(
+            "SPARK_REMOTE: expected it unset, as the connection spark_default says where Spark"
+            " runs; give that one the type spark_connect"
+        )
 
 
 _DELTA = "spark.databricks.delta"

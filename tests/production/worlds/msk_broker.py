@@ -52,6 +52,8 @@ class MskBroker:
 
     def tokens(self) -> int:
         """How many logins were accepted."""
+        if not self.accepted.exists():
+            return 0
         return len(self.accepted.read_text(encoding="utf-8").splitlines())
 
 
