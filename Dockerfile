@@ -1,5 +1,5 @@
-# One image for Airflow and Spark: nothing is downloaded when it runs. The folder is that of a
-# checkout after `make setup`, which docs/spark-server.conf names.
+# One image for Airflow and Spark: nothing is downloaded when it runs. It has Sluice as its wheel, in
+# the virtual environment that docs/spark-server.conf names.
 FROM eclipse-temurin:17.0.15_6-jdk-jammy AS java
 
 FROM python:3.11.13-slim-bookworm AS base
@@ -16,30 +16,28 @@ COPY requirements.txt ./
 RUN python -m venv .venv \
     && .venv/bin/python -m pip install --no-cache-dir --require-hashes \
         --only-binary :all: --no-binary pyspark,pyspark-client -r requirements.txt
-COPY pyproject.toml ./
-COPY local/install_sources.sh local/
-RUN local/install_sources.sh
 
-FROM packages AS jars
-COPY ivy.xml jars.sha256 requirements-dev.txt ./
-COPY local/__init__.py local/jar_checksums.py local/setup.sh local/
-COPY jobs/jvm jobs/jvm
-RUN local/setup.sh jars && rm -rf build/ivy
+# The jars go into the environment, and our own classes into the sources of the wheel.
+FROM packages AS wheel
+COPY pyproject.toml README.md LICENSE ./
+COPY local local
+COPY jobs jobs
+RUN local/setup.sh jars && local/wheel.sh
+
+FROM packages AS installed
+COPY --from=wheel /opt/sluice/.venv/share .venv/share
+COPY --from=wheel /opt/sluice/dist dist
+RUN pip install --no-cache-dir --no-deps --no-index dist/*.whl && rm -r dist
 
 # The class archive is left by a real run, which needs the embedded broker.
-FROM jars AS classes
-COPY jobs jobs
+FROM installed AS classes
 COPY local local
-RUN python -m local.class_archive && rm -rf build/jars/broker
+RUN python -m local.embedded.broker_jars && python -m local.class_archive
 
 FROM base
 RUN useradd --uid 1000 --user-group --home-dir /var/lib/airflow sluice \
     && install --directory --owner sluice --group sluice /warehouse /var/lib/airflow /var/lib/spark
-COPY --from=packages /opt/sluice/.venv .venv
-COPY --from=classes /opt/sluice/build/jars build/jars
-COPY --from=classes /opt/sluice/build/classes.jsa build/
-COPY jobs jobs
-COPY plugins plugins
+COPY --from=classes /opt/sluice/.venv .venv
 COPY dags dags
 COPY docs/spark-server.conf docs/
 COPY local/healthy.py local/

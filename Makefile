@@ -8,11 +8,11 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --durations=30
 # The tests of a file share its fixtures; tests/conftest.py sets the order of the files.
 AT_ONCE := --dist loadfile --no-loadscope-reorder -n
 # These have their own targets.
-APART := $(addprefix tests/,airflow/scenarios benches browser containers faults mutations production recipes)
+APART := $(addprefix tests/,airflow/scenarios benches browser containers faults mutations production recipes wheel)
 # What starts Spark is in these, and in tests/contracts.
 SPARKS := $(addprefix tests/,cli decoding operations protocol)
 
-.PHONY: help setup s3 demo up down test test-fast test-spark test-contracts test-on-spark test-recipes test-benches test-airflow test-browser screenshots test-faults test-mutations test-production test-containers env compose-check soak check format bench bench-places bench-airflow bench-scale bench-wide bench-formats simulate lock sbom audit clean
+.PHONY: help setup s3 demo up down test test-fast test-spark test-contracts test-on-spark test-recipes test-benches test-airflow test-browser screenshots test-faults test-mutations test-production test-containers test-wheel env compose-check soak check format bench bench-places bench-airflow bench-scale bench-wide bench-formats simulate lock wheel sbom audit clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,6 +70,9 @@ test-faults: setup  ## Exactness under faults: killed, frozen, doubled processes
 
 test-mutations: setup  ## Break the protocol on purpose: the oracle must turn red; PART=1/2: some
 	SLUICE_TEST_PART=$(PART) $(PYTEST) -n 2 tests/mutations
+
+test-wheel: wheel  ## The wheel alone, in the oldest and the newest Airflow that it takes; PART=1/2: one
+	SLUICE_TEST_PART=$(PART) $(PYTEST) tests/wheel
 
 SHAPE ?=
 SERVERS ?= versitygw toxiproxy docker-compose apicurio
@@ -130,7 +133,10 @@ lock: setup  ## Compile requirements*.in into requirements*.txt, list the jars' 
 	$(BIN)/uv pip compile --quiet --generate-hashes --python-version 3.11 requirements.in -o requirements.txt
 	$(BIN)/uv pip compile --quiet --generate-hashes --python-version 3.11 requirements-dev.in -o requirements-dev.txt
 	$(BIN)/uv pip compile --quiet --generate-hashes --python-version 3.11 requirements-sbom.in -o requirements-sbom.txt
-	@local/setup.sh checksums
+	@$(BIN)/python -m local.jar_checksums renew
+
+wheel: s3  ## Build the package, with our compiled classes, into dist/
+	@local/wheel.sh
 
 sbom: s3  ## The bill of materials (CycloneDX) in build/sbom.json, and docs/licences.md
 	@local/sbom.sh
@@ -139,4 +145,4 @@ audit: setup  ## Compare the locks and all jars with known vulnerabilities; ARGS
 	@$(BIN)/python -m local.audit $(ARGS)
 
 clean: down  ## Remove what the targets created: .venv, build, caches
-	rm -rf .venv build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -2,8 +2,8 @@
 
     python -m local.class_archive
 
-makes build/classes.jsa from a run of its own (JEP 350). A JVM ignores an archive that does not fit
-its class path or its version.
+makes `classes.jsa`, beside the jars of `sluice jars`, from a run of its own (JEP 350). A JVM
+ignores an archive that does not fit its class path or its version.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from confluent_kafka import Producer
-from sluice.lake.java_options import CLASS_ARCHIVE
+from sluice.lake.jars.jar_folder import JarFolder
 
 from local.embedded.airflow_processes import connections
 from local.embedded.broker import Broker
@@ -36,10 +36,10 @@ consumer_group: null
 """
 
 
-def make(folder: Path) -> None:
-    """Land a batch; the JVM that did it leaves the archive."""
+def make(folder: Path, place: Path) -> None:
+    """Land a batch; the JVM that did it leaves the archive, which then goes to its place."""
     (folder / "trips.yaml").write_text(SPEC, encoding="utf-8")
-    archive = folder / CLASS_ARCHIVE.name
+    archive = folder / place.name
     with Broker(folder / "broker") as broker:
         create_topic(broker.bootstrap, TOPIC, 1, {})
         producer = Producer({"bootstrap.servers": broker.bootstrap, "log_level": 0})
@@ -58,11 +58,12 @@ def make(folder: Path) -> None:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode or not archive.exists():
         sys.exit(f"the archive of Spark's classes was not made: {done.stdout}{done.stderr}")
-    archive.replace(CLASS_ARCHIVE)
+    archive.replace(place)
 
 
 if __name__ == "__main__":
     # The old one would be in use while the new one is made.
-    CLASS_ARCHIVE.unlink(missing_ok=True)
-    with TemporaryDirectory(dir=CLASS_ARCHIVE.parent) as made:
-        make(Path(made))
+    wanted = JarFolder.in_environment(os.environ).class_archive
+    wanted.unlink(missing_ok=True)
+    with TemporaryDirectory(dir=wanted.parent) as made:
+        make(Path(made), wanted)

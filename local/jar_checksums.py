@@ -1,75 +1,63 @@
-"""The checksums of all jars that are fetched: jars.sha256, in the form of `sha256sum`.
+"""The lists of the jars that are fetched, each with its checksum, in the form of `sha256sum`.
 
-    python -m local.jar_checksums verify FOLDER... | renew
+    python -m local.jar_checksums resolve | renew
 
-`verify` refuses a jar that differs, is missing or is not listed; `renew` lists what is there.
+Both fetch the jars of every `ivy.xml` anew, by way of build/ivy, where `make sbom` finds what they
+state of themselves. `renew` writes the lists. The difference is to be reviewed: all that is fetched
+later is compared with them.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-ROOT = Path(__file__).resolve().parents[1]
-LIST = ROOT / "jars.sha256"
-JARS = ROOT / "build" / "jars"
+from sluice.lake.jars.ivy_run import Ivy
+from sluice.lake.jars.jar_set import S3, SPARK, JarSet
 
+from local.embedded.broker_jars import BROKER
 
-def listed(text: str) -> dict[str, str]:
-    """Checksums by file: `spark/delta-storage-4.4.0.jar`."""
-    pairs = (line.split(maxsplit=1) for line in text.splitlines())
-    return {name: checksum for checksum, name in pairs}
-
-
-def found_in(jars: Path, folders: Iterable[str]) -> dict[str, str]:
-    """The checksums of the jars in these folders, without our own: those are compiled here."""
-    files = (file for each in folders for file in sorted((jars / each).glob("*.jar")))
-    return {
-        f"{file.parent.name}/{file.name}": hashlib.sha256(file.read_bytes()).hexdigest()
-        for file in files
-        if not file.name.startswith("sluice")
-    }
+SETS = (S3, SPARK, BROKER)
+CACHE = Path(__file__).resolve().parents[1] / "build" / "ivy"
 
 
-def differences(expected: Mapping[str, str], found: Mapping[str, str]) -> list[str]:
-    """A line for each jar that is not as it is listed."""
+def lines_of(folder: Path) -> list[str]:
+    """A line for each jar of a set, whose name is its folder's."""
     return [
-        f"{name}: expected {expected.get(name, 'no such file')}, found {found.get(name, 'none')}"
-        for name in sorted({*expected, *found})
-        if expected.get(name) != found.get(name)
+        f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {folder.name}/{file.name}\n"
+        for file in sorted(folder.glob("*.jar"))
     ]
 
 
-def verify(folders: list[str]) -> None:
-    """Exit with a message unless the jars in these folders are exactly those that are listed."""
-    wanted = {
-        name: checksum
-        for name, checksum in listed(LIST.read_text(encoding="utf-8")).items()
-        if name.partition("/")[0] in folders
-    }
-    if wrong := differences(wanted, found_in(JARS, folders)):
-        lines = "\n".join(f"  build/jars/{each}" for each in wrong)
-        sys.exit(
-            f"jars.sha256: these jars are not as they are listed:\n{lines}\n"
-            "Nothing of them was run. If ivy.xml was changed, `make lock` lists them anew, and its"
-            " difference is yours to review; otherwise do not trust where they came from."
-        )
+def resolved() -> Iterator[tuple[JarSet, list[str]]]:
+    """Each set, and the lines of the jars that are fetched for it now."""
+    ivy = Ivy(os.environ)
+    with TemporaryDirectory() as made:
+        for each in SETS:
+            folder = Path(made, each.name)
+            ivy.retrieve(each, folder, CACHE, lambda *_: None)
+            yield each, lines_of(folder)
 
 
 def renew() -> None:
-    """List the jars that are there."""
-    there = found_in(JARS, sorted(each.name for each in JARS.iterdir() if each.is_dir()))
-    lines = [f"{checksum}  {name}\n" for name, checksum in there.items()]
-    LIST.write_text("".join(lines), encoding="utf-8")
-    print(f"jars.sha256: {len(there)} jars")
+    """Write the lists; one may have several sets."""
+    lists: dict[Path, list[str]] = {}
+    for each, lines in resolved():
+        lists.setdefault(each.checksums, []).extend(lines)
+    for file, lines in lists.items():
+        file.write_text("".join(lines), encoding="utf-8")
+        print(f"{file}: {len(lines)} jars")
 
 
 if __name__ == "__main__":
     match sys.argv[1:]:
-        case ["verify", *folders] if folders:
-            verify(folders)
+        case ["resolve"]:
+            for jars, found in resolved():
+                print(f"{jars.name}: {len(found)} jars")
         case ["renew"]:
             renew()
         case _:

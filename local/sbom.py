@@ -24,11 +24,11 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from packageurl import PackageURL
 
-from local.jar_checksums import LIST, ROOT, listed
+from local.jar_checksums import CACHE, SETS
 
+ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements.txt"
 INSTALLED = ROOT / ".venv" / "lib" / "python3.11" / "site-packages"
-IVY = ROOT / "build" / "ivy"
 BOM, PAGE = ROOT / "build" / "sbom.json", ROOT / "docs" / "licences.md"
 # By pip's own name for it: case, dots and underscores do not matter.
 _PINNED = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^]]*])?==(\S+)", re.MULTILINE)
@@ -84,8 +84,8 @@ def _licence(package: Distribution | None) -> str:
 
 def jars() -> Iterator[Part]:
     """The jars, by their places in Ivy's cache: ORGANISATION/MODULE/jars/MODULE-REVISION.jar."""
-    cached = {each.name: each for each in IVY.glob("*/*/*/*.jar")}
-    unique = {name.partition("/")[2]: sum for name, sum in listed(LIST.read_text()).items()}
+    cached = {each.name: each for each in CACHE.glob("*/*/*/*.jar")}
+    unique = {name: sum for each in SETS for name, sum in each.listed.items()}
     for name, checksum in unique.items():
         place = cached[name].parent.parent
         version = name.removeprefix(f"{place.name}-").removesuffix(".jar")

@@ -9,4 +9,5 @@ if [[ $(cat build/sbom/.lock 2>/dev/null) != $(cksum <requirements-sbom.txt) ]];
   .venv/bin/uv pip install --quiet --python build/sbom/bin/python --require-hashes -r requirements-sbom.txt
   cksum <requirements-sbom.txt >build/sbom/.lock
 fi
-build/sbom/bin/python -m local.sbom
+.venv/bin/python -m local.jar_checksums resolve
+PYTHONPATH=jobs build/sbom/bin/python -m local.sbom

@@ -1,18 +1,20 @@
 #!/usr/bin/env bash
 # Setup: everything the project needs, in .venv/ and build/, once. `make` calls it before each target.
 # `local/setup.sh s3` also fetches what a warehouse on S3 needs; `… jars` does nothing but the jars,
-# all of them (the image's build), and `… checksums` fetches them to list their checksums.
+# all of them (the image's build).
 # It does only what its inputs require, and continues where an earlier call was interrupted.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-UV_VERSION=$(sed -n 's/^uv==\([^ ]*\).*/\1/p' requirements-dev.txt)
 VENV_STAMP=.venv/.setup-stamp
 VENV_UNFINISHED=.venv/.setup-unfinished
 SPARK_JARS=.venv/lib/python3.11/site-packages/pyspark/jars
-JARS_STAMP=build/jars/.setup-stamp
-S3_STAMP=build/jars/.s3-stamp
-ARCHIVE_STAMP=build/.classes-stamp
+# Where `sluice jars` puts them, and where the package has its own.
+JARS=.venv/share/sluice/jars
+OWN=jobs/sluice/lake/jars
+JARS_STAMP=$JARS/.setup-stamp
+S3_STAMP=$JARS/.s3-stamp
+ARCHIVE_STAMP=$JARS/.classes-stamp
 
 say() { printf '\033[1m==>\033[0m %s\n' "$*"; }
 
@@ -89,7 +91,8 @@ adopt_pip_settings() {
 }
 
 install_python_packages() {
-  local python
+  local python version
+  version=$(sed -n 's/^uv==\([^ ]*\).*/\1/p' requirements-dev.txt)
   # A package whose unpacking was interrupted looks installed: then all are unpacked anew, from the cache.
   if [[ -f $VENV_UNFINISHED ]] ||
     ! .venv/bin/python -c 'import sys, pip; assert sys.version_info[:2] == (3, 11)' 2>/dev/null; then
@@ -98,8 +101,8 @@ install_python_packages() {
     "$python" -m venv --clear .venv
   fi
   adopt_pip_settings
-  if [[ $(.venv/bin/uv --version 2>/dev/null) != "uv $UV_VERSION"* ]]; then
-    say "Installer: uv $UV_VERSION"
+  if [[ $(.venv/bin/uv --version 2>/dev/null) != "uv $version"* ]]; then
+    say "Installer: uv $version"
     sed -n '/^uv==/,/^ *# via/p' requirements-dev.txt >build/uv.txt
     .venv/bin/python -m pip install --quiet --require-hashes -r build/uv.txt
   fi
@@ -117,23 +120,6 @@ install_python_packages() {
     >/dev/null || true
 }
 
-install_jars() { # install_jars CONFIGURATION: those of ivy.xml, and no others, into build/jars/CONFIGURATION
-  local settings=()
-  if [[ -n ${IVY_SETTINGS:-} ]]; then settings=(-settings "$IVY_SETTINGS"); fi
-  say "JVM artifacts of ivy.xml into build/jars/$1"
-  mkdir -p build/jars
-  if ! "$(java_command)" -jar "$SPARK_JARS"/ivy-*.jar ${settings[@]+"${settings[@]}"} -ivy ivy.xml \
-    -confs "$1" -types jar bundle -cache build/ivy -sync \
-    -retrieve "build/jars/$1/[artifact]-[revision].[ext]" >build/ivy.log 2>&1; then
-    tail -30 build/ivy.log >&2
-    fail "the JVM artifacts could not be fetched" "see above, and build/ivy.log" \
-      "all dependencies of ivy.xml" "repair the network and repeat; IVY_SETTINGS=FILE names a mirror"
-  fi
-  # What is fetched to be listed cannot be compared with the list.
-  [[ -n ${LISTING:-} ]] || .venv/bin/python -m local.jar_checksums verify "$1" || exit 1
-  say "build/jars/$1: $(ls "build/jars/$1" | wc -l | tr -d ' ') jars"
-}
-
 # The Scala compiler is among Spark's jars, so that no JDK is needed.
 install_classes() { # install_classes JAR CLASSPATH SOURCES…
   say "Sluice's own classes of jobs/jvm into $1"
@@ -141,20 +127,34 @@ install_classes() { # install_classes JAR CLASSPATH SOURCES…
     -usejavacp -classpath "$2" -d "$1" "${@:3}"
 }
 
+# The command of these sources, which the image installs later, as a wheel.
+own_sluice() {
+  PYTHONPATH=jobs .venv/bin/python -c 'from sluice.cli import main; main()' "$@"
+}
+
+# `sluice jars` fetches; called again, it puts our own jar beside the others.
 jars_of_spark() {
-  install_jars spark
-  install_jars broker
-  install_classes build/jars/spark/sluice.jar 'build/jars/spark/*' jobs/jvm/*/*.scala
+  say "Jars for Spark"
+  own_sluice jars --to "$JARS"
+  install_classes $OWN/sluice.jar "$JARS/spark/*" jobs/jvm/*/*.scala
+  own_sluice jars --to "$JARS"
+}
+
+jars_of_broker() {
+  say "Jars of the embedded broker into build/jars/broker"
+  .venv/bin/python -m local.embedded.broker_jars
 }
 
 jars_of_s3() {
-  install_jars s3
-  install_classes build/jars/s3/sluice-s3.jar 'build/jars/s3/*:build/jars/spark/*' jobs/jvm/*/s3/*.scala
+  say "Jars for a warehouse on S3"
+  own_sluice jars --to "$JARS" --s3
+  install_classes $OWN/sluice-s3.jar "$JARS/s3/*:$JARS/spark/*" jobs/jvm/*/s3/*.scala
+  own_sluice jars --to "$JARS" --s3
 }
 
 # Without it all works, and starts more slowly.
 install_class_archive() {
-  say "Archive of Spark's classes, with which its JVM starts faster, into build/classes.jsa (about a minute)"
+  say "Archive of Spark's classes, with which its JVM starts faster, (about a minute)"
   if .venv/bin/python -m local.class_archive; then
     echo "$1" >"$ARCHIVE_STAMP"
   else
@@ -166,7 +166,7 @@ main() {
   mkdir -p build
   local venv_inputs jars_inputs archive_inputs s3_inputs
   venv_inputs="$(fingerprint requirements.txt requirements-dev.txt pyproject.toml local/setup.sh) in $PWD"
-  jars_inputs="$(fingerprint ivy.xml jars.sha256 jobs/jvm/*/*.scala requirements.txt local/setup.sh) with $(java_command)"
+  jars_inputs="$(fingerprint jobs/sluice/lake/jars/{ivy.xml,jars.sha256} local/embedded/{ivy.xml,jars.sha256} jobs/jvm/*/*.scala requirements.txt local/setup.sh) with $(java_command)"
   s3_inputs="$jars_inputs $(fingerprint jobs/jvm/*/s3/*.scala)"
   archive_inputs="$venv_inputs $jars_inputs $("$(java_command)" -version 2>&1 | cksum || true)"
   if ! current "$JARS_STAMP" "$jars_inputs" || ! current "$ARCHIVE_STAMP" "$archive_inputs"; then
@@ -178,6 +178,7 @@ main() {
   fi
   if ! current "$JARS_STAMP" "$jars_inputs"; then
     jars_of_spark
+    jars_of_broker
     echo "$jars_inputs" >"$JARS_STAMP"
   fi
   if ! current "$ARCHIVE_STAMP" "$archive_inputs"; then
@@ -190,15 +191,9 @@ main() {
   fi
 }
 
-case ${1:-} in
-  checksums)
-    rm -f "$JARS_STAMP" "$S3_STAMP"
-    for each in spark broker s3; do LISTING=1 install_jars "$each"; done
-    .venv/bin/python -m local.jar_checksums renew
-    ;;
-  jars)
-    jars_of_spark
-    jars_of_s3
-    ;;
-  *) main "$@" ;;
-esac
+if [[ ${1:-} == jars ]]; then
+  jars_of_spark
+  jars_of_s3
+else
+  main "$@"
+fi

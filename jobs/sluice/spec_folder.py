@@ -74,7 +74,10 @@ class SpecFolder:
 def read_specs(folder: Path) -> SpecFolder:
     """Read every spec of the folder; an invalid one is refused without affecting the others."""
     if not folder.is_dir():
-        missing = SpecError(f"{folder}: no such folder. Set SLUICE_PIPELINES to the specs' folder.")
+        missing = SpecError(
+            f"{folder}: no such folder. SLUICE_PIPELINES names the specs' folder, unless the DAG"
+            " file does."
+        )
         return SpecFolder({}, {folder: missing})
     outcomes = dict(_outcomes(folder))
     valid = {path: each for path, each in outcomes.items() if isinstance(each, PipelineSpec)}
@@ -88,8 +91,13 @@ def read_specs(folder: Path) -> SpecFolder:
 
 def find_spec(folder: Path, pipeline: str) -> PipelineSpec:
     """The pipeline's spec. Raises SpecError when it is invalid or no file of the folder has it."""
+    return find_spec_file(folder, pipeline)[1]
+
+
+def find_spec_file(folder: Path, pipeline: str) -> tuple[Path, PipelineSpec]:
+    """The pipeline's spec, with its file. Raises SpecError as `find_spec` does."""
     found = read_specs(folder)
-    specs = found.by_pipeline
+    specs = {spec.pipeline: (path, spec) for path, spec in found.accepted.items()}
     # First: with a mistake in this file, a copy of it in another must not be used in silence.
     for path, problem in found.refused.items():
         if path.stem == pipeline:
@@ -104,7 +112,8 @@ def find_spec(folder: Path, pipeline: str) -> PipelineSpec:
         as_lines(
             [
                 f"{folder}: expected a spec of a pipeline {pipeline!r}, found pipelines: {known}"
-                f"{did_you_mean(pipeline, specs)}. SLUICE_PIPELINES names the folder of specs.",
+                f"{did_you_mean(pipeline, specs)}. SLUICE_PIPELINES names the folder,"
+                " unless the DAG file does.",
                 *map(str, found.refused.values()),
             ]
         )

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
 import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from local.audit.versions import Ecosystem
-from local.jar_checksums import LIST, ROOT, listed
+from sluice.lake.jars.jar_folder import JarFolder
+from sluice.lake.jars.jar_set import S3, SPARK
 
+from local.audit.versions import Ecosystem
+from local.embedded.broker_jars import BROKER, FOLDER
+
+ROOT = Path(__file__).resolve().parents[2]
 LOCKS = ("requirements.txt", "requirements-dev.txt", "requirements-sbom.txt")
 _PINNED = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^]]*])?==(\S+)", re.MULTILINE)
 # The last such text in a name is its version: log4j-1.2-api-2.25.4, zstd-jni-1.5.7-17.
@@ -55,8 +60,10 @@ def everything() -> list[Part]:
     import pyspark
 
     found = [each for lock in LOCKS for each in packages((ROOT / lock).read_text(), lock)]
-    for name in listed(LIST.read_text(encoding="utf-8")):
-        found += _jar(ROOT / "build" / "jars" / name, f"build/jars/{name.partition('/')[0]}")
+    spark = JarFolder.in_environment(os.environ)
+    for folder, jar_set in ((spark, SPARK), (spark, S3), (FOLDER, BROKER)):
+        for name in jar_set.listed:
+            found += _jar(folder.of(jar_set) / name, f"jars/{jar_set.name}")
     for inside in sorted((Path(pyspark.__file__).parent / "jars").glob("*.jar")):
         found += _jar(inside, "pyspark/jars")
     return found

@@ -60,14 +60,14 @@ CONTENDERS = {
     "nothing-new": Contender(
         "`sluice run` when all has been read", nothing_new, prepare=prepare_nothing_new
     ),
-    "ingest": Contender("jobs/ingest.py alone, planned before", ingest),
+    "ingest": Contender("driver/ingest.py alone, planned before", ingest),
     "plain-raw": Contender(
         "plain Spark batch job, values not decoded", plain, (as_users_run_it, None)
     ),
     "plain-raw-flags": Contender(
         "the same with our JVM settings", plain, (with_our_jvm, None), usual=False
     ),
-    "ingest-raw": Contender("jobs/ingest.py alone, format raw", ingest, (RAW,)),
+    "ingest-raw": Contender("driver/ingest.py alone, format raw", ingest, (RAW,)),
 }
 COMPARISONS = (
     Comparison("run-cold", "available-now", {MANY: 0.80, FEW: 0.75}),

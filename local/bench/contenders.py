@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 import pyarrow.dataset as ds
 from deltalake import DeltaTable
+from sluice.driver import SCRIPTS
 from sluice.lake.own_classes import LOG_STORE_KEY
 from sluice.lake.requirements import STATIC
 from sluice.lake.session import own_conf, server_conf, session_conf, spark_conf
@@ -23,7 +24,6 @@ from local.bench.records import SCHEMA, produce
 from local.bench.stage import Place, Stage
 from local.bench.whole_processes import seconds_of
 from local.bench.world import JSON, OurPipeline, World, plain_environment, require_rows, rows_of
-from local.embedded.airflow_processes import ROOT
 
 FEW = 10_000
 # Until then a server still compiles much of what a batch runs, and the table has no checkpoint.
@@ -94,13 +94,13 @@ def _plain_job(world: World, name: str, settings: Settings, kind: str, *words: s
 
 
 def ingest(world: World, name: str, form: str = JSON) -> float:
-    """`jobs/ingest.py` alone, as Airflow submits it, into a new table; the plan was made before."""
+    """`driver/ingest.py` alone, as Airflow submits it, into a new table, planned before."""
     ours = OurPipeline(world, name).create(world.topic, form)
     pipeline = ours.open()
     reference = pipeline.plan("bench", "bench").as_dict().items()
     words = [text for key, value in reference for text in (f"--{key}", str(value))]
     settings = spark_conf(pipeline.spec, world.records)
-    seconds = ours.seconds_of(submitted(ROOT / "jobs" / "ingest.py", settings, words))
+    seconds = ours.seconds_of(submitted(SCRIPTS / "ingest.py", settings, words))
     require_rows(ours.table, world.records)
     return seconds
 

@@ -65,15 +65,16 @@ def prepare_home(
     root: Path,
     environment: Mapping[str, str],
     overrides: Mapping[str, Mapping[str, str]],
+    python: str,
 ) -> Login:
     """Write the configuration (on the previous port, if free) and migrate the database."""
     known, port = Secrets.of(home), stored_port(home) or free_port()
     write_private(home / "passwords.json", json.dumps({USER: known.password}))
     write_configuration(home, configuration(home, root, port, known), overrides)
     if "sql_alchemy_conn" in overrides.get("database", {}):
-        migrate(environment)
+        migrate(environment, python)
     else:
-        migrate_sqlite(home, root / "build" / "airflow", environment)
+        migrate_sqlite(home, root / "build" / "airflow", environment, python)
     return Login(f"http://127.0.0.1:{port}", USER, known.password)
 
 
@@ -123,9 +124,9 @@ def stored_port(home: Path) -> int | None:
     return port if port is not None and is_free(port) else None
 
 
-def migrate(environment: Mapping[str, str]) -> None:
+def migrate(environment: Mapping[str, str], python: str = sys.executable) -> None:
     """Make the database what this version of Airflow expects; an empty one gets its tables."""
-    command = [sys.executable, "-P", "-m", "airflow", "db", "migrate"]
+    command = [python, "-P", "-m", "airflow", "db", "migrate"]
     done = subprocess.run(
         command, env=dict(environment), capture_output=True, text=True, check=False
     )
@@ -133,18 +134,27 @@ def migrate(environment: Mapping[str, str]) -> None:
         raise RuntimeError(f"`airflow db migrate` failed: {done.stdout}{done.stderr}")
 
 
-def migrate_sqlite(home: Path, cache: Path, environment: Mapping[str, str]) -> None:
+def migrate_sqlite(home: Path, cache: Path, environment: Mapping[str, str], python: str) -> None:
     """Migrate once: the empty database is the same for every home of one Airflow version."""
     database = home / "airflow.db"
     if database.exists():
         return
-    template = cache / f"{importlib.metadata.version('apache-airflow-core')}.db"
+    template = cache / f"{_airflow_of(python)}.db"
     if not template.exists():
-        migrate(environment)
+        migrate(environment, python)
         cache.mkdir(parents=True, exist_ok=True)
         copy(database, template)
     else:
         copy(template, database)
+
+
+def _airflow_of(python: str) -> str:
+    """The version of Airflow that an interpreter has."""
+    if python == sys.executable:
+        return importlib.metadata.version("apache-airflow-core")
+    asked = "import importlib.metadata as m; print(m.version('apache-airflow-core'))"
+    done = subprocess.run([python, "-c", asked], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
 
 
 def copy(source: Path, target: Path) -> None:

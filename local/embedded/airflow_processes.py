@@ -54,9 +54,14 @@ class Airflow:
         environment: Mapping[str, str | None] | None = None,
         settings: Mapping[str, Mapping[str, str]] | None = None,
         schedulers: int = 1,
+        python: Path | str = sys.executable,
     ) -> None:
-        """`environment` (None: not set) and `settings` (section → key → value) override our own."""
+        """`environment` (None: not set) and `settings` (section → key → value) override our own.
+
+        `python` is the interpreter of the environment whose Airflow this is.
+        """
         self.folder = Path(folder).resolve()
+        self._python = str(python)
         whole: dict[str, str | None] = {
             "SLUICE_WAREHOUSE": absolute(warehouse),
             "SLUICE_PIPELINES": absolute(pipelines),
@@ -111,11 +116,11 @@ class Airflow:
         """Start the processes, and wait until each kind reports that it is healthy."""
         self.folder.mkdir(parents=True, exist_ok=True)
         environment = self.environment()
-        self._login = prepare_home(self.folder, ROOT, environment, self._settings)
+        self._login = prepare_home(self.folder, ROOT, environment, self._settings, self._python)
         try:
             for name, arguments in self._commands.items():
                 log = self._log(name)
-                command = [sys.executable, "-P", "-m", "airflow", *arguments]
+                command = [self._python, "-P", "-m", "airflow", *arguments]
                 # With SQLite, a backfill that cannot be created can crash the scheduler.
                 self._guarded[name] = Guarded.start(
                     command,
@@ -144,14 +149,12 @@ class Airflow:
     def environment(self) -> dict[str, str]:
         """The processes' environment: the caller's without Airflow's own, plus ours."""
         theirs = {key: value for key, value in os.environ.items() if not key.startswith("AIRFLOW")}
-        binaries = Path(sys.executable).parent
-        packages = Path(psutil.__file__).parents[1]
+        binaries = Path(self._python).parent
         return {
             **theirs,
             "AIRFLOW_HOME": str(self.folder),
             "PATH": f"{binaries}{os.pathsep}{theirs.get('PATH', os.defpath)}",
-            "SPARK_HOME": str(packages / "pyspark"),
-            "PYSPARK_PYTHON": sys.executable,
+            "PYSPARK_PYTHON": self._python,
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_LOCAL_DIRS": str(self.folder / "spark"),
             "NO_PROXY": "127.0.0.1,localhost",

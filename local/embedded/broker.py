@@ -22,10 +22,10 @@ from typing import Self
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
+from local.embedded.broker_jars import JARS
 from local.embedded.guard import Guarded
 from local.embedded.ports import answers, free_port
 
-JARS = Path(__file__).resolve().parents[2] / "build" / "jars" / "broker"
 START_SECONDS = 60
 # One node, quick to start and to clean up; transactions work as in a real cluster.
 SETTINGS = {

@@ -7,8 +7,9 @@ import subprocess
 import sys
 
 import pytest
+from sluice.lake.jars.jar_folder import JarFolder
+from sluice.lake.jars.jar_set import SPARK
 
-from tests.unit.sources import ROOT
 from tests.worlds.processes import JAVA_TUNING
 
 pytestmark = pytest.mark.spark
@@ -40,7 +41,7 @@ for extensions in each:
 """
 
 
-JARS = ROOT / "build" / "jars" / "spark"
+JARS = JarFolder.in_environment(os.environ).of(SPARK)
 
 
 OURS = "sluice.Decoding"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import time
@@ -11,7 +12,8 @@ from pathlib import Path
 import psutil
 import pyspark
 import pytest
-import sluice
+from sluice.lake.jars.jar_folder import JarFolder
+from sluice.lake.jars.jar_set import SPARK
 
 from local.embedded.guard import is_spark
 from local.embedded.spark_server import SETTLED_SECONDS, SparkServer
@@ -21,8 +23,7 @@ from tests.worlds.processes import PLANNING_ALONE, SETTLING_ALONE, Run, send_lin
 
 FAULTY = "FaultyLogStore"
 SOURCE = Path(__file__).parent / "java" / f"{FAULTY}.java"
-# Beside the sources, as the product looks for them.
-JARS = Path(sluice.__file__).parents[2] / "build" / "jars" / "spark"
+JARS = JarFolder.in_environment(os.environ).of(SPARK)
 CLASS_PATH = f"{JARS}/*:{Path(pyspark.__file__).parent}/jars/*"
 RUN = ("run",)
 

@@ -9,11 +9,13 @@ import zipfile
 from pathlib import Path
 
 import pyspark
+from sluice.lake.jars.jar_folder import SETTING, JarFolder
+from sluice.lake.jars.jar_set import SPARK
 
 from tests.mutations.mutation import Mutation
 
 ROOT = Path(__file__).resolve().parents[2]
-JARS = ROOT / "build" / "jars" / "spark"
+JARS = JarFolder.in_environment(os.environ).of(SPARK)
 OWN = "sluice.jar"
 SPARK_JARS = Path(pyspark.__file__).parent / "jars"
 
@@ -25,15 +27,21 @@ def plant(mutation: Mutation, folder: Path) -> Path:
     source = jobs / mutation.file
     source.write_text(mutation.of(ROOT / "jobs"), encoding="utf-8")
     if source.suffix == ".scala":
-        jars = folder / "build" / "jars" / "spark"
+        jars = folder / "jars" / "spark"
         jars.mkdir(parents=True)
         for each in JARS.iterdir():
             if each.name != OWN:
                 (jars / each.name).symlink_to(each)
         _compile_into(jars / OWN, source, folder / "classes")
-    else:
-        (folder / "build").symlink_to(ROOT / "build")
+        shutil.copyfile(jars / OWN, jobs / "sluice" / "lake" / "jars" / OWN)
     return jobs
+
+
+def environment_of(jobs: Path) -> dict[str, str]:
+    """The environment in which the copy runs, with its own jars if it has some."""
+    jars = jobs.with_name("jars")
+    own = {SETTING: str(jars)} if jars.is_dir() else {}
+    return {**os.environ, "PYTHONPATH": f"{jobs}{os.pathsep}{ROOT}", **own}
 
 
 def _compile_into(jar: Path, source: Path, classes: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -17,7 +16,7 @@ from local.embedded.spark_server import SparkServer
 from tests.mutations.catalogue import SEEN_BY_ORACLE
 from tests.mutations.catalogue_of_tests import SEEN_BY_TESTS
 from tests.mutations.mutation import SeenByOracle, SeenByTest
-from tests.mutations.planting import ROOT, plant
+from tests.mutations.planting import ROOT, environment_of, plant
 from tests.mutations.scenarios import CONNECTION, SCENARIOS
 from tests.worlds.processes import JAVA_TUNING
 
@@ -42,7 +41,7 @@ def play(broker: Broker, tmp_path: Path, request: pytest.FixtureRequest) -> Play
     def of(scenario: str, on_spark: bool, jobs: Path) -> dict[str, Any]:
         folder = tmp_path / "run"
         folder.mkdir()
-        environment = {**os.environ, "PYTHONPATH": f"{jobs}{os.pathsep}{ROOT}"}
+        environment = environment_of(jobs)
         environment.pop(CONNECTION, None)
         if on_spark:
             environment[CONNECTION] = request.getfixturevalue("remote")
@@ -85,7 +84,7 @@ def test_a_mutation_turns_the_oracle_red(
 
 @pytest.mark.parametrize("mutation", SEEN_BY_TESTS, ids=lambda each: each.name)
 def test_a_mutation_turns_its_test_red(mutation: SeenByTest, tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": f"{plant(mutation, tmp_path)}{os.pathsep}{ROOT}"}
+    environment = environment_of(plant(mutation, tmp_path))
     # The part is one of the mutations, not of their tests.
     environment.pop("SLUICE_TEST_PART", None)
     done = subprocess.run(

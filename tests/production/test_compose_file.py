@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 from sluice.connections import Connection
-from sluice.lake.own_classes import class_path
+from sluice.lake.jars.jar_folder import JarFolder
 from sluice.lake.s3_conf import s3_conf
 from sluice.tables.s3_access import CONNECTION, use_connection
 
 from local.embedded.airflow_processes import ROOT
+from local.embedded.broker_jars import BROKER
 from local.secrets_file import MAKERS, write
 from tests.production.worlds.compose_file import (
     BUCKET,
@@ -149,7 +150,7 @@ def test_every_image_is_pinned_and_ours_is_one(whole: dict[str, Service]) -> Non
 def test_the_images_of_kafka_and_the_gateway_are_the_versions_that_are_tested(
     whole: dict[str, Service],
 ) -> None:
-    (kafka,) = re.findall(r'name="kafka_2\.13" rev="([\d.]+)"', (ROOT / "ivy.xml").read_text())
+    (kafka,) = re.findall(r'name="kafka_2\.13" rev="([\d.]+)"', BROKER.ivy.read_text())
     (gateway,) = re.findall(r"versitygw@(v[\d.]+)", (ROOT / "local" / "servers.sh").read_text())
     assert whole["kafka"].keys["image"] == f"apache/kafka:{kafka}"
     assert whole["s3"].keys["image"] == f"versity/versitygw:{gateway}"
@@ -185,9 +186,9 @@ def test_the_spark_server_is_told_all_that_a_bucket_needs(
     keys = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
     assert {key: server.environment[key] for key in keys} == {key: reached[key] for key in keys}
     for key in ("spark.driver.extraClassPath", "spark.executor.extraClassPath"):
-        jars = Path("/opt/sluice/build/jars")
-        assert server.settings[key] == f"{jars}/s3/*:{jars}/spark/*"
-        assert whole["spark-connect"].settings[key] == class_path(jars, on_s3=False)
+        jars = JarFolder(Path("/opt/sluice/.venv/share/sluice/jars"))
+        assert server.settings[key] == jars.class_path(on_s3=True)
+        assert whole["spark-connect"].settings[key] == jars.class_path(on_s3=False)
 
 
 def test_a_bucket_elsewhere_is_named_once_for_all(tmp_path: Path) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pyspark
 import pytest
+from sluice.lake.jars.jar_folder import JarFolder
+from sluice.lake.jars.jar_set import SPARK
 
 from tests.production.bytecode import ClassPath, Reference, classes_of
 
-JARS = Path(__file__).resolve().parents[2] / "build" / "jars" / "spark"
+JARS = JarFolder.in_environment(os.environ).of(SPARK)
 SPARKS = Path(pyspark.__file__).parent / "jars"
 MODULES = ("spark-avro_2.13-4.0.2.jar", "spark-token-provider-kafka-0-10_2.13-4.0.0.jar")
 

@@ -10,7 +10,6 @@ of the real brokers lie outside of this world.
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import subprocess
 import sys
@@ -22,7 +21,7 @@ from pathlib import Path
 from tests.mutations.catalogue import SEEN_BY_ORACLE
 from tests.mutations.catalogue_of_tests import SEEN_BY_TESTS
 from tests.mutations.mutation import Mutation
-from tests.mutations.planting import ROOT, plant
+from tests.mutations.planting import ROOT, environment_of, plant
 
 _FOUND = re.compile(r"^\S+/(?P<number>\d+): NOT KNOWN.*$", re.MULTILINE)
 _OUTSIDE = ("sluice/lake/", "sluice/broker/", "sluice/scheduling/", "jvm/")
@@ -71,7 +70,7 @@ def _played(jobs: Path, seed: str, *options: str) -> str:
     done = subprocess.run(
         [*command, "--seed", seed, *options],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": f"{jobs}{os.pathsep}{ROOT}", "PYTHONHASHSEED": "0"},
+        env={**environment_of(jobs), "PYTHONHASHSEED": "0"},
         capture_output=True,
         text=True,
         check=False,

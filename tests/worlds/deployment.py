@@ -179,7 +179,7 @@ def is_java(process: psutil.Process) -> bool:
 
 def is_driver(process: psutil.Process) -> bool:
     try:
-        names = any(argument.endswith("jobs/ingest.py") for argument in process.cmdline())
+        names = any(argument.endswith("sluice/driver/ingest.py") for argument in process.cmdline())
         return names and process.name().startswith("python")
     except psutil.NoSuchProcess:
         return False

@@ -29,7 +29,7 @@ def signed_token(region: str) -> tuple[str, float]:
     except ImportError:
         raise SettingsError(
             f"sasl.mechanism: AWS_MSK_IAM needs the package {_PACKAGE}, found none. Install it"
-            f" where the task runs: pip install {_PACKAGE}"
+            f" where the task runs: pip install {_PACKAGE} (the extra msk of Sluice has it)"
         ) from None
     try:
         found = Session().get_credentials()

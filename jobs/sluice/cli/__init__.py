@@ -21,6 +21,7 @@ COMMANDS = (
     "backfill",
     "check",
     "history",
+    "jars",
     "list",
     "maintain",
     "peek",

@@ -34,7 +34,7 @@ def require_decoding(spark: SparkSession, spec: PipelineSpec) -> None:
         raise SettingsError(
             f"{spec.pipeline}: to read records, expected the jars of this Sluice on Spark's class"
             f" path, and sluice.Decoding in {EXTENSIONS_KEY}; found one or the other missing, or an"
-            " older protobuf-java before them. Put all of `build/jars/spark` where Spark's driver"
-            " and its workers run, and first on the class path, name the class"
+            " older protobuf-java before them. Put Sluice's jars for Spark where the driver"
+            " and the workers run, and first on the class path, name the class"
             f" in {EXTENSIONS_KEY}, and start Spark again: docs/spark-server.conf"
         ) from None

@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-# From `make setup`: local/class_archive.py.
-CLASS_ARCHIVE = Path(__file__).resolve().parents[3] / "build" / "classes.jsa"
+from sluice.lake.jars.jar_folder import JarFolder
 
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 
@@ -33,10 +32,11 @@ def server_options(environment: Mapping[str, str]) -> tuple[str, ...]:
     named = any(_COLLECTOR.search(environment.get(each, "")) for each in _OTHERS)
     collector = () if named else ("-XX:+UseParallelGC",)
     options = (f"-Dlog4j2.configurationFile=file:{_LOGGING}", *collector)
-    if not CLASS_ARCHIVE.is_file():
+    archive = JarFolder.in_environment(environment).class_archive
+    if not archive.is_file():
         return options
     # A JVM that an archive does not fit goes without; it need not say so.
-    return (*options, f"-XX:SharedArchiveFile={CLASS_ARCHIVE}", "-Xshare:auto", "-Xlog:cds*=off")
+    return (*options, f"-XX:SharedArchiveFile={archive}", "-Xshare:auto", "-Xlog:cds*=off")
 
 
 def options_for(offsets: int | None, environment: Mapping[str, str]) -> tuple[str, ...]:

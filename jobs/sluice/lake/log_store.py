@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from sluice.errors import SettingsError
 from sluice.lake import s3_conf
-from sluice.lake.own_classes import JAR, LOG_STORE, LOG_STORE_KEY
+from sluice.lake.own_classes import LOG_STORE, LOG_STORE_KEY
 from sluice.tables.warehouse import is_on_s3
 
 log = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ def check_log_store(setting: Callable[[str], str | None], where: str, uri: str) 
             f"{where}: expected {LOG_STORE_KEY}={LOG_STORE} on the cluster {master}, found"
             f" {found or 'no such setting'}: a commit could name files that only the worker"
             " that wrote them can see. Start Spark with this setting, and with"
-            f" {JAR} of `make setup` on its class path."
+            " sluice.jar on its class path: docs/spark-clusters.md"
         )
     _warn_of_overwriting(found, where)
 
@@ -42,10 +42,9 @@ def _warn_of_overwriting(found: str | None, where: str) -> None:
     if found is None or found.startswith("io.delta.storage."):
         log.warning(
             "%s: expected %s=%s, found %s: a commit could overwrite another process's at the same"
-            " moment. Start Spark with this setting, and with %s of `make setup` on its class path",
+            " moment. Start Spark with this setting, and with sluice.jar on its class path",
             where,
             LOG_STORE_KEY,
             LOG_STORE,
             found or "no such setting",
-            JAR,
         )

@@ -6,17 +6,19 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sluice.errors import SettingsError, SparkFailed
+from sluice.lake.jars.jar_folder import JarFolder
+from sluice.lake.jars.jar_set import S3, SPARK
+from sluice.lake.jars.supplied import supplies_jars
 from sluice.lake.java_options import options_for, server_options
 from sluice.lake.log_store import check_log_store
 from sluice.lake.opened import OpenSpark
-from sluice.lake.own_classes import class_path, own_classes_conf
+from sluice.lake.own_classes import OWN_CLASSES_CONF
 from sluice.lake.requirements import STATIC
 from sluice.lake.s3_conf import s3_conf
 from sluice.lake.spark_place import OwnSpark, SparkPlace, SparkServer
@@ -29,10 +31,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 log = logging.getLogger(__name__)
-
-# The jars that Spark needs for Kafka and Delta, and our own (`make setup`), and those for S3 (`make
-# s3`). A cluster has its own.
-_JARS = Path(__file__).resolve().parents[3] / "build" / "jars"
 
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 
@@ -83,32 +81,48 @@ def spark_conf(
     """The configuration of a Spark of a pipeline's own; its spec overrides the defaults.
 
     `offsets` are those that it will read, if that is known; `on_s3`: the warehouse is there;
-    `signs_with_aws`: its Kafka connection needs the AWS SDK.
+    `signs_with_aws`: its Kafka connection needs the AWS SDK. Raises SettingsError if no jars are
+    there.
     """
-    own = own_conf(offsets, on_s3=on_s3, signs_with_aws=signs_with_aws)
+    own = own_conf(offsets, on_s3=on_s3, signs_with_aws=signs_with_aws, given=spec.spark)
     return {**own, **session_conf(spec)}
 
 
 def own_conf(
-    offsets: int | None = None, *, on_s3: bool = False, signs_with_aws: bool = False
+    offsets: int | None = None,
+    *,
+    on_s3: bool = False,
+    signs_with_aws: bool = False,
+    given: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """What a JVM for one run is started with."""
-    options = " ".join(options_for(offsets, os.environ))
-    return {**_start_conf(on_s3, signs_with_aws), _JAVA_OPTIONS: options}
+    """What a JVM for one run is started with, besides what is `given`.
+
+    Raises SettingsError if no jars are there.
+    """
+    java_options = " ".join(options_for(offsets, os.environ))
+    return {**_start_conf(on_s3, given or {}, signs_with_aws), _JAVA_OPTIONS: java_options}
 
 
 def server_conf(*, on_s3: bool = False) -> dict[str, str]:
-    """What a server for all pipelines is started with."""
-    return {**_start_conf(on_s3), _JAVA_OPTIONS: " ".join(server_options(os.environ))}
+    """What a server for all pipelines is started with. Raises SettingsError without jars."""
+    return {**_start_conf(on_s3, {}), _JAVA_OPTIONS: " ".join(server_options(os.environ))}
 
 
-def _start_conf(on_s3: bool, signs_with_aws: bool = False) -> dict[str, str]:
+def _start_conf(
+    on_s3: bool, given: Mapping[str, str], signs_with_aws: bool = False
+) -> dict[str, str]:
     there = s3_conf(os.environ) if on_s3 else {}
-    if not (_JARS / "spark").is_dir():
-        return {**_START_CONF, **there}
-    path = class_path(_JARS, on_s3 or signs_with_aws)
-    jars = {"spark.driver.extraClassPath": path, "spark.executor.extraClassPath": path}
-    return {**_START_CONF, **jars, **own_classes_conf(_JARS / "spark"), **there}
+    with_sdk = on_s3 or signs_with_aws
+    jars, sets = JarFolder.in_environment(os.environ), (SPARK, S3) if with_sdk else (SPARK,)
+    if not all(map(jars.has, sets)):
+        # Then Spark's own configuration also names our classes: docs/spark-clusters.md.
+        if supplies_jars(given, os.environ):
+            return {**_START_CONF, **there}
+        for each in sets:
+            jars.require(each)
+    path = jars.class_path(with_sdk)
+    paths = {"spark.driver.extraClassPath": path, "spark.executor.extraClassPath": path}
+    return {**_START_CONF, **paths, **OWN_CLASSES_CONF, **there}
 
 
 def session_conf(spec: PipelineSpec) -> dict[str, str]:

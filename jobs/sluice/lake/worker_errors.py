@@ -24,7 +24,7 @@ _LACKS_ITS_LAMBDA = re.compile(
 )
 _SAME_WAREHOUSE = "Give all workers the same warehouse, at the same path: docs/spark-clusters.md"
 _JARS = (
-    " Put the jars of `build/jars/spark` on the class path of every worker (its image's `jars`"
+    " Put Sluice's jars for Spark on the class path of every worker (its image's `jars`"
     " folder), or name them in `spark.jars`: docs/spark-clusters.md"
 )
 

@@ -8,11 +8,12 @@ import subprocess
 import sys
 import tempfile
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path, PurePosixPath
 
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 
-from sluice.errors import RegistryUnavailable
+from sluice.errors import RegistryUnavailable, SettingsError
 from sluice.schemas.kind import kind_of
 from sluice.schemas.registered import Reference, RegisteredSchema
 
@@ -45,13 +46,24 @@ def _compiled(schema: RegisteredSchema) -> list[FileDescriptorProto]:
         for each in schema.references:
             _write(_within(folder, each.name), each.text)
         _write(own, schema.text)
-        known = files("grpc_tools") / "_proto"
+        known = _protoc_files(schema.key)
         where = [f"-I{folder}", f"-I{known}"]
         wanted = ["--include_imports", f"--descriptor_set_out={out}", own.name]
         refusal = _run([*where, *wanted], schema.key)
         if refusal is not None:
             raise ValueError(refusal.replace(f"{folder}/", "").strip()[:1000])
         return list(FileDescriptorSet.FromString(out.read_bytes()).file)
+
+
+def _protoc_files(key: str) -> Traversable:
+    """The files that protoc brings. Raises SettingsError where it is not installed."""
+    try:
+        return files("grpc_tools") / "_proto"
+    except ModuleNotFoundError:
+        raise SettingsError(
+            f"schema {key}: the registry has its .proto source: expected the package grpcio-tools,"
+            " which compiles it, found none. Install Sluice with its extra `registry`"
+        ) from None
 
 
 def _run(options: list[str], key: str) -> str | None:

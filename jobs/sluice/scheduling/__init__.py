@@ -1,1 +1,4 @@
-"""Airflow: operators, hooks, task bodies and forms. The only package that imports airflow."""
+"""Airflow: operators, hooks, task bodies, forms and the page.
+
+Only this package and `sluice.airflow` import airflow.
+"""

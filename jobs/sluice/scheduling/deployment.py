@@ -32,17 +32,19 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# The folder with dags/, plugins/ and jobs/. This package may be installed elsewhere.
-PROJECT = Path(conf.get_mandatory_value("core", "plugins_folder")).resolve().parent
+
+def home() -> Path:
+    """Where relative settings begin: the folder that has Airflow's folder of DAGs."""
+    return Path(conf.get_mandatory_value("core", "dags_folder")).absolute().parent
 
 
 def project_settings(environment: Mapping[str, str] = os.environ) -> Settings:
-    """The settings; relative paths start at the project, wherever Airflow was started."""
+    """The settings; relative paths begin at `home()`, wherever Airflow was started."""
     settings = Settings.from_environment(environment)
     warehouse = settings.warehouse
     if not Warehouse(warehouse).on_s3:
-        warehouse = str(PROJECT / warehouse)
-    return replace(settings, warehouse=warehouse, pipelines=PROJECT / settings.pipelines)
+        warehouse = str(home() / warehouse)
+    return replace(settings, warehouse=warehouse, pipelines=home() / settings.pipelines)
 
 
 def reached_settings() -> Settings:
@@ -124,13 +126,11 @@ def schema_registry(conn_id: str) -> Registry:
     return Registry(RegistrySettings.from_connection(_value(connection(conn_id))))
 
 
-def deployed_fleet() -> Fleet:
-    """All pipelines of the deployment; contacts nothing yet."""
+def deployed_fleet(specs: Path) -> Fleet:
+    """All pipelines whose specs are in this folder; contacts nothing yet."""
     from sluice.operations.overview.find_fleet import fleet_of
 
-    settings = reached_settings()
-    specs = read_specs(settings.pipelines)
-    return fleet_of(specs, settings, readable_extra)
+    return fleet_of(read_specs(specs), reached_settings(), readable_extra)
 
 
 def spark_place() -> SparkPlace:

@@ -19,7 +19,7 @@ from sluice.errors import SparkFailed
 from sluice.lake.job_errors import REFUSED, WORD, LineLevels, ReportedError
 from sluice.lake.spark_place import cluster_mode_refused, kubernetes_missing
 from sluice.processes import die_with_parent, end_family, watching_parent
-from sluice.scheduling.deployment import PROJECT, project_settings
+from sluice.scheduling.deployment import project_settings
 from sluice.spec_file.spark_keys import looks_secret
 
 if TYPE_CHECKING:
@@ -112,8 +112,11 @@ class DriverHook(SparkSubmitHook):
                 self.log.log(levels.of(line), "%s", line)
 
 
-def driver_environment(connections: Sequence[Connection]) -> dict[str, str]:
-    """This process's environment without Airflow's own secrets, plus these connections."""
+def driver_environment(connections: Sequence[Connection], specs: Path) -> dict[str, str]:
+    """This process's environment without Airflow's own secrets, plus these connections.
+
+    The driver reads the spec from the folder `specs`.
+    """
     given = {f"AIRFLOW_CONN_{each.conn_id.upper()}": each.as_json() for each in connections}
     for each in connections:
         mask_connection(each)
@@ -123,8 +126,9 @@ def driver_environment(connections: Sequence[Connection]) -> dict[str, str]:
         **ours,
         **given,
         "SLUICE_WAREHOUSE": settings.warehouse,
-        "SLUICE_PIPELINES": str(settings.pipelines),
-        "PYTHONPATH": _first(str(PROJECT / "jobs"), ours.get("PYTHONPATH")),
+        "SLUICE_PIPELINES": str(specs),
+        # Not the folder of the script, which is inside the package.
+        "PYTHONSAFEPATH": "1",
         # The task's own interpreter: spark-submit is beside it, and the driver runs in it.
         "PATH": _first(str(Path(sys.executable).parent), ours.get("PATH")),
         "PYSPARK_PYTHON": sys.executable,

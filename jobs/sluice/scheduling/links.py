@@ -13,19 +13,23 @@ from airflow.sdk.configuration import conf
 
 from sluice.offsets.batches import BatchReference
 from sluice.scheduling.page.links import Links
+from sluice.scheduling.run_notes import plan_beside
 
 if TYPE_CHECKING:
     from airflow.sdk import BaseOperator
 
 
 class PipelineLink(BaseOperatorLink):
-    """To the pipeline's page."""
+    """To the pipeline's page; without a pipeline, to that of the DAG's name."""
 
     name = "Pipeline in Kafka offsets"
 
+    def __init__(self, pipeline: str = "") -> None:
+        self.pipeline = pipeline
+
     def get_link(self, operator: BaseOperator, *, ti_key: Any) -> str:
-        """The address of the page of this DAG's pipeline."""
-        return web_links().pipeline(operator.dag_id)
+        """The address of the page of the pipeline."""
+        return web_links().pipeline(self.pipeline or operator.dag_id)
 
 
 class BatchLink(BaseOperatorLink):
@@ -36,14 +40,18 @@ class BatchLink(BaseOperatorLink):
     def get_link(self, operator: BaseOperator, *, ti_key: Any) -> str:
         """The address of the batch's page; empty where the run has none."""
         try:
-            work = BatchReference.from_dict(ti_key.xcom_pull(task_ids="plan"))
+            work = BatchReference.from_dict(
+                ti_key.xcom_pull(task_ids=plan_beside(operator.task_id))
+            )
         except ValueError:
             return ""
         last = work.batches[-1] if work else None
         return web_links().batch(work.pipeline, work.sequence.batch(last)) if last else ""
 
 
-LINKS = (PipelineLink(), BatchLink())
+def links_of(pipeline: str) -> tuple[BaseOperatorLink, ...]:
+    """The links of a pipeline's tasks."""
+    return PipelineLink(pipeline), BatchLink()
 
 
 def web_links() -> Links:

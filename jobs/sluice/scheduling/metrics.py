@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from airflow.sdk.configuration import conf
-from airflow.sdk.observability import stats
+from airflow.sdk.observability import stats as _stats
 
 from sluice.telling import deciding_nothing
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from sluice.protocol.settle.write_receipts import Settlement
 
 log = logging.getLogger(__name__)
+
+# In Airflow 3.2 its functions are methods of a class.
+stats: Any = _stats if hasattr(_stats, "incr") else _stats.Stats
 
 
 @dataclass(frozen=True)

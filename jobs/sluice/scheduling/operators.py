@@ -1,12 +1,14 @@
-"""Operators: the two tasks of a pipeline that need Spark: a file in `jobs/`, or a server."""
+"""Operators: the two tasks of a pipeline that need Spark: a script of `driver`, or a server."""
 
 from __future__ import annotations
 
+import inspect
 import os
 import signal
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
@@ -14,12 +16,12 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.sdk.exceptions import AirflowRescheduleException, AirflowSkipException
 
 from sluice.broker.client_settings import ClientSettings
+from sluice.driver import SCRIPTS
 from sluice.lake.spark_place import CONNECTION, SparkServer
 from sluice.offsets.batches import BatchReference
 from sluice.operations.run_summary import ingest_summary
 from sluice.processes import watching_parent
 from sluice.scheduling.deployment import (
-    PROJECT,
     connection,
     kafka_extra,
     pipeline_of,
@@ -28,7 +30,6 @@ from sluice.scheduling.deployment import (
 )
 from sluice.scheduling.hooks import DriverHook, driver_environment, mask_connection
 from sluice.scheduling.lineage import Landed, lineage_of, read_for_lineage
-from sluice.scheduling.links import LINKS
 from sluice.scheduling.metrics import timed
 from sluice.scheduling.run_notes import tell
 from sluice.scheduling.run_params import PIPELINES, require_known_params
@@ -43,9 +44,13 @@ if TYPE_CHECKING:
     from sluice.operations.maintain import MaintenanceResult
     from sluice.pipeline import Pipeline
 
-JOBS = PROJECT / "jobs"
 # How long a backfill steps back, so that an ingest of fresh data gets its turn.
 TURN = timedelta(seconds=15)
+
+
+# The provider's own way to find a lost driver again; it has none before version 6.2.
+_ACCEPTED = inspect.signature(SparkSubmitOperator.__init__).parameters
+NOT_DURABLE: dict[str, Any] = {"durable": False} if "durable" in _ACCEPTED else {}
 
 
 class DriverOperator(SparkSubmitOperator):
@@ -54,9 +59,13 @@ class DriverOperator(SparkSubmitOperator):
     # No template is rendered: the command line is made at run time, so no secret can leak.
     template_fields = ()
 
-    def __init__(self, *, job: str, spec: PipelineSpec, **kwargs: Any) -> None:
-        super().__init__(application=str(JOBS / job), conn_id=CONNECTION, durable=False, **kwargs)
+    def __init__(self, *, job: str, spec: PipelineSpec, specs: Path, **kwargs: Any) -> None:
+        super().__init__(
+            application=str(SCRIPTS / job), conn_id=CONNECTION, **NOT_DURABLE, **kwargs
+        )
         self.spec = spec
+        # The folder that the job reads it from.
+        self.specs = specs
 
     def on_kill(self) -> None:
         """End Spark; a signal handler must not create a hook."""
@@ -99,7 +108,7 @@ class DriverOperator(SparkSubmitOperator):
 
     def _get_hook(self) -> SparkSubmitHook:
         return DriverHook(
-            environment=driver_environment(self._connections()),
+            environment=driver_environment(self._connections(), self.specs),
             conf=self.conf,
             conn_id=self._conn_id,
             name=self.name,
@@ -110,11 +119,10 @@ class DriverOperator(SparkSubmitOperator):
 class IngestOperator(DriverOperator):
     """Read the planned batches with Spark; skipped when there are none."""
 
-    operator_extra_links = LINKS
     _landed: Landed | None = None
 
-    def __init__(self, *, spec: PipelineSpec, **kwargs: Any) -> None:
-        super().__init__(job="ingest.py", spec=spec, **kwargs)
+    def __init__(self, *, spec: PipelineSpec, specs: Path, **kwargs: Any) -> None:
+        super().__init__(job="ingest.py", spec=spec, specs=specs, **kwargs)
 
     def execute(self, context: Context) -> None:
         """Submit the planned batches that are not committed yet."""
@@ -169,8 +177,8 @@ def job_options(work: BatchReference) -> list[str]:
 class MaintainOperator(DriverOperator):
     """Maintain one pipeline's tables with Spark; skipped if the run does not name it."""
 
-    def __init__(self, *, spec: PipelineSpec, **kwargs: Any) -> None:
-        super().__init__(job="maintain.py", spec=spec, **kwargs)
+    def __init__(self, *, spec: PipelineSpec, specs: Path, **kwargs: Any) -> None:
+        super().__init__(job="maintain.py", spec=spec, specs=specs, **kwargs)
 
     def execute(self, context: Context) -> None:
         """Submit the job."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk.exceptions import AirflowSkipException
 
 from sluice.errors import SettingsError
-from sluice.scheduling.deployment import pipeline_of, project_settings
+from sluice.scheduling.deployment import pipeline_of
 from sluice.scheduling.reset_form import where_to
 from sluice.scheduling.run_params import BRING_BACK_ERASED
 from sluice.scheduling.tasks import actor_of, failing_for_good
@@ -23,10 +24,29 @@ log = logging.getLogger(__name__)
 PREVIEW, EXECUTE = "preview", "execute"
 
 
-def preview(params: Any = None, dag_run: Any = None) -> dict[str, str]:
-    """Show what the reset would do; return its id, which stands for the whole decision."""
+def preview_in(specs: Path) -> Callable[..., dict[str, str]]:
+    """The body of `preview`, for the pipelines whose specs are in this folder."""
+
+    def preview(params: Any = None, dag_run: Any = None) -> dict[str, str]:
+        """Show what the reset would do; return its id, which stands for the whole decision."""
+        return _preview(specs, params, dag_run)
+
+    return preview
+
+
+def execute_in(specs: Path) -> Callable[..., None]:
+    """The body of `execute`, for the pipelines whose specs are in this folder."""
+
+    def execute(params: Any = None, dag_run: Any = None, ti: Any = None) -> None:
+        """Do what the preview has shown; skipped unless the run has `execute` set."""
+        _execute(specs, params, dag_run, ti)
+
+    return execute
+
+
+def _preview(specs: Path, params: Any, dag_run: Any) -> dict[str, str]:
     with failing_for_good():
-        pipeline, where = _chosen_pipeline(params), where_to(params)
+        pipeline, where = _chosen_pipeline(specs, params), where_to(params)
         if isinstance(where, Mapping):
             found = pipeline.preview_skip(where, params["reason"] or "", actor_of(dag_run))
             shown, told = found.preview, found.summary
@@ -39,8 +59,7 @@ def preview(params: Any = None, dag_run: Any = None) -> dict[str, str]:
     return {"pipeline": params["pipeline"], "preview": shown}
 
 
-def execute(params: Any = None, dag_run: Any = None, ti: Any = None) -> None:
-    """Do what the preview has shown; skipped unless the run has `execute` set."""
+def _execute(specs: Path, params: Any, dag_run: Any, ti: Any) -> None:
     if not params["execute"]:
         raise AirflowSkipException("only a preview; nothing was changed")
     reason, origin = (params["reason"] or "").strip(), (dag_run.run_id, actor_of(dag_run))
@@ -48,7 +67,7 @@ def execute(params: Any = None, dag_run: Any = None, ti: Any = None) -> None:
         shown = params["as_previewed"] or _shown(ti)
         if not reason:
             raise SettingsError("reason: needed to execute, and recorded with the reset.")
-        pipeline, where = _chosen_pipeline(params), where_to(params)
+        pipeline, where = _chosen_pipeline(specs, params), where_to(params)
         if isinstance(where, Mapping):
             pipeline.skip(where, reason, *origin, as_previewed=shown)
         else:
@@ -66,9 +85,9 @@ def _shown(ti: Any) -> str:
     )
 
 
-def _chosen_pipeline(params: Mapping[str, Any]) -> Pipeline:
+def _chosen_pipeline(folder: Path, params: Mapping[str, Any]) -> Pipeline:
     """The chosen pipeline. Raises SettingsError if its spec no longer exists."""
-    specs = read_specs(project_settings().pipelines).by_pipeline
+    specs = read_specs(folder).by_pipeline
     if params["pipeline"] not in specs:
         raise SettingsError(
             f"pipeline: expected one of {', '.join(sorted(specs))}, found {params['pipeline']!r}:"

@@ -25,7 +25,9 @@ log = logging.getLogger(__name__)
 
 # The XCom key of a task's summary.
 SUMMARY = "sluice_summary"
-TASKS = ("plan", "ingest", "settle")
+PLAN = "plan"
+# In a task group, its name and a dot come before these.
+TASKS = (PLAN, "ingest", "settle")
 # What Airflow's table of notes holds.
 _LONGEST = 1000
 
@@ -63,9 +65,7 @@ def _write_note(dag_run: DagRun) -> None:
     written = dag_run.dag_run_note
     if session is None or (written is not None and written.user_id is not None):
         return
-    told = XComModel.get_many(
-        run_id=dag_run.run_id, dag_ids=dag_run.dag_id, task_ids=TASKS, key=SUMMARY
-    )
+    told = XComModel.get_many(run_id=dag_run.run_id, dag_ids=dag_run.dag_id, key=SUMMARY)
     with session.no_autoflush:
         rows = session.execute(told.with_only_columns(XComModel.task_id, XComModel.value)).all()
     if lines := _lines((task, value) for task, value in rows):
@@ -73,9 +73,20 @@ def _write_note(dag_run: DagRun) -> None:
 
 
 def _lines(told: Iterable[tuple[str, Any]]) -> dict[str, str]:
-    """What each task said, in the order of the tasks; what others left says nothing."""
-    found = {task: _said(value) for task, value in told}
-    return {task: _storable(said) for task in TASKS if (said := found.get(task))}
+    """What each task said, group by group in the order of the tasks; what others left does not
+    count.
+    """
+    found = {task: said for task, value in told if (said := _said(value))}
+    places = {task: task.rpartition(".")[::2] for task in found}
+    ours = [task for task, (_, step) in places.items() if step in TASKS]
+    ours.sort(key=lambda task: (places[task][0], TASKS.index(places[task][1])))
+    return {task: _storable(found[task]) for task in ours}
+
+
+def plan_beside(task_id: str) -> str:
+    """The id of the `plan` task of the same pipeline and DAG."""
+    group, dot, _ = task_id.rpartition(".")
+    return f"{group}{dot}{PLAN}"
 
 
 def _said(value: Any) -> str | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Param
@@ -108,13 +109,52 @@ def bring_back_erased(section: str) -> Param:
     )
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What a run asks for: `selection` is what it reads again, None if it reads new records."""
+
+    selection: Selection | None
+    dry_run: bool = False
+    bring_back_erased: bool = False
+
+
+# From a run and its parameters. Raises SettingsError.
+Asking = Callable[[Any, Mapping[str, Any]], Asked]
+
+
+def asked_in_form(dag_run: Any, params: Mapping[str, Any]) -> Asked:
+    """By the parameters of a pipeline's own DAG; a backfill run asks for its interval.
+
+    Raises SettingsError.
+    """
+    return Asked(
+        selection_of(dag_run, params), bool(params[DRY_RUN]), bool(params[BRING_BACK_ERASED])
+    )
+
+
+def asked_by_interval(dag_run: Any, params: Mapping[str, Any]) -> Asked:
+    """In a DAG of a team's own: a backfill run asks for its interval, if that has a length.
+
+    Any other run reads new records. The parameters are the team's, and mean nothing here.
+    """
+    start, end = dag_run.data_interval_start, dag_run.data_interval_end
+    if not _is_backfill(dag_run) or not start or not end or start >= end:
+        return Asked(None)
+    from sluice.operations.backfill.selection import time_window
+
+    return Asked(time_window(start, end))
+
+
 def selection_of(dag_run: Any, params: Mapping[str, Any]) -> Selection | None:
-    """What a run reads again; None if it reads new records. Raises SettingsError."""
+    """What a run of a pipeline's own DAG reads again; None if it reads new records.
+
+    Raises SettingsError.
+    """
     from sluice.operations.backfill.selection import parse_selection, time_window
 
     require_known_params(params, (DRY_RUN, *REPROCESS, BRING_BACK_ERASED))
     given = {name: params[name] for name in REPROCESS if params[name]}
-    if dag_run.run_type.value == BACKFILL:
+    if _is_backfill(dag_run):
         if given:
             raise SettingsError(
                 f"a backfill run reads its own interval; found also {', '.join(given)}."
@@ -125,6 +165,10 @@ def selection_of(dag_run: Any, params: Mapping[str, Any]) -> Selection | None:
         return None
     start, end, ranges, batches = (given.get(name) for name in REPROCESS)
     return parse_selection(start, end, ranges or (), batches or ())
+
+
+def _is_backfill(dag_run: Any) -> bool:
+    return bool(dag_run.run_type.value == BACKFILL)
 
 
 def require_known_params(params: Mapping[str, Any], allowed: Iterable[str]) -> None:

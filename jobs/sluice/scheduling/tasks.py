@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from airflow.sdk import Asset
@@ -15,20 +14,14 @@ from sluice.errors import SettingsError, SluiceError
 from sluice.offsets.batches import BatchReference
 from sluice.operations.outlook_text import lines_of
 from sluice.operations.run_summary import failure_summary
-from sluice.scheduling.deployment import pipeline_of, project_settings
+from sluice.scheduling.announced import Remembered
+from sluice.scheduling.deployment import pipeline_of
 from sluice.scheduling.metrics import count_settled, timed
-from sluice.scheduling.run_notes import tell
-from sluice.scheduling.run_params import BRING_BACK_ERASED, DRY_RUN, selection_of
+from sluice.scheduling.run_notes import PLAN, plan_beside, tell
+from sluice.scheduling.run_params import Asking
 from sluice.spec_file.pipeline_spec import PipelineSpec
-from sluice.tables.warehouse import Warehouse
 
 log = logging.getLogger(__name__)
-
-PLAN = "plan"
-# In an asset event's `extra`, and in the asset's state store.
-ANNOUNCED = "announced"
-# One would do; others may write events for the same asset.
-NEWEST_EVENTS = 20
 
 
 @contextmanager
@@ -49,15 +42,16 @@ def failing_for_good(ti: Any = None) -> Iterator[None]:
 
 
 def planned_work(ti: Any) -> BatchReference | None:
-    """The work that the `plan` task of this run has found; None if it was marked as success.
+    """The work that the `plan` task beside this one has found; None if it was marked as success.
 
     Raises SettingsError if it is not work, for example that of another version of Sluice.
     """
-    found = ti.xcom_pull(task_ids=PLAN)
+    plan = plan_beside(ti.task_id)
+    found = ti.xcom_pull(task_ids=plan)
     try:
         return None if found is None else BatchReference.from_dict(found)
     except ValueError as problem:
-        raise SettingsError(f"`{PLAN}` left no work: {problem}. Clear `{PLAN}`.") from None
+        raise SettingsError(f"`{plan}` left no work: {problem}. Clear `{plan}`.") from None
 
 
 def actor_of(dag_run: Any) -> str:
@@ -65,14 +59,7 @@ def actor_of(dag_run: Any) -> str:
     return f"airflow:{dag_run.triggering_user_name or dag_run.run_type.value}"
 
 
-def data_table(spec: PipelineSpec) -> Asset:
-    """The pipeline's data table, as an asset that other DAGs can wait for."""
-    tables = Warehouse(project_settings().warehouse)
-    uri = tables.data(spec.table)
-    return Asset(uri if tables.on_s3 else Path(uri).as_uri())
-
-
-def plan_with(spec: PipelineSpec) -> Callable[..., dict[str, Any]]:
+def plan_with(spec: PipelineSpec, asking: Asking) -> Callable[..., dict[str, Any]]:
     """The body of `plan`."""
 
     def plan(dag_run: Any = None, params: Any = None, ti: Any = None) -> dict[str, Any]:
@@ -80,14 +67,14 @@ def plan_with(spec: PipelineSpec) -> Callable[..., dict[str, Any]]:
         from sluice.operations.run_summary import summarize_plan
 
         with failing_for_good(ti):
-            pipeline, selection = pipeline_of(spec), selection_of(dag_run, params)
-            if params[DRY_RUN]:
-                for line in lines_of(pipeline.dry_run(selection)):
+            pipeline, asked = pipeline_of(spec), asking(dag_run, params)
+            if asked.dry_run:
+                for line in lines_of(pipeline.dry_run(asked.selection)):
                     log.info("%s", line)
                 raise AirflowSkipException(f"{spec.pipeline}: a dry run; nothing was written")
             origin = (dag_run.run_id, actor_of(dag_run))
-            if selection:
-                work = pipeline.backfill(selection, *origin, params[BRING_BACK_ERASED]).work
+            if asked.selection:
+                work = pipeline.backfill(asked.selection, *origin, asked.bring_back_erased).work
             else:
                 work = pipeline.plan(*origin)
             tell(ti, summarize_plan(pipeline.resources, work))
@@ -96,7 +83,7 @@ def plan_with(spec: PipelineSpec) -> Callable[..., dict[str, Any]]:
     return timed(spec.pipeline, PLAN)(plan)
 
 
-def settle_with(spec: PipelineSpec, table: Asset) -> Callable[..., None]:
+def settle_with(spec: PipelineSpec, table: Asset, asking: Asking) -> Callable[..., None]:
     """The body of `settle`; skipped, and so without an asset event, when there is no news."""
 
     def settle(
@@ -111,15 +98,14 @@ def settle_with(spec: PipelineSpec, table: Asset) -> Callable[..., None]:
         from sluice.operations.run_summary import summarize_settlement
         from sluice.protocol.settle.announce import announce, read_announced
 
-        if params[DRY_RUN]:
-            raise AirflowSkipException(f"{spec.pipeline}: a dry run; nothing was written")
-        remembered = asset_state_store[table]
+        remembered = Remembered.of(table, inlet_events, asset_state_store)
         with failing_for_good(ti):
+            if asking(dag_run, params).dry_run:
+                raise AirflowSkipException(f"{spec.pipeline}: a dry run; nothing was written")
             pipeline, work = pipeline_of(spec), planned_work(ti)
-            told = [*_announced_by(inlet_events[table]), remembered.get(ANNOUNCED)]
-            before = read_announced(pipeline.resources, told, work)
+            before = read_announced(pipeline.resources, remembered.told(), work)
             # Before anything is settled: from here on, the next run announces the rest.
-            remembered.set(ANNOUNCED, before.as_dict())
+            remembered.keep(before)
             settled = pipeline.settle(dag_run.run_id, actor_of(dag_run))
             count_settled(spec.pipeline, settled)
             summary = summarize_settlement(pipeline.resources, settled)
@@ -135,9 +121,3 @@ def settle_with(spec: PipelineSpec, table: Asset) -> Callable[..., None]:
         log.info("%s: announced %s", spec.pipeline, news)
 
     return timed(spec.pipeline, "settle")(settle)
-
-
-def _announced_by(events: Any) -> Iterator[object]:
-    """What the newest asset events say about how far they go; other writers' say nothing."""
-    for event in events.ascending(False).limit(NEWEST_EVENTS):
-        yield (event.extra or {}).get(ANNOUNCED)

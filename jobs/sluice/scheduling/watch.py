@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from airflow.sdk.exceptions import AirflowFailException
@@ -18,7 +19,17 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def watch() -> None:
+def watch_in(specs: Path) -> Callable[[], None]:
+    """The body of `watch`, for the pipelines whose specs are in this folder."""
+
+    def watch() -> None:
+        """Look at all pipelines; fail if a person must be called."""
+        _watch(specs)
+
+    return watch
+
+
+def _watch(specs: Path) -> None:
     """Raises AirflowFailException with everything to call a person about, the worst first.
 
     That is every refused spec, every exceeded limit of `alerts`, and each pipeline with `alerts`
@@ -27,7 +38,7 @@ def watch() -> None:
     from sluice.operations.overview.overview import reasons, totals, worst_first
 
     with failing_for_good():
-        fleet = deployed_fleet()
+        fleet = deployed_fleet(specs)
         found = worst_first(fleet.read())
     calls = [f"refused: {problem}" for problem in fleet.refused.values()]
     calls += calls_of(found)

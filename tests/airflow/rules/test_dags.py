@@ -150,7 +150,9 @@ def test_settle_runs_after_a_skipped_ingest_but_not_after_a_failed_one(flights):
 
 def test_settle_announces_the_data_table_and_reads_what_it_has_announced(flights, tmp_path):
     settle = flights.get_task("settle")
-    table = Asset((tmp_path / "warehouse" / "flights").as_uri())
+    uri = (tmp_path / "warehouse" / "flights").as_uri()
+    about = {"pipeline": "flights", "table": "flights", "topics": ["flights"]}
+    table = Asset("sluice/flights", uri, extra=about)
     assert settle.outlets == settle.inlets == [table]
     assert settle.max_active_tis_per_dag == 1
 

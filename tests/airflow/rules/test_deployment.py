@@ -1,4 +1,4 @@
-"""The deployment is where Airflow has its plugins, wherever the package was installed."""
+"""Relative settings begin beside Airflow's folder of DAGs, wherever the package was installed."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ JOBS = Path(__file__).resolve().parents[3] / "jobs"
 
 
 @pytest.mark.patient
-def test_an_installed_package_finds_the_project_by_airflows_plugins_folder(tmp_path: Path) -> None:
+def test_an_installed_package_finds_the_specs_beside_airflows_folder_of_dags(
+    tmp_path: Path,
+) -> None:
     installed, project = tmp_path / "site-packages", tmp_path / "project"
     shutil.copytree(JOBS / "sluice", installed / "sluice")
     environment = {
         **os.environ,
         "PYTHONPATH": str(installed),
-        "AIRFLOW__CORE__PLUGINS_FOLDER": str(project / "plugins"),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(project / "dags"),
     }
     environment.pop("SLUICE_PIPELINES", None)
     script = (

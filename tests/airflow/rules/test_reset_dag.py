@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import pytest
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException, ParamValidationError
 from airflow.serialization.serialized_objects import DagSerialization
-
-from tests.airflow.rules.test_dags import CHEAP, PROJECT
+from sluice.scheduling.reset_tasks import execute_in
 
 
 @pytest.fixture
@@ -173,34 +170,18 @@ def test_values_that_do_not_go_with_the_target_are_refused(given, changes, why):
         where_to(given(**changes))
 
 
-@pytest.mark.patient
-def test_parsing_it_is_cheap(write_spec):
-    write_spec("flights")
-    script = CHEAP.format(file=str(PROJECT / "dags/sluice_reset.py"))
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
-    )
-    loaded = set(done.stdout.splitlines()[-1].split())
-    assert "sluice" in loaded
-    assert not loaded & {"pyspark", "deltalake", "confluent_kafka", "pyarrow", "numpy"}
-
-
-def test_execute_is_skipped_unless_asked_and_needs_a_reason(given):
-    from sluice.scheduling.reset_tasks import execute
-
+def test_execute_is_skipped_unless_asked_and_needs_a_reason(given, specs):
     run = SimpleNamespace(run_id="manual", triggering_user_name="me", run_type=None)
     seen = SimpleNamespace(xcom_pull=lambda task_ids: {"preview": "2-1-00000000"})
     with pytest.raises(AirflowSkipException, match="nothing was changed"):
-        execute(given(), run, seen)
+        execute_in(specs)(given(), run, seen)
     with pytest.raises(AirflowFailException, match="reason: needed"):
-        execute(given(execute=True, reason="  "), run, seen)
+        execute_in(specs)(given(execute=True, reason="  "), run, seen)
 
 
-def test_a_preview_that_was_marked_as_success_has_shown_nothing(given):
-    from sluice.scheduling.reset_tasks import execute
-
+def test_a_preview_that_was_marked_as_success_has_shown_nothing(given, specs):
     run = SimpleNamespace(run_id="manual", triggering_user_name="me", run_type=None)
     for value in (None, {}, {"preview": None}, "2-1-00000000"):
         seen = SimpleNamespace(xcom_pull=lambda task_ids, value=value: value)
         with pytest.raises(AirflowFailException, match="has shown nothing: clear it"):
-            execute(given(execute=True, reason="a test"), run, seen)
+            execute_in(specs)(given(execute=True, reason="a test"), run, seen)

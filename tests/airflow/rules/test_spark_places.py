@@ -32,7 +32,9 @@ def run_at(
         if connection is not None:
             monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
         done: list[tuple[int, Pipeline]] = []
-        operator = IngestOperator(task_id="ingest", spec=load_spec(write_spec("flights")))
+        operator = IngestOperator(
+            task_id="ingest", spec=load_spec(write_spec("flights")), specs=Path()
+        )
         operator.run_job(
             {}, "flights", [], lambda pipeline: done.append((threading.get_ident(), pipeline))
         )

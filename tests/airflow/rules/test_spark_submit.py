@@ -79,7 +79,7 @@ def submit(tmp_path, specs, spark):
         binary.parent.mkdir(exist_ok=True)
         binary.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
         binary.chmod(binary.stat().st_mode | stat.S_IXUSR)
-        environment = driver_environment([KAFKA])
+        environment = driver_environment([KAFKA], Path("specs"))
         environment["PATH"] = f"{binary.parent}{os.pathsep}{environment['PATH']}"
         return DriverHook(environment=environment, application_args=job_options(WORK), **kwargs)
 
@@ -135,11 +135,12 @@ def test_what_looks_secret_is_masked_in_the_tasks_log_should_it_get_there(submit
 def test_the_driver_gets_one_connection_and_none_of_airflows_settings(specs, monkeypatch):
     monkeypatch.setenv("AIRFLOW_CONN_SOMEBODY_ELSE", "{}")
     monkeypatch.setenv("AIRFLOW__API_AUTH__JWT_SECRET", "x")
-    given = driver_environment([KAFKA])
+    given = driver_environment([KAFKA], specs)
     assert [name for name in given if name.startswith("AIRFLOW_")] == ["AIRFLOW_CONN_KAFKA_DEFAULT"]
     assert json.loads(given["AIRFLOW_CONN_KAFKA_DEFAULT"])["extra"]["sasl.password"] == SECRET
     assert given["SLUICE_PIPELINES"] == str(specs)
-    assert given["PYTHONPATH"].split(os.pathsep)[0].endswith("/jobs")
+    # Else the modules beside the script would shadow others of their names.
+    assert given["PYTHONSAFEPATH"] == "1"
 
 
 def test_the_driver_gets_the_registrys_connection_too_and_its_login_is_hidden(specs):
@@ -153,7 +154,7 @@ def test_the_driver_gets_the_registrys_connection_too_and_its_login_is_hidden(sp
         password="of-the-connection",
         extra=json.dumps(extra),
     )
-    given = driver_environment([KAFKA, registry])
+    given = driver_environment([KAFKA, registry], specs)
     assert "in-the-extra" in given["AIRFLOW_CONN_SCHEMA_REGISTRY_DEFAULT"]
     for hidden in ("in-the-address", "in-the-extra", "of-the-connection"):
         assert hidden not in redact(f"asked with {hidden}")
@@ -349,12 +350,12 @@ def test_spark_is_not_started_after_a_kill(submit, tmp_path):
 
 
 def test_a_kill_before_the_submit_is_harmless(write_spec):
-    operator = IngestOperator(task_id="ingest", spec=load_spec(write_spec("flights")))
+    operator = IngestOperator(task_id="ingest", spec=load_spec(write_spec("flights")), specs=Path())
     operator.on_kill()
 
 
 def test_ingest_is_skipped_when_nothing_is_new(write_spec):
-    operator = IngestOperator(task_id="ingest", spec=load_spec(write_spec("flights")))
+    operator = IngestOperator(task_id="ingest", spec=load_spec(write_spec("flights")), specs=Path())
     nothing = BatchReference(WORK.sequence).as_dict()
     ti: Any = FakeTaskInstance(nothing)
     with pytest.raises(AirflowSkipException, match="nothing new"):
@@ -363,7 +364,7 @@ def test_ingest_is_skipped_when_nothing_is_new(write_spec):
 
 def test_ingest_is_skipped_where_plan_was_marked_as_success(write_spec):
     """So that settle still writes the receipts that are due."""
-    operator = IngestOperator(task_id="ingest", spec=load_spec(write_spec("flights")))
+    operator = IngestOperator(task_id="ingest", spec=load_spec(write_spec("flights")), specs=Path())
     ti: Any = FakeTaskInstance(None)
     with pytest.raises(AirflowSkipException, match=r"marked as success .*clear `plan`"):
         operator.execute({"ti": ti})
@@ -371,7 +372,7 @@ def test_ingest_is_skipped_where_plan_was_marked_as_success(write_spec):
 
 @pytest.mark.parametrize("left", ["", {}, [1], {"batches": "1..2"}, WORK.as_dict() | {"lane": 1}])
 def test_what_is_no_work_is_refused_with_the_next_move(write_spec, left):
-    operator = IngestOperator(task_id="ingest", spec=load_spec(write_spec("flights")))
+    operator = IngestOperator(task_id="ingest", spec=load_spec(write_spec("flights")), specs=Path())
     ti: Any = FakeTaskInstance(left)
     with pytest.raises(AirflowFailException, match=r"left no work: .* Clear `plan`"):
         operator.execute({"ti": ti})

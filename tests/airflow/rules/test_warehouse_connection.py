@@ -11,9 +11,9 @@ import pytest
 from airflow.sdk import Connection
 from sluice.errors import SettingsError
 from sluice.lake.s3_conf import s3_conf
+from sluice.scheduling.assets import data_table
 from sluice.scheduling.deployment import reached_settings
 from sluice.scheduling.hooks import driver_environment
-from sluice.scheduling.tasks import data_table
 from sluice.spec_folder import load_spec
 
 SECRET = "canary-of-a-secret"
@@ -42,7 +42,7 @@ def test_the_driver_reaches_the_bucket_and_no_argument_holds_a_key(bucket: None)
     os.environ["AIRFLOW_CONN_SLUICE_WAREHOUSE"] = json.dumps(AWS)
     assert reached_settings().warehouse == "s3a://lake/warehouse"
     kafka = Connection(conn_id="kafka_default", conn_type="kafka", extra="{}")
-    driver = driver_environment([kafka])
+    driver = driver_environment([kafka], Path("specs"))
     assert driver["AWS_SECRET_ACCESS_KEY"] == SECRET
     assert driver["SLUICE_WAREHOUSE"] == "s3a://lake/warehouse"
     assert "AIRFLOW_CONN_SLUICE_WAREHOUSE" not in driver
@@ -64,5 +64,5 @@ def test_a_connection_of_another_type_is_refused(bucket: None) -> None:
     assert SECRET not in str(refused.value)
 
 
-def test_the_asset_of_a_table_is_its_uri(bucket: None) -> None:
+def test_the_asset_of_a_table_has_its_uri(bucket: None) -> None:
     assert data_table(SPEC).uri == "s3a://lake/warehouse/flights"

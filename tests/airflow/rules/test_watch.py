@@ -16,7 +16,7 @@ from sluice.errors import SettingsError
 from sluice.operations.overview.breaches import breaches
 from sluice.scheduling.deployment import deployed_fleet
 from sluice.scheduling.page.clusters import deployed_clusters
-from sluice.scheduling.watch import calls_of, watch
+from sluice.scheduling.watch import calls_of, watch_in
 
 from tests.unit.operations.overview.test_overview import MINUTE, lag, overview
 
@@ -43,17 +43,17 @@ def test_with_nothing_but_a_refused_spec_there_is_one_and_it_calls(specs, parse)
     (specs / "flights.yaml").write_text("version: 2\n")
     assert DAG in parse().dags
     with pytest.raises(AirflowFailException, match=r"^refused: .*flights\.yaml: "):
-        watch()
+        watch_in(specs)()
 
 
 @pytest.mark.parametrize("extra", ["[1]", "{bad"])
-def test_a_broken_connection_is_told_of_its_own_pipelines(write_spec, monkeypatch, extra):
+def test_a_broken_connection_is_told_of_its_own_pipelines(write_spec, specs, monkeypatch, extra):
     broken = json.dumps({"conn_type": "kafka", "extra": extra})
     monkeypatch.setenv("AIRFLOW_CONN_KAFKA_BAD", broken)
     write_spec("good")
     write_spec("bad", kafka="kafka_bad")
     with pytest.raises(SettingsError, match="kafka_bad"):
-        deployed_fleet().of("bad")
+        deployed_fleet(specs).of("bad")
     clusters = deployed_clusters()()
     assert set(clusters.by_connection) == {"kafka_default", "kafka_bad"}
     with pytest.raises(SettingsError, match="kafka_bad"):

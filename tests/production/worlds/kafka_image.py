@@ -10,7 +10,7 @@ from pathlib import Path
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
-from local.embedded.broker import JARS
+from local.embedded.broker_jars import JARS
 from local.embedded.guard import Guarded
 
 # Of the start script, not of the broker.

@@ -11,12 +11,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import sluice
+
 from local.embedded.airflow_processes import ROOT
 from local.embedded.ports import free_port
 from tests.production.worlds.compose_file import Service
 
 LOOPBACK = "127.0.0.1"
+OURS = Path(sluice.__file__).parent
 IMAGE = "/opt/sluice"
+# Installed there, and sources here.
+PACKAGE = f"{IMAGE}/.venv/lib/python3.11/site-packages/sluice"
 
 
 @dataclass(frozen=True)
@@ -72,7 +77,7 @@ class Translation:
 
     def _paths(self, service: Service, text: str) -> str:
         places = {target: self.place(service, target, source) for target, source in service.mounts}
-        for target, place in {**places, IMAGE: ROOT}.items():
+        for target, place in {**places, PACKAGE: OURS, IMAGE: ROOT}.items():
             text = re.sub(rf"(?<![\w.-]){re.escape(target)}(?![\w-])", str(place), text)
         return text
 

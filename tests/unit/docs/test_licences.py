@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from local.jar_checksums import LIST, listed
+from local.jar_checksums import SETS
 from tests.unit.sources import ROOT
 
 PAGE = (ROOT / "docs" / "licences.md").read_text(encoding="utf-8")
@@ -18,7 +18,7 @@ def test_every_package_of_the_lock_has_its_licence() -> None:
 
 
 def test_every_jar_has_its_licence() -> None:
-    jars = {name.partition("/")[2] for name in listed(LIST.read_text(encoding="utf-8"))}
+    jars = {name for each in SETS for name in each.listed}
     stated = {f"{name.partition(':')[2]}-{version}.jar" for name, version, _ in ROWS if ":" in name}
     assert stated == jars
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from sluice.errors import SettingsError
 from sluice.lake.log_store import check_log_store
-from sluice.lake.own_classes import class_path
 from sluice.lake.s3_conf import LOG_STORE, LOG_STORE_KEY, s3_conf
 
 from tests.unit.sources import ROOT
@@ -44,17 +42,6 @@ def test_another_log_store_is_refused_in_a_bucket(found: str | None) -> None:
 
 def test_ours_is_taken_in_a_bucket() -> None:
     check_log_store({LOG_STORE_KEY: LOG_STORE}.get, "spark:15002", "s3a://lake/flights")
-
-
-def test_hadoop_for_s3_comes_before_sparks_own(tmp_path: Path) -> None:
-    (tmp_path / "s3").mkdir()
-    assert class_path(tmp_path, on_s3=True) == f"{tmp_path}/s3/*:{tmp_path}/spark/*"
-    assert class_path(tmp_path, on_s3=False) == f"{tmp_path}/spark/*"
-
-
-def test_missing_jars_are_named_with_what_brings_them(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"s3: expected the jars .* Run `make s3` once"):
-        class_path(tmp_path, on_s3=True)
 
 
 def test_the_page_names_every_setting_that_a_server_needs() -> None:

@@ -36,7 +36,7 @@ exceptions:
     reason: nobody can reach it from outside
     until: 2026-12-31
 """
-PLANTED = Part("build/jars/spark", "maven", "planted", "2.0", "org.planted")
+PLANTED = Part("jars/spark", "maven", "planted", "2.0", "org.planted")
 
 
 def kept(exceptions: str = "", advisory: str = ADVISORY) -> Kept:
@@ -127,7 +127,7 @@ def test_a_lock_is_read_by_pips_names() -> None:
 def test_what_is_locked_here_includes_the_jars_inside_pyspark() -> None:
     parts = everything()
     places = {each.place for each in parts}
-    assert {"requirements.txt", "build/jars/spark", "build/jars/s3", "pyspark/jars"} <= places
+    assert {"requirements.txt", "jars/spark", "jars/s3", "jars/broker", "pyspark/jars"} <= places
     assert {each.group for each in parts if each.name == "netty-codec-http"} == {"io.netty"}
 
 
@@ -149,7 +149,7 @@ def test_without_osv_the_report_says_that_it_proves_less() -> None:
 
 def test_what_only_osv_knows_turns_it_red_and_what_both_know_is_one_finding() -> None:
     other = Part("requirements.txt", "pypi", "quiet", "1.0")
-    unnamed = Part("build/jars/spark", "maven", "unnamed", "1.0")
+    unnamed = Part("jars/spark", "maven", "unnamed", "1.0")
     with osv([{"vulns": [{"id": "GHSA-1"}]}, {"vulns": [{"id": "PYSEC-9"}]}]) as (address, asked):
         report = compared([PLANTED, other, unnamed], kept(EXCEPTION), TODAY, address)
     assert [each["package"]["name"] for each in asked] == ["org.planted:planted", "quiet"]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+import sys
 from pathlib import Path
 
 import pytest
 from sluice.columns.columns import parse_columns
-from sluice.errors import RegistryUnavailable
+from sluice.errors import RegistryUnavailable, SettingsError
 from sluice.registry.proto_sources import as_descriptors
 from sluice.schemas.protobuf.columns import protobuf_columns
 from sluice.schemas.registered import Reference, RegisteredSchema
@@ -60,6 +61,14 @@ def test_what_protoc_refuses_stays_with_a_warning(
     assert told in "\n".join(caplog.messages)
     with pytest.raises(ValueError, match="7: expected a descriptor in base64"):
         protobuf_columns(schema, None)
+
+
+def test_without_protoc_the_extra_that_brings_it_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "grpc_tools", None)
+    with pytest.raises(SettingsError, match=r"expected the package grpcio-tools.* `registry`"):
+        as_descriptors(RegisteredSchema("7", "PROTOBUF", ORDER))
 
 
 def test_a_protoc_that_is_killed_has_refused_nothing(

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from airflow.plugins_manager import AirflowPlugin
+
 from sluice.scheduling import run_notes
 from sluice.scheduling.links import web_links
 from sluice.scheduling.priority import FreshFirst

@@ -1,6 +1,6 @@
 """What spark-submit runs to maintain a pipeline's tables.
 
-    spark-submit jobs/maintain.py --pipeline flights --run-id … --actor …
+    spark-submit …/maintain.py --pipeline flights --run-id … --actor …
 
 Connections come from the environment (`AIRFLOW_CONN_<ID>`, `AWS_*`), never from the arguments.
 Exit code 1: failed, a retry may help; 3: failed, and an operator must decide.
@@ -12,6 +12,7 @@ import logging
 import os
 
 import click
+
 from sluice.lake.job_errors import WORD, reporting_errors
 from sluice.pipeline import find_pipeline
 from sluice.tables.s3_access import reach_warehouse

@@ -1,6 +1,6 @@
 """What spark-submit runs: land the batches of a reference.
 
-    spark-submit jobs/ingest.py --pipeline flights --lane forward --generation 1 --batches 42..43
+    spark-submit …/ingest.py --pipeline flights --lane forward --generation 1 --batches 42..43
 
 Connections come from the environment (`AIRFLOW_CONN_<ID>`, `AWS_*`), never from the arguments.
 Exit code 1: failed, a retry may help; 3: failed, and an operator must decide.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 
 import click
+
 from sluice.lake.job_errors import WORD, reporting_errors
 from sluice.offsets.batches import BatchReference
 from sluice.pipeline import find_pipeline

@@ -14,17 +14,16 @@ The deployment decides who is called: docs/deployment.md, "Who is called". See
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 from airflow.sdk import DAG, CronDataIntervalTimetable, task
-from sluice.scheduling.deployment import project_settings
+
 from sluice.scheduling.time_limits import SHORT
-from sluice.scheduling.watch import watch
-from sluice.spec_folder import read_specs
+from sluice.scheduling.watch import watch_in
 
-found = read_specs(project_settings().pipelines)
 
-# Refused specs are a reason to call a person.
-if found.accepted or found.refused:
+def watch_dag(specs: Path) -> DAG:
+    """The DAG `sluice_watch` of the pipelines whose specs are in this folder."""
     with DAG(
         dag_id="sluice_watch",
         description="Metrics of all pipelines, and a failure when a limit is exceeded",
@@ -37,5 +36,6 @@ if found.accepted or found.refused:
         max_active_runs=1,
         default_args={"owner": "sluice", "retries": 0, "execution_timeout": SHORT},
         tags=["sluice"],
-    ):
-        task(watch, task_id="watch")()
+    ) as dag:
+        task(watch_in(specs), task_id="watch")()
+    return dag

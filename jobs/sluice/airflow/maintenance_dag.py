@@ -18,18 +18,20 @@ killed at any time: a step that conflicts with another commit is left for the ne
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from airflow.sdk import DAG, CronDataIntervalTimetable
-from sluice.scheduling.deployment import project_settings
+
 from sluice.scheduling.operators import MaintainOperator
 from sluice.scheduling.run_params import maintenance_params
 from sluice.settings import LONGEST_RUN
-from sluice.spec_folder import read_specs
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
-SPECS = list(read_specs(project_settings().pipelines).accepted.values())
 
-if SPECS:
+def maintenance_dag(accepted: Sequence[PipelineSpec], specs: Path) -> DAG:
+    """The DAG `sluice_maintenance` of these pipelines, whose specs are in this folder."""
     with DAG(
         dag_id="sluice_maintenance",
         description="Compact and vacuum the tables of all pipelines",
@@ -49,7 +51,8 @@ if SPECS:
             "execution_timeout": LONGEST_RUN,
         },
         tags=["sluice"],
-        params=maintenance_params(spec.pipeline for spec in SPECS),
-    ):
-        for spec in SPECS:
-            MaintainOperator(task_id=f"maintain_{spec.pipeline}", spec=spec)
+        params=maintenance_params(spec.pipeline for spec in accepted),
+    ) as dag:
+        for spec in accepted:
+            MaintainOperator(task_id=f"maintain_{spec.pipeline}", spec=spec, specs=specs)
+    return dag

@@ -15,18 +15,20 @@ without `execute`, read the log of `preview`, then start one with `execute` and 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
+from pathlib import Path
 
 from airflow.sdk import DAG, task
-from sluice.scheduling.deployment import project_settings
+
 from sluice.scheduling.reset_form import reset_params
-from sluice.scheduling.reset_tasks import EXECUTE, PREVIEW, execute, preview
+from sluice.scheduling.reset_tasks import EXECUTE, PREVIEW, execute_in, preview_in
 from sluice.scheduling.time_limits import SHORT
-from sluice.spec_folder import read_specs
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
-SPECS = list(read_specs(project_settings().pipelines).accepted.values())
 
-if SPECS:
+def reset_dag(accepted: Sequence[PipelineSpec], specs: Path) -> DAG:
+    """The DAG `sluice_reset` of these pipelines, whose specs are in this folder."""
     with DAG(
         dag_id="sluice_reset",
         description="Move the cursor of a pipeline",
@@ -42,9 +44,10 @@ if SPECS:
             "execution_timeout": SHORT,
         },
         tags=["sluice"],
-        params=reset_params([each.pipeline for each in SPECS], SPECS[0].example_topic),
-    ):
+        params=reset_params([each.pipeline for each in accepted], accepted[0].example_topic),
+    ) as dag:
         (
-            task(preview, task_id=PREVIEW, multiple_outputs=False)()
-            >> task(execute, task_id=EXECUTE)()
+            task(preview_in(specs), task_id=PREVIEW, multiple_outputs=False)()
+            >> task(execute_in(specs), task_id=EXECUTE)()
         )
+    return dag

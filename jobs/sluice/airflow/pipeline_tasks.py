@@ -1,0 +1,50 @@
+"""Pipeline tasks: a pipeline as a task group, before or behind other tasks of any DAG."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from airflow.sdk import TaskGroup
+
+from sluice.airflow.given_folder import Folder, folder_of
+from sluice.airflow.steps import add_steps, default_args
+from sluice.scheduling.run_params import asked_by_interval
+from sluice.spec_folder import find_spec_file
+
+
+class PipelineTasks(TaskGroup):
+    """`plan`, `ingest` and `settle` of one pipeline, in the DAG that is open.
+
+        with DAG("orders_daily", schedule="@daily"):
+            PipelineTasks("orders", specs="pipelines") >> report()
+
+    `name` is the pipeline's, as its spec has it. `specs` is the folder of specs: a relative one
+    begins at the folder of the DAG file, None is the one that `SLUICE_PIPELINES` names. The other
+    arguments are those of a task group; `group_id` is the pipeline's name by default.
+
+    A run reads what is new. A backfill run whose data interval has a length reads the records of
+    that interval again. The DAG's parameters are not read.
+
+    The tasks behind the group run if something new has landed, and are skipped otherwise; with the
+    trigger rule `none_failed` they run either way. The tasks are retried as those of a pipeline's
+    own DAG are, unless `default_args` of the DAG or of the group say otherwise.
+
+    Raises SpecError if the pipeline has no valid spec: an import error of the DAG file.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        specs: Folder | None = None,
+        *,
+        group_id: str | None = None,
+        **group: Any,
+    ) -> None:
+        path, spec = find_spec_file(folder_of(specs), name)
+        super().__init__(
+            group_id=group_id or spec.pipeline, **{"tooltip": spec.description, **group}
+        )
+        decided = {**default_args(spec), **self.dag.default_args, **self.default_args}
+        self.default_args = {key: decided[key] for key in default_args(spec)} | self.default_args
+        with self:
+            add_steps(spec, path.parent, asked_by_interval)

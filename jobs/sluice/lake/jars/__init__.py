@@ -1,0 +1,1 @@
+"""Jars: what Spark needs besides those inside pyspark, where they are, and how they are fetched."""
