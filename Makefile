@@ -12,7 +12,7 @@ APART := $(addprefix tests/,airflow/scenarios benches browser containers faults 
 # What starts Spark is in these, and in tests/contracts.
 SPARKS := $(addprefix tests/,cli decoding operations protocol)
 
-.PHONY: help setup s3 demo up down test test-fast test-spark test-contracts test-on-spark test-recipes test-benches test-airflow test-browser screenshots test-faults test-mutations test-production test-containers test-wheel env compose-check soak check format bench bench-places bench-airflow bench-scale bench-wide bench-formats simulate lock wheel sbom clean
+.PHONY: help setup s3 demo up down test test-fast test-spark test-contracts test-on-spark test-recipes test-benches test-airflow test-browser screenshots test-faults test-mutations test-production test-containers test-wheel env compose-check soak check format bench bench-places bench-airflow bench-scale bench-wide bench-formats simulate lock wheel sbom audit clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -141,6 +141,9 @@ wheel: s3  ## Build the package, with our compiled classes, into dist/
 
 sbom: s3  ## The bill of materials (CycloneDX) in build/sbom.json, and docs/licences.md
 	@local/sbom.sh
+
+audit: setup  ## Compare the locks and all jars with known vulnerabilities; ARGS=--online: only with OSV's answer
+	@$(BIN)/python -m local.audit $(ARGS)
 
 clean: down  ## Remove what the targets created: .venv, build, caches
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

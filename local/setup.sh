@@ -148,7 +148,7 @@ jars_of_broker() {
 jars_of_s3() {
   say "Jars for a warehouse on S3"
   own_sluice jars --to "$JARS" --s3
-  install_classes $OWN/sluice-s3.jar "$JARS/s3/*:$JARS/spark/*" jobs/jvm/commit/s3/*.scala
+  install_classes $OWN/sluice-s3.jar "$JARS/s3/*:$JARS/spark/*" jobs/jvm/*/s3/*.scala
   own_sluice jars --to "$JARS" --s3
 }
 
@@ -167,7 +167,7 @@ main() {
   local venv_inputs jars_inputs archive_inputs s3_inputs
   venv_inputs="$(fingerprint requirements.txt requirements-dev.txt pyproject.toml local/setup.sh) in $PWD"
   jars_inputs="$(fingerprint jobs/sluice/lake/jars/{ivy.xml,jars.sha256} local/embedded/{ivy.xml,jars.sha256} jobs/jvm/*/*.scala requirements.txt local/setup.sh) with $(java_command)"
-  s3_inputs="$jars_inputs $(fingerprint jobs/jvm/commit/s3/*.scala)"
+  s3_inputs="$jars_inputs $(fingerprint jobs/jvm/*/s3/*.scala)"
   archive_inputs="$venv_inputs $jars_inputs $("$(java_command)" -version 2>&1 | cksum || true)"
   if ! current "$JARS_STAMP" "$jars_inputs" || ! current "$ARCHIVE_STAMP" "$archive_inputs"; then
     check_java

@@ -229,7 +229,7 @@ def open_pipeline(
     tables = Warehouse(settings.warehouse, settings.warehouse_name)
     spec = in_deployment(spec, settings)
     resources = PipelineResources.of(spec, tables, client, find_registry=find_registry)
-    return Pipeline(resources, SparkEngine(open_at(place, tables)))
+    return Pipeline(resources, SparkEngine(open_at(place, tables, client.signs_with_aws)))
 
 
 def find_pipeline(name: str, environment: Mapping[str, str]) -> Pipeline:

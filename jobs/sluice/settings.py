@@ -44,6 +44,17 @@ class Settings:
 
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):/", re.IGNORECASE)
+# What other schemes stand for, and why no warehouse can be there.
+_UNTRIED = "no test shows that commits of Spark and delta-rs exclude each other there"
+_AZURE = "Azure, for which no server is available that both could be tested against"
+_ELSEWHERE = {
+    **dict.fromkeys(("abfs", "abfss", "wasb", "wasbs", "adl", "az"), _AZURE),
+    "gs": f"Google Cloud Storage; {_UNTRIED}",
+    "hdfs": "HDFS, which delta-rs reaches only with a client that it does not bring",
+    "dbfs": "Databricks' own file system, which only its clusters reach",
+    "file": "a file URI with a host",
+    **dict.fromkeys(("oss", "cos", "cosn", "obs"), f"an object store of its own; {_UNTRIED}"),
+}
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 S3_SCHEME = "s3a"
 
@@ -61,10 +72,12 @@ def _root_of(warehouse: str) -> str:
         return url2pathname(place.path)
     if scheme in ("s3", S3_SCHEME):
         return _in_bucket(scheme, place)
+    why = _ELSEWHERE.get(
+        scheme, "no test shows that commits of Spark and delta-rs exclude each other"
+    )
     raise SettingsError(
         f"SLUICE_WAREHOUSE: expected a path on this host, or s3a://bucket/…, found {scheme}://…:"
-        " no test shows yet that the commits of Spark and delta-rs exclude each other there."
-        " Choose one of these."
+        f" {why}. Use one of these two; docs/object-stores.md says why, and what else helps."
     )
 
 

@@ -37,10 +37,14 @@ def test_a_file_uri_is_its_path(warehouse: str, path: str) -> None:
 @pytest.mark.parametrize(
     ("warehouse", "found"),
     [
-        ("gs://hunter2/x", "gs://…: no test shows yet"),
-        ("abfss://hunter2@account.example/x", "abfss://…: no test shows yet"),
-        ("hdfs:///hunter2", "hdfs://…: no test shows yet"),
-        ("file://hunter2/lake", "file://…: no test shows yet"),
+        ("gs://hunter2/x", "gs://…: Google Cloud Storage; no test shows"),
+        ("abfss://hunter2@account.example/x", "abfss://…: Azure, for which no server is available"),
+        ("WASBS://hunter2@account.example/x", "wasbs://…: Azure, for which no server"),
+        ("hdfs:///hunter2", "hdfs://…: HDFS, which delta-rs reaches only"),
+        ("dbfs:/hunter2", "dbfs://…: Databricks' own file system"),
+        ("oss://hunter2/x", "oss://…: an object store of its own; no test"),
+        ("file://hunter2/lake", "file://…: a file URI with a host"),
+        ("tier://hunter2/lake", "tier://…: no test shows that commits"),
     ],
 )
 def test_a_warehouse_where_commits_could_overwrite_each_other_is_refused(

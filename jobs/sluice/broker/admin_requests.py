@@ -28,9 +28,7 @@ class AdminRequests:
                 {**client.librdkafka(), "error_cb": refusals}, logger=LIBRDKAFKA
             )
         except KafkaException as problem:
-            raise SettingsError(
-                f"connection {client.connection}: {problem.args[0].str()}. Correct its extra."
-            ) from None
+            raise client.unusable(problem.args[0].str()) from None
         self._asked = Addressee(client, refusals, partial(self._admin.poll, 0))
 
     def start_cluster_id(self) -> Callable[[], str]:

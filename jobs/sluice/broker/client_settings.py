@@ -6,14 +6,17 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from typing import Any
 
 from sluice.broker.java_settings import java_settings
+from sluice.broker.logins import KERBEROS, KERBEROS_SERVICE, MSK_IAM, OAUTH, fault_of_login
 from sluice.errors import SettingsError
 from sluice.tls import require_in_date, tls_context
 
-# The keys a connection may have, in librdkafka's names (its CONFIGURATION.md). Each of them means
-# the same to all three clients, or to the one that has such a thing (docs/security.md).
+# The keys a connection may have, in librdkafka's names (its CONFIGURATION.md), and `aws.region`,
+# which it does not know. Each of them means the same to all three clients, or to the one that has
+# such a thing (docs/security.md).
 _KEYS = (
     "bootstrap.servers",
     "client.id",
@@ -29,6 +32,10 @@ _KEYS = (
     "sasl.oauthbearer.scope",
     "sasl.oauthbearer.extensions",
     "sasl.oauthbearer.token.endpoint.url",
+    "sasl.kerberos.service.name",
+    "sasl.kerberos.principal",
+    "sasl.kerberos.keytab",
+    "aws.region",
     "https.ca.location",
     "https.ca.pem",
     "ssl.ca.location",
@@ -41,21 +48,11 @@ _KEYS = (
     "ssl.endpoint.identification.algorithm",
     "socket.timeout.ms",
 )
-# Each mechanism with the keys that it needs.
-_PASSWORD = ("sasl.username", "sasl.password")
-_LOGINS = {
-    "PLAIN": _PASSWORD,
-    "SCRAM-SHA-256": _PASSWORD,
-    "SCRAM-SHA-512": _PASSWORD,
-    "OAUTHBEARER": (
-        "sasl.oauthbearer.client.id",
-        "sasl.oauthbearer.client.secret",
-        "sasl.oauthbearer.token.endpoint.url",
-    ),
-}
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 # Java refuses one without a port; aiokafka takes a protocol before it for a part of the name.
 _ADDRESS = re.compile(r"([^\s:/\[\]]+|\[[^\s/\[\]]+\]):\d+")
+# What librdkafka gets in another form: it logs in to AWS with a token of ours.
+_NOT_OF_LIBRDKAFKA = ("aws.region", "sasl.mechanism", "sasl.mechanisms")
 # The limit of a single request, so that a leader is asked again before the whole time is over.
 _REQUEST_SECONDS = 10.0
 
@@ -110,13 +107,29 @@ class ClientSettings:
                 "extra: expected ssl.certificate.pem (or .location) and ssl.key.pem (or .location)"
                 " together, found one of them"
             )
-        if any("sasl" in text.lower() for text in (*self.settings, self._protocol)):
-            self._check_login()
+        if any(_of_a_login(text) for text in (*self.settings, self._protocol)) and (
+            fault := fault_of_login(self.settings, self._protocol, self._mechanism)
+        ):
+            raise self._refused(fault)
+
+    @property
+    def signs_with_aws(self) -> bool:
+        """Whether Spark's Java client logs in with AWS' SDK: it is among the jars of S3."""
+        return self._mechanism == MSK_IAM
 
     @property
     def bootstrap(self) -> str:
         """The bootstrap address, for messages."""
         return self.settings["bootstrap.servers"]
+
+    def unusable(self, problem: str) -> SettingsError:
+        """The refusal of the settings by librdkafka itself."""
+        if self._mechanism == KERBEROS:
+            return self._refused(
+                f"{problem}. A confluent-kafka with Kerberos must be built on the host of the task;"
+                " docs/security.md says how, and what to use instead."
+            )
+        return self._refused(f"{problem}. Correct its extra.")
 
     def lacking(self, needs: str) -> RightMissing:
         """The refusal of a user without a right, such as READ on topic orders."""
@@ -135,10 +148,23 @@ class ClientSettings:
     def librdkafka(self) -> dict[str, Any]:
         """The configuration of a confluent_kafka client.
 
-        Like the other two, raises SettingsError for a client certificate that has expired.
+        Like the other two, raises SettingsError for a client certificate that has expired; and for
+        a token that cannot be signed.
         """
         self._require_in_date()
-        return dict(self.settings)
+        if self._mechanism != MSK_IAM:
+            return dict(self.settings)
+        # It loads AWS' library, which few connections need.
+        from sluice.broker.msk_token import signed_token, token_callback
+
+        region = self.settings["aws.region"]
+        try:
+            # librdkafka keeps what its callback raises to itself.
+            signed_token(region)
+        except SettingsError as problem:
+            raise self._refused(str(problem)) from None
+        its_own = {k: v for k, v in self.settings.items() if k not in _NOT_OF_LIBRDKAFKA}
+        return {**its_own, "sasl.mechanism": OAUTH, "oauth_cb": token_callback(region)}
 
     def java(self) -> dict[str, str]:
         """The configuration of a Java client, such as the one in Spark's Kafka source.
@@ -163,19 +189,35 @@ class ClientSettings:
         }
         if self._protocol.endswith("SSL"):
             arguments["ssl_context"] = tls_context(self.settings)
-        if self._mechanism == "OAUTHBEARER":
-            # It loads aiokafka, which few commands need.
+        return arguments | self._login_of_aiokafka()
+
+    def _login_of_aiokafka(self) -> dict[str, Any]:
+        # Its token providers load aiokafka, which few commands need.
+        if self._mechanism == OAUTH:
             from sluice.broker.token_endpoint import TokenEndpoint
 
-            provider = TokenEndpoint(self.settings)
-            arguments |= {"sasl_mechanism": self._mechanism, "sasl_oauth_token_provider": provider}
-        elif self._mechanism:
-            arguments |= {
+            provider: object = TokenEndpoint(self.settings)
+            return {"sasl_mechanism": OAUTH, "sasl_oauth_token_provider": provider}
+        if self._mechanism == MSK_IAM:
+            from sluice.broker.msk_token import MskToken
+
+            provider = MskToken(self.settings["aws.region"])
+            return {"sasl_mechanism": OAUTH, "sasl_oauth_token_provider": provider}
+        if self._mechanism == KERBEROS:
+            if find_spec("gssapi") is None:
+                raise self._refused(
+                    "sasl.mechanism: GSSAPI needs the package gssapi, for the raw log, found none."
+                    " Install it where the task runs: docs/security.md"
+                )
+            service = self.settings.get("sasl.kerberos.service.name", KERBEROS_SERVICE)
+            return {"sasl_mechanism": KERBEROS, "sasl_kerberos_service_name": service}
+        if self._mechanism:
+            return {
                 "sasl_mechanism": self._mechanism,
                 "sasl_plain_username": self.settings["sasl.username"],
                 "sasl_plain_password": self.settings["sasl.password"],
             }
-        return arguments
+        return {}
 
     def _has(self, of: str) -> bool:
         return f"{of}.pem" in self.settings or f"{of}.location" in self.settings
@@ -189,26 +231,6 @@ class ClientSettings:
     def _protocol(self) -> str:
         return self.settings.get("security.protocol", "PLAINTEXT").upper()
 
-    def _check_login(self) -> None:
-        if "SASL" not in self._protocol:
-            found = self._protocol if "security.protocol" in self.settings else "nothing"
-            raise self._refused(
-                f"security.protocol: found {found!r}"
-                " with sasl settings; allowed: SASL_PLAINTEXT, SASL_SSL"
-            )
-        if self._mechanism not in _LOGINS:
-            raise self._refused(
-                f"sasl.mechanism: found {self._mechanism or 'nothing'!r};"
-                f" allowed: {', '.join(_LOGINS)}"
-            )
-        for key in _LOGINS[self._mechanism]:
-            if not self.settings.get(key):
-                raise self._refused(f"extra: {key} is missing")
-        # librdkafka's default makes unsigned tokens, which are for development only.
-        method = self.settings.get("sasl.oauthbearer.method")
-        if self._mechanism == "OAUTHBEARER" and method != "oidc":
-            raise self._refused(f"sasl.oauthbearer.method: expected 'oidc', found {method!r}")
-
     def _require_in_date(self) -> None:
         try:
             require_in_date(self.settings, datetime.now(UTC))
@@ -217,3 +239,7 @@ class ClientSettings:
 
     def _refused(self, why: str) -> SettingsError:
         return SettingsError(f"connection {self.connection}: {why}")
+
+
+def _of_a_login(text: str) -> bool:
+    return "sasl" in text.lower() or text == "aws.region"

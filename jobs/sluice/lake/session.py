@@ -72,25 +72,35 @@ _SESSION_CONF = {
 
 
 def spark_conf(
-    spec: PipelineSpec, offsets: int | None = None, *, on_s3: bool = False
+    spec: PipelineSpec,
+    offsets: int | None = None,
+    *,
+    on_s3: bool = False,
+    signs_with_aws: bool = False,
 ) -> dict[str, str]:
     """The configuration of a Spark of a pipeline's own; its spec overrides the defaults.
 
-    `offsets` are those that it will read, if that is known; `on_s3`: the warehouse is there. Raises
-    SettingsError if no jars are there.
+    `offsets` are those that it will read, if that is known; `on_s3`: the warehouse is there;
+    `signs_with_aws`: its Kafka connection needs the AWS SDK. Raises SettingsError if no jars are
+    there.
     """
-    return {**own_conf(offsets, on_s3=on_s3, given=spec.spark), **session_conf(spec)}
+    own = own_conf(offsets, on_s3=on_s3, signs_with_aws=signs_with_aws, given=spec.spark)
+    return {**own, **session_conf(spec)}
 
 
 def own_conf(
-    offsets: int | None = None, *, on_s3: bool = False, given: Mapping[str, str] | None = None
+    offsets: int | None = None,
+    *,
+    on_s3: bool = False,
+    signs_with_aws: bool = False,
+    given: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """What a JVM for one run is started with, besides what is `given`.
 
     Raises SettingsError if no jars are there.
     """
     java_options = " ".join(options_for(offsets, os.environ))
-    return {**_start_conf(on_s3, given or {}), _JAVA_OPTIONS: java_options}
+    return {**_start_conf(on_s3, given or {}, signs_with_aws), _JAVA_OPTIONS: java_options}
 
 
 def server_conf(*, on_s3: bool = False) -> dict[str, str]:
@@ -98,16 +108,19 @@ def server_conf(*, on_s3: bool = False) -> dict[str, str]:
     return {**_start_conf(on_s3, {}), _JAVA_OPTIONS: " ".join(server_options(os.environ))}
 
 
-def _start_conf(on_s3: bool, given: Mapping[str, str]) -> dict[str, str]:
+def _start_conf(
+    on_s3: bool, given: Mapping[str, str], signs_with_aws: bool = False
+) -> dict[str, str]:
     there = s3_conf(os.environ) if on_s3 else {}
-    jars, sets = JarFolder.in_environment(os.environ), (SPARK, S3) if on_s3 else (SPARK,)
+    with_sdk = on_s3 or signs_with_aws
+    jars, sets = JarFolder.in_environment(os.environ), (SPARK, S3) if with_sdk else (SPARK,)
     if not all(map(jars.has, sets)):
         # Then Spark's own configuration also names our classes: docs/spark-clusters.md.
         if supplies_jars(given, os.environ):
             return {**_START_CONF, **there}
         for each in sets:
             jars.require(each)
-    path = jars.class_path(on_s3)
+    path = jars.class_path(with_sdk)
     paths = {"spark.driver.extraClassPath": path, "spark.executor.extraClassPath": path}
     return {**_START_CONF, **paths, **OWN_CLASSES_CONF, **there}
 
@@ -117,19 +130,24 @@ def session_conf(spec: PipelineSpec) -> dict[str, str]:
     return {**_SESSION_CONF, **files_conf(spec), **spec.spark, **EXACT_CONF}
 
 
-def open_at(place: SparkPlace, tables: Warehouse) -> OpenSpark:
+def open_at(place: SparkPlace, tables: Warehouse, signs_with_aws: bool = False) -> OpenSpark:
     """How Spark is opened at a place, for a pipeline of the warehouse. Raises SparkFailed."""
     if isinstance(place, OwnSpark):
-        return partial(own_session, place, tables)
+        return partial(own_session, place, tables, signs_with_aws=signs_with_aws)
     return partial(_session_there, place, tables)
 
 
 @contextmanager
 def own_session(
-    place: OwnSpark, tables: Warehouse, spec: PipelineSpec, offsets: int | None = None
+    place: OwnSpark,
+    tables: Warehouse,
+    spec: PipelineSpec,
+    offsets: int | None = None,
+    *,
+    signs_with_aws: bool = False,
 ) -> Iterator[SparkSession]:
     """A session that is started for one pipeline, and stopped at the end."""
-    spark = open_own(place, tables, spec, offsets)
+    spark = open_own(place, tables, spec, offsets, signs_with_aws=signs_with_aws)
     try:
         yield spark
     finally:
@@ -164,22 +182,24 @@ def _stop(spark: SparkSession) -> None:
 
 
 def open_own(
-    place: OwnSpark, tables: Warehouse, spec: PipelineSpec, offsets: int | None = None
+    place: OwnSpark,
+    tables: Warehouse,
+    spec: PipelineSpec,
+    offsets: int | None = None,
+    *,
+    signs_with_aws: bool = False,
 ) -> SparkSession:
     """The session that spark-submit prepared, or one in a JVM that is started now."""
     from pyspark.sql import SparkSession
 
     from sluice.lake.session_settings import hold_to
 
-    if "SPARK_REMOTE" in os.environ:
-        raise SettingsError(
-            "SPARK_REMOTE: expected it unset, as the connection spark_default says where Spark"
-            " runs; give that one the type spark_connect"
-        )
+    _require_no_remote()
     builder = SparkSession.builder.appName(f"sluice-{spec.pipeline}")
     if place.master:
         builder = builder.master(place.master)
-    for key, value in spark_conf(spec, offsets, on_s3=tables.on_s3).items():
+    conf = spark_conf(spec, offsets, on_s3=tables.on_s3, signs_with_aws=signs_with_aws)
+    for key, value in conf.items():
         builder = builder.config(key, value)
     interrupted = signal.getsignal(signal.SIGINT)
     try:
@@ -201,6 +221,14 @@ def open_own(
     hold_to(session.conf, of_queries, where)
     check_log_store(lambda key: session.conf.get(key, None), where, tables.root)
     return session
+
+
+def _require_no_remote() -> None:
+    if "SPARK_REMOTE" in os.environ:
+        raise SettingsError(
+            "SPARK_REMOTE: expected it unset, as the connection spark_default says where Spark"
+            " runs; give that one the type spark_connect"
+        )
 
 
 _DELTA = "spark.databricks.delta"

@@ -15,6 +15,7 @@ from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk.exceptions import AirflowRescheduleException, AirflowSkipException
 
+from sluice.broker.client_settings import ClientSettings
 from sluice.driver import SCRIPTS
 from sluice.lake.spark_place import CONNECTION, SparkServer
 from sluice.offsets.batches import BatchReference
@@ -22,6 +23,7 @@ from sluice.operations.run_summary import ingest_summary
 from sluice.processes import watching_parent
 from sluice.scheduling.deployment import (
     connection,
+    kafka_extra,
     pipeline_of,
     reached_settings,
     spark_place,
@@ -95,7 +97,9 @@ class DriverOperator(SparkSubmitOperator):
         self.name = f"sluice {name}"
         self.application_args = arguments
         on_s3 = Warehouse(reached_settings().warehouse).on_s3
-        self.conf = {**spark_conf(self.spec, offsets, on_s3=on_s3)}
+        kafka = ClientSettings.from_extra(self.spec.kafka, kafka_extra(self.spec.kafka))
+        aws = kafka.signs_with_aws
+        self.conf = {**spark_conf(self.spec, offsets, on_s3=on_s3, signs_with_aws=aws)}
         super().execute(context)
 
     def _connections(self) -> list[Connection]:
