@@ -20,7 +20,6 @@ def class_path(jars: Path, on_s3: bool) -> str:
             f"{jars / 's3'}: expected the jars for a warehouse on S3, found no such folder. Run"
             " `make s3` once."
         )
-    # Its Hadoop must come before that of Spark's own jars.
     folders = ("s3", "spark") if on_s3 else ("spark",)
     return ":".join(f"{jars / each}/*" for each in folders)
 

@@ -46,7 +46,7 @@ def test_ours_is_taken_in_a_bucket() -> None:
     check_log_store({LOG_STORE_KEY: LOG_STORE}.get, "spark:15002", "s3a://lake/flights")
 
 
-def test_hadoop_for_s3_comes_before_sparks_own(tmp_path: Path) -> None:
+def test_a_warehouse_on_s3_needs_two_folders_of_jars(tmp_path: Path) -> None:
     (tmp_path / "s3").mkdir()
     assert class_path(tmp_path, on_s3=True) == f"{tmp_path}/s3/*:{tmp_path}/spark/*"
     assert class_path(tmp_path, on_s3=False) == f"{tmp_path}/spark/*"
