@@ -20,7 +20,7 @@ help:  ## List the targets
 setup:  ## Install what is missing: virtual environment and jars (every other target calls it)
 	@local/setup.sh
 
-s3:  ## Also install what Spark needs for a warehouse on S3 (10 MB)
+s3:  ## Also install what Spark needs for a warehouse on S3 (13 MB)
 	@local/setup.sh s3
 
 demo: setup  ## Run the pipeline on real data: broker, Airflow, Spark, Delta, and a report

@@ -105,6 +105,8 @@ class SparkCluster:
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_LOCAL_DIRS": str(self.folder / "scratch"),
             "SPARK_DAEMON_MEMORY": "256m",
+            # By default a master also takes jobs over HTTP, without a login.
+            "SPARK_MASTER_OPTS": "-Dspark.master.rest.enabled=false",
         }
 
     def _has_pages(self) -> bool:

@@ -41,5 +41,5 @@ def require_exclusive(found: str | None, where: str) -> None:
         raise SettingsError(
             f"{where}: expected {LOG_STORE_KEY}={LOG_STORE}, found {found or 'no such setting'}:"
             " commits to S3 could overwrite each other. Start Spark with this setting, and with the"
-            " jars for S3 in front of its own: docs/object-stores.md"
+            " jars for S3 on its class path: docs/object-stores.md"
         )

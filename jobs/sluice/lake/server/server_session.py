@@ -145,7 +145,7 @@ def require_answer(server: SparkServer, seconds: float = _ANSWER_SECONDS) -> Non
 
 
 def _over_tls(server: SparkServer) -> str:
-    """Spark's server has no TLS of its own (4.0): without a proxy it is silent."""
+    """Spark's server has no TLS of its own (4.2): without a proxy it is silent."""
     without = '{"use_ssl": false} in the extra of spark_default asks without'
     return f", asked with TLS, for which it needs a proxy ({without})" if server.tls else ""
 
