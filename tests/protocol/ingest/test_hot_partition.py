@@ -75,7 +75,7 @@ def history(trips: Installed) -> None:
     dropped.abort_transaction(30)
     end(trips.bootstrap, name, kept, commit=True)
     alone = transactional(trips.bootstrap)
-    send(alone, name, numbered(4, 40))
+    send(alone, name, numbered(4, 40), key=b"alone")
     end(trips.bootstrap, name, alone, commit=False)
 
 
@@ -100,8 +100,8 @@ def test_a_single_partition_is_read_by_as_many_tasks_as_there_are_cores(
 ) -> None:
     trips = pipeline(topic(), format=JSON)
     more(trips, 20)
-    assert tasks(read(cut, trips, 0, 20, 5)) == 5
     assert tasks(read(cut, trips, 0, 20, 1)) == 1
+    assert tasks(read(cut, trips, 0, 20, 5)) == 5
     trips.run()
     assert len(list(trips.data.glob("*.parquet"))) == 5
     assert trips.judge().facts.rows == 20
@@ -234,5 +234,6 @@ def test_the_large_one_of_several_partitions_is_cut(
     more(trips, 2, partition=1)
     more(trips, 3, partition=2)
     trips.run()
-    assert len(list(trips.data.glob("*.parquet"))) == 2 + 10
+    # At most 6 offsets for a task, half of what each of 5 cores would read.
+    assert len(list(trips.data.glob("*.parquet"))) == 2 + 9
     assert trips.judge().facts.rows == 55
