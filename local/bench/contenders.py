@@ -20,7 +20,7 @@ from sluice.lake.session import own_conf, server_conf, session_conf, spark_conf
 from sluice.spec_file.pipeline_spec import PipelineSpec
 
 from local.bench.harness import empty
-from local.bench.records import SCHEMA, produce
+from local.bench.records import SCHEMA
 from local.bench.stage import Place, Stage
 from local.bench.whole_processes import seconds_of
 from local.bench.world import JSON, OurPipeline, World, plain_environment, require_rows, rows_of
@@ -111,9 +111,12 @@ def submitted(job: Path, settings: Mapping[str, str], words: Sequence[str]) -> l
     return [str(Path(sys.executable).with_name("spark-submit")), *pairs, str(job), *words]
 
 
-def cold_run(world: World, name: str, place: Placed = lambda _: Place()) -> float:
-    """`sluice run`, which starts a Spark of its own, into an empty warehouse."""
-    ours = OurPipeline(world, name, place(world.stage)).create(world.topic)
+def cold_run(world: World, name: str, place: Placed = lambda _: Place(), *lines: str) -> float:
+    """`sluice run`, which starts a Spark of its own, into an empty warehouse.
+
+    `lines` are further ones of the spec.
+    """
+    ours = OurPipeline(world, name, place(world.stage)).create(world.topic, JSON, *lines)
     seconds = ours.seconds_of_run()
     require_rows(ours.table, world.records)
     return seconds
@@ -145,7 +148,7 @@ def _own_topic(ours: OurPipeline) -> str:
 
 def _land_news(ours: OurPipeline, records: int) -> float:
     before = rows_of(ours.table)
-    produce(ours.world.stage.bootstrap, _own_topic(ours), records)
+    ours.world.produce(_own_topic(ours), records)
     seconds = ours.seconds_of_run()
     require_rows(ours.table, before + records)
     return seconds

@@ -31,10 +31,10 @@ def record(number: int) -> str:
     return json.dumps(flight)
 
 
-def produce(bootstrap: str, topic: str, records: int) -> int:
+def produce(bootstrap: str, topic: str, records: int, partitions: int = PARTITIONS) -> int:
     """Produce flights. Returns the mean size of a value, in bytes."""
     flights = ((f"k{number}", record(number)) for number in range(records))
-    return send(bootstrap, topic, PARTITIONS, flights) // records
+    return send(bootstrap, topic, partitions, flights) // records
 
 
 def send(

@@ -36,16 +36,22 @@ class World:
     topic: str
     records: int
     files: Mapping[str, bytes] = field(default_factory=dict)
+    partitions: int = PARTITIONS
 
     @property
     def ends(self) -> dict[str, int]:
         """The end offset of each partition."""
-        return {str(number): self.records // PARTITIONS for number in range(PARTITIONS)}
+        each = self.records // self.partitions
+        return {str(number): each for number in range(self.partitions)}
 
     def new_topic(self, name: str) -> int:
         """A topic with all records. Returns the mean size of a value, in bytes."""
-        create_topic(self.stage.bootstrap, name, PARTITIONS, {"retention.ms": "-1"})
-        return produce(self.stage.bootstrap, name, self.records)
+        create_topic(self.stage.bootstrap, name, self.partitions, {"retention.ms": "-1"})
+        return self.produce(name, self.records)
+
+    def produce(self, topic: str, records: int) -> int:
+        """Produce so many to one of its topics. Returns the mean size of a value, in bytes."""
+        return produce(self.stage.bootstrap, topic, records, self.partitions)
 
     def folder(self, name: str) -> Path:
         """The folder of a contender."""
@@ -85,8 +91,8 @@ class OurPipeline:
         }
         return {**plain_environment(), **ours, **self.place.variables(self.folder)}
 
-    def create(self, topic: str, form: str = JSON) -> Self:
-        """Its spec over a topic, in an empty folder, beside an empty warehouse."""
+    def create(self, topic: str, form: str = JSON, *lines: str) -> Self:
+        """Its spec over a topic, with further lines, in an empty folder; an empty warehouse."""
         shutil.rmtree(self.place.files(self.folder), ignore_errors=True)
         empty(self.folder)
         for name, content in self.world.files.items():
@@ -95,7 +101,7 @@ class OurPipeline:
         group = f"bench-{uuid.uuid4().hex}"
         (self.folder / f"{self.name}.yaml").write_text(
             f"version: 1\npipeline: {self.name}\ntopics: [{topic}]\ntable: {self.name}\n"
-            f"format: {form}\nconsumer_group: {group}\n",
+            f"format: {form}\nconsumer_group: {group}\n" + "".join(f"{each}\n" for each in lines),
             encoding="utf-8",
         )
         return self

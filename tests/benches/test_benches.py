@@ -53,6 +53,14 @@ def test_the_bench_of_scale_measures_every_step_of_small_tables() -> None:
         assert part in printed
 
 
+def test_one_partition_is_measured_beside_four(tmp_path: Path) -> None:
+    found, _ = figures(tmp_path, "local.bench.hot_partition", "--records", "400")
+    taken, ratios = lines(found)
+    assert taken == ["four-cold", "one-cold", "one-task-cold", "four-warm", "one-warm"]
+    pairs = ["one-cold / four-cold", "one-task-cold / four-cold", "one-warm / four-warm"]
+    assert ratios == pairs
+
+
 def test_a_format_is_measured_from_kafka_to_delta_beside_a_plain_job(tmp_path: Path) -> None:
     some = ("--records", "1000", "avro", "protobuf")
     found, _ = figures(tmp_path, "local.bench.formats_to_tables", *some)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 
 from sluice.broker.client_settings import ClientSettings
+from sluice.lake.reading_tasks import may_cut, most_offsets
 from sluice.offsets.ranges import OffsetRange
 
 # The source's columns; also the schema of an empty result.
@@ -24,6 +26,9 @@ _API_TIMEOUT_MS = 20_000
 # defaults of 100 and 500 ms, 0.2 s with these).
 _EAGER = {"kafka.retry.backoff.ms": "5", "kafka.fetch.max.wait.ms": "20"}
 
+# By default a range has as many splits as tasks run at once. To plan one runs no job.
+_PLAN_OF_A_RANGE, _SPLITS = "EXPLAIN SELECT * FROM range(1)", re.compile(r"splits=(\d+)")
+
 
 def read_ranges(
     spark: SparkSession, client: ClientSettings, ranges: Iterable[OffsetRange]
@@ -39,6 +44,7 @@ def read_ranges(
         **_patience(client.java().get("request.timeout.ms")),
         **_EAGER,
         **{f"kafka.{key}": value for key, value in client.java().items()},
+        **_cut(spark, wanted),
         "kafka.isolation.level": "read_committed",
         # A topic that is deleted while it is read would come back, empty: Java's default is true.
         "kafka.allow.auto.create.topics": "false",
@@ -51,6 +57,20 @@ def read_ranges(
         "includeHeaders": "true",
     }
     return spark.read.format("kafka").options(**options).load()
+
+
+def _cut(spark: SparkSession, ranges: Sequence[OffsetRange]) -> dict[str, str]:
+    """The option that lets several tasks read a large partition, if that takes less time."""
+    spans = [each.span for each in ranges]
+    most = most_offsets(spans, _cores(spark)) if may_cut(spans) else None
+    return {} if most is None else {"maxRecordsPerPartition": str(most)}
+
+
+def _cores(spark: SparkSession) -> int:
+    """How many tasks run at once, or `spark.default.parallelism` if set; 1 if Spark hides it."""
+    ((plan,),) = spark.sql(_PLAN_OF_A_RANGE).collect()
+    found = _SPLITS.search(plan)
+    return int(found[1]) if found else 1
 
 
 def _patience(request_timeout: str | None) -> dict[str, str]:

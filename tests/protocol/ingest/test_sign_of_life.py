@@ -6,7 +6,7 @@ import logging
 import re
 
 import pytest
-from sluice.lake import reading_pace
+from sluice.lake import reading_pace, reading_tasks
 
 from tests.worlds.pipelines import Pipelines, Topic
 from tests.worlds.records import numbered, produce
@@ -18,18 +18,22 @@ PACE = re.compile(r"forward-1-1: ([\d,]+) of 40,000 records read, [\d,]+ per sec
 COMMITTED = re.compile(r"forward-1-1: committed, 40,000 rows in \d+\.\d s")
 
 
+@pytest.mark.parametrize("partitions", [4, 1])
 def test_a_batch_tells_its_records_while_it_is_read(
     topic: Topic,
     pipeline: Pipelines,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
+    partitions: int,
 ) -> None:
+    """Several tasks read it, also where it has one partition."""
     caplog.set_level(logging.INFO, "sluice")
-    trips = pipeline(topic(4))
-    for partition in range(4):
-        produce(trips.bootstrap, trips.topics[0], numbered(RECORDS // 4), partition)
+    trips = pipeline(topic(partitions))
+    for partition in range(partitions):
+        produce(trips.bootstrap, trips.topics[0], numbered(RECORDS // partitions), partition)
     # Often enough for a small batch.
     monkeypatch.setattr(reading_pace, "_SECONDS", 0.05)
+    monkeypatch.setattr(reading_tasks, "LEAST", 1_000)
     trips.run()
     assert trips.judge().facts.rows == RECORDS
 

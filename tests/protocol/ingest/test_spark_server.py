@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from sluice.lake.reading_tasks import LEAST
 
 from local.embedded.spark_server import SparkServer
 from local.embedded.waiting import until
@@ -124,6 +125,17 @@ def test_a_server_reads_the_log_for_the_next_run(
     # The client has gone.
     until(told, state)
     assert trips.judge().facts.rows == 10
+
+
+def test_a_server_reads_a_hot_partition_with_all_its_cores(
+    start: Start, topic: Topic, pipeline: Pipelines
+) -> None:
+    trips = pipeline(topic())
+    more(trips, 3 * LEAST)
+    done = trips.process("run", **on(start(spark__master="local[3]")))
+    assert done.returncode == 0, done.stderr
+    assert len(list(trips.data.glob("*.parquet"))) == 3
+    assert trips.judge().facts.rows == 3 * LEAST
 
 
 def refused(trips: Installed, environment: dict[str, str]) -> str:

@@ -9,10 +9,13 @@ import pytest
 
 from local.bench.__main__ import CONTENDERS
 from local.bench.harness import circumstances
+from local.bench.hot_partition import CONTENDERS as HOT
 from local.bench.page import PAGE, with_figures
 from local.bench.places import CONTENDERS as PLACES
 
-MODULES = [f"local.bench{each}" for each in ("", ".places", ".dag_runs", ".wide_tables")]
+MODULES = [
+    f"local.bench{each}" for each in ("", ".places", ".dag_runs", ".wide_tables", ".hot_partition")
+]
 
 
 def stored(module: str) -> dict[str, Any]:
@@ -38,4 +41,4 @@ def test_a_page_without_a_place_for_them_is_refused() -> None:
 
 def test_the_page_says_what_every_contender_runs() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert [name for name in (*CONTENDERS, *PLACES) if f"`{name}`" not in page] == []
+    assert [name for name in (*CONTENDERS, *PLACES, *HOT) if f"`{name}`" not in page] == []

@@ -68,6 +68,6 @@ class JarSet:
 
 
 _IVY, _CHECKSUMS = _HERE / "ivy.xml", _HERE / "jars.sha256"
-# Kafka's and Delta's; and what a warehouse on S3 needs, in front of Spark's own jars.
+# Kafka's and Delta's; and what a warehouse on S3 needs besides.
 SPARK = JarSet("spark", _IVY, _CHECKSUMS, _HERE / "sluice.jar")
 S3 = JarSet("s3", _IVY, _CHECKSUMS, _HERE / "sluice-s3.jar")
