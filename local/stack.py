@@ -9,6 +9,7 @@ its topics, tables, runs and login. `fill` produces the flights into its topic.
 
 from __future__ import annotations
 
+import argparse
 import json
 import logging
 import os
@@ -34,6 +35,13 @@ from local.embedded.spark_server import SparkServer
 log = logging.getLogger("sluice.stack")
 
 FOLDER = ROOT / "build" / "up"
+ABOUT = "A Kafka broker, a warm Spark server and Airflow, with their data in build/up/."
+VERBS = {
+    "up": "start them in the background; print address, login and next steps (make up)",
+    "down": "stop them; all data stays (make down)",
+    "fill": "produce the demo's flights into topic flights of the running stack",
+    "run": "own them in the foreground until SIGTERM",
+}
 START_SECONDS = 240
 STOP_SECONDS = 60
 
@@ -218,7 +226,13 @@ def down(folder: Path, console: Console) -> int:
     return 0
 
 
-def main(verb: str) -> int:
+def main() -> int:
+    """Do what the verb says. Returns the exit code; wrong usage is 2."""
+    parser = argparse.ArgumentParser(prog="python -m local.stack", description=ABOUT)
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    for name, about in VERBS.items():
+        verbs.add_parser(name, help=about, description=about)
+    verb = parser.parse_args().verb
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     console = Console(highlight=False, soft_wrap=True)
     if verb == "run":
@@ -228,4 +242,4 @@ def main(verb: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main())
