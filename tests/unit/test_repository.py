@@ -36,7 +36,13 @@ def listed(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Co
 
 COMMANDS = list(listed(command_line))
 # These are about files, or about all pipelines.
-WITHOUT_PIPELINE = {"check": ["files"], "list": [], "peek": ["topic"], "schema": []}
+WITHOUT_PIPELINE = {
+    "check": ["files"],
+    "list": [],
+    "peek": ["topic"],
+    "produce": ["topic", "file"],
+    "schema": [],
+}
 
 
 @cache
