@@ -18,6 +18,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
@@ -183,15 +184,25 @@ def launch(folder: Path) -> StackState | None:
 
 def show(state: StackState, folder: Path, console: Console) -> None:
     exports = folder / "env"
-    lines = [f"export {key}={shlex.quote(text)}\n" for key, text in state.environment.items()]
     # The connection to Spark holds a token.
-    write_private(exports, "".join(lines))
+    write_private(exports, exports_of(state.environment))
     console.print(f"Airflow    {state.url}   login {state.username} / {state.password}")
     console.print(f"Kafka      {state.bootstrap}")
     console.print(f"Warehouse  {state.environment['SLUICE_WAREHOUSE']}")
-    console.print(f"Commands   . {os.path.relpath(exports)} && .venv/bin/sluice status flights")
-    console.print("Flights    .venv/bin/python -m local.stack fill    (each call adds them all)")
+    console.print(f"Commands   . {os.path.relpath(exports)}    and then, in the same shell:")
+    console.print("             sluice status")
+    console.print("             sluice produce orders --partitions 3 < orders.jsonl")
+    console.print("             sluice peek orders --spec > dags/pipelines/orders.yaml")
+    console.print("             sluice run orders")
+    console.print("             python -m local.stack fill    (the demo's flights; each time all)")
     console.print("Stop       make down")
+
+
+def exports_of(environment: Mapping[str, str]) -> str:
+    """A file to be sourced: after it, a shell knows the stack, and finds `sluice`."""
+    binaries = shlex.quote(str(Path(sys.executable).parent))
+    lines = [f"export {key}={shlex.quote(text)}\n" for key, text in environment.items()]
+    return "".join([f'export PATH={binaries}:"$PATH"\n', *lines])
 
 
 def fill(folder: Path, console: Console) -> int:
