@@ -110,8 +110,8 @@ def print_runs(runs: Sequence[Run]) -> None:
         (
             run.name,
             run.records,
-            f"{run.seconds:.1f}",
-            f"{run.plan_seconds:.1f}" if run.plan_seconds else None,
+            round(run.seconds, 1),
+            round(run.plan_seconds, 1) if run.plan_seconds else None,
             run.jvms,
             *run.states.values(),
         )

@@ -80,7 +80,7 @@ def print_table(
         return
     table = _empty_table()
     for at, column in enumerate(columns):
-        numeric = all(isinstance(row[at], int | None) for row in found)
+        numeric = all(isinstance(row[at], int | float | None) for row in found)
         side: Literal["left", "right"] = "right" if numeric else "left"
         table.add_column(column, justify=side, overflow="fold", width=widths[at])
     for row in shown:
@@ -135,7 +135,7 @@ def _shown(value: object) -> str:
     match value:
         case None:
             return "-"
-        case int():
+        case int() | float():
             return f"{value:,}"
         case timedelta():
             return format_duration(value)
