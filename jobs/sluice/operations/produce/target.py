@@ -13,7 +13,7 @@ _NAME = re.compile(r"(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}")
 
 
 def require_topic(client: ClientSettings, topic: str, partitions: int | None) -> bool:
-    """Have the topic, with so many partitions if a number is given; returns whether it was created.
+    """Have the topic, with so many partitions if a number is given; says whether it was created.
 
     Only a topic that is missing is created, and only with a number. Raises SettingsError, or
     BrokerUnavailable.
