@@ -9,6 +9,7 @@ its topics, tables, runs and login. `fill` produces the flights into its topic.
 
 from __future__ import annotations
 
+import argparse
 import json
 import logging
 import os
@@ -17,6 +18,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
@@ -34,6 +36,13 @@ from local.embedded.spark_server import SparkServer
 log = logging.getLogger("sluice.stack")
 
 FOLDER = ROOT / "build" / "up"
+ABOUT = "A Kafka broker, a warm Spark server and Airflow, with their data in build/up/."
+VERBS = {
+    "up": "start them in the background; print address, login and next steps (make up)",
+    "down": "stop them; all data stays (make down)",
+    "fill": "produce the demo's flights into topic flights of the running stack",
+    "run": "own them in the foreground until SIGTERM",
+}
 START_SECONDS = 240
 STOP_SECONDS = 60
 
@@ -175,15 +184,25 @@ def launch(folder: Path) -> StackState | None:
 
 def show(state: StackState, folder: Path, console: Console) -> None:
     exports = folder / "env"
-    lines = [f"export {key}={shlex.quote(text)}\n" for key, text in state.environment.items()]
     # The connection to Spark holds a token.
-    write_private(exports, "".join(lines))
+    write_private(exports, exports_of(state.environment))
     console.print(f"Airflow    {state.url}   login {state.username} / {state.password}")
     console.print(f"Kafka      {state.bootstrap}")
     console.print(f"Warehouse  {state.environment['SLUICE_WAREHOUSE']}")
-    console.print(f"Commands   . {os.path.relpath(exports)} && .venv/bin/sluice status flights")
-    console.print("Flights    .venv/bin/python -m local.stack fill    (each call adds them all)")
+    console.print(f"Commands   . {os.path.relpath(exports)}    and then, in the same shell:")
+    console.print("             sluice status")
+    console.print("             sluice produce orders --partitions 3 < orders.jsonl")
+    console.print("             sluice peek orders --spec > dags/pipelines/orders.yaml")
+    console.print("             sluice run orders")
+    console.print("             python -m local.stack fill    (the demo's flights; each time all)")
     console.print("Stop       make down")
+
+
+def exports_of(environment: Mapping[str, str]) -> str:
+    """A file to be sourced: after it, a shell knows the stack, and finds `sluice`."""
+    binaries = shlex.quote(str(Path(sys.executable).parent))
+    lines = [f"export {key}={shlex.quote(text)}\n" for key, text in environment.items()]
+    return "".join([f'export PATH={binaries}:"$PATH"\n', *lines])
 
 
 def fill(folder: Path, console: Console) -> int:
@@ -218,7 +237,13 @@ def down(folder: Path, console: Console) -> int:
     return 0
 
 
-def main(verb: str) -> int:
+def main() -> int:
+    """Do what the verb says. Returns the exit code; wrong usage is 2."""
+    parser = argparse.ArgumentParser(prog="python -m local.stack", description=ABOUT)
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    for name, about in VERBS.items():
+        verbs.add_parser(name, help=about, description=about)
+    verb = parser.parse_args().verb
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     console = Console(highlight=False, soft_wrap=True)
     if verb == "run":
@@ -228,4 +253,4 @@ def main(verb: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main())

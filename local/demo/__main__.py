@@ -185,7 +185,7 @@ def play(console: Console) -> bool:
             demo.run("spring, warm")
             demo.run("nothing new")
             demo.produce("July to December", autumn)
-            demo.killed_run("autumn, server killed")
+            demo.killed_run("autumn, with a kill")
             return report(console, airflow.environment(), demo.runs)
 
 

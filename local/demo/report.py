@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 from deltalake import DeltaTable
 from rich.console import Console
-from rich.table import Table
+from sluice.cli.output import print_table
 
 from local.embedded.airflow_processes import ROOT
 
@@ -60,9 +60,9 @@ def report(console: Console, environment: Mapping[str, str], runs: Sequence[Run]
             database.execute("SELECT _partition, count(*) FROM flights GROUP BY 1").fetchall()
         )
         answer = database.execute(ANALYST).fetchall()
-    partitions = _print_partitions(console, history["batches"], rows)
-    _print_runs(console, runs)
-    console.print(_table("Mean departure delay by carrier, read with DuckDB", answer, _ANSWER))
+    partitions = _print_partitions(history["batches"], rows)
+    print_runs(runs)
+    print_table("\nMean departure delay by carrier, read with DuckDB", _ANSWER, answer)
     produced = sum(run.records for run in runs)
     figures = {
         "records produced = rows stored": (produced, stored),
@@ -73,10 +73,10 @@ def report(console: Console, environment: Mapping[str, str], runs: Sequence[Run]
         "runs that were not as expected": (0, sum(not run.as_expected for run in runs)),
     }
     rows_of_figures = [
-        (name, f"{expected:,}", f"{found:,}", "ok" if expected == found else "OFF")
+        (name, expected, found, "ok" if expected == found else "OFF")
         for name, (expected, found) in figures.items()
     ]
-    console.print(_table("Figures", rows_of_figures, ("figure", "expected", "found", "")))
+    print_table("\nFigures", ("figure", "expected", "found", ""), rows_of_figures)
     _print_next(console)
     return all(expected == found for expected, found in figures.values())
 
@@ -84,17 +84,15 @@ def report(console: Console, environment: Mapping[str, str], runs: Sequence[Run]
 _ANSWER = ("carrier", "mean delay, minutes", "flights")
 
 
-def _print_partitions(
-    console: Console, batches: Sequence[Mapping[str, Any]], rows: Mapping[int, int]
-) -> int:
+def _print_partitions(batches: Sequence[Mapping[str, Any]], rows: Mapping[int, int]) -> int:
     """Print the committed ranges; returns in how many partitions rows and ranges differ."""
     listed = list(_by_partition(batches))
     lines = [
-        (f"flights[{number}]", ", ".join(ranges), f"{records:,}", f"{rows.get(number, 0):,}")
+        (f"flights[{number}]", ", ".join(ranges), records, rows.get(number, 0))
         for number, ranges, records in listed
     ]
     columns = ("partition", "committed ranges", "records", "rows")
-    console.print(_table("Committed offset ranges", lines, columns))
+    print_table("\nCommitted offset ranges", columns, lines, prose=("committed ranges",))
     return sum(records != rows.get(number, 0) for number, _, records in listed)
 
 
@@ -106,25 +104,25 @@ def _by_partition(batches: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, l
         yield number, ranges, sum(line["records"] for line in mine)
 
 
-def _print_runs(console: Console, runs: Sequence[Run]) -> None:
+def print_runs(runs: Sequence[Run]) -> None:
+    """Print a line for each run: whole in a pipe, and in 80 columns."""
     lines = [
         (
             run.name,
-            f"{run.records:,}",
-            f"{run.seconds:.1f}",
-            f"{run.records / run.seconds:,.0f}" if run.records else "-",
-            f"{run.plan_seconds:.1f}" if run.plan_seconds else "-",
-            str(run.jvms),
+            run.records,
+            round(run.seconds, 1),
+            round(run.plan_seconds, 1) if run.plan_seconds else None,
+            run.jvms,
             *run.states.values(),
         )
         for run in runs
     ]
-    columns = ("run", "records", "seconds", "records/s", "plan, s", "JVMs", *runs[0].states)
-    console.print(_table("DAG runs", lines, columns))
+    columns = ("run", "records", "seconds", "plan, s", "JVMs", *runs[0].states)
+    print_table("\nDAG runs", columns, lines)
 
 
 def _print_next(console: Console) -> None:
-    console.print("Where to look next:")
+    console.print("\nWhere to look next:")
     console.print("  make up                  the same stack, kept running: Airflow's UI and login")
     console.print(f"  {_shown('build/demo/warehouse')}     the tables of this demo")
     console.print("  docs/tables.md           what is in them, with queries")
@@ -133,15 +131,6 @@ def _print_next(console: Console) -> None:
 
 def _shown(folder: str) -> str:
     return os.path.relpath(ROOT / folder)
-
-
-def _table(title: str, rows: Sequence[Sequence[object]], columns: Sequence[str]) -> Table:
-    table = Table(title=title, title_justify="left")
-    for column in columns:
-        table.add_column(column)
-    for row in rows:
-        table.add_row(*map(str, row))
-    return table
 
 
 def _sluice(environment: Mapping[str, str], *arguments: str) -> Any:

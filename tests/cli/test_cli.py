@@ -51,7 +51,8 @@ def test_every_command_for_people(trips: Installed) -> None:
         0,
         True,
     ), ran.stderr
-    assert said(trips, "plan") == "trips: nothing new\n"
+    name = trips.topics[0]
+    assert said(trips, "plan") == f"trips: nothing new: cursor at {name}[0]@7, {name}[1]@5\n"
     assert said(trips, "run") == "trips: nothing new\n"
     assert "last batch forward-1-1" in said(trips, "status")
     assert "forward-1-1" in said(trips, "history")

@@ -1,4 +1,4 @@
-"""Interrupts: Ctrl-C ends a run at once, with its JVM, and without a word too many."""
+"""Interrupts: Ctrl-C ends a run at once, with its JVM, and says what it leaves planned."""
 
 from __future__ import annotations
 
@@ -27,5 +27,7 @@ def test_a_run_that_is_interrupted_ends_without_noise_and_with_its_jvm(
     assert done.returncode == -signal.SIGINT, done.stderr
     noise = [word for word in ("Traceback", "Exception", "ERROR") if word in done.stderr]
     assert noise == [], done.stderr
+    told = f"interrupted: {trips.name}: forward-1-1 is planned; the next run lands it\n"
+    assert done.stderr.endswith(told)
     trips.run()
     assert trips.judge().facts.rows == 10

@@ -41,6 +41,7 @@ WITHOUT_PIPELINE = {
     "jars": [],
     "list": [],
     "peek": ["topic"],
+    "produce": ["topic", "file"],
     "schema": [],
 }
 

@@ -138,9 +138,10 @@ def look_at_all(stage: Stage) -> Scene:
     never_ran = stage.flights.spec_file.read_text().replace("flights", "arrivals")
     never_ran = never_ran.replace("topics:\n- arrivals", "topics:\n- flights")
     (stage.flights.spec_file.parent / "arrivals.yaml").write_text(never_ran)
-    listed, status, document = yield
+    listed, status, document, again = yield
     assert all(f"{name}.yaml" in listed for name in ("arrivals", "flights"))
     assert re.search(r"flights .*behind .*\b2\b .*forward-1-1", status)
+    assert re.search(r"flights .*behind", again), "behind is not stopped"
     found = {each["pipeline"]: each for each in json.loads(document)["pipelines"]}
     assert {name: each["lag"] for name, each in found.items()} == {"arrivals": 16, "flights": 2}
     return stage.exact(14, caught_up=False)
@@ -157,6 +158,17 @@ def call_a_person(stage: Stage) -> Scene:
     stage.flights.run()
     assert "alerts." not in stage.console.does("sluice status")
     return stage.exact(16)
+
+
+def topic_filled(stage: Stage) -> Scene:
+    lines = [*departures(5), b'{"carrier": "AA", "dep_delay": null}']
+    (stage.flights.folder / "flights.jsonl").write_bytes(b"\n".join(lines))
+    created, again = yield
+    assert created == "flights: created, with 2 partitions\nflights: 6 records delivered\n"
+    assert again == "flights: 6 records delivered\n"
+    stage.flights.run()
+    assert {row["_key"] for row in stage.flights.rows()} == {b"UA", b"AA"}
+    return stage.flights.judge()
 
 
 def spec_of_a_topic(stage: Stage) -> Scene:
@@ -650,6 +662,7 @@ SCENES: dict[str, Callable[[Stage], Scene]] = {
     "Look": look,
     "Look at all pipelines": look_at_all,
     "Call a person": call_a_person,
+    "Fill a topic to try things out": topic_filled,
     "Write a spec for a topic": spec_of_a_topic,
     "Check specs before they are deployed": check_specs,
     "Fetch Spark's jars": jars_fetched,

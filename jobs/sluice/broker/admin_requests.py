@@ -9,7 +9,7 @@ from typing import Any
 
 from confluent_kafka import IsolationLevel, KafkaException, TopicCollection
 from confluent_kafka import TopicPartition as WirePartition
-from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec, ResourceType
+from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec, ResourceType
 
 from sluice.broker.answers import TIMEOUT_S, Addressee, NoSuchTopic, Refusals, ask
 from sluice.broker.client_logs import LIBRDKAFKA
@@ -41,6 +41,15 @@ class AdminRequests:
         metadata = self._ask(lambda: self._admin.list_topics(timeout=TIMEOUT_S))
         names: Iterable[str] = metadata.topics
         return sorted(names)
+
+    def create(self, wanted: NewTopic) -> None:
+        """Create a topic."""
+        futures = self._ask(
+            lambda: self._admin.create_topics(
+                [wanted], operation_timeout=TIMEOUT_S, request_timeout=TIMEOUT_S
+            )
+        )
+        self._ask(partial(_itself, futures[wanted.topic]), f"CREATE on topic {wanted.topic}")
 
     def settings(self, topics: Iterable[str]) -> dict[str, dict[str, str]]:
         """The configuration of each topic: one request for all."""

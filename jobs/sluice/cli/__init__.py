@@ -13,6 +13,8 @@ from importlib import import_module
 import click
 
 from sluice.broker.client_logs import silence_clients
+from sluice.cli.groups import HelpfulGroup
+from sluice.cli.output_pipe import allow_readers_to_leave
 from sluice.errors import SluiceError
 
 # Each is the function of its name in the file of its name; only `list` is a word of Python.
@@ -26,6 +28,7 @@ COMMANDS = (
     "maintain",
     "peek",
     "plan",
+    "produce",
     "quarantine",
     "recover",
     "reprocess",
@@ -37,7 +40,7 @@ COMMANDS = (
 )
 
 
-class Commands(click.Group):
+class Commands(HelpfulGroup):
     """The commands; only the requested one is imported."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -74,7 +77,11 @@ def command_line(verbose: bool) -> None:
     To begin: `sluice peek TOPIC` proposes a spec, `sluice plan PIPELINE` shows what would be read,
     `sluice run PIPELINE` reads it. A pipeline's cursor is the next offset to read.
 
-    Exit codes: 0 done, or nothing to do; 1 refused or failed, the message says what to do; 2 usage.
+    Exit codes: 0 done, or nothing to do; 1 refused or failed, the message says what to do; 2 usage;
+    130 interrupted.
+
+    Completion of commands, options and pipelines: `eval "$(_SLUICE_COMPLETE=bash_source sluice)"`;
+    zsh_source and fish_source are for these shells.
     """
     level = logging.INFO if verbose else logging.WARNING
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(message)s")
@@ -86,6 +93,7 @@ def command_line(verbose: bool) -> None:
 def main() -> None:
     """Run a command; every error becomes a message and exit code 1."""
     _start_quickly()
+    allow_readers_to_leave()
     # No interrupted step needs cleaning up: end at once, as on SIGTERM.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:

@@ -79,6 +79,16 @@ def chosen_records(
     return RecordFilter(reason_like, batch, positions)
 
 
+# For commands about a topic; those about a pipeline have it from the spec.
+kafka_option = click.option(
+    "--kafka",
+    "connection",
+    default="kafka_default",
+    show_default=True,
+    metavar="CONNECTION",
+    help="The Airflow connection of the cluster.",
+)
+
 from_option = partial(
     click.option,
     "--from",

@@ -6,10 +6,12 @@ import json
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
+from sluice.cli.completion import pipeline_names
 from sluice.offsets.quantities import format_duration
 
 if TYPE_CHECKING:
@@ -27,9 +29,12 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
+pipeline_argument = partial(click.argument, "pipeline", shell_complete=pipeline_names)
+
+
 def arguments(command: Command) -> Command:
     """The argument and the option that every command about a pipeline has."""
-    return click.argument("pipeline")(json_option(command))
+    return pipeline_argument()(json_option(command))
 
 
 def nothing_changed(consent: bool = False) -> str:
@@ -75,7 +80,7 @@ def print_table(
         return
     table = _empty_table()
     for at, column in enumerate(columns):
-        numeric = all(isinstance(row[at], int | None) for row in found)
+        numeric = all(isinstance(row[at], int | float | None) for row in found)
         side: Literal["left", "right"] = "right" if numeric else "left"
         table.add_column(column, justify=side, overflow="fold", width=widths[at])
     for row in shown:
@@ -130,7 +135,7 @@ def _shown(value: object) -> str:
     match value:
         case None:
             return "-"
-        case int():
+        case int() | float():
             return f"{value:,}"
         case timedelta():
             return format_duration(value)

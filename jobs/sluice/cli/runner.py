@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sluice.cli.caller import current_user, open_named
+from sluice.cli.interrupts import last_words
 from sluice.cli.output import print_json
 from sluice.cli.reading import bars_of_batches
 from sluice.cli.views.outlook import print_outlook
@@ -30,9 +31,27 @@ _PAUSE_SECONDS = 5.0
 
 @contextmanager
 def running(opened: Pipeline, origin: Caller, as_json: bool) -> Iterator[Runner]:
-    """A runner for the block; at its end Spark is stopped, if it was started."""
+    """A runner for the block; at its end Spark is stopped, if it was started.
+
+    Ctrl-C in the block says what is planned, and which run lands it.
+    """
     with ExitStack() as at_the_end:
-        yield Runner(opened, origin, as_json, at_the_end)
+        runner = Runner(opened, origin, as_json, at_the_end)
+        with last_words(lambda: f"{opened.spec.pipeline}: {runner.left_behind}"):
+            yield runner
+
+
+def planned_only(work: BatchReference) -> str:
+    """What an interrupted landing leaves behind."""
+    verb, it = ("is", "it") if len(work.batches) == 1 else ("are", "what has not landed")
+    following = "run" if work.sequence.lane == "forward" else "backfill"
+    return f"{work} {verb} planned; the next {following} lands {it}"
+
+
+def landed_only(work: BatchReference) -> str:
+    """What an interruption after the landing, and before the receipts, leaves behind."""
+    verb, whose = ("is", "its receipt") if len(work.batches) == 1 else ("are", "their receipts")
+    return f"{work} {verb} in the table; the next run writes {whose}"
 
 
 class Runner:
@@ -47,6 +66,7 @@ class Runner:
         self._at_the_end = at_the_end
         self._lake: Lake | None = None
         self.events: list[dict[str, Any]] = []
+        self.left_behind = "nothing is half done; the next run goes on from here"
         # Many batches take long: what is read and committed is reported.
         for each in ("ingest.land_batches", "ingest.reading"):
             logging.getLogger(f"sluice.protocol.{each}").setLevel(logging.INFO)
@@ -56,8 +76,10 @@ class Runner:
         """Land the work, if there is any, and settle."""
         while work:
             self.say(f"landing {work}")
+            self.left_behind = planned_only(work)
             started = time.monotonic()
             self._ingest(work)
+            self.left_behind = landed_only(work)
             self.say(f"landed in {time.monotonic() - started:.1f} s")
             work = self._opened.outstanding(work)
             if work:

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from sluice.offsets.batches import Batch
 from sluice.offsets.lag import Lag, loss_told
-from sluice.offsets.quantities import format_count, format_size
+from sluice.offsets.quantities import cursor_text, format_count, format_size
 from sluice.protocol.plan.outlook import Estimate, Outlook
 
 
 def summary_of(outlook: Outlook) -> str:
     """The run in one line."""
     if not outlook.batches:
-        return f"{outlook.pipeline}: nothing {'to read again' if outlook.reads_again else 'new'}"
+        return f"{outlook.pipeline}: {_nothing(outlook)}"
     if not outlook.ranges:
         return f"{outlook.pipeline}: {_empty(outlook)}"
     parts = [
@@ -26,6 +26,13 @@ def summary_of(outlook: Outlook) -> str:
     ]
     estimate = _estimate_text(outlook.basis.estimate(outlook.ranges))
     return f"{outlook.pipeline}: {'; '.join(parts)}, {estimate}"
+
+
+def _nothing(outlook: Outlook) -> str:
+    if outlook.reads_again:
+        return "nothing to read again"
+    cursor = {each.partition: each.cursor for each in outlook.lags if each.cursor is not None}
+    return f"nothing new: {cursor_text(cursor)}" if cursor else "nothing new"
 
 
 def _empty(outlook: Outlook) -> str:

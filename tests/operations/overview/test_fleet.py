@@ -16,6 +16,7 @@ from sluice.operations.overview.overview import Condition, Overview
 from sluice.operations.reset.targets import to_earliest
 
 from local.embedded.ports import free_port
+from tests.worlds.command_line import run_main
 from tests.worlds.next_run import refused_alike
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import add_partitions, delete_records, delete_topic, numbered, produce
@@ -36,6 +37,24 @@ def beside(trips: Installed, name: str, old: str = "", new: str = "") -> None:
 def at_a_glance(trips: Installed) -> Overview:
     (found,) = find_fleet(trips.environment).read()
     return found
+
+
+def test_monitoring_fails_on_the_state_that_it_asks_for(topic: Topic, pipeline: Pipelines) -> None:
+    trips = pipeline(topic(), alerts={"max_lag": "PT1S"})
+    produce(trips.bootstrap, trips.topics[0], numbered(5), timestamp=1_700_000_000_000)
+
+    def code(limit: str, *options: str) -> int:
+        one = trips.sluice("status", "--fail-on", limit, *options)
+        words = ["sluice", "status", "--fail-on", limit, *options]
+        assert run_main(words, trips.environment, trips.folder).returncode == one.returncode
+        told = "trips is behind" in one.stderr
+        assert told == bool(one.returncode)
+        return one.returncode
+
+    assert [code("behind"), code("behind", "--json"), code("stopped")] == [1, 1, 0]
+    trips.run()
+    assert [code("behind"), code("behind", "--json"), code("stopped")] == [0, 0, 0]
+    assert trips.judge().facts.rows == 5
 
 
 def test_a_partition_that_was_added_is_late_before_the_next_run(

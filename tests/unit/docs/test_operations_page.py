@@ -88,6 +88,7 @@ def test_every_command_of_ours_has_a_recipe_and_is_well_formed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "offsets.csv").write_text("flights,0,3\n")
+    (tmp_path / "flights.jsonl").write_text("{}\n")
     monkeypatch.chdir(tmp_path)
     shown = {typed(words) for _, words in commands_of("sluice")}
     assert leaves(command_line) - shown == set()

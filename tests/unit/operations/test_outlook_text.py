@@ -85,7 +85,8 @@ def test_an_adopted_plan_is_told_from_a_new_one_and_nothing_from_both() -> None:
     both = outlook(batch(offsets(6, 9), number=2), lags=(), adopted=(batch(offsets(0, 6)),))
     assert "1 batch, 6 offsets; would be planned: 1 batch, 3 offsets, about" in summary_of(both)
     nothing = outlook(lags=(lag(0, 6, 6),))
-    assert (summary_of(nothing), list(remarks_of(nothing))) == ("flights: nothing new", [])
+    said = "flights: nothing new: cursor at flights[0]@6"
+    assert (summary_of(nothing), list(remarks_of(nothing))) == (said, [])
 
 
 def test_reading_again_leaves_nothing_for_later_and_begins_where_it_reads() -> None:

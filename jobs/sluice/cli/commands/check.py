@@ -6,11 +6,15 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from sluice.cli.output import json_option, print_json
 from sluice.offsets.quantities import format_count
+
+if TYPE_CHECKING:
+    from sluice.operations.check import CheckedFile
 
 
 @click.command(short_help="Find what is wrong with specs, before they are deployed.")
@@ -23,6 +27,8 @@ from sluice.offsets.quantities import format_count
 @json_option
 def check(files: Sequence[Path], mark_warehouse: bool, as_json: bool) -> None:
     """Check spec FILES, or all of SLUICE_PIPELINES; exits with 1 if anything is wrong.
+
+    A folder without any specs is wrong, too, unless this marks the warehouse.
 
     Checks keys and values, names and tables that two files claim, and, if the warehouse has the
     table, its owner and the types of its columns. Also reports what a changed spec would do to the
@@ -41,23 +47,36 @@ def check(files: Sequence[Path], mark_warehouse: bool, as_json: bool) -> None:
     if mark_warehouse:
         click.echo(mark(tables), err=as_json)
     found = check_files(settings.pipelines, files, tables)
-    wrong = [each for each in found if each.findings]
+    wrong = any(each.findings for each in found)
     if as_json:
-        files_found = [
-            {
-                "file": str(each.path),
-                "pipeline": each.pipeline,
-                "findings": list(each.findings),
-                "changes": list(each.changes),
-            }
-            for each in found
-        ]
-        print_json({"files": files_found})
+        print_json({"files": [_document(each) for each in found]})
     else:
-        for each in wrong:
-            click.echo("\n".join(each.findings), err=True)
-        for each in found:
-            for line in each.changes:
-                click.echo(f"{each.path}: {line}")
-        click.echo(f"{format_count(len(found), 'file')}, {len(wrong)} with findings")
-    sys.exit(1 if wrong else 0)
+        _print(found)
+    nothing_checked = not found and not mark_warehouse
+    if nothing_checked:
+        click.echo(
+            f"{settings.pipelines}: expected spec files (*.yaml, *.yml), found none. Set"
+            " SLUICE_PIPELINES to the specs' folder, or write a spec: `sluice peek TOPIC --spec`"
+            " proposes one.",
+            err=True,
+        )
+    sys.exit(1 if wrong or nothing_checked else 0)
+
+
+def _document(checked: CheckedFile) -> dict[str, object]:
+    return {
+        "file": str(checked.path),
+        "pipeline": checked.pipeline,
+        "findings": list(checked.findings),
+        "changes": list(checked.changes),
+    }
+
+
+def _print(found: Sequence[CheckedFile]) -> None:
+    wrong = [each for each in found if each.findings]
+    for each in wrong:
+        click.echo("\n".join(each.findings), err=True)
+    for each in found:
+        for line in each.changes:
+            click.echo(f"{each.path}: {line}")
+    click.echo(f"{format_count(len(found), 'file')}, {len(wrong)} with findings")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sluice.cli.caller import kafka_client
+from sluice.cli.options import kafka_option
 from sluice.cli.output import json_option, print_json, print_table
 from sluice.cli.views.records import excerpt, sample_document
 from sluice.offsets.notation import parse_positions
@@ -31,14 +32,7 @@ def _begin(context: click.Context, option: click.Parameter, written: str) -> End
 
 @click.command(short_help="Show some records of TOPIC, and propose a spec for it.")
 @click.argument("topic")
-@click.option(
-    "--kafka",
-    "connection",
-    default="kafka_default",
-    show_default=True,
-    metavar="CONNECTION",
-    help="The Airflow connection of the cluster.",
-)
+@kafka_option
 @click.option(
     "-n",
     "--samples",

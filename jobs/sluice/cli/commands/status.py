@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -9,8 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from sluice.cli.caller import open_fleet, open_named
-from sluice.cli.output import json_option
-from sluice.cli.views.overviews import print_overview_documents, print_overviews
+from sluice.cli.output import json_option, pipeline_argument
+from sluice.cli.output_pipe import reader_has_left
+from sluice.cli.views.overviews import print_failing, print_overview_documents, print_overviews
 from sluice.cli.views.status import print_status
 
 if TYPE_CHECKING:
@@ -19,13 +21,15 @@ if TYPE_CHECKING:
     from sluice.errors import SpecError
     from sluice.operations.overview.overview import Overview
 
-    Show = Callable[[Sequence[Overview], Mapping[Path, SpecError]], None]
+    Found = tuple[Sequence[Overview], Mapping[Path, SpecError]]
 
 TEXT, JSON, OPENMETRICS = FORMATS = ("text", "json", "openmetrics")
+# The states that may fail, the worst first (`Condition`).
+_STATES = ("stopped", "unknown", "behind")
 
 
 @click.command(short_help="Show how far PIPELINE is, or all pipelines at a glance.")
-@click.argument("pipeline", required=False)
+@pipeline_argument(required=False)
 @click.option("--all", "everything", is_flag=True, help="All pipelines, as without a name.")
 @click.option("--watch", is_flag=True, help="Show it again and again, until Ctrl-C.")
 @click.option(
@@ -44,27 +48,44 @@ TEXT, JSON, OPENMETRICS = FORMATS = ("text", "json", "openmetrics")
     show_default=True,
     help="openmetrics is for Prometheus (docs/metrics.md).",
 )
+@click.option(
+    "--fail-on",
+    type=click.Choice(_STATES),
+    help="Exit with 1 if a pipeline is in this state, or in one before it in this list.",
+)
 @json_option
 def status(
-    pipeline: str | None, everything: bool, watch: bool, every: float, form: str, as_json: bool
+    pipeline: str | None,
+    everything: bool,
+    watch: bool,
+    every: float,
+    form: str,
+    fail_on: str | None,
+    as_json: bool,
 ) -> None:
     """Show the cursor, the last stable offset (LSO) and the lag of each partition of PIPELINE.
 
     A batch is read from the cursor up to the LSO, where an open transaction may begin.
 
     Without a name, all pipelines at a glance: whether each is fresh, behind or stopped, and why.
+    Exits with 1 if the folder of specs is missing. With --fail-on, a refused spec counts as
+    stopped, and so does a folder without any specs.
     """
     if pipeline and everything:
         raise click.UsageError("Give a name, or --all.")
     form = _one_format(form, as_json)
-    if watch and form != TEXT:
-        raise click.UsageError(f"--watch is for people: leave the format {form} out.")
-    show = _of_one(pipeline, form) if pipeline else _of_all(form)
-    show()
-    while watch:
+    if watch and (form != TEXT or fail_on):
+        left_out = f"the format {form}" if form != TEXT else "--fail-on"
+        raise click.UsageError(f"--watch is for people: leave {left_out} out.")
+    show = _of_one(pipeline, form, bool(fail_on)) if pipeline else _of_all(form)
+    found, refused = show()
+    while watch and not reader_has_left():
         time.sleep(every)
         click.clear()
         show()
+    folder_is_missing = any(not each.exists() for each in refused)
+    if folder_is_missing or (fail_on and print_failing(found, refused, fail_on)):
+        sys.exit(1)
 
 
 def _one_format(form: str, as_json: bool) -> str:
@@ -74,14 +95,21 @@ def _one_format(form: str, as_json: bool) -> str:
     return JSON if as_json else form
 
 
-def _of_one(pipeline: str, form: str) -> Callable[[], None]:
+def _of_one(pipeline: str, form: str, judged: bool) -> Callable[[], Found]:
+    """Shows it; returns how it is if that is `judged`, which asks once more."""
     if form == OPENMETRICS:
         return _shown_by(_print_openmetrics, pipeline)
     opened = open_named(pipeline)
-    return lambda: print_status(opened.status(), form == JSON)
+
+    def show() -> Found:
+        print_status(opened.status(), form == JSON)
+        fleet = open_fleet(pipeline) if judged else None
+        return (fleet.read(), fleet.refused) if fleet else ((), {})
+
+    return show
 
 
-def _of_all(form: str) -> Callable[[], None]:
+def _of_all(form: str) -> Callable[[], Found]:
     shown = {
         TEXT: print_overviews,
         JSON: print_overview_documents,
@@ -90,9 +118,18 @@ def _of_all(form: str) -> Callable[[], None]:
     return _shown_by(shown[form])
 
 
-def _shown_by(show: Show, pipeline: str | None = None) -> Callable[[], None]:
+def _shown_by(
+    show: Callable[[Sequence[Overview], Mapping[Path, SpecError]], None],
+    pipeline: str | None = None,
+) -> Callable[[], Found]:
     fleet = open_fleet(pipeline)
-    return lambda: show(fleet.read(), fleet.refused)
+
+    def shown() -> Found:
+        found = fleet.read()
+        show(found, fleet.refused)
+        return found, fleet.refused
+
+    return shown
 
 
 def _print_openmetrics(found: Sequence[Overview], refused: Mapping[Path, SpecError]) -> None:

@@ -52,6 +52,21 @@ def print_overviews(found: Sequence[Overview], refused: Refused) -> None:
             click.echo(f"{each.spec.pipeline}: {breach}")
 
 
+def print_failing(found: Sequence[Overview], refused: Refused, limit: str) -> bool:
+    """Say on standard error what `--fail-on LIMIT` fails on; returns whether it does."""
+    from sluice.operations.overview.overview import Condition, as_bad_as
+
+    bad = [
+        f"{each.spec.pipeline} is {each.condition}" for each in as_bad_as(Condition(limit), found)
+    ]
+    bad += [f"{path} is refused" for path in refused]
+    if not found and not refused:
+        bad = ["there are no pipelines"]
+    if bad:
+        click.echo(f"--fail-on {limit}: {', '.join(bad)}", err=True)
+    return bool(bad)
+
+
 def print_overview_documents(found: Sequence[Overview], refused: Refused) -> None:
     """The same as one JSON document."""
     pipelines = [overview_document(each) for each in found]

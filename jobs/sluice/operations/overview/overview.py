@@ -217,6 +217,12 @@ class Judged(Protocol):
 _Judged = TypeVar("_Judged", bound=Judged)
 
 
+def as_bad_as(limit: Condition, found: Iterable[_Judged]) -> list[_Judged]:
+    """The pipelines that are so, or worse; the worst first."""
+    bad = list(Condition)[: list(Condition).index(limit) + 1]
+    return [each for each in worst_first(found) if each.condition in bad]
+
+
 def worst_first(found: Iterable[_Judged]) -> list[_Judged]:
     """In the order of their conditions, then of their names."""
     order = list(Condition)

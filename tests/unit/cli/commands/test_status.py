@@ -1,6 +1,9 @@
-"""`sluice status`: which formats and options go together."""
+"""`sluice status`: which formats and options go together, and when it fails."""
 
 from __future__ import annotations
+
+import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -15,9 +18,47 @@ from sluice.cli import command_line
         (["--watch", "--format", "openmetrics"], "leave the format openmetrics out"),
         (["--watch", "--json"], "leave the format json out"),
         (["trips", "--all"], "Give a name, or --all"),
+        (["--watch", "--fail-on", "stopped"], "leave --fail-on out"),
+        (["--fail-on", "fresh"], "'stopped', 'unknown', 'behind'"),
     ],
 )
 def test_what_does_not_go_together_is_refused(options: list[str], told: str) -> None:
     done = CliRunner().invoke(command_line, ["status", *options])
     assert done.exit_code == 2
     assert told in done.output
+
+
+def status(folder: Path, *options: str) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr, for a folder of specs whose connection is not set."""
+    settings = {
+        "SLUICE_PIPELINES": str(folder),
+        "SLUICE_WAREHOUSE": str(folder),
+        "AIRFLOW_CONN_KAFKA_DEFAULT": "",
+    }
+    done = CliRunner(env=settings).invoke(command_line, ["status", *options])
+    return done.exit_code, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("options", [[], ["--json"], ["--format", "openmetrics"]], ids=str)
+def test_a_missing_folder_of_specs_is_a_failure(options: list[str]) -> None:
+    code, said, errors = status(Path("/nonexistent"), *options)
+    assert code == 1
+    assert "no such folder" in said + errors or "openmetrics" in options
+
+
+def test_an_empty_folder_fails_only_when_asked(tmp_path: Path) -> None:
+    assert status(tmp_path)[0] == 0
+    code, said, errors = status(tmp_path, "--fail-on", "stopped", "--json")
+    assert (code, json.loads(said)["pipelines"]) == (1, [])
+    assert errors == "--fail-on stopped: there are no pipelines\n"
+
+
+@pytest.mark.parametrize("options", [[], ["--json"], ["--format", "openmetrics"]], ids=str)
+def test_fail_on_names_what_it_fails_on(options: list[str], tmp_path: Path) -> None:
+    spec = "{version: 1, pipeline: trips, table: trips, topics: [t], format: {type: raw}}"
+    (tmp_path / "trips.yaml").write_text(spec)
+    (tmp_path / "wrong.yaml").write_text("{}")
+    assert status(tmp_path, *options)[0] == 0
+    code, said, errors = status(tmp_path, *options, "--fail-on", "stopped")
+    assert (code, "trips" in said) == (1, True)
+    assert errors == f"--fail-on stopped: trips is stopped, {tmp_path}/wrong.yaml is refused\n"

@@ -18,6 +18,7 @@ from sluice.operations.overview.overview import (
     Condition,
     Overview,
     Progress,
+    as_bad_as,
     reasons,
     worst_first,
 )
@@ -190,6 +191,19 @@ def test_the_worst_comes_first_and_equals_by_name() -> None:
     others = [overview(lag(0), pipeline=name) for name in ("b", "a")]
     found = worst_first([*others, behind, stopped])
     assert [each.spec.pipeline for each in found] == ["z", "m", "a", "b"]
+
+
+def test_as_bad_as_a_state_are_those_in_it_and_in_worse_ones() -> None:
+    fresh = overview(lag(0), pipeline="f")
+    behind = overview(lag(5), pipeline="b")
+    unknown = overview(asked=False, problem="no answer", pipeline="u")
+    stopped = overview(lag(0), refused="no topic", pipeline="s")
+    found = [fresh, behind, unknown, stopped]
+    bad = {
+        limit: "".join(each.spec.pipeline for each in as_bad_as(limit, found))
+        for limit in Condition
+    }
+    assert list(bad.values()) == ["s", "su", "sub", "subf"]
 
 
 LIMITS = {"max_lag": "PT30M", "min_time_to_loss": "P1D", "max_silence": "PT2H"}

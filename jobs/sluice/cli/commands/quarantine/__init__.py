@@ -9,9 +9,10 @@ from sluice.cli.commands.quarantine.list_errors import list_reasons
 from sluice.cli.commands.quarantine.recover_rows import recover_rows
 from sluice.cli.commands.quarantine.replay import replay
 from sluice.cli.commands.quarantine.show import show
+from sluice.cli.groups import HelpfulGroup
 
 
-@click.group(short_help="Look at records that could not be decoded, and decide.")
+@click.group(cls=HelpfulGroup, short_help="Look at records that could not be decoded, and decide.")
 def quarantine() -> None:
     """Look at the records of a pipeline that could not be decoded, and decide about them."""
 

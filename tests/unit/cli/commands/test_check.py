@@ -1,0 +1,40 @@
+"""`sluice check`: a folder in which nothing is checked is no success."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from sluice.cli import command_line
+
+SPEC = "{version: 1, pipeline: trips, table: trips, topics: [t], format: {type: raw}}"
+
+
+def check(folder: Path, *options: str, **settings: str) -> Result:
+    settings |= {"SLUICE_PIPELINES": str(folder), "SLUICE_WAREHOUSE": str(folder)}
+    return CliRunner(env=settings).invoke(command_line, ["check", *options])
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]], ids=str)
+def test_an_empty_folder_is_no_success(options: list[str], tmp_path: Path) -> None:
+    found = check(tmp_path, *options)
+    assert found.exit_code == 1
+    assert f"{tmp_path}: expected spec files (*.yaml, *.yml), found none." in found.stderr
+    assert "SLUICE_PIPELINES" in found.stderr
+    if options:
+        assert json.loads(found.stdout) == {"files": []}
+    (tmp_path / "trips.yaml").write_text(SPEC)
+    assert check(tmp_path, *options).exit_code == 0
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    found = check(tmp_path / "none")
+    assert found.exit_code == 1
+    assert "no such folder" in found.stderr
+
+
+def test_a_warehouse_may_be_marked_before_there_are_specs(tmp_path: Path) -> None:
+    found = check(tmp_path, "--mark-warehouse", SLUICE_WAREHOUSE_NAME="test")
+    assert found.exit_code == 0, found.output
