@@ -82,7 +82,9 @@ def main(names: Sequence[str], records: int, rounds: int, file: Path | None) -> 
         bench.say(f"producing {records:,} records, twice")
         sizes = [world.new_topic(world.topic) for world in worlds.values()]
         size = Size(records, sizes[0], PARTITIONS)
-        turns = {name: turn_of(name, worlds) for name in names or CONTENDERS}
+        turns = {
+            name: turn_of(name, worlds) for name in CONTENDERS if name in (names or CONTENDERS)
+        }
         for _ in size.take(turns, rounds, bench.say):
             bench.write([size], tables(size))
     bench.show(tables(size))
