@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from local.embedded.broker import JARS, Broker
+from local.embedded.broker import Broker
+from local.embedded.broker_jars import JARS
 from local.embedded.ports import free_port
 from tests.production.worlds.authority import Authority
 

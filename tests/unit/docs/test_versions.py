@@ -16,11 +16,15 @@ from tests.wheel.test_wheel import AIRFLOWS
 
 PAGE = (ROOT / "docs" / "versions.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-LOCK = dict(
-    re.findall(
-        r"^([a-z0-9-]+)(?:\[.*?])?==(\S+)", (ROOT / "requirements.txt").read_text("utf-8"), re.M
-    )
-)
+
+
+def both(kind: str) -> str:
+    """What is installed, and for development: only a test's own AWS signs for Amazon MSK here."""
+    files = (f"requirements.{kind}", f"requirements-dev.{kind}")
+    return "\n".join((ROOT / each).read_text(encoding="utf-8") for each in files)
+
+
+LOCK = dict(re.findall(r"^([a-z0-9-]+)(?:\[.*?])?==(\S+)", both("txt"), re.M))
 EXTRAS = PROJECT["optional-dependencies"]
 RANGES = [*PROJECT["dependencies"], *(each for extra in EXTRAS.values() for each in extra)]
 
@@ -35,8 +39,7 @@ def row(part: str) -> str:
 def test_the_locked_version_is_in_the_range_of_the_package(line: str) -> None:
     wanted = Requirement(line)
     assert LOCK[canonicalize_name(wanted.name)] in wanted.specifier
-    direct = (ROOT / "requirements.in").read_text(encoding="utf-8")
-    assert re.search(rf"^{re.escape(wanted.name)}\b", direct, re.MULTILINE | re.IGNORECASE)
+    assert re.search(rf"^{re.escape(wanted.name)}\b", both("in"), re.MULTILINE | re.IGNORECASE)
 
 
 def test_the_airflows_of_the_page_are_those_of_the_tests_and_of_the_range() -> None:
