@@ -60,7 +60,6 @@ class JarFolder:
 
     def class_path(self, on_s3: bool) -> str:
         """What a JVM needs besides Spark's own jars."""
-        # The Hadoop for S3 must come before that of Spark's own jars.
         folders = map(self.of, (S3, SPARK) if on_s3 else (SPARK,))
         return ":".join(f"{each}/*" for each in folders)
 
