@@ -56,19 +56,12 @@ _OF_PATTERNS = re.compile(r"[{}\[\]*?\\]")
 
 
 class LastingSession(ServerSession):
-    """A session that stays on the server, and is left by `stop` alone.
-
-    pyspark's own is also left when it is collected as garbage; with it end the threads that all
-    sessions of a process share, under another's statement (pyspark/sql/connect/client/reattach.py).
-    """
+    """A session that stays on the server when this process leaves it."""
 
     def __init__(self, server: SparkServer, name: str) -> None:
         super().__init__(ServerChannel(server, name))
         self.release_session_on_close = False
         keep_causes(self.client)
-
-    def __del__(self) -> None:
-        pass
 
 
 @contextmanager
