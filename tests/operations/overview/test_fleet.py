@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -41,7 +42,9 @@ def at_a_glance(trips: Installed) -> Overview:
 
 def test_monitoring_fails_on_the_state_that_it_asks_for(topic: Topic, pipeline: Pipelines) -> None:
     trips = pipeline(topic(), alerts={"max_lag": "PT1S"})
-    produce(trips.bootstrap, trips.topics[0], numbered(5), timestamp=1_700_000_000_000)
+    # Late, but not so old that the broker would delete them while the test runs.
+    hour_ago = int((time.time() - 3600) * 1000)
+    produce(trips.bootstrap, trips.topics[0], numbered(5), timestamp=hour_ago)
 
     def code(limit: str, *options: str) -> int:
         one = trips.sluice("status", "--fail-on", limit, *options)
