@@ -110,10 +110,10 @@ class SparkCluster:
         }
 
     def _has_pages(self) -> bool:
-        """Its port answers before it has any page."""
+        """Its port answers before it has any page, and with people's page before programs'."""
         try:
             return bool(self.state())
-        except OSError:
+        except (OSError, json.JSONDecodeError):
             return False
 
     def _command(self, java_class: str, *words: str) -> list[str]:
