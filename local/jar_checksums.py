@@ -9,7 +9,6 @@ later is compared with them.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from sluice.lake.jars.ivy_run import Ivy
-from sluice.lake.jars.jar_set import S3, SPARK, JarSet
+from sluice.lake.jars.jar_set import S3, SPARK, JarSet, checksums_in
 
 from local.embedded.broker_jars import BROKER
 
@@ -27,10 +26,8 @@ CACHE = Path(__file__).resolve().parents[1] / "build" / "ivy"
 
 def lines_of(folder: Path) -> list[str]:
     """A line for each jar of a set, whose name is its folder's."""
-    return [
-        f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {folder.name}/{file.name}\n"
-        for file in sorted(folder.glob("*.jar"))
-    ]
+    found = checksums_in(folder).items()
+    return [f"{checksum}  {folder.name}/{name}\n" for name, checksum in found]
 
 
 def resolved() -> Iterator[tuple[JarSet, list[str]]]:

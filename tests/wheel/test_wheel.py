@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from collections.abc import Iterator
 
 import psutil
 import pytest
 
-from local.embedded.airflow_processes import Airflow
-from local.embedded.broker import Broker
-from local.embedded.topics import create_topic
 from local.embedded.waiting import until
 from tests.wheel.plain_environment import ROOT, PlainEnvironment, installed
-from tests.worlds.deployment import RUN_SECONDS, Deployment, kafka_connection, write_spec
+from tests.worlds.deployment import RUN_SECONDS, Deployment, deployed, kafka_connection
 from tests.worlds.processes import JAVA_TUNING
 
 pytestmark = [pytest.mark.integration, pytest.mark.airflow]
@@ -53,44 +51,36 @@ def trips(
 ) -> Iterator[Deployment]:
     """A pipeline in that Airflow: DAG files, specs, jars and tables each in a folder of its own."""
     folder = tmp_path_factory.mktemp("trips")
-    dags, config = folder / "dags", folder / "home" / "config"
-    for each in (dags, config, folder / "pipelines"):
-        each.mkdir(parents=True)
-    (config / "airflow_local_settings.py").write_text(POLICIES, encoding="utf-8")
+    dags = folder / "dags"
+    dags.mkdir()
     (dags / "sluice_dags.py").write_text(DAGS.format(folder="../pipelines"), encoding="utf-8")
-    write_spec(folder / "pipelines" / "trips.yaml", "trips")
-    with Broker(folder / "broker") as broker:
-        assert create_topic(broker.bootstrap, "trips", PARTITIONS, {})
-        airflow = Airflow(
-            folder / "home",
-            broker.bootstrap,
-            warehouse=folder / "warehouse",
-            pipelines=folder / "pipelines",
-            environment={
-                "AIRFLOW_CONN_KAFKA_DEFAULT": kafka_connection(broker),
-                "PYTHONPATH": "",
-                "SLUICE_JARS": "",
-                **JAVA_TUNING,
-            },
-            settings={
-                "core": {"dags_folder": str(dags), "plugins_folder": str(folder / "plugins")}
-            },
-            python=plain.python,
-        )
-        with airflow:
-            airflow.client.wait_for_dag("trips")
-            yield Deployment(airflow, broker, folder, "trips", PARTITIONS)
+    with deployed(
+        folder,
+        {"trips": {}},
+        partitions=PARTITIONS,
+        policies=POLICIES,
+        environment={"PYTHONPATH": "", "SLUICE_JARS": "", **JAVA_TUNING},
+        settings={"core": {"dags_folder": str(dags), "plugins_folder": str(folder / "plugins")}},
+        python=plain.python,
+    ) as found:
+        yield found["trips"]
 
 
-def command(trips: Deployment, plain: PlainEnvironment, *words: str) -> str:
+def sluice(
+    trips: Deployment, plain: PlainEnvironment, *words: str
+) -> subprocess.CompletedProcess[str]:
     """The package's own command line, in its own environment."""
-    done = plain.run(
+    return plain.run(
         "sluice",
         *words,
         SLUICE_WAREHOUSE=str(trips.warehouse),
         SLUICE_PIPELINES=str(trips.specs),
         AIRFLOW_CONN_KAFKA_DEFAULT=kafka_connection(trips.broker),
     )
+
+
+def said(done: subprocess.CompletedProcess[str]) -> str:
+    """What a command that succeeded has printed."""
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -106,18 +96,11 @@ def test_a_run_without_jars_names_the_command_that_fetches_them(
     plain: PlainEnvironment, trips: Deployment
 ) -> None:
     trips.produce(10)
-    refused = plain.run(
-        "sluice",
-        "run",
-        "trips",
-        SLUICE_WAREHOUSE=str(trips.warehouse),
-        SLUICE_PIPELINES=str(trips.specs),
-        AIRFLOW_CONN_KAFKA_DEFAULT=kafka_connection(trips.broker),
-    )
+    refused = sluice(trips, plain, "run", "trips")
     assert refused.returncode == 1
     assert len(refused.stderr.splitlines()) == 1
     assert "`sluice jars`" in refused.stderr
-    fetched = json.loads(command(trips, plain, "jars", "--json"))
+    fetched = json.loads(said(sluice(trips, plain, "jars", "--json")))
     assert [each["fetched"] for each in fetched["sets"]] == [True]
 
 
@@ -136,7 +119,7 @@ def test_a_driver_that_is_killed_in_its_batch_costs_no_record(
     trips.succeeds(run)
     trips.produce(500)
     trips.run()
-    proof = command(trips, plain, "verify", "trips")
+    proof = said(sluice(trips, plain, "verify", "trips"))
     assert "FAILED" not in proof
     assert f"{PARTITIONS * 10_000 + 510:,} records in Kafka" in proof
     trips.assert_exact()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from itertools import repeat
@@ -197,6 +198,7 @@ def deployed(
     policies: str = "",
     environment: Mapping[str, str] | None = None,
     schedulers: int = 1,
+    python: Path | str = sys.executable,
 ) -> Iterator[dict[str, Deployment]]:
     """An Airflow with these pipelines (name → further keys of the spec), all paused.
 
@@ -222,6 +224,7 @@ def deployed(
             },
             settings=settings,
             schedulers=schedulers,
+            python=python,
         )
         with airflow:
             for name in specs:

@@ -42,14 +42,16 @@ class AdminRequests:
         names: Iterable[str] = metadata.topics
         return sorted(names)
 
-    def create(self, wanted: NewTopic) -> None:
-        """Create a topic."""
+    def create(self, topic: str, partitions: int) -> None:
+        """Create a topic, with the broker's own settings for it."""
         futures = self._ask(
             lambda: self._admin.create_topics(
-                [wanted], operation_timeout=TIMEOUT_S, request_timeout=TIMEOUT_S
+                [NewTopic(topic, partitions)],
+                operation_timeout=TIMEOUT_S,
+                request_timeout=TIMEOUT_S,
             )
         )
-        self._ask(partial(_itself, futures[wanted.topic]), f"CREATE on topic {wanted.topic}")
+        self._ask(partial(_itself, futures[topic]), f"CREATE on topic {topic}")
 
     def settings(self, topics: Iterable[str]) -> dict[str, dict[str, str]]:
         """The configuration of each topic: one request for all."""

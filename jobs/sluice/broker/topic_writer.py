@@ -1,5 +1,5 @@
-"""A topic writer: creates a topic, and produces numbered records to it, each acknowledged by all
-replicas and none twice.
+"""A topic writer: produces numbered records to a topic, each acknowledged by all replicas and none
+twice.
 """
 
 from __future__ import annotations
@@ -8,9 +8,7 @@ from functools import partial
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
-from confluent_kafka.admin import NewTopic
 
-from sluice.broker.admin_requests import AdminRequests
 from sluice.broker.client_logs import LIBRDKAFKA
 from sluice.broker.client_settings import ClientSettings
 from sluice.errors import BrokerUnavailable, SluiceError
@@ -19,25 +17,6 @@ from sluice.errors import BrokerUnavailable, SluiceError
 _PATIENCE_MS = 60_000
 _STEP_S = 0.2
 _HEARING_S = 1.0
-
-
-def find_partitions(client: ClientSettings, topic: str) -> int | None:
-    """How many partitions a topic has; None if there is no such topic."""
-    found = AdminRequests(client).topics([topic])
-    return len(found[topic][1]) if topic in found else None
-
-
-def topic_names(client: ClientSettings) -> list[str]:
-    """The names of all topics that the connection's user may see."""
-    return AdminRequests(client).topic_names()
-
-
-def create_topic(client: ClientSettings, topic: str, partitions: int) -> None:
-    """Create a topic, with the broker's own settings for it.
-
-    Raises BrokerUnavailable, or SettingsError if the connection's user may not.
-    """
-    AdminRequests(client).create(NewTopic(topic, partitions))
 
 
 class TopicWriter:

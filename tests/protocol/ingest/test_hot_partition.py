@@ -44,9 +44,12 @@ def cut(monkeypatch: pytest.MonkeyPatch, spark: SparkSession) -> Iterator[SparkS
     spark.conf.unset(CORES)
 
 
-def read(spark: SparkSession, trips: Installed, start: int, end: int, cores: int) -> DataFrame:
-    """Offsets of the one partition, as a batch reads them."""
-    spark.conf.set(CORES, str(cores))
+def read(
+    spark: SparkSession, trips: Installed, start: int, end: int, cores: int | None = None
+) -> DataFrame:
+    """Offsets of the one partition, as a batch reads them; None: with the session's own cores."""
+    if cores:
+        spark.conf.set(CORES, str(cores))
     wanted = OffsetRange(TopicPartition(trips.topics[0], 0), start, end)
     return read_ranges(spark, settings_for(trips.bootstrap), [wanted])
 
@@ -112,10 +115,8 @@ def test_a_session_without_a_wish_counts_the_cores(
 ) -> None:
     trips = pipeline(topic())
     more(trips, 200)
-    whole = OffsetRange(TopicPartition(trips.topics[0], 0), 0, 200)
     cut.conf.unset(CORES)
-    found = read_ranges(cut, settings_for(trips.bootstrap), [whole])
-    assert tasks(found) == cut.sparkContext.defaultParallelism
+    assert tasks(read(cut, trips, 0, 200)) == cut.sparkContext.defaultParallelism
 
 
 def test_a_small_batch_is_read_as_before(
@@ -123,8 +124,7 @@ def test_a_small_batch_is_read_as_before(
 ) -> None:
     trips = pipeline(topic())
     more(trips, 20)
-    whole = OffsetRange(TopicPartition(trips.topics[0], 0), 0, 20)
-    assert tasks(read_ranges(spark, settings_for(trips.bootstrap), [whole])) == 1
+    assert tasks(read(spark, trips, 0, 20)) == 1
 
 
 def test_a_record_alone(topic: Topic, pipeline: Pipelines, cut: SparkSession) -> None:

@@ -54,17 +54,19 @@ class JarSet:
     def differences_in(self, folder: Path) -> list[str]:
         """A line for each jar that is not as it is listed, by its checksum, or is not listed."""
         own = self.own.name if self.own else None
-        found = {
-            file.name: hashlib.sha256(file.read_bytes()).hexdigest()
-            for file in folder.glob("*.jar")
-            if file.name != own
-        }
+        found = {name: each for name, each in checksums_in(folder).items() if name != own}
         return [
             f"{self.name}/{name}: expected {self.listed.get(name, 'no such file')},"
             f" found {found.get(name, 'none')}"
             for name in sorted({*self.listed, *found})
             if self.listed.get(name) != found.get(name)
         ]
+
+
+def checksums_in(folder: Path) -> dict[str, str]:
+    """The SHA-256 of each jar in a folder, by its name."""
+    jars = sorted(folder.glob("*.jar"))
+    return {each.name: hashlib.sha256(each.read_bytes()).hexdigest() for each in jars}
 
 
 _IVY, _CHECKSUMS = _HERE / "ivy.xml", _HERE / "jars.sha256"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from sluice.broker.admin_requests import AdminRequests
 from sluice.broker.client_settings import ClientSettings
-from sluice.broker.topic_writer import create_topic, find_partitions, topic_names
 from sluice.errors import SettingsError, did_you_mean
 
 # As Kafka allows it.
@@ -22,19 +22,21 @@ def require_topic(client: ClientSettings, topic: str, partitions: int | None) ->
         raise SettingsError(
             f"{topic!r}: expected a topic's name: letters, digits, '.', '_', '-', at most 249."
         )
-    found = find_partitions(client, topic)
-    if found is None and partitions is None:
-        names = topic_names(client)
-        raise SettingsError(
-            f"broker {client.bootstrap}: expected a topic {topic!r}, found none of that name among"
-            f" {len(names):,}{did_you_mean(topic, names)}. --partitions 1 creates it."
-        )
-    if found is None and partitions is not None:
-        create_topic(client, topic, partitions)
+    kafka = AdminRequests(client)
+    found = kafka.topics([topic])
+    if topic not in found:
+        if partitions is None:
+            names = kafka.topic_names()
+            raise SettingsError(
+                f"broker {client.bootstrap}: expected a topic {topic!r}, found none of that name"
+                f" among {len(names):,}{did_you_mean(topic, names)}. --partitions 1 creates it."
+            )
+        kafka.create(topic, partitions)
         return True
-    if partitions not in (None, found):
+    there = len(found[topic][1])
+    if partitions not in (None, there):
         raise SettingsError(
-            f"topic {topic}: expected {partitions} partitions, as in --partitions, found {found}."
+            f"topic {topic}: expected {partitions} partitions, as in --partitions, found {there}."
             " Leave the option out to produce to the topic as it is."
         )
     return False
