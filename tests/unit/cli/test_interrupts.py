@@ -42,8 +42,9 @@ def test_the_last_words_are_said_and_the_process_ends(waits: str, code: int) -> 
 
 
 def test_after_the_block_a_signal_does_what_it_did_before() -> None:
-    program = WAITING.format(READY) + "\nprint('after', flush=True)\ntime.sleep(60)\n"
-    process = started_with(program)
+    # One long sleep would miss a signal that comes just before it.
+    asleep = "\nprint('after', flush=True)\nwhile True: time.sleep(0.1)\n"
+    process = started_with(WAITING.format(READY) + asleep)
     assert process.stdout
     until(lambda: process.stdout and process.stdout.readline() == "after\n", "the block's end")
     process.send_signal(signal.SIGINT)
