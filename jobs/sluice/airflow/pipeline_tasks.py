@@ -8,6 +8,9 @@ from airflow.sdk import TaskGroup
 
 from sluice.airflow.given_folder import Folder, folder_of
 from sluice.airflow.steps import add_steps, default_args
+from sluice.errors import SettingsError
+from sluice.scheduling.operators import IngestOperator
+from sluice.scheduling.run_notes import TASKS
 from sluice.scheduling.run_params import asked_by_interval
 from sluice.spec_folder import find_spec_file
 
@@ -29,7 +32,8 @@ class PipelineTasks(TaskGroup):
     trigger rule `none_failed` they run either way. The tasks are retried as those of a pipeline's
     own DAG are, unless `default_args` of the DAG or of the group say otherwise.
 
-    Raises SpecError if the pipeline has no valid spec: an import error of the DAG file.
+    Raises SpecError if the pipeline has no valid spec, and SettingsError where its tasks could not
+    find each other: an import error of the DAG file.
     """
 
     def __init__(
@@ -46,5 +50,30 @@ class PipelineTasks(TaskGroup):
         )
         decided = {**default_args(spec), **self.dag.default_args, **self.default_args}
         self.default_args = {key: decided[key] for key in default_args(spec)} | self.default_args
+        self._require_place(spec.pipeline)
         with self:
             add_steps(spec, path.parent, asked_by_interval)
+        self._require_ids(spec.pipeline)
+
+    def _require_place(self, pipeline: str) -> None:
+        where = f"PipelineTasks({pipeline!r})"
+        if next(self.iter_mapped_task_groups(), None):
+            raise SettingsError(
+                f"{where}: found it in a mapped task group, whose copies would read the same"
+                " records. Write one group for each pipeline."
+            )
+        for each in self.dag.tasks:
+            if isinstance(each, IngestOperator) and each.spec.pipeline == pipeline:
+                raise SettingsError(
+                    f"{where}: expected its tasks once in the DAG {self.dag.dag_id!r}, found also"
+                    f" {each.task_id!r}. A run reads what is new once."
+                )
+
+    def _require_ids(self, pipeline: str) -> None:
+        expected = [self.child_id(step) for step in TASKS]
+        if found := sorted({*self.children} - {*expected}):
+            raise SettingsError(
+                f"PipelineTasks({pipeline!r}): expected the task ids {', '.join(expected)}, found"
+                f" {', '.join(found)}: another task of the DAG has the same id. Leave"
+                " prefix_group_id out."
+            )

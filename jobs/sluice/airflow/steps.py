@@ -30,6 +30,9 @@ RETRIES = MappingProxyType(
     }
 )
 
+# A DAG's `default_args` must not change these: `ingest` gets its work from `plan`, if that is done.
+_HANDED_ON = MappingProxyType({"do_xcom_push": True, "trigger_rule": TriggerRule.ALL_SUCCESS})
+
 
 def default_args(spec: PipelineSpec) -> dict[str, Any]:
     """What a pipeline's tasks are created with unless the DAG decides otherwise."""
@@ -44,7 +47,11 @@ def add_steps(spec: PipelineSpec, specs: Path, asking: Asking) -> None:
     """
     links = links_of(spec.pipeline)
     plan = python_task(
-        plan_with(spec, asking), task_id=PLAN, multiple_outputs=False, execution_timeout=SHORT
+        plan_with(spec, asking),
+        task_id=PLAN,
+        multiple_outputs=False,
+        execution_timeout=SHORT,
+        **_HANDED_ON,
     )
     ingest = IngestOperator(
         task_id="ingest",
@@ -54,6 +61,7 @@ def add_steps(spec: PipelineSpec, specs: Path, asking: Asking) -> None:
         # One at a time over all runs: max_active_runs does not count backfill runs (AIP-78).
         max_active_tis_per_dag=1,
         weight_rule=FreshFirst(),
+        **_HANDED_ON,
     )
     settle = _settle(spec, data_table(spec), asking)
     for each in (plan, ingest, settle):

@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 
 # A library may keep Python from hearing a signal, for example while it waits for a store.
@@ -60,4 +60,6 @@ def _wait(heard: int, words: Words) -> None:
 def _write(words: str) -> None:
     # Not by sys.stderr: the signal may have come in the middle of one of its lines.
     begin = "\n" if sys.stderr.isatty() else ""
-    os.write(2, f"{begin}interrupted: {words}\n".encode())
+    # Its reader, such as `tee`, may have been interrupted as well.
+    with suppress(OSError):
+        os.write(2, f"{begin}interrupted: {words}\n".encode())

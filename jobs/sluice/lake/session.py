@@ -114,12 +114,11 @@ def _start_conf(
     there = s3_conf(os.environ) if on_s3 else {}
     with_sdk = on_s3 or signs_with_aws
     jars, sets = JarFolder.in_environment(os.environ), (SPARK, S3) if with_sdk else (SPARK,)
-    if not all(map(jars.has, sets)):
-        # Then Spark's own configuration also names our classes: docs/spark-clusters.md.
-        if supplies_jars(given, os.environ):
-            return {**_START_CONF, **there}
-        for each in sets:
-            jars.require(each)
+    # Then Spark's own configuration also names our classes: docs/spark-clusters.md.
+    if not jars.of(SPARK).is_dir() and supplies_jars(given, os.environ):
+        return {**_START_CONF, **there}
+    for each in sets:
+        jars.require(each)
     path = jars.class_path(with_sdk)
     paths = {"spark.driver.extraClassPath": path, "spark.executor.extraClassPath": path}
     return {**_START_CONF, **paths, **OWN_CLASSES_CONF, **there}

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from airflow.sdk import DAG, Asset, TaskGroup, TriggerRule, task
+from airflow.sdk import DAG, Asset, TaskGroup, TriggerRule, task, task_group
 from airflow.serialization.serialized_objects import DagSerialization
 from airflow.utils.types import DagRunType
 from sluice.airflow import PipelineTasks
@@ -162,3 +162,44 @@ def test_the_asset_says_what_it_is(dag, tmp_path):
         (tmp_path / "warehouse" / "orders").as_uri(),
     )
     assert table.extra == {"pipeline": "orders", "table": "orders", "topics": ["flights"]}
+
+
+def test_a_teams_defaults_do_not_part_plan_and_ingest(write_spec, specs):
+    write_spec("orders")
+    theirs = {"do_xcom_push": False, "trigger_rule": TriggerRule.ALL_DONE}
+    made = of_a_team(specs, default_args=theirs)
+    for each in ("orders.plan", "orders.ingest"):
+        task_made = made.get_task(each)
+        assert (task_made.do_xcom_push, task_made.trigger_rule) == (True, TriggerRule.ALL_SUCCESS)
+
+
+def test_a_pipeline_is_in_a_dag_once(write_spec, specs):
+    write_spec("orders")
+    with DAG("orders_daily", schedule=None):
+        PipelineTasks("orders", specs=specs, group_id="a")
+        with pytest.raises(SettingsError, match=r"once in the DAG .*, found also 'a\.ingest'"):
+            PipelineTasks("orders", specs=specs, group_id="b")
+
+
+def test_another_task_of_the_same_id_is_refused(write_spec, specs):
+    write_spec("orders")
+    with DAG("orders_daily", schedule=None):
+
+        @task
+        def plan(): ...
+
+        plan()
+        with pytest.raises(SettingsError, match=r"found plan__1: another task of the DAG"):
+            PipelineTasks("orders", specs=specs, prefix_group_id=False)
+
+
+def test_a_mapped_group_is_no_place_for_it(write_spec, specs):
+    write_spec("orders")
+    with DAG("orders_daily", schedule=None):
+
+        @task_group
+        def each_day(day):
+            PipelineTasks("orders", specs=specs)
+
+        with pytest.raises(SettingsError, match="found it in a mapped task group"):
+            each_day.expand(day=[1, 2])

@@ -66,3 +66,14 @@ def started_with(program: str) -> subprocess.Popen[str]:
     assert process.stdout
     assert process.stdout.readline() == "ready\n"
     return process
+
+
+@pytest.mark.patient
+def test_it_ends_although_nobody_reads_the_words() -> None:
+    process = started(DEAF.strip())
+    assert process.stderr
+    process.stderr.close()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) == 130
+    assert process.stdout
+    process.stdout.close()

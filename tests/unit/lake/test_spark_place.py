@@ -6,6 +6,7 @@ import json
 import socket
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -177,3 +178,17 @@ def test_a_jvm_for_few_offsets_compiles_less_and_a_server_as_hotspot_would() -> 
     assert few == f"{server_conf()[OPTIONS]} -XX:TieredStopAtLevel=1"
     assert many.startswith(f"{server_conf()[OPTIONS]} -XX:Tier4")
     assert spark_conf(SPEC)[OPTIONS] == many
+
+
+def test_stale_jars_are_refused_whatever_a_spec_brings(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "spark").mkdir()
+    monkeypatch.setenv("SLUICE_JARS", str(tmp_path))
+    with pytest.raises(SettingsError, match="Spark's jars: expected"):
+        own_conf(given={"spark.jars": "/opt/udf.jar"})
+
+
+def test_without_any_a_spec_may_bring_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SLUICE_JARS", str(tmp_path))
+    assert "spark.driver.extraClassPath" not in own_conf(given={"spark.jars": "/opt/delta.jar"})

@@ -49,11 +49,16 @@ class Ivy:
             errors="replace",
         ) as running:
             assert running.stdout is not None
-            for line in running.stdout:
-                lines.append(line.strip())
-                if found := _ARRIVED.search(line):
-                    name = f"{found['name']}-{found['revision']}.{found['ending']}"
-                    arrived(name, _size_in(cache, name))
+            try:
+                for line in running.stdout:
+                    lines.append(line.strip())
+                    if found := _ARRIVED.search(line):
+                        name = f"{found['name']}-{found['revision']}.{found['ending']}"
+                        arrived(name, _size_in(cache, name))
+            except BaseException:
+                # It would be waited for.
+                running.terminate()
+                raise
         if running.returncode:
             raise SettingsError(
                 f"{jars.name}: the jars could not be fetched: {_reasons(lines)}. Repair the"

@@ -37,9 +37,10 @@ class JarFolder:
         return self.path / "classes.jsa"
 
     def has(self, jars: JarSet) -> bool:
-        """Whether all jars of a set are there, and our own is the one of this package."""
+        """Whether a set is there, with no other jars, and our own is the one of this package."""
         folder = self.of(jars)
-        return not jars.lacking_in(folder) and jars.has_own_in(folder)
+        wrong = jars.lacking_in(folder) or jars.foreign_in(folder)
+        return not wrong and jars.has_own_in(folder)
 
     def require(self, jars: JarSet) -> None:
         """Raises SettingsError, one line with the command, unless the set is there."""
@@ -47,6 +48,8 @@ class JarFolder:
         lacking, all_of_them = jars.lacking_in(folder), len(jars.listed)
         if lacking:
             found = f"{all_of_them - len(lacking)} of them" if folder.is_dir() else "no such folder"
+        elif foreign := jars.foreign_in(folder):
+            found = f"also {', '.join(foreign)}"
         elif not jars.has_own_in(folder):
             found = f"the {jars.own.name if jars.own else ''} of another Sluice"
         else:

@@ -38,11 +38,13 @@ class JarSet:
 
     def lacking_in(self, folder: Path) -> list[str]:
         """The names of those that are not in this folder; the contents are not compared."""
-        try:
-            there = {each.name for each in folder.iterdir()}
-        except (FileNotFoundError, NotADirectoryError):
-            there = set()
+        there = {each.name for each in folder.glob("*.jar")}
         return [name for name in self.listed if name not in there]
+
+    def foreign_in(self, folder: Path) -> list[str]:
+        """The names of jars in this folder that are neither listed nor our own."""
+        ours = {*self.listed, *([self.own.name] if self.own else [])}
+        return sorted(each.name for each in folder.glob("*.jar") if each.name not in ours)
 
     def has_own_in(self, folder: Path) -> bool:
         """Whether this folder has our own jar as the package has it, or the package has no jar."""

@@ -40,7 +40,7 @@ def records_of(
 def _parsed(number: int, value: bytes) -> object:
     try:
         return json.loads(value)
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         raise SettingsError(
             f"line {number}: expected a JSON value on one line, found {_shown(value)}: {problem}."
             " Correct it, or use --raw, which takes every line as it is."
@@ -65,7 +65,13 @@ def _key(number: int, found: object, field: str | None) -> bytes | None:
     if value is None:
         return None
     text = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
-    return text.encode()
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise SettingsError(
+            f"line {number}: expected a text in the field {field!r}, which is the key, found half"
+            " of a surrogate pair. Correct it."
+        ) from None
 
 
 def _shown(value: bytes) -> str:

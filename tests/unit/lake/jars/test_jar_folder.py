@@ -72,3 +72,11 @@ def test_the_jars_for_s3_come_before_the_others() -> None:
     jars = JarFolder(Path("/jars"))
     assert jars.class_path(on_s3=True) == "/jars/s3/*:/jars/spark/*"
     assert jars.class_path(on_s3=False) == "/jars/spark/*"
+
+
+def test_other_jars_beside_them_are_named(tmp_path: Path) -> None:
+    jars = with_all(tmp_path, SPARK)
+    (jars.of(SPARK) / "delta-storage-1.0.0.jar").touch()
+    assert not jars.has(SPARK)
+    with pytest.raises(SettingsError, match=r"found also delta-storage-1\.0\.0\.jar"):
+        jars.require(SPARK)

@@ -60,3 +60,13 @@ def test_a_bad_line_is_named(line: bytes, told: str) -> None:
     with pytest.raises(SettingsError) as refused:
         list(records_of([b'{"id": 1}\n', line], "id"))
     assert told in str(refused.value)
+
+
+def test_a_line_that_is_nested_too_deeply_is_named() -> None:
+    with pytest.raises(SettingsError, match="line 1: expected a JSON value on one line"):
+        list(records_of([b"[" * 100_000]))
+
+
+def test_half_of_a_surrogate_pair_is_no_key() -> None:
+    with pytest.raises(SettingsError, match=r"line 2: expected a text in the field 'k'"):
+        list(records_of([b'{"k": "a"}', b'{"k": "\\ud800"}'], "k"))
