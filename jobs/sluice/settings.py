@@ -85,7 +85,8 @@ def _in_bucket(scheme: str, place: SplitResult) -> str:
     if not _BUCKET.fullmatch(place.netloc) or place.query or place.fragment:
         raise SettingsError(
             f"SLUICE_WAREHOUSE: expected s3a://bucket/folder, found {scheme}:// with another form."
-            " Keys belong in the Airflow connection sluice_warehouse."
+            " A bucket's name has 3 to 63 of a-z, 0-9, dot and dash. Keys belong in the Airflow"
+            " connection sluice_warehouse."
         )
     return f"{S3_SCHEME}://{place.netloc}{place.path.rstrip('/')}"
 

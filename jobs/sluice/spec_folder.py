@@ -74,8 +74,9 @@ class SpecFolder:
 def read_specs(folder: Path) -> SpecFolder:
     """Read every spec of the folder; an invalid one is refused without affecting the others."""
     if not folder.is_dir():
+        found = "a file, expected a folder" if folder.exists() else "no such folder"
         missing = SpecError(
-            f"{folder}: no such folder. SLUICE_PIPELINES names the specs' folder, unless the DAG"
+            f"{folder}: {found}. SLUICE_PIPELINES names the specs' folder, unless the DAG"
             " file does."
         )
         return SpecFolder({}, {folder: missing})

@@ -6,22 +6,25 @@ the provider beside them in every process, and does without the rest.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sluice.airflow.dags import check_dags, operations_dags, pipeline_dags
+    from sluice.airflow.data_table import data_table
     from sluice.airflow.pipeline_tasks import PipelineTasks
 
-__all__ = ["PipelineTasks", "check_dags", "operations_dags", "pipeline_dags"]
+_MODULES = {
+    "PipelineTasks": "pipeline_tasks",
+    "check_dags": "dags",
+    "data_table": "data_table",
+    "operations_dags": "dags",
+    "pipeline_dags": "dags",
+}
+__all__ = ["PipelineTasks", "check_dags", "data_table", "operations_dags", "pipeline_dags"]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "PipelineTasks":
-        from sluice.airflow.pipeline_tasks import PipelineTasks
-
-        return PipelineTasks
-    if name in __all__:
-        from sluice.airflow import dags
-
-        return getattr(dags, name)
+    if name in _MODULES:
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

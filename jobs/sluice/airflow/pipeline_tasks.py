@@ -70,7 +70,7 @@ class PipelineTasks(TaskGroup):
                 )
 
     def _require_ids(self, pipeline: str) -> None:
-        expected = [self.child_id(step) for step in TASKS]
+        expected = [str(self.child_id(step)) for step in TASKS]  # type: ignore[no-untyped-call]
         if found := sorted({*self.children} - {*expected}):
             raise SettingsError(
                 f"PipelineTasks({pipeline!r}): expected the task ids {', '.join(expected)}, found"

@@ -51,6 +51,8 @@ def fault_of_login(settings: Mapping[str, str], protocol: str, mechanism: str) -
     for key, (form, expected) in _FORMS.items():
         if key in settings and not re.fullmatch(form, settings[key]):
             return f"{key}: expected {expected}, found {settings[key]!r}"
+    if "aws.region" in settings and mechanism != MSK_IAM:
+        return f"aws.region: found with sasl.mechanism {mechanism}; allowed: with {MSK_IAM}"
     if mechanism == MSK_IAM and protocol != "SASL_SSL":
         return f"security.protocol: found {protocol!r} with {MSK_IAM}; allowed: SASL_SSL"
     # librdkafka's default makes unsigned tokens, which are for development only.

@@ -6,7 +6,6 @@ It is for librdkafka and aiokafka. Spark's Java client has `sluice.MskLogin` for
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable
 
 from aiokafka.abc import AbstractTokenProvider
@@ -15,8 +14,6 @@ from aiokafka.errors import AuthenticationFailedError
 from sluice.errors import SettingsError
 
 _PACKAGE = "aws-msk-iam-sasl-signer-python"
-# AWS' libraries ask this server for everything, for credentials too.
-_ENDPOINT = "AWS_ENDPOINT_URL"
 
 
 def signed_token(region: str) -> tuple[str, float]:
@@ -25,12 +22,6 @@ def signed_token(region: str) -> tuple[str, float]:
     Signed with the credentials that AWS' default chain finds. Raises SettingsError if it finds
     none, or if the package that signs is not installed.
     """
-    if _ENDPOINT in os.environ:
-        raise SettingsError(
-            f"sasl.mechanism: AWS_MSK_IAM asks AWS for credentials, but {_ENDPOINT} names another"
-            " server, perhaps by the connection sluice_warehouse, which would be asked instead."
-            " Use a bucket at AWS, without endpoint_url, or another login to Kafka."
-        )
     try:
         from aws_msk_iam_sasl_signer.MSKAuthTokenProvider import generate_auth_token
         from botocore.exceptions import BotoCoreError, ClientError

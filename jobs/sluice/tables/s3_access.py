@@ -21,6 +21,7 @@ _EXAMPLE = (
     ' "extra": {"region_name": "eu-central-1"}}'
 )
 ENDPOINT, REGION = "AWS_ENDPOINT_URL", "AWS_REGION"
+_STS = "AWS_ENDPOINT_URL_STS"
 VIRTUAL_HOST = "AWS_VIRTUAL_HOSTED_STYLE_REQUEST"
 # Keys of the extra, as Airflow's Amazon provider names them, and their variables.
 _EXTRA = {
@@ -86,6 +87,9 @@ def _apply(connection: Connection | None, environment: MutableMapping[str, str])
     # AWS' own default for its buckets; other servers seldom have a host name for each.
     environment.setdefault(VIRTUAL_HOST, "false" if endpoint else "true")
     environment.setdefault(REGION, environment.get("AWS_DEFAULT_REGION", "us-east-1"))
+    if endpoint:
+        # AWS' libraries would ask the bucket's server for credentials too, as to sign a login.
+        environment.setdefault(_STS, f"https://sts.{environment[REGION]}.amazonaws.com")
 
 
 def variables_of(connection: Connection) -> dict[str, str]:

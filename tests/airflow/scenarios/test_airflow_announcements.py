@@ -77,10 +77,10 @@ def test_a_finished_run_that_is_cleared_announces_nothing_again(told: Deployment
 
 
 def test_a_dag_of_ones_own_runs_when_there_are_new_rows(told: Deployment) -> None:
-    """The file of the recipe, as it is on the page except for the table's name."""
+    """The file of the recipe, as it is on the page except for the pipeline's name."""
     (block,) = recipes()["Schedule your own DAG on a table"]
     own = told.airflow.folder / "own_dags" / "flights_report.py"
-    own.write_text(block.text.replace("sluice/flights", "sluice/told"))
+    own.write_text(block.text.replace('data_table("flights")', 'data_table("told")'))
     told.client.wait_for_dag("flights_report")
     told.client.unpause("flights_report")
     told.run()

@@ -109,13 +109,6 @@ def test_a_task_without_aws_credentials_is_refused_before_a_client_is_made(
         client(MSK).librdkafka()
 
 
-@pytest.mark.usefixtures("aws")
-def test_no_other_server_is_asked_for_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9000")
-    with pytest.raises(SettingsError, match=r"AWS_MSK_IAM .* AWS_ENDPOINT_URL names another"):
-        client(MSK).librdkafka()
-
-
 def test_java_logs_in_by_kerberos_with_its_own_module() -> None:
     assert client(KERBEROS).java() == {
         "bootstrap.servers": "kafka-1:9093",

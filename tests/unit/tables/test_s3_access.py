@@ -88,6 +88,15 @@ def test_a_connection_without_an_endpoint_means_aws_whatever_the_environment_say
     assert "AWS_ALLOW_HTTP" not in environment
 
 
+def test_the_server_of_a_bucket_is_not_asked_for_credentials() -> None:
+    environment: dict[str, str] = {}
+    use_connection(aws(extra={"endpoint_url": "https://s3.example"}), environment)
+    assert environment["AWS_ENDPOINT_URL_STS"] == "https://sts.us-east-1.amazonaws.com"
+    theirs = {"AWS_ENDPOINT_URL_STS": "https://vpce.example"}
+    use_connection(aws(extra={"endpoint_url": "https://s3.example"}), theirs)
+    assert theirs["AWS_ENDPOINT_URL_STS"] == "https://vpce.example"
+
+
 def test_without_a_connection_the_environments_endpoint_counts() -> None:
     environment = {"AWS_ENDPOINT_URL": "https://s3.example"}
     use_connection(None, environment)

@@ -34,6 +34,8 @@ class Ivy:
         """Raises SettingsError without Java, and without pyspark."""
         self._command = [_java(environment), "-jar", str(_ivy_jar(environment))]
         if settings := environment.get(MIRROR):
+            if not Path(settings).is_file():
+                raise SettingsError(f"{MIRROR}: expected Ivy's settings, found no file {settings}")
             self._command += ["-settings", settings]
 
     def retrieve(self, jars: JarSet, folder: Path, cache: Path, arrived: Arrived) -> None:
