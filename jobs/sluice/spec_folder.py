@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from sluice.errors import SpecError, as_lines, did_you_mean
+from sluice.errors import NoSpecFolder, SpecError, as_lines, did_you_mean
 from sluice.settings import Settings
 from sluice.spec_file.claims import refused_claims, shared_tables
 from sluice.spec_file.findings import finding
@@ -75,7 +75,7 @@ def read_specs(folder: Path) -> SpecFolder:
     """Read every spec of the folder; an invalid one is refused without affecting the others."""
     if not folder.is_dir():
         found = "a file, expected a folder" if folder.exists() else "no such folder"
-        missing = SpecError(
+        missing = NoSpecFolder(
             f"{folder}: {found}. SLUICE_PIPELINES names the specs' folder, unless the DAG"
             " file does."
         )

@@ -48,8 +48,7 @@ def nothing_changed(consent: bool = False) -> str:
 
 def print_json(found: Any) -> None:
     """Print one JSON document."""
-    json.dump(found, sys.stdout, indent=2, default=str)
-    sys.stdout.write("\n")
+    click.echo(json.dumps(found, indent=2, default=str))
 
 
 def print_table(

@@ -1,4 +1,7 @@
-"""A reader that leaves early is no failure, and nothing else becomes a success by it."""
+"""A reader that leaves early is no failure, and nothing else becomes a success by it.
+
+A full disk is one.
+"""
 
 from __future__ import annotations
 
@@ -43,3 +46,9 @@ def test_the_exit_code_still_says_what_became_of_the_work(folder: Path) -> None:
 def test_watching_ends_with_its_reader(folder: Path) -> None:
     watching = f"env -u AIRFLOW_CONN_KAFKA_DEFAULT {MAIN} status --watch --every 1"
     assert ended(f"{watching} | head -1 >/dev/null", folder) == (0, "")
+
+
+@pytest.mark.parametrize("command", ["--help", "list", "list --json", "schema"])
+def test_output_that_is_not_whole_is_a_failure(folder: Path, command: str) -> None:
+    told = "Error: standard output: No space left on device. It is not whole; write it elsewhere.\n"
+    assert ended(f"{MAIN} {command} >/dev/full", folder) == (1, told)

@@ -79,4 +79,5 @@ def _print(found: Sequence[CheckedFile]) -> None:
     for each in found:
         for line in each.changes:
             click.echo(f"{each.path}: {line}")
-    click.echo(f"{format_count(len(found), 'file')}, {len(wrong)} with findings")
+    files = sum(each.path.is_file() for each in found)
+    click.echo(f"{format_count(files, 'file')}, {len(wrong)} with findings")

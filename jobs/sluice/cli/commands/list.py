@@ -22,10 +22,14 @@ def list_pipelines(as_json: bool) -> None:
 
     `sluice status` shows how they are, `sluice check` what is wrong with files that are left out.
     """
+    from sluice.errors import NoSpecFolder
     from sluice.settings import Settings
     from sluice.spec_folder import read_specs
 
     found = read_specs(Settings.from_environment(os.environ).pipelines)
+    for problem in found.refused.values():
+        if isinstance(problem, NoSpecFolder):
+            raise problem
     by_name = sorted(found.accepted.items(), key=lambda each: each[1].pipeline)
     if as_json:
         documents = [_document(path, spec) for path, spec in by_name]

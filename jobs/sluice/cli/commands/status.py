@@ -14,6 +14,7 @@ from sluice.cli.output import json_option, pipeline_argument
 from sluice.cli.output_pipe import reader_has_left
 from sluice.cli.views.overviews import print_failing, print_overview_documents, print_overviews
 from sluice.cli.views.status import print_status
+from sluice.errors import NoSpecFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,7 +69,7 @@ def status(
     A batch is read from the cursor up to the LSO, where an open transaction may begin.
 
     Without a name, all pipelines at a glance: whether each is fresh, behind or stopped, and why.
-    Exits with 1 if the folder of specs is missing. With --fail-on, a refused spec counts as
+    Exits with 1 if there is no such folder of specs. With --fail-on, a refused spec counts as
     stopped, and so does a folder without any specs.
     """
     if pipeline and everything:
@@ -83,8 +84,8 @@ def status(
         time.sleep(every)
         click.clear()
         show()
-    folder_is_missing = any(not each.exists() for each in refused)
-    if folder_is_missing or (fail_on and print_failing(found, refused, fail_on)):
+    no_folder = any(isinstance(why, NoSpecFolder) for why in refused.values())
+    if no_folder or (fail_on and print_failing(found, refused, fail_on)):
         sys.exit(1)
 
 

@@ -33,6 +33,7 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     found = check(tmp_path / "none")
     assert found.exit_code == 1
     assert "no such folder" in found.stderr
+    assert found.stdout == "0 files, 1 with findings\n"
 
 
 def test_a_warehouse_may_be_marked_before_there_are_specs(tmp_path: Path) -> None:

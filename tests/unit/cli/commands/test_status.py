@@ -40,10 +40,11 @@ def status(folder: Path, *options: str) -> tuple[int, str, str]:
 
 
 @pytest.mark.parametrize("options", [[], ["--json"], ["--format", "openmetrics"]], ids=str)
-def test_a_missing_folder_of_specs_is_a_failure(options: list[str]) -> None:
-    code, said, errors = status(Path("/nonexistent"), *options)
-    assert code == 1
-    assert "no such folder" in said + errors or "openmetrics" in options
+def test_what_is_no_folder_of_specs_is_a_failure(options: list[str]) -> None:
+    for place, found in (("/nonexistent", "no such folder"), (__file__, "a file, expected")):
+        code, said, errors = status(Path(place), *options)
+        assert code == 1
+        assert found in said + errors or "openmetrics" in options
 
 
 def test_an_empty_folder_fails_only_when_asked(tmp_path: Path) -> None:
