@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sluice.airflow.dags import check_dags, operations_dags, pipeline_dags
-    from sluice.airflow.data_table import data_table
+    from sluice.airflow.table_asset import data_table
     from sluice.airflow.pipeline_tasks import PipelineTasks
 
 _MODULES = {
     "PipelineTasks": "pipeline_tasks",
     "check_dags": "dags",
-    "data_table": "data_table",
+    "data_table": "table_asset",
     "operations_dags": "dags",
     "pipeline_dags": "dags",
 }

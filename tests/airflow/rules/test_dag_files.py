@@ -7,6 +7,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+import sluice.airflow
 from airflow.dag_processing.dagbag import DagBag
 from airflow.sdk.definitions.context import _AIRFLOW_PARSING_CONTEXT_DAG_ID
 from sluice.airflow import pipeline_dags
@@ -33,7 +34,7 @@ def parsed(folder, monkeypatch):
     """`parsed("pipeline_dags('streams')")` is what Airflow finds in a file with this line."""
 
     def parse(line: str, file: str = "team/sluice_dags.py") -> DagBag:
-        names = "check_dags, operations_dags, pipeline_dags, PipelineTasks"
+        names = ", ".join(sluice.airflow.__all__)
         text = f"from airflow.sdk import DAG\nfrom sluice.airflow import {names}\n{line}\n"
         (folder / file).write_text(textwrap.dedent(text))
         # Wherever Airflow was started.
@@ -85,6 +86,14 @@ def test_the_dags_about_all_pipelines_are_available_alone(write_spec, parsed):
     write_spec("flights")
     bag = parsed("globals().update(operations_dags('streams'))")
     assert {*bag.dags} == {*OUR_DAGS}
+
+
+def test_another_dag_is_scheduled_on_the_table_of_a_pipeline(write_spec, parsed):
+    write_spec("flights")
+    bag = parsed("with DAG('report', schedule=[data_table('flights', 'streams')]):\n    pass")
+    assert not bag.import_errors
+    [table] = bag.dags["report"].timetable.asset_condition.objects
+    assert table.name == "sluice/flights"
 
 
 def test_a_task_builds_its_own_dag_only(write_spec, parsed, monkeypatch):
