@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import uuid
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -19,6 +20,10 @@ from tests.worlds.processes import JAVA_TUNING
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+# In the `&` of a shell script Ctrl-C is ignored, and all that is started there inherits it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(trylast=True)

@@ -51,10 +51,6 @@ class SpecError(SluiceError):
     """A pipeline's file is not a valid spec; names the file, key path, found and allowed."""
 
 
-class NoSpecFolder(SpecError):
-    """The folder of specs is missing, or is a file."""
-
-
 class SettingsError(SluiceError):
     """A setting, a connection or a parameter is missing or unusable."""
 

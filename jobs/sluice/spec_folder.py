@@ -11,11 +11,15 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from sluice.errors import NoSpecFolder, SpecError, as_lines, did_you_mean
+from sluice.errors import SpecError, as_lines, did_you_mean
 from sluice.settings import Settings
 from sluice.spec_file.claims import refused_claims, shared_tables
 from sluice.spec_file.findings import finding
 from sluice.spec_file.pipeline_spec import PipelineSpec
+
+
+class NoSpecFolder(SpecError):
+    """The folder of specs is missing, or is a file."""
 
 
 def load_spec(path: Path) -> PipelineSpec:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sluice.airflow.dags import check_dags, operations_dags, pipeline_dags
-    from sluice.airflow.table_asset import data_table
     from sluice.airflow.pipeline_tasks import PipelineTasks
+    from sluice.airflow.table_asset import data_table
 
 _MODULES = {
     "PipelineTasks": "pipeline_tasks",

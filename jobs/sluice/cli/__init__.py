@@ -94,8 +94,10 @@ def main() -> None:
     """Run a command; every error becomes a message and exit code 1."""
     _start_quickly()
     allow_readers_to_leave()
-    # No interrupted step needs cleaning up: end at once, as on SIGTERM.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # No interrupted step needs cleaning up: end at once, as on SIGTERM. After `nohup`, or a shell
+    # script's `&`, Ctrl-C is ignored, and stays so.
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         command_line(prog_name="sluice", standalone_mode=True)
     except SluiceError as problem:

@@ -23,9 +23,13 @@ def last_words(words: Words) -> Iterator[None]:
     """In the block, Ctrl-C writes `interrupted: …` to standard error, and the process ends.
 
     It ends as on the signal itself (130 in a shell), or after 5 s with exit code 130 if the main
-    thread does not come back from a library. `words` are asked for then.
+    thread does not come back from a library. `words` are asked for then. A process that ignores
+    Ctrl-C, as a shell script's `&` makes it, goes on doing so.
     """
     before = signal.getsignal(signal.SIGINT)
+    if before is signal.SIG_IGN:
+        yield
+        return
     heard, told = os.pipe()
     os.set_blocking(told, False)
     former = signal.set_wakeup_fd(told, warn_on_full_buffer=False)

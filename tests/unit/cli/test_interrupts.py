@@ -26,6 +26,21 @@ DEAF = """
     libc.pthread_mutex_lock(mutex)
 """
 
+# As after nohup, and in a shell script's `&`.
+IGNORING = """
+import os, signal, sluice.cli
+from sluice.cli.interrupts import last_words
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+def command(**_):
+    with last_words(lambda: "the last words"):
+        os.kill(os.getpid(), signal.SIGINT)
+    print("goes on")
+
+sluice.cli.command_line = command
+sluice.cli.main()
+"""
+
 
 @pytest.mark.patient
 @pytest.mark.parametrize(
@@ -50,6 +65,11 @@ def test_after_the_block_a_signal_does_what_it_did_before() -> None:
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
     assert "the last words" not in errors
+
+
+def test_what_is_ignored_stays_ignored() -> None:
+    done = subprocess.run([sys.executable, "-c", IGNORING], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "goes on\n", "")
 
 
 def started(waits: str) -> subprocess.Popen[str]:

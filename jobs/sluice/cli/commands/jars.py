@@ -61,7 +61,8 @@ def _cleaning_up() -> Iterator[None]:
     def end(number: int, _: object) -> None:
         sys.exit(128 + number)
 
-    before = {each: signal.signal(each, end) for each in (signal.SIGINT, signal.SIGTERM)}
+    heard = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) != signal.SIG_IGN]
+    before = {each: signal.signal(each, end) for each in heard}
     try:
         yield
     finally:

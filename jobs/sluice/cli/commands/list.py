@@ -22,9 +22,8 @@ def list_pipelines(as_json: bool) -> None:
 
     `sluice status` shows how they are, `sluice check` what is wrong with files that are left out.
     """
-    from sluice.errors import NoSpecFolder
     from sluice.settings import Settings
-    from sluice.spec_folder import read_specs
+    from sluice.spec_folder import NoSpecFolder, read_specs
 
     found = read_specs(Settings.from_environment(os.environ).pipelines)
     for problem in found.refused.values():

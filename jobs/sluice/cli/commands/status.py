@@ -14,7 +14,6 @@ from sluice.cli.output import json_option, pipeline_argument
 from sluice.cli.output_pipe import reader_has_left
 from sluice.cli.views.overviews import print_failing, print_overview_documents, print_overviews
 from sluice.cli.views.status import print_status
-from sluice.errors import NoSpecFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,6 +83,9 @@ def status(
         time.sleep(every)
         click.clear()
         show()
+    # It loads what checks a spec, which `--help` does not need.
+    from sluice.spec_folder import NoSpecFolder
+
     no_folder = any(isinstance(why, NoSpecFolder) for why in refused.values())
     if no_folder or (fail_on and print_failing(found, refused, fail_on)):
         sys.exit(1)
