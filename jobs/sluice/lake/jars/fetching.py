@@ -27,6 +27,8 @@ def fetch(
     SettingsError, with the next move.
     """
     place = folder.of(jars)
+    if jars.has_own_in(place) and not jars.differences_in(place):
+        return False
     with _alone_in(folder):
         fetched = bool(jars.differences_in(place))
         if fetched:

@@ -102,6 +102,16 @@ def test_nothing_is_fetched_where_all_are(
     assert there(folder, trees)["own.jar"] == b"newer"
 
 
+def test_where_all_are_nothing_is_written(
+    trees: JarSet, folder: JarFolder, environment: dict[str, str]
+) -> None:
+    """As for a user of an image, whose folder is another's."""
+    fetch(trees, folder, environment, lambda *_: None)
+    (folder.path / ".lock").unlink()
+    assert not fetch(trees, folder, environment, lambda *_: None)
+    assert [each.name for each in folder.path.iterdir()] == ["trees"]
+
+
 def test_a_jar_that_was_damaged_is_replaced_and_one_too_many_goes(
     trees: JarSet, folder: JarFolder, environment: dict[str, str]
 ) -> None:
