@@ -56,7 +56,7 @@ class AirflowClient:
     def __init__(self, url: str, username: str, password: str) -> None:
         self._login = {"username": username, "password": password}
         # Loopback only: ignore the machine's proxy settings.
-        self._http = httpx.Client(base_url=url, timeout=30, trust_env=False)
+        self._http = httpx.Client(base_url=url, timeout=120, trust_env=False)
 
     def close(self) -> None:
         self._http.close()
