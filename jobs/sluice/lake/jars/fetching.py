@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -27,7 +27,7 @@ def fetch(
     SettingsError, with the next move.
     """
     place = folder.of(jars)
-    if jars.has_own_in(place) and not jars.differences_in(place):
+    if _is_whole(jars, place):
         return False
     with _alone_in(folder):
         fetched = bool(jars.differences_in(place))
@@ -44,6 +44,16 @@ def fetch(
             shutil.copyfile(jars.own, place / f"{jars.own.name}.new")
             (place / f"{jars.own.name}.new").rename(place / jars.own.name)
         return fetched
+
+
+def _is_whole(jars: JarSet, place: Path) -> bool:
+    """Whether there is nothing to do, and so nothing to write there.
+
+    What cannot be read, perhaps as another process is replacing it, is not whole.
+    """
+    with suppress(OSError):
+        return jars.has_own_in(place) and not jars.differences_in(place)
+    return False
 
 
 @contextmanager

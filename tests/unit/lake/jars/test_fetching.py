@@ -112,6 +112,16 @@ def test_where_all_are_nothing_is_written(
     assert [each.name for each in folder.path.iterdir()] == ["trees"]
 
 
+def test_a_jar_that_is_taken_away_while_it_is_looked_at_is_no_fault(
+    trees: JarSet, folder: JarFolder, environment: dict[str, str]
+) -> None:
+    """As by another process, which replaces the folder: listed, and gone."""
+    fetch(trees, folder, environment, lambda *_: None)
+    (folder.of(trees) / "elm-1.0.jar").symlink_to("gone")
+    with pytest.raises(SettingsError, match=r"found: .*No such file"):
+        fetch(trees, folder, environment, lambda *_: None)
+
+
 def test_a_jar_that_was_damaged_is_replaced_and_one_too_many_goes(
     trees: JarSet, folder: JarFolder, environment: dict[str, str]
 ) -> None:
