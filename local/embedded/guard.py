@@ -17,6 +17,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -94,6 +95,20 @@ def is_spark(process: psutil.Process) -> bool:
     named = "org.apache.spark.deploy.SparkSubmit" in arguments
     java = named and Path(arguments[0]).name == "java"
     return java and "org.apache.spark.launcher.Main" not in arguments
+
+
+def still_there(pids: Iterable[int]) -> list[psutil.Process]:
+    """The processes of these ids, without those that have ended since the ids were read."""
+    found = []
+    for pid in pids:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            found.append(psutil.Process(pid))
+    return found
+
+
+def spark_jvms(pids: Iterable[int]) -> list[psutil.Process]:
+    """Spark's JVMs among these."""
+    return [process for process in still_there(pids) if is_spark(process)]
 
 
 def spawn(command: list[str]) -> int:

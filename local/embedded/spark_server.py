@@ -27,7 +27,7 @@ from confluent_kafka.admin import AdminClient
 from sluice.lake.session import server_conf
 
 from local.embedded.airflow_home import write_private
-from local.embedded.guard import Guarded, is_spark
+from local.embedded.guard import Guarded, spark_jvms
 from local.embedded.ports import answers, free_port
 from local.embedded.topics import create_topic
 
@@ -99,7 +99,7 @@ class SparkServer:
 
     def jvm(self) -> psutil.Process:
         """Its JVM, which the guard starts again when it dies."""
-        (found,) = filter(is_spark, map(psutil.Process, self.pids))
+        (found,) = spark_jvms(self.pids)
         return found
 
     def start(self) -> Self:

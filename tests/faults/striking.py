@@ -15,7 +15,7 @@ import pytest
 from sluice.lake.jars.jar_folder import JarFolder
 from sluice.lake.jars.jar_set import SPARK
 
-from local.embedded.guard import is_spark
+from local.embedded.guard import spark_jvms
 from local.embedded.spark_server import SETTLED_SECONDS, SparkServer
 from local.embedded.waiting import until
 from tests.worlds.pipelines import Installed
@@ -129,7 +129,7 @@ def frozen(
 
 def jvm_of(server: SparkServer) -> psutil.Process:
     """The server's JVM."""
-    return until(lambda: [p for p in map(psutil.Process, server.pids) if is_spark(p)], "a JVM")[0]
+    return until(lambda: spark_jvms(server.pids), "a JVM")[0]
 
 
 def settled(server: SparkServer) -> SparkServer:

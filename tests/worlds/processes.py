@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from local.embedded.guard import is_spark
+from local.embedded.guard import spark_jvms
 from local.embedded.waiting import until
 from tests.oracle import marked_processes
 
@@ -66,13 +66,7 @@ class Run:
 
     def jvm(self) -> psutil.Process:
         """Wait for its JVM."""
-
-        def look() -> list[psutil.Process]:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                return [each for each in map(psutil.Process, self.family) if is_spark(each)]
-            return []
-
-        return until(look, "a JVM")[0]
+        return until(lambda: spark_jvms(self.family), "a JVM")[0]
 
     def says(self, text: str) -> None:
         """Wait until it, or its JVM, has written this to stderr."""

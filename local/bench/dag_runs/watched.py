@@ -10,6 +10,7 @@ import psutil
 
 from local.embedded.airflow_processes import PROCESSES, Airflow
 from local.embedded.broker import Broker
+from local.embedded.guard import still_there
 from local.embedded.spark_server import SparkServer
 
 
@@ -26,8 +27,8 @@ def used_so_far(airflow: Airflow, server: SparkServer, broker: Broker) -> dict[s
             used |= {name: own, "the runs' tasks": ended + _whole(below)}
         else:
             used[name] = _whole([main, *below])
-    used["Spark server"] = _whole(map(psutil.Process, server.pids))
-    used["Kafka"] = _whole(map(psutil.Process, broker.pids))
+    used["Spark server"] = _whole(still_there(server.pids))
+    used["Kafka"] = _whole(still_there(broker.pids))
     return used
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from local.embedded.guard import Guarded
+from local.embedded.guard import Guarded, spark_jvms
 from local.embedded.waiting import until
 
 
@@ -50,3 +50,9 @@ def test_a_kill_ends_orphans_that_left_the_session_and_start_new_children(tmp_pa
 def test_a_guard_starts_without_airflow() -> None:
     script = "import sys, local.embedded.guard; sys.exit('airflow' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+def test_a_process_that_has_ended_is_no_jvm_of_spark() -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    assert spark_jvms([ended.pid]) == []
