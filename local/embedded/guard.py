@@ -86,6 +86,14 @@ class Guarded:
         self.process.wait()
 
 
+def is_java(process: psutil.Process) -> bool:
+    """Whether it is a JVM, of whatever program."""
+    try:
+        return bool(process.name() == "java")
+    except psutil.NoSuchProcess:
+        return False
+
+
 def is_spark(process: psutil.Process) -> bool:
     """Whether it is Spark's JVM: neither the script that starts it nor that script's own JVM."""
     try:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import psutil
 import pytest
 from sluice.errors import BatchInDoubt, BrokerUnavailable, DataLost
 
 from local.embedded.broker import Broker
+from local.embedded.guard import is_java, still_there
 from local.embedded.waiting import until
 from tests.oracle import KafkaTruth, Verdict, judge, read_truth
 from tests.worlds.pipelines import Installed, Pipelines, Topic
@@ -169,15 +169,11 @@ def test_a_broker_that_hangs_at_any_step(trips: Installed, own_broker: Broker) -
 
 @contextmanager
 def hanging(broker: Broker) -> Iterator[None]:
-    frozen = [psutil.Process(pid) for pid in broker.pids if is_java(pid)]
+    frozen = [process for process in still_there(broker.pids) if is_java(process)]
     assert len(frozen) == 1
     frozen[0].suspend()
     yield
     frozen[0].resume()
-
-
-def is_java(pid: int) -> bool:
-    return psutil.Process(pid).name() == "java"
 
 
 def answers(trips: Installed) -> bool:

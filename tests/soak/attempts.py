@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import psutil
 
+from local.embedded.guard import is_java, still_there
 from tests.soak.diary import Diary
 from tests.soak.outcomes import explained, verdict
 from tests.worlds.pipelines import Installed
@@ -56,14 +57,10 @@ class Attempt:
 
     def jvms(self) -> list[psutil.Process]:
         """Its JVM, if it has started one."""
-        return [each for each in self.family() if _name(each) == "java"]
+        return [each for each in self.family() if is_java(each)]
 
     def family(self) -> list[psutil.Process]:
-        found = []
-        for pid in self.run.family:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                found.append(psutil.Process(pid))
-        return found
+        return still_there(self.run.family)
 
 
 @dataclass
@@ -168,10 +165,3 @@ class Attempts:
     def stopped(self) -> int:
         """How many have reached the failpoint that waited for them."""
         return sum("failpoint " in each.run.stderr.read_text() for each in self.all)
-
-
-def _name(process: psutil.Process) -> str:
-    try:
-        return process.name()
-    except psutil.NoSuchProcess:
-        return ""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 
-import psutil
 from confluent_kafka import KafkaException
 
 from local.embedded.broker import BrokerError
+from local.embedded.guard import is_java, still_there
 from tests.soak.parcels import Parcel
 from tests.soak.producers import left_open
 from tests.soak.scene import Scene
@@ -48,8 +48,7 @@ def freeze_broker(scene: Scene, fault: Fault) -> bool:
             return False
         held.callback(scene.at_the_broker.release)
         held.enter_context(scene.diary.in_force(*NO_ANSWER))
-        frozen = [psutil.Process(pid) for pid in scene.broker.pids]
-        frozen = [process for process in frozen if process.name() == "java"]
+        frozen = [process for process in still_there(scene.broker.pids) if is_java(process)]
         for process in frozen:
             process.suspend()
         scene.last(fault.seconds)

@@ -6,6 +6,7 @@ import contextlib
 
 import psutil
 
+from local.embedded.guard import still_there
 from tests.soak.attempts import Attempt
 from tests.soak.outcomes import EXCUSED_BY, KILLED
 from tests.soak.scene import Scene
@@ -94,9 +95,7 @@ def _excused(fault: Fault) -> set[str]:
 
 
 def _driver(attempt: Attempt) -> list[psutil.Process]:
-    with contextlib.suppress(psutil.NoSuchProcess):
-        return [psutil.Process(attempt.run.process.pid)]
-    return []
+    return still_there([attempt.run.process.pid])
 
 
 def _freeze(scene: Scene, fault: Fault, processes: list[psutil.Process]) -> bool:

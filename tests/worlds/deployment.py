@@ -18,6 +18,7 @@ from deltalake import DeltaTable
 from local.embedded.airflow_client import AirflowClient, DagRun
 from local.embedded.airflow_processes import Airflow
 from local.embedded.broker import Broker
+from local.embedded.guard import is_java
 from local.embedded.topics import create_topic
 from local.embedded.waiting import until
 from tests.oracle import Verdict, assert_exact
@@ -169,13 +170,6 @@ class Deployment:
         where = (self.broker.bootstrap, self.warehouse, self.pipeline, self.pipeline)
         known = {"fmt": "raw", "group": f"sluice-{self.pipeline}", **expectations}
         return assert_exact(*where, [self.pipeline], **known)
-
-
-def is_java(process: psutil.Process) -> bool:
-    try:
-        return process.name() == "java"
-    except psutil.NoSuchProcess:
-        return False
 
 
 def is_driver(process: psutil.Process) -> bool:
