@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import time
-
-import psutil
 import pytest
 from sluice.offsets.batches import BatchReference
 from sluice.operations.backfill.selection import offset_ranges
@@ -87,11 +83,7 @@ def test_a_replacement_tries_again_when_fresh_data_came_in_between(trips: Instal
     produce(trips.bootstrap, trips.topics[0], numbered(5, 20))
     trips.run()
     # It freezes at each attempt.
-    while slow.process.poll() is None:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            jvm.resume()
-        time.sleep(0.2)
-    done = slow.end()
+    done = slow.end_thawed(jvm)
     assert (done.returncode, "DELTA_CONCURRENT_APPEND" in done.stderr) == (0, True), done.stderr
     assert lane(trips) == (1, 1, 1)
     assert contents(trips)[:20] == before

@@ -6,6 +6,7 @@ import contextlib
 import os
 import subprocess
 import sys
+import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -93,6 +94,14 @@ class Run:
         for stream in (self.process.stdin, self.process.stdout):
             if stream is not None:
                 stream.close()
+
+    def end_thawed(self, frozen: psutil.Process) -> subprocess.CompletedProcess[str]:
+        """Let it go on wherever this process of it freezes itself; wait for its end."""
+        while self.process.poll() is None:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                frozen.resume()
+            time.sleep(0.2)
+        return self.end()
 
     def end(self, given: str = "") -> subprocess.CompletedProcess[str]:
         """Send the last input; wait until it, and everything it started, has ended."""

@@ -18,7 +18,7 @@ from sluice.schemas.registered import RegisteredSchema
 from local.embedded.waiting import until
 from tests.worlds.altered_tables import clean_the_log
 from tests.worlds.pipelines import Installed, Pipelines, Topic, landed, more
-from tests.worlds.processes import killed_at
+from tests.worlds.processes import Run, killed_at
 from tests.worlds.records import delete_records, end, numbered, produce, send, transactional
 
 pytestmark = [pytest.mark.integration, pytest.mark.deciding]
@@ -520,19 +520,35 @@ def test_of_two_recoveries_one_wins(trips: Installed) -> None:
     exact(trips, 30)
 
 
-def test_a_recovery_that_was_overtaken_writes_nothing(trips: Installed) -> None:
-    shutil.rmtree(offsets_of(trips))
-    command = ("recover", "--execute", "--reason", "a test")
+def frozen_behind_its_fence(trips: Installed) -> tuple[Run, psutil.Process]:
     frozen = {"SLUICE_TEST": "1", "SLUICE_FAILPOINT": "recovery fenced: freeze"}
-    late = trips.start(*command, **frozen)
+    late = trips.start("recover", "--execute", "--reason", "a test", **frozen)
     process = psutil.Process(late.process.pid)
     until(lambda: process.status() == psutil.STATUS_STOPPED, "a frozen recovery")
-    assert trips.sluice(*command).returncode == 0
+    return late, process
+
+
+def test_a_recovery_whose_new_generation_another_closes_begins_again(trips: Installed) -> None:
+    shutil.rmtree(offsets_of(trips))
+    both = [frozen_behind_its_fence(trips) for _ in range(2)]
+    for late, process in both:
+        done = late.end_thawed(process)
+        assert done.returncode == 0, done.stderr
+    opened = {row["generation"] for row in trips.offsets("reset_done")}
+    # A recovery closes all that it finds, also the generation that it would have gone on with.
+    assert opened == {2, 3, 4}
+    more(trips, 10, 20)
+    exact(trips, 30)
+
+
+def test_a_recovery_that_was_overtaken_writes_nothing(trips: Installed) -> None:
+    shutil.rmtree(offsets_of(trips))
+    late, process = frozen_behind_its_fence(trips)
+    assert trips.sluice("recover", "--execute", "--reason", "a test").returncode == 0
     more(trips, 10, 20)
     trips.run()
     before = DeltaTable(offsets_of(trips)).version()
-    process.resume()
-    done = late.end()
+    done = late.end_thawed(process)
     assert (done.returncode, "nothing to recover" in done.stdout) == (0, True), done.stderr
     assert DeltaTable(offsets_of(trips)).version() == before
     exact(trips, 30)

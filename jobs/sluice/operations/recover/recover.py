@@ -12,11 +12,11 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sluice.errors import CommitConflict
+from sluice.errors import CommitConflict, TableRefused
 from sluice.failpoints import reach
 from sluice.offsets.batches import Batch, BatchSequence
 from sluice.offsets.origin import Origin
-from sluice.offsets.resets import LANES
+from sluice.offsets.resets import LANES, Reset
 from sluice.operations.recover.coming_back import require_may_come_back
 from sluice.operations.recover.decision import decide_recovery
 from sluice.operations.recover.recovery import Recovery
@@ -48,14 +48,12 @@ def recover(
     """
     resources = _beside_version_1(resources)
     bring_back_kept(resources.offsets.uri)
-    done = until_it_lands(
+    return until_it_lands(
         resources,
         lambda: _carry_out(resources, reason, origin, bring_back_erased),
         f"{resources.spec.pipeline}: {{times}} another process wrote meanwhile. Pause the DAG, and"
         " run the recovery again.",
     )
-    _require_agreement(resources)
-    return done
 
 
 def _carry_out(resources: PipelineResources, reason: str, origin: Origin, erased: bool) -> Recovery:
@@ -65,6 +63,7 @@ def _carry_out(resources: PipelineResources, reason: str, origin: Origin, erased
         found = _step(resources, reason, origin, erased)
         sets_aside |= found.sets_aside
         if found.done:
+            _require_agreement(resources, found.opening)
             return replace(found, sets_aside=sets_aside)
 
 
@@ -103,10 +102,25 @@ def _step(resources: PipelineResources, reason: str, origin: Origin, erased: boo
     return replace(found, done=True)
 
 
-def _require_agreement(resources: PipelineResources) -> None:
-    """Ask what led here once more: "done" means that it is refused no longer."""
-    for lane in LANES:
-        require_no_foreign_commits(read_unchecked(resources, lane))
+def _require_agreement(resources: PipelineResources, opening: Reset | None) -> None:
+    """Ask what led here once more: "done" means that it is refused no longer.
+
+    Raises CommitConflict where another recovery has closed what this one has opened: it had seen
+    the fences, took the generation for one that is lost, and may have stopped behind its own.
+    """
+    try:
+        for lane in LANES:
+            require_no_foreign_commits(read_unchecked(resources, lane))
+    except TableRefused as problem:
+        if opening is not None and _is_closed(resources, opening):
+            raise CommitConflict("another recovery has closed what was opened") from problem
+        raise
+
+
+def _is_closed(resources: PipelineResources, opening: Reset) -> bool:
+    data = resources.data.snapshot()
+    opened = [BatchSequence(opening.pipeline, each, opening.generation) for each in LANES]
+    return any(map(data.closed, opened))
 
 
 def _beside_version_1(resources: PipelineResources) -> PipelineResources:
