@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.{DataType, StringType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 import scala.util.control.NonFatal
 
-/** A record, decoded: a struct of the columns, of `_rescued` where asked for, and of `_error`, which
+/** A record, decoded: a struct of the columns, of `_rescued` where asked for, and of `(error)`, which
   * says why they are none; then all others are null.
   *
   * `frames` is empty where records are bare (Frames).
@@ -22,7 +22,7 @@ abstract class Decoded extends UnaryExpression {
   override lazy val dataType: StructType = {
     prepare()
     val kept = if (rescue) declared.add("_rescued", StringType) else declared
-    kept.add("_error", StringType)
+    kept.add("(error)", StringType)
   }
 
   /** What cannot be used fails here, where the query is made. */

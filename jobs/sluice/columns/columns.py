@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+
+from sluice.columns.names import quoted, require_name
 
 PRIMITIVES = {
     **{name: name for name in ("STRING", "BOOLEAN", "DOUBLE", "DATE", "TIMESTAMP", "BINARY")},
@@ -19,9 +21,10 @@ PRIMITIVES = {
     "FLOAT": "FLOAT",
     "REAL": "FLOAT",
 }
-_TOKEN = re.compile(r"\s*(?:(?P<word>[A-Za-z_]\w*|[0-9]+)|`(?P<quoted>[^`]+)`|(?P<other>\S))")
+_TOKEN = re.compile(
+    r"\s*(?:(?P<word>[A-Za-z_]\w*|[0-9]+)|`(?P<quoted>(?:[^`]|``)+)`|(?P<other>\S))"
+)
 DEEPEST = 50
-_NOT_IN_NAMES = set(' ,;{}()\n\t="`.')
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ class Struct:
     fields: tuple[Column, ...]
 
     def __str__(self) -> str:
-        return f"STRUCT<{', '.join(f'`{each.name}`: {each.type}' for each in self.fields)}>"
+        return f"STRUCT<{', '.join(f'{quoted(each.name)}: {each.type}' for each in self.fields)}>"
 
 
 ColumnType = Primitive | Decimal | Array | Map | Struct
@@ -90,32 +93,9 @@ class Column:
     type: ColumnType
 
 
-def require_names(columns: Iterable[Column]) -> None:
-    """Raises ValueError for a name that is Sluice's own."""
-    for column in columns:
-        if column.name.startswith("_"):
-            raise ValueError(f"{column.name}: names that start with _ are Sluice's own")
-
-
 def parse_columns(text: str) -> tuple[Column, ...]:
     """Parse a schema text. Raises ValueError with the column, what was found, what is allowed."""
     return tuple(_columns(_Tokens(text), separator=None, closing=""))
-
-
-def require_name(name: str, seen: set[str]) -> None:
-    """Add a column's name to those seen beside it. Raises ValueError for one that cannot be."""
-    if not name or _NOT_IN_NAMES & set(name):
-        raise ValueError(f'{name!r}: a column name must not hold spaces or any of ,;{{}}()="`.')
-    compared = as_compared(name)
-    if compared in seen:
-        raise ValueError(f"{name}: declared twice (Delta ignores case in column names)")
-    seen.add(compared)
-
-
-def as_compared(name: str) -> str:
-    """Without case, letter by letter as Java does: to Spark an i without its dot is an i."""
-    capitals = (each.upper() if len(each.upper()) == 1 else each for each in name)
-    return "".join(each.lower()[0] for each in capitals)
 
 
 class _Tokens:
@@ -132,7 +112,7 @@ class _Tokens:
         """Return the current token and step to the next."""
         before, match = self.now, next(self._found, None)
         self.quoted = match is not None and match["quoted"] is not None
-        self.now = (match["word"] or match["quoted"] or match["other"]) if match else ""
+        self.now = _text_of(match) if match else ""
         return before
 
     def is_now(self, token: str) -> bool:
@@ -143,6 +123,10 @@ class _Tokens:
         if not self.is_now(token):
             raise ValueError(f"expected {token!r}, found {self.now or 'the end'!r}")
         self.advance()
+
+
+def _text_of(match: re.Match[str]) -> str:
+    return match["word"] or (match["quoted"] or "").replace("``", "`") or match["other"]
 
 
 def _columns(tokens: _Tokens, separator: str | None, closing: str) -> Iterator[Column]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from sluice.columns.columns import Column, ColumnType, parse_columns
+from sluice.columns.names import is_ours, quoted
 from sluice.derived.allowed_functions import Typed
 from sluice.derived.written_values import within_years
 
@@ -17,12 +18,6 @@ COORDINATES = parse_columns(
 )
 # Sluice's own columns of the data table.
 OURS = (*COORDINATES, *parse_columns("_batch STRING"))
-# Those of other tables, and names that Spark and Delta give a meaning.
-_TAKEN = {
-    *(each.name for each in OURS),
-    *("_error", "_rescued", "_metadata"),
-    *("_change_type", "_commit_version", "_commit_timestamp"),
-}
 _NAME = re.compile(r"[A-Za-z_]\w{0,127}", re.ASCII)
 
 
@@ -56,7 +51,7 @@ def _derived(
 
 def _named(columns: Iterable[Column]) -> Iterator[tuple[str, Typed]]:
     for each in (*columns, *COORDINATES):
-        sql = f"`{each.name}`"
+        sql = quoted(each.name)
         # A producer may write any number as a record's time; fields are judged when decoded.
         beyond = each.name == "_timestamp"
         yield (
@@ -81,7 +76,7 @@ def require_free_names(derived: Iterable[str]) -> None:
     seen: set[str] = set()
     for name in derived:
         low = name.lower()
-        if low in _TAKEN or low.startswith("_key_"):
+        if is_ours(name):
             raise ValueError(
                 f"derived.{name}: expected another name: Sluice has its own column of it"
             )

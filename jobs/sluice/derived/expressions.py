@@ -15,6 +15,7 @@ from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 
 from sluice.columns.columns import Array
+from sluice.columns.names import quoted
 from sluice.derived.allowed_functions import Typed
 from sluice.derived.calls import called
 from sluice.derived.casts import BOOLEAN, DOUBLE, FLOAT, UNCHECKED, VOID
@@ -217,11 +218,14 @@ def _each(name: str, array: Typed, condition: Any, columns: Columns, depth: int)
     if not isinstance(array.type, Array) or len(condition.expressions) != 1:
         raise ValueError(f"found {name}({array.type}, …); expected an array, and a name -> …")
     variable = condition.expressions[0].name
-    inner = {**columns, variable.lower(): Typed(f"`{variable}`", array.type.element, name=variable)}
+    inner = {
+        **columns,
+        variable.lower(): Typed(quoted(variable), array.type.element, name=variable),
+    }
     found = _read(condition.this, inner, depth + 1)
     if found.type != BOOLEAN:
         raise ValueError(f"found {name}(…, {variable} -> {found.type}); expected a condition")
-    written = f"{name}({array.sql}, `{variable}` -> {found.sql})"
+    written = f"{name}({array.sql}, {quoted(variable)} -> {found.sql})"
     return Typed(written, array.type if name == "filter" else BOOLEAN)
 
 

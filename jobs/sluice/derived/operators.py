@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 
 from sluice.columns.columns import ColumnType, Struct
+from sluice.columns.names import quoted
 from sluice.derived.allowed_functions import Typed
 from sluice.derived.casts import (
     BINARY,
@@ -63,7 +64,7 @@ def field_of(given: Typed, name: str) -> Typed:
         names = [each.name for each in given.type.fields] if isinstance(given.type, Struct) else []
         allowed = f"{did_you_mean(name, names)}; allowed: {', '.join(names)}" if names else ""
         raise ValueError(f"found field {name} of a {given.type}{allowed or '; expected a STRUCT'}")
-    return Typed(f"{given.sql}.`{found[0]}`", found[1])
+    return Typed(f"{given.sql}.{quoted(found[0])}", found[1])
 
 
 def computed(sign: str, one: Typed, other: Typed) -> Typed:

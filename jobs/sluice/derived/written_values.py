@@ -14,11 +14,9 @@ _NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?")
 
 
 def text_of(text: str) -> Typed:
-    """A text. It is quoted by the mark that is not in it: escapes depend on settings."""
-    if "'" in text and '"' in text:
-        raise ValueError(f"found the text {text!r}; expected one kind of quotation marks in it")
-    quote = '"' if "'" in text else "'"
-    return Typed(f"{quote}{text}{quote}", STRING, text)
+    """A text. What a backslash means is pinned: spark_keys.EXACT_CONF, escapedStringLiterals."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return Typed(f"'{escaped}'", STRING, text)
 
 
 def number_of(digits: str, negative: bool) -> Typed:

@@ -10,6 +10,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from sluice.columns.names import KEY_PREFIX, quoted
 from sluice.errors import SpecError
 from sluice.lake.decoding.decode import DECODED
 from sluice.lake.decoding.decoded_fields import ERROR, RESCUED
@@ -17,7 +18,6 @@ from sluice.lake.port import BatchAttempt
 from sluice.lake.write_failures import undecodable_mark
 from sluice.offsets.batches import Batch
 from sluice.spec_file.pipeline_spec import PipelineSpec
-from sluice.spec_file.record_formats import KEY_PREFIX
 from sluice.spec_file.table_rules import TableRule
 from sluice.spec_file.table_shape import TableShape
 
@@ -64,7 +64,7 @@ class _Carried:
     def __init__(self, decoded: DataFrame) -> None:
         # No column of a table has this name.
         self._name = f"_sluice_{uuid.uuid4().hex}"
-        columns = [F.col(f"`{name}`") for name in decoded.columns]
+        columns = [F.col(quoted(name)) for name in decoded.columns]
         self.column = F.struct(*columns).alias(self._name)
 
     def judged(self, rows: DataFrame, rules: Sequence[TableRule]) -> DataFrame:
@@ -132,8 +132,8 @@ def stored_part(whole: DataFrame, shape: TableShape) -> DataFrame:
     """
     if not shape.derived and len(shape.kept) == len(shape.fields):
         return whole
-    ours = [F.col(f"`{name}`") for name in whole.columns[len(shape.fields) :]]
-    kept = [F.col(f"`{each.name}`") for each in shape.kept]
+    ours = [F.col(quoted(name)) for name in whole.columns[len(shape.fields) :]]
+    kept = [F.col(quoted(each.name)) for each in shape.kept]
     derived = [F.expr(each.sql).alias(each.name) for each in shape.added]
     try:
         found = whole.select(*kept, *derived, *ours)

@@ -9,6 +9,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from sluice.columns.names import quoted
+
 
 def union_of_rows(rows: DataFrame, others: DataFrame) -> DataFrame:
     """All rows, with the columns and fields of both; null where rows had none of the name."""
@@ -19,7 +21,7 @@ def union_of_rows(rows: DataFrame, others: DataFrame) -> DataFrame:
 
 def _filled(rows: DataFrame, whole: dict[str, T.DataType]) -> DataFrame:
     changed = {
-        each.name: _as(F.col(f"`{each.name}`"), each.dataType, whole[each.name.lower()])
+        each.name: _as(F.col(quoted(each.name)), each.dataType, whole[each.name.lower()])
         for each in rows.schema
         if each.dataType != whole[each.name.lower()]
     }

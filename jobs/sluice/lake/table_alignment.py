@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
+from sluice.columns.names import quoted
 from sluice.derived.written_values import text_of
 from sluice.errors import CommitConflict
 from sluice.lake.batch_commit import naming_conflicts
@@ -33,7 +34,7 @@ def align_data_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None:
     properties = found.lacking_properties(wanted)
     comments = found.lacking_comments(spec.comments)
     changes = [f"SET TBLPROPERTIES ({property_list(properties)})"] if properties else []
-    changes += [f"ALTER COLUMN `{name}`{comment(text)}" for name, text in comments.items()]
+    changes += [f"ALTER COLUMN {quoted(name)}{comment(text)}" for name, text in comments.items()]
     try:
         with naming_conflicts():
             for change in changes:
@@ -45,7 +46,7 @@ def align_data_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None:
 
 def property_list(properties: Mapping[str, str]) -> str:
     """Properties, as Spark SQL lists them."""
-    return ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
+    return ", ".join(f"'{key}' = {text_of(value).sql}" for key, value in properties.items())
 
 
 def comment(text: str | None) -> str:

@@ -16,6 +16,7 @@ from tenacity import (
     wait_fixed,
 )
 
+from sluice.columns.names import quoted
 from sluice.lake.batch_rows import QUARANTINE_COLUMNS, stored_part
 from sluice.lake.table_alignment import comment, property_list
 from sluice.spec_file.pipeline_spec import PipelineSpec
@@ -38,13 +39,13 @@ def create_data_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None
     """
     shape, ours = spec.shape, spec.formats.our_columns
     if shape.derived:
-        whole = ", ".join(f"`{each.name}` {each.type}" for each in (*shape.fields, *ours))
+        whole = ", ".join(f"{quoted(each.name)} {each.type}" for each in (*shape.fields, *ours))
         stored_part(spark.createDataFrame([], whole), shape)
     columns = ", ".join(
-        f"`{each.name}` {each.type}{comment(spec.comments.get(each.name))}"
+        f"{quoted(each.name)} {each.type}{comment(spec.comments.get(each.name))}"
         for each in (*shape.columns, *ours)
     )
-    statistics = {_STATISTICS: ",".join(statistics_columns(shape))}
+    statistics = {_STATISTICS: ",".join(map(quoted, statistics_columns(shape)))}
     _create(
         spark,
         uri,
@@ -119,5 +120,5 @@ _again = Retrying(
 def _layout(spec: PipelineSpec) -> str:
     for clause, names in (("PARTITIONED BY", spec.partition_by), ("CLUSTER BY", spec.cluster_by)):
         if names:
-            return f"{clause} ({', '.join(f'`{name}`' for name in names)})"
+            return f"{clause} ({', '.join(map(quoted, names))})"
     return ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sluice.columns.columns import Column
+from sluice.columns.names import KEY_PREFIX
 from sluice.columns.type_changes import new_columns
 from sluice.errors import SpecError
 from sluice.registry.noted import Noted
@@ -12,7 +13,6 @@ from sluice.registry.reader_choice import are_numbers, choose_reader, clashes_of
 from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.formats import Source
 from sluice.spec_file.pipeline_spec import PipelineSpec
-from sluice.spec_file.record_formats import KEY_PREFIX
 
 
 def growing(spec: PipelineSpec) -> PipelineSpec:

@@ -14,6 +14,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 
 from sluice.columns.columns import Array, Column, ColumnType, Primitive, Struct, parse_columns
+from sluice.columns.names import as_compared, is_ours, quoted
 
 # What lake.decoding refuses: deeper values, and longer names (of 2 UTF-16 units a character).
 _MAX_NESTING = 1_000
@@ -76,10 +77,11 @@ def infer_columns(objects: Iterable[Object]) -> Inferred:
     columns: dict[str, Column] = {}
     left_out = []
     for name, values in by_name.items():
-        if name.startswith("_") or name.lower() in columns or not _may_be_column(name):
+        compared = as_compared(name)
+        if is_ours(name) or compared in columns or not _may_be_column(name):
             left_out.append(name)
         else:
-            columns[name.lower()] = Column(name, _type_of(values, 0))
+            columns[compared] = Column(name, _type_of(values, 0))
     return Inferred(tuple(columns.values()), tuple(left_out))
 
 
@@ -181,7 +183,7 @@ def _is_timestamp(text: str) -> bool:
 
 def _struct(found: Sequence[Object], depth: int) -> ColumnType:
     by_name = _by_name(found)
-    apart = len({name.lower() for name in by_name}) == len(by_name)
+    apart = len({as_compared(name) for name in by_name}) == len(by_name)
     if not 0 < len(by_name) <= _MOST_FIELDS or not apart or not all(map(_may_be_column, by_name)):
         return Primitive("STRING")
     return Struct(tuple(Column(name, _type_of(each, depth)) for name, each in by_name.items()))
@@ -197,4 +199,4 @@ def _type_text(declared: ColumnType) -> str:
 
 
 def _written(name: str) -> str:
-    return name if _PLAIN_NAME.fullmatch(name) else f"`{name}`"
+    return name if _PLAIN_NAME.fullmatch(name) else quoted(name)

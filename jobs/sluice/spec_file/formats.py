@@ -15,7 +15,8 @@ from pydantic import (
     model_validator,
 )
 
-from sluice.columns.columns import Column, parse_columns, require_names
+from sluice.columns.columns import Column, parse_columns
+from sluice.columns.names import require_not_ours
 from sluice.schemas.kind import kind_of
 from sluice.schemas.registered import Kind, RegisteredSchema
 from sluice.strict_model import Model
@@ -173,7 +174,7 @@ class RegisteredFormat(Model):
         if self._reader is None:
             raise LookupError(f"{self.registry}: the reader schema is not known yet")
         columns = kind_of(self.kind).columns(self._reader, self.record)
-        require_names(columns)
+        require_not_ours(each.name for each in columns)
         return columns
 
 
@@ -209,7 +210,7 @@ class JsonFormat(RegisteredFormat):
     @field_validator("schema_text")
     @classmethod
     def _columns_are_declared(cls, text: str | None) -> str | None:
-        require_names(parse_columns(text) if text is not None else ())
+        require_not_ours(each.name for each in parse_columns(text or "") if text is not None)
         return text
 
     @model_validator(mode="after")

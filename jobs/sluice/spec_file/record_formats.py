@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sluice.columns.columns import Column, parse_columns
+from sluice.columns.names import KEY_PREFIX
 from sluice.derived.derived_columns import OURS
 from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.formats import KEY_OF, Format, RegisteredFormat, Source
 
-KEY_PREFIX = "_key_"
 _PART = re.compile(r"[.\[{]")
 
 

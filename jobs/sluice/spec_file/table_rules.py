@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from sluice.columns.columns import Column
+from sluice.columns.names import quoted
 from sluice.derived.allowed_functions import Typed
 from sluice.derived.casts import BOOLEAN
 from sluice.spec_file.table_settings import TableSettings
@@ -51,12 +52,12 @@ def rules_of(settings: TableSettings, columns: Iterable[Column]) -> tuple[TableR
 
 def _not_null(settings: TableSettings, given: tuple[Column, ...]) -> Iterator[TableRule]:
     names = {each.name.lower() for each in given}
-    for name in settings.not_null:
-        sql, why_not = f"`{name}` IS NOT NULL", ""
-        if name.lower() not in names:
-            why_not = "it is part of a column" if "." in name else "no record gives it a value"
-        quoted = ".".join(f"`{part}`" for part in name.split("."))
-        ends_with = f"ALTER COLUMN {quoted} DROP NOT NULL"
+    for column, *below in settings.not_null:
+        name, whole = ".".join((column, *below)), ".".join(map(quoted, (column, *below)))
+        sql, why_not = f"{whole} IS NOT NULL", "it is part of a column" if below else ""
+        if not below and column.lower() not in names:
+            why_not = "no record gives it a value"
+        ends_with = f"ALTER COLUMN {whole} DROP NOT NULL"
         yield TableRule(name, f"NOT NULL of {name}", "" if why_not else sql, ends_with, why_not)
 
 
@@ -65,7 +66,7 @@ def _checks(
     checks: tuple[tuple[str, str], ...], given: tuple[Column, ...]
 ) -> tuple[TableRule, ...]:
     known = {
-        each.name.lower(): Typed(f"`{each.name}`", each.type, None, each.name) for each in given
+        each.name.lower(): Typed(quoted(each.name), each.type, None, each.name) for each in given
     }
     return tuple(_check(name, text, known) for name, text in checks)
 
@@ -74,7 +75,7 @@ def _check(name: str, text: str, known: Mapping[str, Typed]) -> TableRule:
     # The grammar takes a tenth of a second to load; most tables have no constraint.
     from sluice.derived.expressions import read_expression
 
-    words, ends_with = f"CHECK constraint {name} ({text})", f"DROP CONSTRAINT `{name}`"
+    words, ends_with = f"CHECK constraint {name} ({text})", f"DROP CONSTRAINT {quoted(name)}"
     try:
         typed = read_expression(text, known)
     except ValueError as problem:

@@ -12,13 +12,14 @@ from sluice.spec_file.table_properties import WIDENS_TYPES
 class TableSettings:
     """A table's properties, and each column's comment: empty where it has none.
 
-    `not_null` are the columns that must have a value, `computed` those whose values Delta makes or
+    `not_null` are the places that must have a value, each a column's name and those of the fields
+    below it; `computed` those whose values Delta makes or
     checks, each with how: a generated column, an identity.
     """
 
     properties: Mapping[str, str]
     comments: Mapping[str, str]
-    not_null: tuple[str, ...] = ()
+    not_null: tuple[tuple[str, ...], ...] = ()
     computed: Mapping[str, str] = field(default_factory=dict)
 
     @property

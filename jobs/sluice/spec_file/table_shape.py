@@ -64,11 +64,6 @@ class TableShape:
         for key, names in (("partition_by", self.partition_by), ("cluster_by", self.cluster_by)):
             _require_among(key, names, sorted({*OUR_COLUMNS, *simple}))
         _require_among("comments", [*self.comments], [e.name for e in (*known, *OURS)])
-        for name, text in self.comments.items():
-            if "\\" in text or {"'", '"'} <= set(text):
-                raise ValueError(
-                    f"comments.{name}: expected no backslash, and one kind of quotation marks"
-                )
 
 
 def _require_among(key: str, names: Sequence[str], allowed: Iterable[str]) -> None:

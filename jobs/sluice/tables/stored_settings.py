@@ -33,10 +33,12 @@ def stored_settings(table: DeltaTable) -> TableSettings:
     return TableSettings(table.metadata().configuration, comments, not_null, computed)
 
 
-def _not_null(fields: list[Mapping[str, Any]], below: str = "") -> Iterator[str]:
+def _not_null(
+    fields: list[Mapping[str, Any]], below: tuple[str, ...] = ()
+) -> Iterator[tuple[str, ...]]:
     for each in fields:
-        name, kind = f"{below}{each['name']}", each["type"]
+        place, kind = (*below, each["name"]), each["type"]
         if not each["nullable"]:
-            yield name
+            yield place
         if isinstance(kind, Mapping) and kind.get("type") == "struct":
-            yield from _not_null(kind["fields"], f"{name}.")
+            yield from _not_null(kind["fields"], place)

@@ -10,7 +10,7 @@ from sluice.spec_file.table_settings import TableSettings
 COLUMNS = (*parse_columns("id INT, amount DOUBLE, note STRING, part STRUCT<x: INT>"), *OURS)
 
 
-def rules(*checks: str, not_null: tuple[str, ...] = ()) -> tuple[TableRule, ...]:
+def rules(*checks: str, not_null: tuple[tuple[str, ...], ...] = ()) -> tuple[TableRule, ...]:
     properties = {f"delta.constraints.c{n}": text for n, text in enumerate(checks)}
     return rules_of(TableSettings(properties, {}, not_null), COLUMNS)
 
@@ -38,7 +38,7 @@ def test_what_could_fail_for_a_row_is_not_judged() -> None:
 
 
 def test_a_column_that_must_have_a_value() -> None:
-    first, part, theirs = rules(not_null=("amount", "part.x", "theirs"))
+    first, part, theirs = rules(not_null=(("amount",), ("part", "x"), ("theirs",)))
     assert (first.sql, first.why_not) == ("`amount` IS NOT NULL", "")
     assert part.why_not == "it is part of a column"
     assert part.ends_with == "ALTER COLUMN `part`.`x` DROP NOT NULL"

@@ -30,7 +30,7 @@ Writers = Mapping[str, RegisteredSchema]
 
 
 class Decode(Protocol):
-    """Adds struct column `DECODED[source]`: the format's columns and `_error`, null if decodable.
+    """Adds struct column `DECODED[source]`: the format's columns and `(error)`, null if decodable.
 
     Where the source is null, so are all of them.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 VALUE = "value"
 """The column of what has no fields: raw bytes."""
-ERROR = "_error"
-"""Why a record is undecodable; null if it is decodable."""
+ERROR = "(error)"
+"""Why a record is undecodable; null if it is decodable. No column can have this name."""
 RESCUED = "_rescued"
 """The fields that no column declares, as JSON text."""

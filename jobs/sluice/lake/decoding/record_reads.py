@@ -13,7 +13,7 @@ from sluice.spec_file.formats import Source
 def read_by(
     function: str, source: Source, fields: T.StructType, frames: str, *given: str | bool
 ) -> Column:
-    """The columns, `_rescued` where asked for, and `_error`; null where the source is.
+    """The columns, `_rescued` where asked for, and `(error)`; null where the source is.
 
     Not deterministic, or Spark would copy the reading into a filter on an error.
     """
