@@ -23,7 +23,7 @@ def schema(ddl: str) -> dict[str, Type]:
 
 class _Ddl:
     def __init__(self, text: str) -> None:
-        self._tokens = re.findall(r"`[^`]+`|\w+|[<>(),:]", text)
+        self._tokens = re.findall(r"`(?:[^`]|``)+`|\w+|[<>(),:]", text)
         self._at = 0
 
     def _next(self) -> str:
@@ -38,7 +38,9 @@ class _Ddl:
     def fields(self, end: str) -> list[tuple[str, Type]]:
         fields = []
         while self._at < len(self._tokens) and not self._take(end):
-            name = self._next().strip("`")
+            name = self._next()
+            if name.startswith("`"):
+                name = name[1:-1].replace("``", "`")
             self._take(":")
             fields.append((name, self._type()))
             self._take(",")

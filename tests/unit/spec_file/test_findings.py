@@ -201,7 +201,7 @@ def test_a_value_of_a_wrong_type_is_refused_with_its_key(
         ({"format": {**JSON, "schema": "a INTT"}}, "format.schema: found 'a INTT'; a: found type"),
         (
             {"format": {**JSON, "schema": "_key INT"}},
-            "format.schema: found '_key INT'; _key: names",
+            "format.schema: found '_key INT'; _key: Sluice has its own",
         ),
         ({"format": {**JSON, "timestamp_unit": "ns"}}, "format.timestamp_unit: found 'ns'; "),
         ({"partition_by": ["day"]}, "partition_by: found 'day'; allowed: _batch, "),
@@ -210,7 +210,6 @@ def test_a_value_of_a_wrong_type_is_refused_with_its_key(
             "derived.day: found lowr(…); allowed (did you me",
         ),
         ({"comments": {"valeu": "x"}}, "comments: found 'valeu' (did you mean value?); allowed: "),
-        ({"comments": {"value": "a'b\"c"}}, "comments.value: expected no backslash, and one kind"),
         ({"comments": {"value": "x" * 1001}}, "comments.value: found "),
         ({"target_file_size": "128MB"}, "target_file_size: found '128MB'; expected a size such as"),
         (
