@@ -9,26 +9,25 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
-from sluice.columns.columns import (
-    DEEPEST,
-    Array,
-    Column,
-    ColumnType,
-    Map,
-    Primitive,
-    Struct,
-    require_name,
+from sluice.columns.columns import DEEPEST, Array, Column, ColumnType, Map, Primitive, Struct
+from sluice.columns.declared import ELEMENT, Declared, Place, path_of
+from sluice.schemas.json.declared_fields import DeclaredFields
+from sluice.schemas.json.merging import (
+    BIGINT,
+    DOUBLE,
+    OBJECT,
+    OPEN,
+    STRING,
+    TEXT,
+    filled,
+    in_both,
+    in_either,
+    settled,
 )
 from sluice.schemas.json.references import Node, root_of
 from sluice.schemas.registered import RegisteredSchema
 
-_MOST_FIELDS = 10_000
-_STRING = Primitive("STRING")
-_SCALARS = {
-    "integer": Primitive("BIGINT"),
-    "number": Primitive("DOUBLE"),
-    "boolean": Primitive("BOOLEAN"),
-}
+_SCALARS = {"integer": BIGINT, "number": DOUBLE, "boolean": Primitive("BOOLEAN"), "null": OPEN}
 _TEXTS = {"date-time": Primitive("TIMESTAMP"), "date": Primitive("DATE")}
 _NAMES: Mapping[type, str] = {
     str: "string",
@@ -39,127 +38,140 @@ _NAMES: Mapping[type, str] = {
     list: "array",
     type(None): "null",
 }
-_ALTERNATIVES = ("oneOf", "anyOf")
+# Names of parts that hold only sometimes, each beside its own schema.
+_DEPENDENT = ("dependentSchemas", "dependencies")
 
 
 def json_schema_columns(schema: RegisteredSchema) -> tuple[Column, ...]:
     """The columns. Raises ValueError for what no table can hold, by its name."""
-    found = _Reading().type_of(root_of(schema), "")
+    return json_schema_declared(schema).columns
+
+
+def json_schema_declared(schema: RegisteredSchema) -> Declared:
+    """The columns, and what they do not hold. Raises ValueError for a schema of no object."""
+    reading = _Reading()
+    found = settled(reading.type_of(root_of(schema), ()))
     if not isinstance(found, Struct):
         raise ValueError(f"expected a schema of objects with properties, found one of {found}")
-    return found.fields
+    return reading.fields.declared(found)
 
 
 class _Reading:
-    """One reading of a schema: it remembers which parts are open, and how many fields it met."""
+    """One reading of a schema: it remembers which parts are open, and which fields it met."""
 
     def __init__(self) -> None:
         self._open: list[int] = []
-        self._fields = 0
+        self.fields = DeclaredFields()
 
-    def type_of(self, node: Node, path: str) -> ColumnType:
-        """The type of a part's values; `path` is for errors."""
+    def type_of(self, node: Node, place: Place) -> ColumnType:
+        """The type of a part's values, OPEN where it says nothing."""
         content = node.content
         if not isinstance(content, dict):
-            return _STRING
+            return OPEN
         if id(content) in self._open:
-            raise ValueError(
-                f"{_where(path)}the schema is recursive; no table can hold it. Declare the columns"
-                " with the key schema, and that field as STRING: the JSON text"
-            )
+            self.fields.recurs(place)
+            return TEXT
         if len(self._open) > 3 * DEEPEST:
-            raise ValueError(f"{_where(path)}nested too deeply")
+            raise ValueError(f"{path_of(place)}: nested too deeply")
         self._open.append(id(content))
-        found = self._type(node, path)
+        found = reduce(filled, self._sometimes(node, place), self._always(node, place))
         self._open.pop()
         return found
 
-    def _type(self, node: Node, path: str) -> ColumnType:
+    def _always(self, node: Node, place: Place) -> ColumnType:
+        """What all that holds for each value says together."""
+        found = [self._own(node, place)]
         if "$ref" in node.content:
             try:
-                target = node.referenced()
+                found.append(self.type_of(node.referenced(), place))
             except ValueError as problem:
-                raise ValueError(f"{_where(path)}{problem}") from None
-            return self.type_of(target, path)
+                raise ValueError(f"{path_of(place)}: {problem}") from None
+        found += (self.type_of(each, place) for each in _listed(node, "allOf"))
+        return reduce(in_both, found)
+
+    def _sometimes(self, node: Node, place: Place) -> Iterator[ColumnType]:
+        for key in ("oneOf", "anyOf"):
+            yield self._either(_listed(node, key), place)
+        yield self._either(_named(node, ("then", "else")), place)
+        # What it says, it says of some values only; its names are names of fields all the same.
+        for each in _named(node, ("if",)):
+            yield _names_only(self.type_of(each, place))
+        for key in _DEPENDENT:
+            for each in _parts(node, key).values():
+                yield self.type_of(each, place)
+
+    def _either(self, parts: Iterable[Node], place: Place) -> ColumnType:
+        return reduce(in_either, (self.type_of(each, place) for each in parts), OPEN)
+
+    def _own(self, node: Node, place: Place) -> ColumnType:
+        """What a part says by itself, without those that it leads to."""
         name = _own_type(node.content)
-        if name == "object":
-            return self._object(node, path)
-        if name == "array":
-            items = node.content.get("items")
-            element = self.type_of(node.part(items), f"{path}[]") if items else _STRING
-            return Array(element)
-        if name == "string":
-            return _text(node.content)
-        if name is not None:
-            return _SCALARS.get(name, _STRING)
-        return self._composed(node, path)
+        fields, elements = self._object(node, place), self._array(node, place)
+        match name:
+            case None:
+                return OPEN
+            case "object":
+                return fields
+            case "array":
+                return elements
+            case "string":
+                return _text(node.content)
+        return _SCALARS.get(name, TEXT)
 
-    def _composed(self, node: Node, path: str) -> ColumnType:
-        """Alternatives, or parts that all hold: the type that they have in common."""
-        parts = [node.part(each) for each in _parts(node.content)]
-        found = [self.type_of(each, path) for each in parts if not _says_nothing(each)]
-        if not found:
-            return _STRING
-        structs = [each for each in found if isinstance(each, Struct)]
-        if "allOf" in node.content and structs:
-            whole = reduce(_with_fields_of, structs)
-            return Struct(tuple(_checked(whole.fields, path)))
-        return found[0] if all(each == found[0] for each in found) else _STRING
+    def _object(self, node: Node, place: Place) -> ColumnType:
+        content = node.content
+        if not isinstance(content.get("properties") or {}, dict):
+            raise ValueError(f"{path_of(place)}: properties: expected names with schemas")
+        columns = [
+            Column(name, self.type_of(each, (*place, name)))
+            for name, each in _parts(node, "properties").items()
+            if self.fields.meets((*place, name)) and each.content is not False
+        ]
+        others = [
+            self.type_of(e, (*place, ELEMENT)) for e in _named(node, ("additionalProperties",))
+        ]
+        for pattern, each in _parts(node, "patternProperties").items():
+            others.append(self.type_of(each, (*place, ELEMENT)))
+            self.fields.leaves_open(place, f"names like {pattern}")
+        if isinstance(content.get("additionalProperties"), dict):
+            self.fields.leaves_open(place, "any other name")
+        if columns:
+            return Struct(tuple(columns))
+        return Map(reduce(in_either, others)) if others else OBJECT
 
-    def _object(self, node: Node, path: str) -> ColumnType:
-        properties = node.content.get("properties") or {}
-        if not isinstance(properties, dict):
-            raise ValueError(f"{_where(path)}properties: expected names with schemas")
-        if "allOf" in node.content:
-            rest = {key: each for key, each in node.content.items() if key not in ("allOf", "type")}
-            own = [rest] if properties else []
-            return self._composed(node.part({"allOf": [*own, *_parts(node.content)]}), path)
-        if not properties:
-            return self._open_object(node, path)
-        self._fields += len(properties)
-        if self._fields > _MOST_FIELDS:
-            raise ValueError(f"expected at most {_MOST_FIELDS} fields, found more")
-        columns = (
-            Column(name, self.type_of(node.part(each), f"{path}.{name}" if path else name))
-            for name, each in properties.items()
-        )
-        return Struct(tuple(_checked(columns, path)))
+    def _left_open(self, value: Node, place: Place, names: str) -> ColumnType:
+        self.fields.leaves_open(place, names)
+        return self.type_of(value, (*place, ELEMENT))
 
-    def _open_object(self, node: Node, path: str) -> ColumnType:
-        """Without declared members: a map where all of them have one schema."""
-        value = node.content.get("additionalProperties")
-        if not isinstance(value, dict) or node.content.get("patternProperties"):
-            return _STRING
-        return Map(self.type_of(node.part(value), f"{path}[]"))
+    def _array(self, node: Node, place: Place) -> ColumnType:
+        place = (*place, ELEMENT)
+        items = [self.type_of(each, place) for each in _named(node, ("items", "contains"))]
+        tuples = [*_listed(node, "items"), *_listed(node, "prefixItems")]
+        for each in tuples:
+            self.type_of(each, place)
+        return Array(TEXT if tuples else reduce(in_both, items, OPEN))
 
 
-def _with_fields_of(one: Struct, other: Struct) -> Struct:
-    fields = {each.name: each.type for each in one.fields}
-    for each in other.fields:
-        known = fields.get(each.name)
-        fields[each.name] = each.type if known is None else _both(known, each.type)
-    return Struct(tuple(Column(name, kind) for name, kind in fields.items()))
+def _names_only(found: ColumnType) -> ColumnType:
+    if not isinstance(found, Struct):
+        return OPEN
+    return Struct(tuple(Column(each.name, _names_only(each.type)) for each in found.fields))
 
 
-def _both(one: ColumnType, other: ColumnType) -> ColumnType:
-    """The type of a value that two parts describe, in either order; a part may state no type."""
-    if one == other or other == _STRING:
-        return one
-    if isinstance(one, Struct) and isinstance(other, Struct):
-        return _with_fields_of(one, other)
-    if {one, other} == {_SCALARS["integer"], _SCALARS["number"]}:
-        return _SCALARS["integer"]
-    return other if one == _STRING else _STRING
+def _listed(node: Node, key: str) -> list[Node]:
+    listed = node.content.get(key)
+    return [node.part(each) for each in listed] if isinstance(listed, list) else []
 
 
-def _checked(columns: Iterable[Column], path: str) -> Iterator[Column]:
-    seen: set[str] = set()
-    for each in columns:
-        try:
-            require_name(each.name, seen)
-        except ValueError as problem:
-            raise ValueError(f"{_where(path)}{problem}") from None
-        yield each
+def _named(node: Node, keys: Sequence[str]) -> list[Node]:
+    return [node.part(node.content[e]) for e in keys if isinstance(node.content.get(e), dict)]
+
+
+def _parts(node: Node, key: str) -> dict[str, Node]:
+    """Parts by their names."""
+    named = node.content.get(key)
+    parts = named if isinstance(named, dict) else {}
+    return {name: node.part(each) for name, each in parts.items() if not isinstance(each, list)}
 
 
 def _own_type(content: Mapping[str, Any]) -> str | None:
@@ -186,39 +198,12 @@ def _one_of(names: Sequence[Any]) -> str:
     different = {str(each) for each in names} - {"null"}
     if different == {"integer", "number"}:
         return "number"
+    if not different:
+        return "null"
     return different.pop() if len(different) == 1 else "several"
 
 
 def _text(content: Mapping[str, Any]) -> ColumnType:
     if content.get("contentEncoding") == "base64":
         return Primitive("BINARY")
-    return _TEXTS.get(str(content.get("format")), _STRING)
-
-
-def _parts(content: Mapping[str, Any]) -> list[Any]:
-    for key in ("allOf", *_ALTERNATIVES):
-        if isinstance(content.get(key), list):
-            return [each for each in content[key] if not _is_null(each)]
-    return []
-
-
-def _is_null(part: Any) -> bool:
-    if not isinstance(part, dict):
-        return False
-    return (
-        part.get("type") in ("null", ["null"])
-        or part == {"const": None}
-        or part.get("enum") == [None]
-    )
-
-
-def _says_nothing(node: Node) -> bool:
-    """Whether a part only limits values, and has no type, such as `{"required": ["id"]}`."""
-    content = node.content
-    if not isinstance(content, dict) or "$ref" in content:
-        return False
-    return _own_type(content) is None and not _parts(content)
-
-
-def _where(path: str) -> str:
-    return f"{path}: " if path else ""
+    return _TEXTS.get(str(content.get("format")), STRING)

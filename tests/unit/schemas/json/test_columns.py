@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sluice.columns.columns import parse_columns
-from sluice.schemas.json.columns import json_schema_columns
+from sluice.columns.columns import Array, Column, ColumnType, Struct, parse_columns
+from sluice.columns.declared import Place
+from sluice.schemas.json.columns import json_schema_columns, json_schema_declared
 from sluice.schemas.registered import Reference, RegisteredSchema
 
 
@@ -135,14 +137,106 @@ def test_the_whole_schema_may_be_a_reference_or_an_object_or_null() -> None:
 
 
 NODE = {"type": "object", "properties": {"up": {"oneOf": [{"type": "null"}, {"$ref": "#/d/node"}]}}}
+IDS = {"properties": {"id": WHOLE}}
+FEW: list[tuple[Any, str, list[str], list[str]]] = [
+    (
+        {"properties": {"a b": TEXT, "": TEXT, "_key": TEXT, "ok": TEXT}},
+        "ok STRING",
+        ["$['a b']: 'a b': a column name must not", "$['']: '': a column", "$._key: _key: Sluice"],
+        [],
+    ),
+    (
+        {"properties": {"s": {"properties": {"a": TEXT, "A": TEXT, "b.c": TEXT}}}},
+        "s STRUCT<a: STRING, `b.c`: STRING>",
+        ["$.s.A: A: declared twice"],
+        [],
+    ),
+    ({"properties": {"s": {"properties": {"a b": TEXT}}}}, "s STRING", [], ["$.s: values of"]),
+    ({"properties": {"q": {"$ref": "#"}}}, "q STRING", [], ["$.q: the schema holds itself"]),
+    (
+        {"properties": {"q": {"$ref": "#/d/node"}}, "d": {"node": NODE}},
+        "q STRUCT<up: STRING>",
+        [],
+        ["$.q.up: the schema holds itself"],
+    ),
+    (
+        {"properties": {"x": {"oneOf": [TEXT, PAIR]}}},
+        "x STRING",
+        [],
+        ["$.x: values of several shapes"],
+    ),
+    (
+        {
+            "properties": {"id": WHOLE},
+            "additionalProperties": TEXT,
+            "patternProperties": {"^x": TEXT},
+        },
+        "id BIGINT",
+        ["$: fields with names like ^x", "$: fields with any other name"],
+        [],
+    ),
+    (
+        {"properties": {"l": {"type": "array", "items": [PAIR, TEXT]}}},
+        "l ARRAY<STRING>",
+        [],
+        ["$.l[*]: values of several shapes"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("schema", "columns", "unread", "as_text"), FEW, ids=str)
+def test_what_no_column_holds_is_told(
+    schema: Any, columns: str, unread: list[str], as_text: list[str]
+) -> None:
+    found = json_schema_declared(registered(schema))
+    assert found.columns == parse_columns(columns)
+    for notes, told in ((found.unread, unread), (found.as_text, as_text)):
+        assert len(notes) == len(told), notes
+        for note, expected in zip(notes, told, strict=True):
+            assert str(note).startswith(expected)
+
+
+def ways(names: dict[str, Any]) -> dict[str, Any]:
+    """The same properties, declared in each of the ways that schemas of the world have."""
+    part = {"properties": names}
+    return {
+        "properties": {"id": WHOLE},
+        "oneOf": {"oneOf": [part, {"required": ["id"]}]},
+        "anyOf": {"anyOf": [{"properties": {"id": WHOLE}}, part]},
+        "then": {"if": {"properties": {"id": {"const": 1}}}, "then": part},
+        "else": {"if": {"required": ["id"]}, "else": part},
+        "allOf in oneOf": {"oneOf": [{"allOf": [part]}]},
+        "beside $ref": {"$ref": "#/d/pair", **part},
+        "in a $ref": {"allOf": [{"$ref": "#/d/more"}], "d": {"more": part}},
+        "dependentSchemas": {"dependentSchemas": {"id": part}},
+        "if": {"if": part},
+    }
+
+
+@pytest.mark.parametrize("way", sorted(set(ways({})) - {"properties"}))
+def test_a_field_that_is_declared_anywhere_is_a_column(way: str) -> None:
+    whole = {
+        "type": "object",
+        "properties": {"id": WHOLE},
+        "d": {"pair": PAIR},
+        **ways({"last4": TEXT, "iban": TEXT})[way],
+    }
+    whole["d"] |= {"pair": PAIR}
+    found = json_schema_declared(registered(whole))
+    assert {"last4", "iban"} <= {each.name for each in found.columns}
+    assert not found.unread
+
+
+def test_what_holds_only_sometimes_narrows_no_column() -> None:
+    dated = {"properties": {"x": {"type": "string", "format": "date"}}}
+    for sometimes in ({"then": dated}, {"oneOf": [dated, {}]}, {"dependentSchemas": {"x": dated}}):
+        (x,) = json_schema_columns(registered({"properties": {"x": TEXT}, **sometimes}))
+        assert str(x.type) == "STRING"
+
+
 NO_TABLE: list[tuple[Any, str]] = [
     ({"type": "array", "items": TEXT}, "expected a schema of objects .* one of ARRAY<STRING>"),
     (True, "expected a schema of objects"),
-    ({"properties": {"a b": TEXT}}, "'a b': a column name must not hold"),
-    ({"properties": {"": TEXT}}, "'': a column name"),
-    ({"properties": {"s": {"properties": {"a": TEXT, "A": TEXT}}}}, "s: A: declared twice"),
-    ({"properties": {"q": {"$ref": "#"}}}, "q: the schema is recursive"),
-    ({"properties": {"q": {"$ref": "#/d/node"}}, "d": {"node": NODE}}, "q.up: .* recursive"),
     ({"properties": {"q": {"$ref": "#/none"}}}, r"q: found \$ref: '#/none'"),
     ({"properties": {"q": {"$ref": "http://example.com/other.json"}}}, r"q: found \$ref"),
     ({"properties": {"q": {"$ref": 5}}}, r"q: found \$ref: '5'"),
@@ -184,6 +278,63 @@ ANYTHING = st.recursive(
     lambda part: st.lists(part, max_size=3) | st.dictionaries(KEYS, part, max_size=4),
     max_leaves=15,
 )
+
+
+NAMES = st.sampled_from(["a", "b", "A", "a b", "_key", "x.y", "c"])
+COMPOSED = ("oneOf", "anyOf", "allOf")
+SCHEMAS = st.recursive(
+    st.sampled_from([TEXT, WHOLE, {}, {"type": "object"}, {"format": "date", **TEXT}]),
+    lambda part: (
+        st.dictionaries(NAMES, part, min_size=1, max_size=3).map(lambda x: {"properties": x})
+        | st.tuples(st.sampled_from(COMPOSED), st.lists(part, min_size=1, max_size=3)).map(
+            lambda pair: dict([pair])
+        )
+        | part.map(lambda x: {"type": "array", "items": x})
+        | st.tuples(part, part, part).map(lambda x: {**x[0], "if": x[1], "then": x[2]})
+    ),
+    max_leaves=12,
+)
+
+
+def declared_names(schema: Any, above: Place = ()) -> Iterator[Place]:
+    """The places of all fields of a schema, by a plain walk."""
+    for name, part in schema.get("properties", {}).items():
+        yield (*above, name)
+        yield from declared_names(part, (*above, name))
+    composed = [part for key in COMPOSED for part in schema.get(key, [])]
+    for part in (*composed, *(schema[key] for key in ("if", "then") if key in schema)):
+        yield from declared_names(part, above)
+    if "items" in schema:
+        yield from declared_names(schema["items"], (*above, None))
+
+
+def is_held(columns: Sequence[Column], place: Place) -> bool:
+    """Whether a column has the place, or is the text of what is above it."""
+    found: ColumnType = Struct(tuple(columns))
+    for name in place:
+        match found:
+            case Struct(fields):
+                below = [each.type for each in fields if each.name == name]
+                if not below:
+                    return False
+                (found,) = below
+            case Array(inner) if name is None:
+                found = inner
+            case _:
+                return str(found) == "STRING"
+    return True
+
+
+@pytest.mark.patient
+@settings(max_examples=500, deadline=None, database=None)
+@given(st.dictionaries(NAMES, SCHEMAS, min_size=1, max_size=3))
+def test_each_declared_name_has_a_column_or_is_told(properties: Any) -> None:
+    schema = {"type": "object", "properties": {"id": WHOLE, **properties}}
+    found = json_schema_declared(registered(schema))
+    told = {note.place for note in found.unread}
+    for place in declared_names(schema):
+        above = {place[:depth] for depth in range(1, len(place) + 1)}
+        assert is_held(found.columns, place) or above & told, place
 
 
 @pytest.mark.patient
