@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import types as T
 from sluice.lake.decoding.column_types import struct_type
 from sluice.lake.decoding.protobuf_records import protobuf_struct
-from sluice.schemas.protobuf.columns import protobuf_columns
+from sluice.schemas.protobuf.columns import protobuf_declared
 from sluice.spec_file.formats import ProtobufFormat
 
 from tests.decoding.reference_protobuf import message_reader
@@ -63,7 +63,7 @@ def _read(row: dict[str, Any]) -> Read:
 def referred(source: str, record: str, values: Sequence[bytes]) -> list[Read]:
     """What the reference makes of them."""
     read = message_reader(message_class(source, record, bare=True).DESCRIPTOR)
-    columns = struct_type(protobuf_columns(of_file(source), record))
+    columns = struct_type(protobuf_declared(of_file(source), record).columns)
     found = [read(value) for value in values]
     return [each if isinstance(each, str) else _plain(each, columns) for each in found]
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 from pyspark.sql import SparkSession
 from sluice.columns.columns import parse_columns
-from sluice.schemas.avro.columns import avro_columns
+from sluice.schemas.avro.columns import avro_declared
 
 from tests.decoding import reference_avro
 from tests.decoding.avro_decoding import decoded_avro, fixed, logical, record, schema
@@ -222,7 +222,7 @@ CASES = [*cases()]
 
 def test_each_type_becomes_its_column() -> None:
     declared = ", ".join(f"c{n} {each.type}" for n, each in enumerate(KINDS))
-    assert avro_columns(schema(WHOLE)) == parse_columns(declared)
+    assert avro_declared(schema(WHOLE)).columns == parse_columns(declared)
 
 
 def test_avro_has_the_type_system(spark: SparkSession) -> None:

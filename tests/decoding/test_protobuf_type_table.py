@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from pyspark.sql import SparkSession
 from sluice.columns.columns import parse_columns
-from sluice.schemas.protobuf.columns import protobuf_columns
+from sluice.schemas.protobuf.columns import protobuf_declared
 
 from tests.decoding.alike import alike
 from tests.decoding.decoding_table import NO
@@ -41,7 +41,7 @@ M = message_class(SOURCE, "p.M")
 
 def test_each_type_has_its_field() -> None:
     declared = ", ".join(f"f{n} {name}" for n, name in enumerate(TYPES, 1))
-    assert protobuf_columns(of_file(SOURCE), "p.M") == parse_columns(declared)
+    assert protobuf_declared(of_file(SOURCE), "p.M").columns == parse_columns(declared)
 
 
 def encoded(row: Row) -> bytes:

@@ -1,12 +1,13 @@
-"""Declared: the columns that a schema gives a table, and what of it they do not hold. Pure."""
+"""Declared: the columns that a schema gives a table, and its fields that they do not hold. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from sluice.columns.columns import Column
+from sluice.columns.columns import Array, Column, ColumnType, Map, Primitive, Struct
+from sluice.columns.names import OWN_NAME, as_compared, is_ours, unfit
 
 ELEMENT = None
 """In a place: any value of an array, or of a map."""
@@ -18,7 +19,7 @@ Place = tuple[str | None, ...]
 
 @dataclass(frozen=True)
 class Note:
-    """A part of a schema that is no column of its own type, and why."""
+    """A part of a schema that has no column of its own type, and why."""
 
     place: Place
     why: str
@@ -34,6 +35,40 @@ class Declared:
     columns: tuple[Column, ...]
     unread: tuple[Note, ...] = ()
     as_text: tuple[Note, ...] = ()
+
+
+def possible(fields: Iterable[Column]) -> Declared:
+    """The fields of a record that a table can hold under their names; the others are unread."""
+    unread: list[Note] = []
+    return Declared(tuple(_possible(fields, (), unread)), tuple(unread))
+
+
+def _possible(fields: Iterable[Column], above: Place, unread: list[Note]) -> Iterator[Column]:
+    """The fields that can be columns, or parts of them."""
+    seen: set[str] = set()
+    for each in fields:
+        place = (*above, each.name)
+        why = OWN_NAME if not above and is_ours(each.name) else unfit(each.name, seen)
+        if why:
+            unread.append(Note(place, why))
+            continue
+        seen.add(as_compared(each.name))
+        yield Column(each.name, _with_possible_fields(each.type, place, unread))
+
+
+def _with_possible_fields(found: ColumnType, place: Place, unread: list[Note]) -> ColumnType:
+    match found:
+        case Struct(fields):
+            lost: list[Note] = []
+            possible = tuple(_possible(fields, place, lost))
+            # The text of the whole loses none of them.
+            unread += lost if possible else []
+            return Struct(possible) if possible else Primitive("STRING")
+        case Array(element):
+            return Array(_with_possible_fields(element, (*place, ELEMENT), unread))
+        case Map(value):
+            return Map(_with_possible_fields(value, (*place, ELEMENT), unread))
+    return found
 
 
 def path_of(place: Iterable[str | None]) -> str:

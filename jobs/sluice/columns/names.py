@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
-# Of the data table, whatever its spec says (docs/tables.md), and of what is kept beside a schema.
+# They are columns of the data table, whatever its spec says (docs/tables.md), and of what is kept beside a schema.
 OURS = (
     *("_topic", "_topic_id", "_partition", "_offset", "_timestamp", "_key", "_headers"),
     *("_tombstone", "_batch", "_rescued"),
@@ -12,6 +12,9 @@ OURS = (
 KEY_PREFIX = "_key_"
 # Delta refuses all but the carriage return, which no reader shows (its own list: " ,;{}()\n\t=").
 NOT_IN_NAMES = " ,;{}()=\n\r\t"
+BAD_NAME = "a column name must not hold spaces, line ends or any of ,;{}()="
+OWN_NAME = "Sluice has its own column of this name"
+TWIN = "declared twice (Delta ignores case in column names)"
 
 
 def quoted(name: str) -> str:
@@ -35,16 +38,18 @@ def require_not_ours(names: Iterable[str]) -> None:
     """Raises ValueError for a name that is Sluice's own."""
     for name in names:
         if is_ours(name):
-            raise ValueError(f"{name}: Sluice has its own column of this name")
+            raise ValueError(f"{name}: {OWN_NAME}")
 
 
 def require_name(name: str, seen: set[str]) -> None:
     """Add a column's name to those seen beside it. Raises ValueError for one that cannot be."""
+    if why := unfit(name, seen):
+        raise ValueError(f"{name if why is TWIN else repr(name)}: {why}")
+    seen.add(as_compared(name))
+
+
+def unfit(name: str, seen: Container[str]) -> str:
+    """Why no column can have a name beside those that are there, as compared; else empty."""
     if not name or set(NOT_IN_NAMES) & set(name):
-        raise ValueError(
-            f"{name!r}: a column name must not hold spaces, line ends or any of ,;{{}}()="
-        )
-    compared = as_compared(name)
-    if compared in seen:
-        raise ValueError(f"{name}: declared twice (Delta ignores case in column names)")
-    seen.add(compared)
+        return BAD_NAME
+    return TWIN if as_compared(name) in seen else ""

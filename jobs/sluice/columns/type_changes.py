@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from sluice.columns.columns import Array, Column, ColumnType, Decimal, Map, Primitive, Struct
+from sluice.columns.names import as_compared
 
 # Parquet stores these alike, and Delta merges them.
 _SMALL = {Primitive("TINYINT"), Primitive("SMALLINT"), Primitive("INT")}
@@ -43,9 +44,9 @@ def type_changes(
     A column that only one of the two has is not a change: Delta adds it, or leaves it null. Delta
     ignores case in column names.
     """
-    known = {each.name.lower(): each for each in stored}
+    known = {as_compared(each.name): each for each in stored}
     for column in declared:
-        before = known.get(column.name.lower())
+        before = known.get(as_compared(column.name))
         if before is not None:
             yield from _changes(before.type, column.type, f"{below}{column.name}")
 
@@ -75,9 +76,9 @@ def new_columns(
 def _only_declared(
     stored: Iterable[Column], declared: Iterable[Column], below: str, exact: bool
 ) -> Iterator[tuple[str, ColumnType]]:
-    known = {each.name if exact else each.name.lower(): each for each in stored}
+    known = {each.name if exact else as_compared(each.name): each for each in stored}
     for column in declared:
-        before = known.get(column.name if exact else column.name.lower())
+        before = known.get(column.name if exact else as_compared(column.name))
         name = f"{below}{column.name}"
         if before is None:
             yield name, column.type

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sluice.columns.columns import Column
-from sluice.columns.names import KEY_PREFIX
+from sluice.columns.names import KEY_PREFIX, is_ours
 from sluice.columns.type_changes import new_columns
 from sluice.errors import SpecError
 from sluice.registry.noted import Noted
@@ -71,8 +71,7 @@ def require_every_column(spec: PipelineSpec, source: Source, stored: Sequence[Co
     too. The columns that it adds, the spec has asked for.
     """
     keys = [each for each in stored if each.name.startswith(KEY_PREFIX)]
-    # Among the others, names that start with _ are Sluice's own.
-    rest = [each for each in stored if not each.name.startswith("_")]
+    rest = [each for each in stored if not is_ours(each.name)]
     fields = (*spec.columns, *spec.shape.columns)
     gone = (
         new_columns(fields, rest)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from sluice.columns.columns import Column
+from sluice.columns.declared import Declared
 from sluice.schemas.registered import Kind, RegisteredSchema
 
 
@@ -29,10 +29,10 @@ class SchemaKind(Protocol):
     def same(self, one: RegisteredSchema, other: RegisteredSchema) -> bool:
         """Whether two schemas are one, however a registry writes their texts."""
 
-    def columns(self, schema: RegisteredSchema, record: str | None) -> tuple[Column, ...]:
-        """The columns that a table has for the schema, in its order.
+    def declared(self, schema: RegisteredSchema, record: str | None) -> Declared:
+        """The columns that a table has for the schema, in its order, and what they do not hold.
 
-        Raises ValueError for what no table can hold, such as a recursive type, by its name.
+        Raises ValueError for what no table can hold, by its name.
         """
 
     def other_record(

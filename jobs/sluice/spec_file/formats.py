@@ -16,6 +16,7 @@ from pydantic import (
 )
 
 from sluice.columns.columns import Column, parse_columns
+from sluice.columns.declared import Declared
 from sluice.columns.names import require_not_ours
 from sluice.schemas.kind import kind_of
 from sluice.schemas.registered import Kind, RegisteredSchema
@@ -38,7 +39,12 @@ class RawFormat(Model):
     @property
     def columns(self) -> tuple[Column, ...]:
         """The decoded part of the data table."""
-        return parse_columns("value BINARY")
+        return self.declared.columns
+
+    @property
+    def declared(self) -> Declared:
+        """The one column."""
+        return Declared(parse_columns("value BINARY"))
 
     @property
     def awaits_reader(self) -> bool:
@@ -171,11 +177,14 @@ class RegisteredFormat(Model):
     @property
     def columns(self) -> tuple[Column, ...]:
         """The decoded part of the data table. Raises LookupError while the reader is unknown."""
+        return self.declared.columns
+
+    @property
+    def declared(self) -> Declared:
+        """The columns, and the schema's fields that they do not hold. Raises LookupError."""
         if self._reader is None:
             raise LookupError(f"{self.registry}: the reader schema is not known yet")
-        columns = kind_of(self.kind).columns(self._reader, self.record)
-        require_not_ours(each.name for each in columns)
-        return columns
+        return kind_of(self.kind).declared(self._reader, self.record)
 
 
 class AvroFormat(RegisteredFormat):
@@ -232,9 +241,11 @@ class JsonFormat(RegisteredFormat):
         return "schema" if self.schema_text is not None else super().declared_by
 
     @property
-    def columns(self) -> tuple[Column, ...]:
-        """The decoded part of the data table. Raises LookupError while the reader is unknown."""
-        return parse_columns(self.schema_text) if self.schema_text is not None else super().columns
+    def declared(self) -> Declared:
+        """The columns as written in `schema`; else those of the reader schema."""
+        if self.schema_text is None:
+            return super().declared
+        return Declared(parse_columns(self.schema_text))
 
 
 Format = Annotated[

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from sluice.columns.columns import Column
-from sluice.columns.names import quoted
+from sluice.columns.names import as_compared, quoted
 from sluice.derived.allowed_functions import Typed
 from sluice.derived.casts import BOOLEAN
 from sluice.spec_file.table_settings import TableSettings
@@ -51,11 +51,11 @@ def rules_of(settings: TableSettings, columns: Iterable[Column]) -> tuple[TableR
 
 
 def _not_null(settings: TableSettings, given: tuple[Column, ...]) -> Iterator[TableRule]:
-    names = {each.name.lower() for each in given}
+    names = {as_compared(each.name) for each in given}
     for column, *below in settings.not_null:
         name, whole = ".".join((column, *below)), ".".join(map(quoted, (column, *below)))
         sql, why_not = f"{whole} IS NOT NULL", "it is part of a column" if below else ""
-        if not below and column.lower() not in names:
+        if not below and as_compared(column) not in names:
             why_not = "no record gives it a value"
         ends_with = f"ALTER COLUMN {whole} DROP NOT NULL"
         yield TableRule(name, f"NOT NULL of {name}", "" if why_not else sql, ends_with, why_not)
@@ -66,7 +66,8 @@ def _checks(
     checks: tuple[tuple[str, str], ...], given: tuple[Column, ...]
 ) -> tuple[TableRule, ...]:
     known = {
-        each.name.lower(): Typed(quoted(each.name), each.type, None, each.name) for each in given
+        as_compared(each.name): Typed(quoted(each.name), each.type, None, each.name)
+        for each in given
     }
     return tuple(_check(name, text, known) for name, text in checks)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sluice.columns.columns import Column
+from sluice.columns.names import as_compared
 from sluice.derived.casts import is_simple
 from sluice.derived.derived_columns import OURS, DerivedColumn, derived_columns, require_free_names
 from sluice.errors import did_you_mean
@@ -52,9 +53,9 @@ class TableShape:
         for key, names in (("include", self.include), ("exclude", self.exclude)):
             _require_among(key, names, fields)
         require_free_names(self.derived)
-        kept = {each.name.lower() for each in self.kept}
+        kept = {as_compared(each.name) for each in self.kept}
         for name in self.derived:
-            if name.lower() in kept:
+            if as_compared(name) in kept:
                 raise ValueError(
                     f"derived.{name}: expected another name: a field of the record has it; leave"
                     f" the field out with `exclude: [{name}]`, or choose another name"

@@ -10,7 +10,7 @@ import pytest
 from sluice.columns.columns import parse_columns
 from sluice.errors import RegistryUnavailable, SettingsError
 from sluice.registry.proto_sources import as_descriptors
-from sluice.schemas.protobuf.columns import protobuf_columns
+from sluice.schemas.protobuf.columns import protobuf_declared
 from sluice.schemas.registered import Reference, RegisteredSchema
 
 from tests.worlds.protobuf_schemas import COLUMNS, ORDER, of_registry
@@ -23,14 +23,14 @@ BASE = 'syntax = "proto3"; package p; message B { int32 i = 1; }'
 def test_a_source_is_read_as_the_descriptors_that_protoc_makes() -> None:
     found = as_descriptors(RegisteredSchema("7", "PROTOBUF", ORDER))
     assert (found.key, found.kind) == ("7", "PROTOBUF")
-    assert protobuf_columns(found, "shop.Order") == parse_columns(COLUMNS)
+    assert protobuf_declared(found, "shop.Order").columns == parse_columns(COLUMNS)
 
 
 def test_references_are_its_imports() -> None:
     schema = RegisteredSchema("7", "PROTOBUF", MAIN, (Reference("a/base.proto", BASE),))
     found = as_descriptors(schema)
     assert [each.name for each in found.references] == ["a/base.proto"]
-    assert protobuf_columns(found, None) == parse_columns("b STRUCT<i: INT>")
+    assert protobuf_declared(found, None).columns == parse_columns("b STRUCT<i: INT>")
     assert as_descriptors(found) == found
 
 
@@ -60,7 +60,7 @@ def test_what_protoc_refuses_stays_with_a_warning(
     assert "schema 7: protoc cannot read it: " in "\n".join(caplog.messages)
     assert told in "\n".join(caplog.messages)
     with pytest.raises(ValueError, match="7: expected a descriptor in base64"):
-        protobuf_columns(schema, None)
+        protobuf_declared(schema, None)
 
 
 def test_without_protoc_the_extra_that_brings_it_is_named(

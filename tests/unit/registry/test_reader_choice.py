@@ -111,13 +111,6 @@ def test_a_guid_says_nothing_of_which_schema_is_newer() -> None:
     assert choose_reader(FORM, OLD, again, "widen").reader == OLD
 
 
-@pytest.mark.parametrize("name", ["_offset", "_rescued", "_key_id"])
-def test_a_name_that_is_sluices_own_is_no_column(name: str) -> None:
-    choice = choose_reader(FORM, OLD, schema(6, id="int", **{name: "long"}), "add_columns")
-    assert choice.reader == OLD
-    assert f"{name}: Sluice has its own column of this name" in choice.kept_for
-
-
 def test_a_schema_of_another_kind_is_none_for_the_format() -> None:
     found = RegisteredSchema("6", "JSON", '{"type": "object"}')
     choice = choose_reader(FORM, OLD, found, "add_columns")

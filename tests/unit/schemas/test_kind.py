@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from sluice.columns.columns import parse_columns
@@ -57,16 +58,20 @@ def test_a_kind_has_the_contracts_methods_and_no_others(kind: Kind) -> None:
 def test_a_schema_of_a_file_gives_its_fields_as_columns(kind: Kind) -> None:
     found = schema(kind, "id", "n")
     assert (found.key, found.kind) == ("5", kind)
-    assert kind_of(kind).columns(found, "Order") == parse_columns("id BIGINT, n BIGINT")
+    assert kind_of(kind).declared(found, "Order").columns == parse_columns("id BIGINT, n BIGINT")
     assert not kind_of(kind).is_source(found)
 
 
 def test_a_name_of_sluices_own_is_no_column(kind: Kind) -> None:
     keys = {"type": kind.lower(), "schema_file": "order"}
     of_message = {"record": "Order"} if kind_of(kind).many_records else {}
-    files = {"order": content(kind, "_batch")}
-    with pytest.raises(ValueError, match="_batch: Sluice has its own column"):
-        FORMATS[kind.lower()].model_validate({**keys, **of_message}, context={"files": files})
+    files = {"order": content(kind, "id", "_batch")}
+    form: Any = FORMATS[kind.lower()].model_validate(
+        {**keys, **of_message}, context={"files": files}
+    )
+    assert form.columns == parse_columns("id BIGINT")
+    (unread,) = form.declared.unread
+    assert str(unread) == "$._batch: Sluice has its own column of this name"
 
 
 def test_a_schema_is_the_same_however_its_text_is_written(kind: Kind) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from sluice.columns.columns import Column
+from sluice.columns.names import as_compared
 from sluice.columns.type_changes import new_columns, type_changes
 from sluice.offsets.spec_edition import SpecEdition
 from sluice.spec_file.pipeline_spec import PipelineSpec
@@ -28,8 +29,8 @@ def changes_of_table(
         yield f"the table gets a column {each}; null in the rows that it has"
     for change in type_changes(stored, declared):
         yield f"the table's column {change.name} becomes {change.declared}, from {change.stored}"
-    ours = {each.name.lower() for each in spec.formats.our_columns}
-    theirs = [each for each in stored if each.name.lower() not in ours]
+    ours = {as_compared(each.name) for each in spec.formats.our_columns}
+    theirs = [each for each in stored if as_compared(each.name) not in ours]
     for each in new_columns(declared, theirs):
         yield f"the table's column {each} gets no values any more; it stays, null in new rows"
 

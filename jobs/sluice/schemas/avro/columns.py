@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sluice.columns.columns import Array, Column, ColumnType, Decimal, Map, Primitive, Struct
+from sluice.columns.declared import Declared, possible
 from sluice.schemas.avro.parsing import parse_avro
 from sluice.schemas.avro.schema import (
     ArrayOf,
@@ -36,9 +37,9 @@ _SCALARS = {
 _LOGICAL = {"date": "DATE", "time-millis": "STRING", "time-micros": "STRING", "uuid": "STRING"}
 
 
-def avro_columns(schema: RegisteredSchema) -> tuple[Column, ...]:
+def avro_declared(schema: RegisteredSchema) -> Declared:
     """The columns. Raises ValueError for what no table can hold, by its name."""
-    return columns_of(parse_avro(schema))
+    return possible(columns_of(parse_avro(schema)))
 
 
 def columns_of(schema: AvroSchema) -> tuple[Column, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sluice.columns.columns import Column
-from sluice.schemas.avro.columns import avro_columns
+from sluice.columns.declared import Declared
+from sluice.schemas.avro.columns import avro_declared
 from sluice.schemas.avro.narrowing import narrowing
 from sluice.schemas.avro.parsing import parse_avro
 from sluice.schemas.avro.resolution import loss
@@ -17,9 +17,9 @@ class AvroKind(JsonTextKind):
 
     name = "AVRO"
 
-    def columns(self, schema: RegisteredSchema, record: str | None) -> tuple[Column, ...]:
+    def declared(self, schema: RegisteredSchema, record: str | None) -> Declared:
         """The fields of a record; any other type is the one column `value`."""
-        return avro_columns(schema)
+        return avro_declared(schema)
 
     def other_record(
         self, found: RegisteredSchema, reader: RegisteredSchema | None, record: str | None

@@ -42,11 +42,6 @@ _NAMES: Mapping[type, str] = {
 _DEPENDENT = ("dependentSchemas", "dependencies")
 
 
-def json_schema_columns(schema: RegisteredSchema) -> tuple[Column, ...]:
-    """The columns. Raises ValueError for what no table can hold, by its name."""
-    return json_schema_declared(schema).columns
-
-
 def json_schema_declared(schema: RegisteredSchema) -> Declared:
     """The columns, and what they do not hold. Raises ValueError for a schema of no object."""
     reading = _Reading()

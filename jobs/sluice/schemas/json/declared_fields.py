@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
-from sluice.columns.columns import Array, Column, ColumnType, Map, Struct
-from sluice.columns.declared import ELEMENT, Declared, Note, Place
-from sluice.columns.names import require_name, require_not_ours
-from sluice.schemas.json.merging import STRING
+from sluice.columns.columns import Array, ColumnType, Map, Primitive, Struct
+from sluice.columns.declared import Declared, Note, Place, path_of, possible
 
 _MOST_FIELDS = 10_000
 
@@ -39,8 +35,8 @@ class DeclaredFields:
 
     def declared(self, found: Struct) -> Declared:
         """The columns of the record, and which of the fields they do not hold, each with why."""
-        unread: list[Note] = []
-        record = Struct(tuple(_possible(found.fields, (), unread)))
+        possible_now = possible(found.fields)
+        record, unread = Struct(possible_now.columns), list(possible_now.unread)
         as_text: dict[Place, str] = {}
         for place in self._recurring:
             if held := _held(record, place):
@@ -48,41 +44,14 @@ class DeclaredFields:
         for place in self._met:
             held = _held(record, place)
             if held and held != place:
-                as_text.setdefault(held, "values of several shapes")
+                if _below(record, held) == Primitive("STRING"):
+                    as_text.setdefault(held, "values of several shapes")
+                else:
+                    unread.append(Note(place, f"{path_of(held)} has values of another type"))
         for place, names in self._open:
             if isinstance(_below(record, place), Struct):
                 unread.append(Note(place, f"fields with {names}"))
         return Declared(record.fields, tuple(unread), tuple(Note(*e) for e in as_text.items()))
-
-
-def _possible(fields: Iterable[Column], above: Place, unread: list[Note]) -> Iterator[Column]:
-    """The fields that can be columns, or parts of them."""
-    seen: set[str] = set()
-    for each in fields:
-        place = (*above, each.name)
-        try:
-            require_name(each.name, seen)
-            if not above:
-                require_not_ours([each.name])
-        except ValueError as problem:
-            unread.append(Note(place, str(problem)))
-        else:
-            yield Column(each.name, _with_possible_fields(each.type, place, unread))
-
-
-def _with_possible_fields(found: ColumnType, place: Place, unread: list[Note]) -> ColumnType:
-    match found:
-        case Struct(fields):
-            lost: list[Note] = []
-            possible = tuple(_possible(fields, place, lost))
-            # The text of the whole loses none of them.
-            unread += lost if possible else []
-            return Struct(possible) if possible else STRING
-        case Array(element):
-            return Array(_with_possible_fields(element, (*place, ELEMENT), unread))
-        case Map(value):
-            return Map(_with_possible_fields(value, (*place, ELEMENT), unread))
-    return found
 
 
 def _below(found: ColumnType, place: Place) -> ColumnType | None:

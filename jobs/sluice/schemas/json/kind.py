@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sluice.columns.columns import Column
+from sluice.columns.declared import Declared
 from sluice.schemas.json_texts import JsonTextKind, as_json
 from sluice.schemas.registered import RegisteredSchema
 
@@ -12,12 +12,12 @@ class JsonKind(JsonTextKind):
 
     name = "JSON"
 
-    def columns(self, schema: RegisteredSchema, record: str | None) -> tuple[Column, ...]:
+    def declared(self, schema: RegisteredSchema, record: str | None) -> Declared:
         """The properties of its objects."""
         # Loads `referencing`, which most JSON does not need.
-        from sluice.schemas.json.columns import json_schema_columns
+        from sluice.schemas.json.columns import json_schema_declared
 
-        return json_schema_columns(schema)
+        return json_schema_declared(schema)
 
     def other_record(
         self, found: RegisteredSchema, reader: RegisteredSchema | None, record: str | None

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from sluice.columns.columns import Array, Column, ColumnType, Map, Primitive, Struct
 
-OPEN = Primitive("any value")
-"""Nothing is said of the value."""
+OPEN: ColumnType = Primitive("any value")
+"""The schema leaves the value open."""
 OBJECT = Primitive("any object")
 TEXT = Primitive("JSON text")
-"""Of several types: whatever else is said, only JSON text holds all of them."""
+"""A value of several types: whatever other parts say, only JSON text holds all of them."""
 STRING, BIGINT, DOUBLE = (Primitive(each) for each in ("STRING", "BIGINT", "DOUBLE"))
 _IN_TEXTS = tuple(Primitive(each) for each in ("TIMESTAMP", "DATE", "BINARY"))
 

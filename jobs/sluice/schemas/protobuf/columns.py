@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from sluice.columns.columns import Array, Column, ColumnType, Decimal, Map, Primitive, Struct
+from sluice.columns.declared import Declared, possible
 from sluice.schemas.protobuf.own_files import another_message
 from sluice.schemas.protobuf.schema import message_of
 from sluice.schemas.registered import RegisteredSchema
@@ -40,13 +41,13 @@ WRAPPER_NAMES = frozenset(
 )
 
 
-def protobuf_columns(schema: RegisteredSchema, message: str | None) -> tuple[Column, ...]:
+def protobuf_declared(schema: RegisteredSchema, message: str | None) -> Declared:
     """The columns. Raises ValueError for what no table can hold, by its name."""
     found = message_of(schema, message)
     columns = _fields(found, (), found.full_name)
     if not columns:
         raise ValueError(f"{found.full_name}: expected a message with fields, found none")
-    return columns
+    return possible(columns)
 
 
 def _fields(message: Descriptor, above: tuple[str, ...], path: str) -> tuple[Column, ...]:

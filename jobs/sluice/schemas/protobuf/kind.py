@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 
-from sluice.columns.columns import Column
+from sluice.columns.declared import Declared
 from sluice.schemas.registered import RegisteredSchema
 
 # Every source has one, and base64 has none.
@@ -29,12 +29,12 @@ class ProtobufKind:
         """By their descriptors as they are."""
         return one.texts == other.texts
 
-    def columns(self, schema: RegisteredSchema, record: str | None) -> tuple[Column, ...]:
+    def declared(self, schema: RegisteredSchema, record: str | None) -> Declared:
         """The fields of the message of this name; without one, of the first."""
         # Loads Google's library, as `loss` does: only once a schema is read.
-        from sluice.schemas.protobuf.columns import protobuf_columns
+        from sluice.schemas.protobuf.columns import protobuf_declared
 
-        return protobuf_columns(schema, record)
+        return protobuf_declared(schema, record)
 
     def other_record(
         self, found: RegisteredSchema, reader: RegisteredSchema | None, record: str | None

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from sluice.columns.columns import parse_columns
-from sluice.schemas.avro.columns import avro_columns
+from sluice.schemas.avro.columns import avro_declared
 from sluice.schemas.registered import Reference, RegisteredSchema
 
 
@@ -52,12 +52,12 @@ COLUMNS: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("kind", "column"), COLUMNS, ids=lambda each: str(each)[:40])
 def test_a_type_has_its_column(kind: Any, column: str) -> None:
-    assert avro_columns(registered(of_field(kind))) == parse_columns(f"x {column}")
+    assert avro_declared(registered(of_field(kind))).columns == parse_columns(f"x {column}")
 
 
 def test_a_schema_that_is_no_record_is_one_column() -> None:
-    assert avro_columns(registered("string")) == parse_columns("value STRING")
-    assert avro_columns(registered(["null", of_field("int")])) == parse_columns(
+    assert avro_declared(registered("string")).columns == parse_columns("value STRING")
+    assert avro_declared(registered(["null", of_field("int")])).columns == parse_columns(
         "value STRUCT<x: INT>"
     )
 
@@ -70,7 +70,7 @@ def test_named_types_are_found_in_name_spaces_and_in_other_texts() -> None:
         "name": "o.Order",
         "fields": [{"name": "a", "type": inner}, {"name": "b", "type": "Line"}],
     }
-    found = avro_columns(registered(outer, money))
+    found = avro_declared(registered(outer, money)).columns
     assert found == parse_columns("a STRUCT<m: BINARY>, b STRUCT<m: BINARY>")
 
 
@@ -117,13 +117,13 @@ REFUSED: list[tuple[Any, str]] = [
 @pytest.mark.parametrize(("found", "message"), REFUSED, ids=lambda each: str(each)[:40])
 def test_what_no_table_can_hold_is_refused_by_the_place(found: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        avro_columns(registered(found))
+        avro_declared(registered(found))
 
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, "nonsense"])
 def test_a_text_that_is_no_schema_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="schema: expected JSON"):
-        avro_columns(RegisteredSchema("1", "AVRO", text))
+        avro_declared(RegisteredSchema("1", "AVRO", text))
 
 
 def test_types_that_are_nested_too_deep_are_refused() -> None:
@@ -131,4 +131,4 @@ def test_types_that_are_nested_too_deep_are_refused() -> None:
     for _ in range(60):
         kind = {"type": "array", "items": kind}
     with pytest.raises(ValueError, match="more than 50 levels"):
-        avro_columns(registered(of_field(kind)))
+        avro_declared(registered(of_field(kind)))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sluice.columns.columns import parse_columns
-from sluice.schemas.protobuf.columns import protobuf_columns
+from sluice.schemas.protobuf.columns import protobuf_declared
 from sluice.schemas.protobuf.evolution import clash
 from sluice.schemas.protobuf.schema import message_of, messages
 from sluice.schemas.registered import Reference, RegisteredSchema
@@ -21,7 +21,7 @@ HEAD = 'syntax = "proto3"; package p; '
 
 
 def test_each_type_has_its_column() -> None:
-    assert protobuf_columns(of_file(ORDER), "shop.Order") == parse_columns(COLUMNS)
+    assert protobuf_declared(of_file(ORDER), "shop.Order").columns == parse_columns(COLUMNS)
 
 
 def test_proto2_has_the_same_columns() -> None:
@@ -29,13 +29,13 @@ def test_proto2_has_the_same_columns() -> None:
     message M { required int32 r = 1; optional Kind k = 2 [default = B]; repeated group G = 3 {
       optional bool b = 1; } extensions 100 to 200; }
     enum Kind { A = 1; B = 2; }"""
-    found = protobuf_columns(of_file(source), "p.M")
+    found = protobuf_declared(of_file(source), "p.M").columns
     assert found == parse_columns("r INT, k STRING, g ARRAY<STRUCT<b: BOOLEAN>>")
 
 
 def test_editions_are_read_as_well() -> None:
     source = 'edition = "2023"; package p; message M { int32 i = 1; }'
-    assert protobuf_columns(of_file(source), "p.M") == parse_columns("i INT")
+    assert protobuf_declared(of_file(source), "p.M").columns == parse_columns("i INT")
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_what_no_table_can_hold_is_refused_by_its_name(
     source: str, name: str, refused: str
 ) -> None:
     with pytest.raises(ValueError, match=refused):
-        protobuf_columns(of_file(HEAD + source), name)
+        protobuf_declared(of_file(HEAD + source), name)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_message_that_only_has_the_name_of_protobufs_own_is_refused(
     )
     told = f"x: expected Protobuf's own google.protobuf.{name}, found a message of this name"
     with pytest.raises(ValueError, match=told):
-        protobuf_columns(of_file(source), "google.protobuf.M")
+        protobuf_declared(of_file(source), "google.protobuf.M")
 
 
 def test_a_copy_of_protobufs_own_message_is_one() -> None:
@@ -93,13 +93,13 @@ def test_a_copy_of_protobufs_own_message_is_one() -> None:
         'syntax = "proto3"; package google.protobuf;'
         " message Timestamp { int64 seconds = 1; int32 nanos = 2; } message M { Timestamp x = 1; }"
     )
-    found = protobuf_columns(of_file(source), "google.protobuf.M")
+    found = protobuf_declared(of_file(source), "google.protobuf.M").columns
     assert found == parse_columns("x TIMESTAMP")
 
 
 def test_a_message_twice_in_another_is_not_recursive() -> None:
     source = HEAD + "message M { A a = 1; A b = 2; } message A { int32 i = 1; }"
-    found = protobuf_columns(of_file(source), "p.M")
+    found = protobuf_declared(of_file(source), "p.M").columns
     assert found == parse_columns("a STRUCT<i: INT>, b STRUCT<i: INT>")
 
 
@@ -108,17 +108,17 @@ def test_a_registrys_schema_has_references_and_its_first_message_is_meant() -> N
     base = 'syntax = "proto3"; package q; message B { int32 i = 1; }'
     schema = of_registry("7", main, **{"base.proto": base})
     assert [each.name for each in schema.references] == ["base.proto"]
-    assert protobuf_columns(schema, None) == parse_columns("b STRUCT<i: INT>")
-    assert protobuf_columns(schema, "p.N") == parse_columns("i INT")
+    assert protobuf_declared(schema, None).columns == parse_columns("b STRUCT<i: INT>")
+    assert protobuf_declared(schema, "p.N").columns == parse_columns("i INT")
     lacking = RegisteredSchema("7", "PROTOBUF", schema.text)
     with pytest.raises(ValueError, match=r"expected base.proto, which it imports, found no such"):
-        protobuf_columns(lacking, None)
+        protobuf_declared(lacking, None)
 
 
 def test_equal_names_of_two_schemas_do_not_meet() -> None:
     one, two = HEAD + "message M { int32 i = 1; }", HEAD + "message M { string s = 1; }"
-    assert protobuf_columns(of_file(one), "p.M") == parse_columns("i INT")
-    assert protobuf_columns(of_file(two), "p.M") == parse_columns("s STRING")
+    assert protobuf_declared(of_file(one), "p.M").columns == parse_columns("i INT")
+    assert protobuf_declared(of_file(two), "p.M").columns == parse_columns("s STRING")
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_equal_names_of_two_schemas_do_not_meet() -> None:
 )
 def test_what_is_no_descriptor_is_refused(text: str, refused: str) -> None:
     with pytest.raises(ValueError, match=refused):
-        protobuf_columns(RegisteredSchema("main.desc", "PROTOBUF", text), None)
+        protobuf_declared(RegisteredSchema("main.desc", "PROTOBUF", text), None)
 
 
 @given(st.data(), st.sampled_from([descriptor_set({"main.proto": ORDER}), b""]))
@@ -142,14 +142,14 @@ def test_any_bytes_are_a_schema_or_refused(data: st.DataObject, content: bytes) 
     changed = content[:start] + data.draw(st.binary(max_size=6)) + content[end:]
     text = base64.b64encode(changed).decode()
     with contextlib.suppress(ValueError):
-        protobuf_columns(RegisteredSchema("main.desc", "PROTOBUF", text), "shop.Order")
+        protobuf_declared(RegisteredSchema("main.desc", "PROTOBUF", text), "shop.Order")
 
 
 def test_a_reference_that_is_no_descriptor_is_refused_by_its_name() -> None:
     schema = of_registry("7", HEAD + "message M { int32 i = 1; }")
     broken = RegisteredSchema("7", "PROTOBUF", schema.text, (Reference("x.proto", "//8="),))
     with pytest.raises(ValueError, match=r"x\.proto: expected a descriptor set, found other"):
-        protobuf_columns(broken, None)
+        protobuf_declared(broken, None)
 
 
 def test_messages_are_counted_as_confluents_wire_format_does() -> None:
@@ -228,7 +228,7 @@ def test_a_map_whose_entries_are_spoilt_is_refused() -> None:
     content = descriptor_set({"main.proto": source})
     text = base64.b64encode(content.replace(b"\x05value", b"\x05valuf")).decode()
     with pytest.raises(ValueError, match=r"p.M.m: expected a map's entries with key and value"):
-        protobuf_columns(RegisteredSchema("main.desc", "PROTOBUF", text), "p.M")
+        protobuf_declared(RegisteredSchema("main.desc", "PROTOBUF", text), "p.M")
 
 
 def test_what_every_schema_may_import_is_googles_own() -> None:
