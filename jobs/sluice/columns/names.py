@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
-# They are columns of the data table, whatever its spec says (docs/tables.md), and of what is kept beside a schema.
+# They are in the data table whatever its spec says (docs/tables.md); `_rescued` where it is asked.
 OURS = (
     *("_topic", "_topic_id", "_partition", "_offset", "_timestamp", "_key", "_headers"),
     *("_tombstone", "_batch", "_rescued"),
