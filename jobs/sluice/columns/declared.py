@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from sluice.columns.columns import Array, Column, ColumnType, Map, Primitive, Struct
@@ -35,6 +35,21 @@ class Declared:
     columns: tuple[Column, ...]
     unread: tuple[Note, ...] = ()
     as_text: tuple[Note, ...] = ()
+
+
+def told(declared: Declared) -> Iterator[str]:
+    """A line for each reason why fields have no column, and why others are JSON text."""
+    for why, places in _by_reason(declared.unread).items():
+        yield f"no column holds {places}: {why}"
+    for why, places in _by_reason(declared.as_text).items():
+        yield f"JSON text is what the column holds of {places}: {why}"
+
+
+def _by_reason(notes: Iterable[Note]) -> Mapping[str, str]:
+    found: dict[str, list[str]] = {}
+    for each in notes:
+        found.setdefault(each.why, []).append(path_of(each.place))
+    return {why: ", ".join(dict.fromkeys(places)) for why, places in found.items()}
 
 
 def possible(fields: Iterable[Column]) -> Declared:

@@ -23,13 +23,15 @@ from sluice.tables.warehouse import Warehouse
 class CheckedFile:
     """A spec file, its pipeline if it is a valid spec, and what is wrong with it.
 
-    `changes` are what the next batch would do to the columns of the pipeline's table.
+    `changes` are what the next batch would do to the columns of the pipeline's table; `notes`, which
+    fields of a schema no column holds as they are.
     """
 
     path: Path
     pipeline: str | None
     findings: tuple[str, ...]
     changes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def check_files(folder: Path, files: Iterable[Path], tables: Warehouse) -> list[CheckedFile]:
@@ -73,4 +75,4 @@ def _beside_its_table(
         *changes_of_table(read, data.columns, data.settings),
         *changed_reading(read, data.log.newest_edition()),
     )
-    return CheckedFile(path, spec.pipeline, lines, changes)
+    return CheckedFile(path, spec.pipeline, lines, changes, tuple(read.formats.told()))

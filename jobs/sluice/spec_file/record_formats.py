@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sluice.columns.columns import Column, parse_columns
+from sluice.columns.declared import told
 from sluice.columns.names import KEY_PREFIX
 from sluice.derived.derived_columns import OURS
 from sluice.schemas.registered import RegisteredSchema
@@ -58,6 +59,15 @@ class RecordFormats:
             for source, form in self.registered.items()
             if source in readers
         }
+
+    def told(self) -> Iterator[str]:
+        """A line for all that a schema declares and no column holds as it is.
+
+        Nothing where a schema registry has yet to give the columns.
+        """
+        for source, form in self.by_source.items():
+            if not form.awaits_reader:
+                yield from (f"{KEY_OF[source]}: {line}" for line in told(form.declared))
 
     @property
     def decided(self) -> Mapping[str, Mapping[str, str]]:

@@ -32,7 +32,7 @@ def check(files: Sequence[Path], mark_warehouse: bool, as_json: bool) -> None:
 
     Checks keys and values, names and tables that two files claim, and, if the warehouse has the
     table, its owner and the types of its columns. Also reports what a changed spec would do to the
-    table's columns. One mistake in a file may hide others: check again. Connections are not looked
+    table's columns, and which fields of a schema no column holds. One mistake in a file may hide others: check again. Connections are not looked
     up. Contacts neither Kafka, nor Spark, nor a schema registry.
     """
     from sluice.operations.check import check_files
@@ -69,6 +69,7 @@ def _document(checked: CheckedFile) -> dict[str, object]:
         "pipeline": checked.pipeline,
         "findings": list(checked.findings),
         "changes": list(checked.changes),
+        "notes": list(checked.notes),
     }
 
 
@@ -77,7 +78,7 @@ def _print(found: Sequence[CheckedFile]) -> None:
     for each in wrong:
         click.echo("\n".join(each.findings), err=True)
     for each in found:
-        for line in each.changes:
+        for line in (*each.changes, *each.notes):
             click.echo(f"{each.path}: {line}")
     files = sum(each.path.is_file() for each in found)
     click.echo(f"{format_count(files, 'file')}, {len(wrong)} with findings")

@@ -55,6 +55,7 @@ def dry_run(resources: PipelineResources) -> Outlook:
             *told_of_table(spec, lane.data),
             *changes_of_table(spec, lane.data.columns, lane.data.settings),
             *changed_reading(spec, lane.data.log.newest_edition()),
+            *spec.formats.told(),
             *former_lines(spec, resources.schemas, lane, batches),
             *unknown_times(found),
         ),
