@@ -23,8 +23,8 @@ from sluice.tables.warehouse import Warehouse
 class CheckedFile:
     """A spec file, its pipeline if it is a valid spec, and what is wrong with it.
 
-    `changes` are what the next batch would do to the columns of the pipeline's table; `notes`, which
-    fields of a schema no column holds as they are.
+    `changes` are what the next batch would do to the columns of the pipeline's table. `notes` say
+    which fields of a schema no column holds as they are.
     """
 
     path: Path

@@ -32,8 +32,9 @@ def check(files: Sequence[Path], mark_warehouse: bool, as_json: bool) -> None:
 
     Checks keys and values, names and tables that two files claim, and, if the warehouse has the
     table, its owner and the types of its columns. Also reports what a changed spec would do to the
-    table's columns, and which fields of a schema no column holds. One mistake in a file may hide others: check again. Connections are not looked
-    up. Contacts neither Kafka, nor Spark, nor a schema registry.
+    table's columns, and which fields of a schema no column holds. One mistake in a file may hide
+    others: check again. Connections are not looked up. Contacts neither Kafka, nor Spark, nor a
+    schema registry.
     """
     from sluice.operations.check import check_files
     from sluice.protocol.plan.known_warehouse import mark_warehouse as mark

@@ -51,7 +51,7 @@ def test_a_field_without_a_column_is_told(tmp_path: Path) -> None:
     (tmp_path / "p.yaml").write_text(text)
     found = check(tmp_path)
     assert found.exit_code == 0
-    assert "p.yaml: format: no column holds $['http status']: a column name must" in found.output
-    assert "p.yaml: format: no column holds $._key: Sluice has its own column" in found.output
+    assert "trips.yaml: format: no column holds $['http status']: a column name must" in found.output
+    assert "trips.yaml: format: no column holds $._key: Sluice has its own column" in found.output
     (document,) = json.loads(check(tmp_path, "--json").output)["files"]
     assert len(document["notes"]) == 2
