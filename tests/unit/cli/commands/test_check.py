@@ -45,13 +45,11 @@ def test_a_field_without_a_column_is_told(tmp_path: Path) -> None:
     """It is no finding: the other fields land."""
     fields = {"id": {"type": "integer"}, "http status": {"type": "integer"}, "_key": {}}
     (tmp_path / "s.json").write_text(json.dumps({"type": "object", "properties": fields}))
-    text = (
-        "version: 1\npipeline: p\ntopics: [t]\ntable: p\nformat: {type: json, schema_file: s.json}"
-    )
-    (tmp_path / "p.yaml").write_text(text)
+    spec = SPEC.replace("type: raw", "type: json, schema_file: s.json")
+    (tmp_path / "trips.yaml").write_text(spec)
     found = check(tmp_path)
     assert found.exit_code == 0
-    assert "trips.yaml: format: no column holds $['http status']: a column name must" in found.output
+    assert "format: no column holds $['http status']: a column name must" in found.output
     assert "trips.yaml: format: no column holds $._key: Sluice has its own column" in found.output
     (document,) = json.loads(check(tmp_path, "--json").output)["files"]
     assert len(document["notes"]) == 2
