@@ -31,7 +31,11 @@ class Undecodable:
 
 
 def decode(
-    value: bytes | None, ddl: str, *, timestamp_unit: str | None = None
+    value: bytes | None,
+    ddl: str,
+    *,
+    timestamp_unit: str | None = None,
+    allow_unmatched: bool = False,
 ) -> dict[str, Any] | Undecodable:
     """The declared fields of one record, or why there are none."""
     fields = schema(ddl)
@@ -39,12 +43,24 @@ def decode(
         return dict.fromkeys(fields)
     try:
         members = one_object(bytes(value)).last()
+        if not allow_unmatched and not members.keys() & fields.keys():
+            return Undecodable(_unmatched(list(fields), list(members)))
         return {
             name: _field(name, members.get(name), kind, timestamp_unit)
             for name, kind in fields.items()
         }
     except Misfit as misfit:
         return Undecodable(str(misfit))
+
+
+def _unmatched(fields: list[str], members: list[str]) -> str:
+    found = _listed(members) if members else "an object without fields"
+    return f"expected one of the declared fields ({_listed(fields)}), found {found}"
+
+
+def _listed(names: list[str]) -> str:
+    shown = [each if len(each) <= 100 else each[:100] + "\N{HORIZONTAL ELLIPSIS}" for each in names]
+    return ", ".join(shown[:5]) + (", \N{HORIZONTAL ELLIPSIS}" if len(names) > 5 else "")
 
 
 def _field(name: str, value: Any, kind: Type, unit: str | None) -> Any:

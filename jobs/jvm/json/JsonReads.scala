@@ -39,15 +39,27 @@ private[sluice] object JsonReads {
     case scalar => JsonScalars.of(scalar, unit)
   }
 
-  /** The members of an object, as the first fields of a row; with `rescue` also the others. */
+  /** The members of an object, as the first fields of a row; with `rescue` also the others.
+    *
+    * A field may have a `unit` of its own. What is only on the `way` to a field is none by itself.
+    */
   final class Members(declared: StructType, unit: String, rescue: Boolean) {
-    private val reads = declared.map(each => of(each.dataType, unit)).toArray
+    private val reads = declared.map { each =>
+      val own = each.metadata.contains("unit")
+      of(each.dataType, if (own) each.metadata.getString("unit") else unit)
+    }.toArray
+    private val ways = declared.map(_.metadata.contains("way")).toArray
     private val places = new HashMap[String, Integer]()
+    private var met = false
+
+    /** Whether the last object had any of the fields. */
+    def matched: Boolean = met
     for ((each, place) <- declared.fieldNames.zipWithIndex) places.put(each, place)
 
     /** The first field's misfit; null if all fit. The parser is at the object's beginning. */
     def fill(in: JsonParser, row: GenericInternalRow): Misfit = {
       var fits = true
+      met = false
       var others: LinkedHashMap[String, String] = null
       var name = in.nextFieldName()
       while (name != null) {
@@ -55,6 +67,7 @@ private[sluice] object JsonReads {
         val place = places.get(name)
         if (place != null) {
           val found = reads(place)(in)
+          met ||= !ways(place) || reads(place).asInstanceOf[Struct].matched
           if (found.isInstanceOf[Misfit]) fits = false
           row.update(place, found)
         } else if (rescue) {
@@ -71,14 +84,19 @@ private[sluice] object JsonReads {
 
   private final class Struct(declared: StructType, unit: String) extends Read(declared) {
     private val members = new Members(declared, unit, rescue = false)
+    private var isObject = false
 
-    protected def value(in: JsonParser, token: JsonToken): Any =
-      if (token != JsonToken.START_OBJECT) null
+    def matched: Boolean = isObject && members.matched
+
+    protected def value(in: JsonParser, token: JsonToken): Any = {
+      isObject = token == JsonToken.START_OBJECT
+      if (!isObject) null
       else {
         val row = Cells.row(declared.length)
         val misfit = members.fill(in, row)
         if (misfit == null) row else misfit
       }
+    }
   }
 
   private final class Elements(declared: ArrayType, element: Read) extends Read(declared) {

@@ -7,15 +7,16 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, GenericInternalRow
 /** JSON's bytes: one object in strict UTF-8, whose members are the columns.
   *
   * `unit` is what a TIMESTAMP's numbers count: s, ms, us, or empty where it takes none. With `rescue`
-  * the members that are no columns are kept, as the text of an object. Of a writer's schema only its
-  * kind matters.
+  * the members that are no columns are kept, as the text of an object. Without `unmatched` an object
+  * that has none of the fields is refused. Of a writer's schema only its kind matters.
   */
 case class JsonRecord(
     child: Expression,
     columns: String,
     frames: String,
     unit: String,
-    rescue: Boolean
+    rescue: Boolean,
+    unmatched: Boolean
 ) extends Decoded {
   @transient private lazy val framed =
     if (frames.isEmpty) null else new Frames(frames, (_, _) => ())
@@ -38,7 +39,9 @@ case class JsonRecord(
       val row = new GenericInternalRow(width)
       val misfit = members.fill(in, row)
       if (in.nextToken() != null) throw new Misfit(JsonRecord.NotOne)
-      if (misfit == null) row else failed(misfit.told)
+      if (misfit != null) failed(misfit.told)
+      else if (unmatched || members.matched) row
+      else failed(JsonUnmatched.told(declared.map(_.name), bytes))
     } catch {
       case _: JsonProcessingException => failed(JsonRecord.NotOne)
     }

@@ -31,6 +31,7 @@ private[sluice] object JsonScalars {
     case FloatType => new OfNumber(declared, text => finite(java.lang.Float.parseFloat(text)))
     case DoubleType => new OfNumber(declared, text => finite(java.lang.Double.parseDouble(text)))
     case decimal: DecimalType => new OfNumber(declared, Digits(_).decimal(decimal))
+    case DateType if unit == "days" => new Days(declared)
     case DateType => new OfString(declared, JsonTimes.date)
     case BinaryType => new OfString(declared, binary)
     case TimestampType if unit.isEmpty => new OfString(declared, JsonTimes.timestamp)
@@ -68,12 +69,21 @@ private[sluice] object JsonScalars {
       case "s" => 6
       case "ms" => 3
       case "us" => 0
+      case "ns" => -3
     }
 
     protected def value(in: JsonParser, token: JsonToken): Any =
       if (token == JsonToken.VALUE_STRING) JsonTimes.timestamp(in.getText)
       else if (token.isNumeric) JsonTimes.withinYears(Digits(in.getText).whole(places))
       else null
+  }
+
+  /** Days that may also be whole numbers since 1970. */
+  private final class Days(declared: DataType) extends Read(declared) {
+    protected def value(in: JsonParser, token: JsonToken): Any =
+      if (token == JsonToken.VALUE_STRING) JsonTimes.date(in.getText)
+      else if (token != JsonToken.VALUE_NUMBER_INT) null
+      else Years.day(Digits(in.getText).whole(0))
   }
 
   private def finite(number: Float): Any = if (number.isInfinite) null else number

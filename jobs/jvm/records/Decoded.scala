@@ -3,7 +3,7 @@ package sluice
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, UnaryExpression}
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, CodegenContext, ExprCode}
-import org.apache.spark.sql.types.{DataType, StringType, StructType}
+import org.apache.spark.sql.types.{DataType, StringType, StructField, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 import scala.util.control.NonFatal
 
@@ -22,7 +22,7 @@ abstract class Decoded extends UnaryExpression {
   override lazy val dataType: StructType = {
     prepare()
     val kept = if (rescue) declared.add("_rescued", StringType) else declared
-    kept.add("(error)", StringType)
+    Decoded.named(kept).add("(error)", StringType)
   }
 
   /** What cannot be used fails here, where the query is made. */
@@ -58,6 +58,18 @@ abstract class Decoded extends UnaryExpression {
 }
 
 object Decoded {
+
+  /** Fields are found by names that a table may not have, and are called `as` where these say so. */
+  private def named(fields: StructType): StructType = StructType(fields.map {
+    case field if field.metadata.contains("as") =>
+      val within = field.dataType match {
+        case inner: StructType => named(inner)
+        case other => other
+      }
+      StructField(field.metadata.getString("as"), within)
+    case field => field
+  })
+
   def why(problem: Throwable): String = problem match {
     case misfit: Misfit => misfit.told
     case other => Option(other.getMessage).getOrElse(other.getClass.getName).take(300)

@@ -7,9 +7,10 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 /** Decoding: the functions that read a record's bytes as a struct, in one pass that checks them too.
   *
   *  - `sluice_avro(record, columns, frames, reader, rescue)`
-  *  - `sluice_json(record, columns, frames, unit, rescue)`
+  *  - `sluice_json(record, columns, frames, unit, rescue, unmatched)`
   *  - `sluice_protobuf(record, columns, frames, files, message)`
   *  - `sluice_schema_key(record, header)` reads nothing but which schema it names
+  *  - `sluice_connect_decimal(bytes, precision, scale)` is no record's, but a field's
   *
   * `record` is a struct of the bytes and, where `frames` (as in Frames) is not empty, the headers; all
   * others are literals. `columns` is Spark's own JSON of a struct.
@@ -32,11 +33,15 @@ class Decoding extends SparkSessionExtensionsProvider {
     add("sluice_avro", classOf[AvroDatum], 5) { given =>
       AvroDatum(given(0), text(given(1)), text(given(2)), text(given(3)), truth(given(4)))
     }
-    add("sluice_json", classOf[JsonRecord], 5) { given =>
-      JsonRecord(given(0), text(given(1)), text(given(2)), text(given(3)), truth(given(4)))
+    add("sluice_json", classOf[JsonRecord], 6) { given =>
+      val (rescue, unmatched) = (truth(given(4)), truth(given(5)))
+      JsonRecord(given(0), text(given(1)), text(given(2)), text(given(3)), rescue, unmatched)
     }
     add("sluice_protobuf", classOf[ProtobufRecord], 5) { given =>
       ProtobufRecord(given(0), text(given(1)), text(given(2)), text(given(3)), text(given(4)))
+    }
+    add("sluice_connect_decimal", classOf[ConnectDecimal], 3) { given =>
+      ConnectDecimal(given(0), given(1).eval().asInstanceOf[Int], given(2).eval().asInstanceOf[Int])
     }
     add("sluice_schema_key", classOf[SchemaKey], 2) { given =>
       SchemaKey(given(0), text(given(1)))

@@ -30,11 +30,13 @@ class Note:
 
 @dataclass(frozen=True)
 class Declared:
-    """A schema's columns; fields that none of them holds; and those that are held as JSON text."""
+    """A schema's columns, which of its fields none of them holds, and which are JSON text."""
 
     columns: tuple[Column, ...]
     unread: tuple[Note, ...] = ()
     as_text: tuple[Note, ...] = ()
+    fields: tuple[Column, ...] = ()
+    """All of them, whatever their names."""
 
 
 def told(declared: Declared) -> Iterator[str]:
@@ -55,7 +57,8 @@ def _by_reason(notes: Iterable[Note]) -> Mapping[str, str]:
 def possible(fields: Iterable[Column]) -> Declared:
     """The fields of a record that a table can hold under their names; the others are unread."""
     unread: list[Note] = []
-    return Declared(tuple(_possible(fields, (), unread)), tuple(unread))
+    found = tuple(fields)
+    return Declared(tuple(_possible(found, (), unread)), tuple(unread), fields=found)
 
 
 def _possible(fields: Iterable[Column], above: Place, unread: list[Note]) -> Iterator[Column]:

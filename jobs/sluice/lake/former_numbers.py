@@ -13,7 +13,8 @@ from sluice.offsets.ranges import OffsetRange
 from sluice.progress.former_registries import FormerRegistry
 from sluice.registry.schema_book import SchemaBook
 from sluice.schemas.registered import RegisteredSchema
-from sluice.spec_file.formats import Format, Source
+from sluice.spec_file.formats import Source
+from sluice.spec_file.record_formats import RecordFormats
 
 _BEFORE = "_decoded_as_now"
 
@@ -41,17 +42,16 @@ class FormerNumbers:
         self,
         records: DataFrame,
         now: Decode,
-        form: tuple[Source, Format],
+        formats: RecordFormats,
+        source: Source,
         former: Sequence[FormerRegistry],
-        rescue: bool,
     ) -> DataFrame:
         """Decode each record with the numbers that it names; `now` are those of the spec's."""
-        source, declared = form
         decoded = now(records)
         for each in former:
             if each.source == source:
                 writers: Writers = self._writers.get(each, {})
-                then = decoder(declared, source, writers, rescue=rescue)
+                then = decoder(formats, source, writers)
                 column = DECODED[source]
                 both = then(decoded.withColumnRenamed(column, _BEFORE))
                 chosen = F.when(_inside(each.ranges), F.col(column)).otherwise(F.col(_BEFORE))

@@ -173,13 +173,8 @@ class SparkLake:
 
     def _made_decoders(self, spec: PipelineSpec) -> list[Decode]:
         return [
-            decoder(
-                form,
-                source,
-                self._writers.get(source, {}),
-                rescue=spec.rescue and source == "value",
-            )
-            for source, form in spec.formats.by_source.items()
+            decoder(spec.formats, source, self._writers.get(source, {}))
+            for source in spec.formats.by_source
         ]
 
     def _read(self, attempt: BatchAttempt) -> DataFrame:
@@ -189,10 +184,9 @@ class SparkLake:
         return records if only is None else only_chosen(self._spark, records, only)
 
     def _decode(self, records: DataFrame, attempt: BatchAttempt) -> DataFrame:
-        forms = self._spec.formats.by_source.items()
-        for decode, form in zip(self._decoders, forms, strict=True):
-            rescue = self._spec.rescue and form[0] == "value"
-            records = self._former.decode(records, decode, form, attempt.former, rescue)
+        formats = self._spec.formats
+        for decode, source in zip(self._decoders, formats.by_source, strict=True):
+            records = self._former.decode(records, decode, formats, source, attempt.former)
         rules = rules_of(self._resources.data.snapshot().settings, self._columns)
         return judged_by_rules(records, self._spec, attempt, rules)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import (
@@ -16,8 +16,9 @@ from pydantic import (
 )
 
 from sluice.columns.columns import Column, parse_columns
-from sluice.columns.declared import Declared
+from sluice.columns.declared import Declared, possible
 from sluice.columns.names import require_not_ours
+from sluice.columns.taking import Reading, Taken, taking
 from sluice.schemas.kind import kind_of
 from sluice.schemas.registered import Kind, RegisteredSchema
 from sluice.strict_model import Model
@@ -44,7 +45,7 @@ class RawFormat(Model):
     @property
     def declared(self) -> Declared:
         """The one column."""
-        return Declared(parse_columns("value BINARY"))
+        return possible(parse_columns("value BINARY"))
 
     @property
     def awaits_reader(self) -> bool:
@@ -80,6 +81,7 @@ class RegisteredFormat(Model):
     record: str | None = Field(default=None, pattern=RECORD)
     schema_file: str | None = Field(default=None, min_length=1)
     _reader: RegisteredSchema | None = PrivateAttr(default=None)
+    _taken: tuple[Taken, ...] = PrivateAttr(default=())
     kind: ClassVar[Kind]
 
     @model_validator(mode="after")
@@ -182,9 +184,27 @@ class RegisteredFormat(Model):
     @property
     def declared(self) -> Declared:
         """The columns, and the schema's fields that they do not hold. Raises LookupError."""
+        reading = self.reading
+        return self._of_schema if reading is None else reading.declared
+
+    @property
+    def reading(self) -> Reading | None:
+        """What records are read as where columns are taken from fields of them; else None."""
+        if not self._taken:
+            return None
+        return taking(self._of_schema, self._taken, self.kind == "JSON")
+
+    @property
+    def _of_schema(self) -> Declared:
         if self._reader is None:
             raise LookupError(f"{self.registry}: the reader schema is not known yet")
         return kind_of(self.kind).declared(self._reader, self.record)
+
+    def taking(self, columns: Iterable[Taken]) -> Self:
+        """The same format, with columns that are taken from fields of its records."""
+        found = self.model_copy()
+        found._taken = tuple(columns)
+        return found
 
 
 class AvroFormat(RegisteredFormat):
@@ -214,6 +234,7 @@ class JsonFormat(RegisteredFormat):
     type: Literal["json"]
     schema_text: str | None = Field(default=None, alias="schema")
     timestamp_unit: Literal["s", "ms", "us"] | None = None
+    allow_unmatched: bool = False
     kind: ClassVar[Kind] = "JSON"
 
     @field_validator("schema_text")
@@ -241,11 +262,10 @@ class JsonFormat(RegisteredFormat):
         return "schema" if self.schema_text is not None else super().declared_by
 
     @property
-    def declared(self) -> Declared:
-        """The columns as written in `schema`; else those of the reader schema."""
+    def _of_schema(self) -> Declared:
         if self.schema_text is None:
-            return super().declared
-        return Declared(parse_columns(self.schema_text))
+            return super()._of_schema
+        return possible(parse_columns(self.schema_text))
 
 
 Format = Annotated[

@@ -10,12 +10,15 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
 from sluice.columns.columns import Column
+from sluice.columns.names import KEY_PREFIX
+from sluice.errors import did_you_mean
 from sluice.offsets import notation
 from sluice.offsets.losses import ON_DATA_LOSS, OnDataLoss
 from sluice.offsets.spec_edition import SpecEdition
 from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.alerts import Alerts
-from sluice.spec_file.formats import CONNECTION, Format, Source
+from sluice.spec_file.column_sources import ColumnSource
+from sluice.spec_file.formats import CONNECTION, Format, RegisteredFormat, Source
 from sluice.spec_file.record_formats import RecordFormats
 from sluice.spec_file.schedules import longest_interval, require_schedule
 from sluice.spec_file.spark_keys import key_refusal
@@ -37,6 +40,7 @@ _NOT_ABOUT_ROWS = frozenset(
         *("partition_by", "cluster_by", "spark", "comments", "properties", "target_file_size"),
     }
 )
+_MAY_BE_EMPTY = ("include", "exclude", "derived", "rescue", "required", "column_sources")
 PIPELINE = r"^[a-z][a-z0-9_]{0,63}$"
 TABLE = r"^[a-z][a-z0-9_]{0,127}$"
 FILE_SIZE = r"^[1-9][0-9]{0,3}[mg]$"
@@ -77,6 +81,8 @@ class PipelineSpec(Model):
     cluster_by: list[str] = Field(default=[], max_length=4)
     include: list[str] = Field(default=[])
     exclude: list[str] = Field(default=[])
+    column_sources: dict[str, ColumnSource] = Field(default={}, alias="columns", max_length=1000)
+    required: list[str] = Field(default=[], max_length=1000)
     derived: dict[str, str] = Field(default={}, max_length=100)
     comments: dict[str, Annotated[str, Field(max_length=1000)]] = Field(default={})
     properties: Annotated[dict[str, str], WithJsonSchema(PROPERTIES)] = Field(default={})
@@ -178,26 +184,54 @@ class PipelineSpec(Model):
             raise ValueError(
                 f"rescue goes with records that name their fields, found type: {self.format.type}"
             )
+        for name in self.column_sources:
+            key = self._source_of(name)
+            if not isinstance(getattr(self, key), RegisteredFormat):
+                raise ValueError(f"columns.{name}: expected {key} with type json, avro or protobuf")
         if not self.formats.awaits_reader:
-            self.shape.require()
+            self._require_columns()
         return self
+
+    def _require_columns(self) -> None:
+        """Raises ValueError where the spec's columns do not fit together."""
+        self.shape.require()
+        known = [each.name for each in (*self.columns, *self.formats.key_columns)]
+        for name in self.required:
+            if name not in known:
+                meant = did_you_mean(name, known)
+                raise ValueError(f"required: expected a column of the records, found {name}{meant}")
+
+    @staticmethod
+    def _source_of(column: str) -> str:
+        """The key of the format from whose records a column under `columns` is taken."""
+        return "key_format" if column.startswith(KEY_PREFIX) else "format"
+
+    def _taking(self, key: str) -> Any:
+        form = getattr(self, key)
+        taken = [
+            each.taken(name.removeprefix(KEY_PREFIX))
+            for name, each in self.column_sources.items()
+            if self._source_of(name) == key
+        ]
+        return form.taking(taken) if taken else form
 
     @property
     def formats(self) -> RecordFormats:
         """How a record is decoded."""
-        return RecordFormats(self.format, self.key_format, self.rescue)
+        value, key = self._taking("format"), self._taking("key_format")
+        return RecordFormats(value, key, self.rescue, tuple(self.required))
 
     def with_readers(self, readers: Mapping[Source, RegisteredSchema]) -> PipelineSpec:
         """The spec whose formats read as these schemas. Raises ValueError where it does not fit."""
         found = self.model_copy(update=dict(self.formats.read_as(readers)))
         if not found.formats.awaits_reader:
-            found.shape.require()
+            found._require_columns()
         return found
 
     @property
     def columns(self) -> tuple[Column, ...]:
         """The fields of a decoded record. Raises LookupError while a reader schema is unknown."""
-        return self.format.columns
+        return self.formats.value.columns
 
     @property
     def shape(self) -> TableShape:
@@ -210,9 +244,7 @@ class PipelineSpec(Model):
     def edition(self) -> SpecEdition:
         """What of the spec decides the rows of a batch; stored with the batch."""
         # An empty one is as none: specs of before keep their edition.
-        empty = {
-            key for key in ("include", "exclude", "derived", "rescue") if not getattr(self, key)
-        }
+        empty = {key for key in _MAY_BE_EMPTY if not getattr(self, key)}
         left_out = {*_NOT_ABOUT_ROWS, *empty}
         keys = self.model_dump(mode="json", by_alias=True, exclude=left_out, exclude_none=True)
         return SpecEdition.of(keys | dict(self.formats.decided))

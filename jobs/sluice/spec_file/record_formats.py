@@ -20,18 +20,31 @@ _PART = re.compile(r"[.\[{]")
 class RecordFormats:
     """How records are decoded. Without `key`, keys stay bytes.
 
-    With `rescue`, the value's fields that no column declares are kept.
+    With `rescue`, the value's fields that no column declares are kept. A record without a value in
+    one of the columns `required` is undecodable.
     """
 
     value: Format
     key: Format | None = None
     rescue: bool = False
+    required: tuple[str, ...] = ()
 
     @property
     def by_source(self) -> Mapping[Source, Format]:
         """The formats, by the part of a record that they decode."""
         value: Mapping[Source, Format] = {"value": self.value}
         return value if self.key is None else {**value, "key": self.key}
+
+    def rescues(self, source: Source) -> bool:
+        """Whether fields that no column declares are kept."""
+        return self.rescue and source == "value"
+
+    def required_of(self, source: Source) -> tuple[str, ...]:
+        """The columns of a value, or of a key, in which a record has values."""
+        keys = {each for each in self.required if each.startswith(KEY_PREFIX)}
+        if source == "value":
+            return tuple(each for each in self.required if each not in keys)
+        return tuple(each.removeprefix(KEY_PREFIX) for each in self.required if each in keys)
 
     @property
     def registered(self) -> Mapping[Source, RegisteredFormat]:

@@ -16,12 +16,12 @@ def test_a_field_that_no_column_can_have_leaves_the_others() -> None:
 
 def test_only_the_record_itself_has_columns_of_sluices_own() -> None:
     inner = Column("s", Struct((Column("_offset", TEXT),)))
-    assert possible([inner]) == Declared((inner,))
+    assert possible([inner]) == Declared((inner,), fields=(inner,))
 
 
 def test_a_struct_of_which_no_field_can_be_is_text() -> None:
     lines = Column("lines", Array(Struct((Column("a b", TEXT),))))
-    assert possible([lines]) == Declared(parse_columns("lines ARRAY<STRING>"))
+    assert possible([lines]) == Declared(parse_columns("lines ARRAY<STRING>"), fields=(lines,))
 
 
 def test_fields_of_one_reason_share_a_line() -> None:

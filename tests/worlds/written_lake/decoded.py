@@ -30,7 +30,12 @@ def decoded(record: Record, spec: PipelineSpec) -> Decoded:
     form = spec.format
     if not isinstance(form, JsonFormat):
         return Decoded(record, {"value": record.value})
-    found = decode(record.value, str(form.schema_text), timestamp_unit=form.timestamp_unit)
+    found = decode(
+        record.value,
+        str(form.schema_text),
+        timestamp_unit=form.timestamp_unit,
+        allow_unmatched=form.allow_unmatched,
+    )
     if isinstance(found, Undecodable):
         return Decoded(record, {}, _error(record.value or b"", found.reason, spec))
     return Decoded(record, found)

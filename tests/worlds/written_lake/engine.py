@@ -70,6 +70,8 @@ def _require_supported(spec: PipelineSpec) -> None:
         "key_format": spec.key_format is not None,
         "rescue": spec.rescue,
         "derived": bool(spec.derived),
+        "columns": bool(spec.column_sources),
+        "required": bool(spec.required),
         "cluster_by": bool(spec.cluster_by),
         "evolution: widen": spec.evolution == "widen",
         "delta.enableChangeDataFeed": "delta.enableChangeDataFeed" in spec.properties,

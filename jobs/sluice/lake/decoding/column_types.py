@@ -25,17 +25,20 @@ _PRIMITIVES: dict[str, spark.DataType] = {
 
 def struct_type(columns: Iterable[Column]) -> spark.StructType:
     """The declared columns as one struct; every field may be null."""
-    return spark.StructType([spark.StructField(each.name, _type(each.type)) for each in columns])
+    return spark.StructType(
+        [spark.StructField(each.name, spark_type(each.type)) for each in columns]
+    )
 
 
-def _type(declared: ColumnType) -> spark.DataType:
+def spark_type(declared: ColumnType) -> spark.DataType:
+    """A declared type as Spark's."""
     match declared:
         case Decimal(precision, scale):
             return spark.DecimalType(precision, scale)
         case Array(element):
-            return spark.ArrayType(_type(element))
+            return spark.ArrayType(spark_type(element))
         case Map(value):
-            return spark.MapType(spark.StringType(), _type(value))
+            return spark.MapType(spark.StringType(), spark_type(value))
         case Struct(fields):
             return struct_type(fields)
         case _:

@@ -10,9 +10,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from sluice.lake.decoding.avro_records import avro_struct
-from sluice.lake.decoding.column_types import struct_type
 from sluice.lake.decoding.decoded_fields import ERROR, VALUE
 from sluice.lake.decoding.json_records import json_frames, json_struct
+from sluice.lake.decoding.made_columns import fields_of, made_columns
 from sluice.lake.decoding.protobuf_records import protobuf_struct
 from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.formats import (
@@ -23,6 +23,7 @@ from sluice.spec_file.formats import (
     RawFormat,
     Source,
 )
+from sluice.spec_file.record_formats import RecordFormats
 
 DECODED: Mapping[Source, str] = {"value": "decoded", "key": "decoded_key"}
 Writers = Mapping[str, RegisteredSchema]
@@ -39,13 +40,18 @@ class Decode(Protocol):
         """The records with the column."""
 
 
-def decoder(form: Format, source: Source, writers: Writers, rescue: bool = False) -> Decode:
-    """The format's decoding; made once, it is cheap for every pass.
+def decoder(formats: RecordFormats, source: Source, writers: Writers) -> Decode:
+    """The decoding of a record's value or key; made once, it is cheap for every pass.
 
-    With `rescue` the struct has `_rescued` as well: fields that no column declares, as JSON text.
+    Where the formats rescue, a value's struct has `_rescued` as well: fields that no column
+    declares, as JSON text.
     """
-    decoded = _struct(form, source, writers, rescue)
-    return lambda records: records.withColumn(DECODED[source], decoded)
+    form, name = formats.by_source[source], DECODED[source]
+    read = _struct(form, source, writers, formats.rescues(source))
+    made = made_columns(F.col(name), formats, source)
+    if made is None:
+        return lambda records: records.withColumn(name, read)
+    return lambda records: records.withColumn(name, read).withColumn(name, made)
 
 
 @singledispatch
@@ -61,7 +67,8 @@ def _(form: RawFormat, source: Source, writers: Writers, rescue: bool) -> Column
 @_struct.register
 def _(form: JsonFormat, source: Source, writers: Writers, rescue: bool) -> Column:
     frames = json_frames(form, source, writers)
-    return json_struct(struct_type(form.columns), source, frames, form.timestamp_unit, rescue)
+    unit, unmatched = form.timestamp_unit, form.allow_unmatched
+    return json_struct(fields_of(form), source, frames, unit, rescue, unmatched)
 
 
 @_struct.register

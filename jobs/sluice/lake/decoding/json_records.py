@@ -36,10 +36,12 @@ def json_struct(
     frames: str = BARE,
     timestamp_unit: str | None = None,
     rescue: bool = False,
+    allow_unmatched: bool = False,
 ) -> Column:
     """A record's columns and its error.
 
     `timestamp_unit` says what a TIMESTAMP's numbers count. With `rescue`, the members that are not
-    declared are kept.
+    declared are kept. A record without any of the fields is decodable if `allow_unmatched`.
     """
-    return read_by(READ_JSON, source, fields, frames, timestamp_unit or "", rescue)
+    unit = timestamp_unit or ""
+    return read_by(READ_JSON, source, fields, frames, unit, rescue, allow_unmatched)

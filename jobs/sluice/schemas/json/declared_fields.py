@@ -51,7 +51,9 @@ class DeclaredFields:
         for place, names in self._open:
             if isinstance(_below(record, place), Struct):
                 unread.append(Note(place, f"fields with {names}"))
-        return Declared(record.fields, tuple(unread), tuple(Note(*e) for e in as_text.items()))
+        return Declared(
+            record.fields, tuple(unread), tuple(Note(*e) for e in as_text.items()), found.fields
+        )
 
 
 def _below(found: ColumnType, place: Place) -> ColumnType | None:

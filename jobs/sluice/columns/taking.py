@@ -1,0 +1,225 @@
+"""Taking: columns that a spec takes from fields of records, by name or by path. Pure.
+
+A field that is taken is not kept under its own name as well; what is left of a struct is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from sluice.columns.columns import Column, ColumnType, Decimal, Primitive, Struct
+from sluice.columns.declared import Declared, Note, path_of, possible
+from sluice.columns.names import OWN_NAME, as_compared, is_ours, require_name
+from sluice.errors import did_you_mean
+
+Path = tuple[str, ...]
+_STEP = re.compile(r"\.(?P<plain>[^.\[\]'\"]+)|\['(?P<quoted>(?:[^'\\]|\\.)*)'\]")
+# The types of a schema's field whose numbers, texts or bytes are read as what a spec says.
+_COUNTS = (Primitive("INT"), Primitive("BIGINT"), Decimal(20, 0))
+_HOLDS = {"base64": Primitive("STRING"), "connect_decimal": Primitive("BINARY")}
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A column, the path of its field, and what the schema does not say of the field's values.
+
+    `unit` is what a number counts: s, ms, us, ns or days. `encoding` is how text or bytes hold the
+    value: base64, or connect_decimal, an unscaled number. `type` is None where the schema has it.
+    """
+
+    column: str
+    path: Path
+    type: ColumnType | None = None
+    unit: str | None = None
+    encoding: str | None = None
+
+    @property
+    def place(self) -> str:
+        """The column and its field, for messages."""
+        return f"columns.{self.column}: {path_of(self.path)}"
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of the records, as what it is read; `taken` into `column`, if it is."""
+
+    name: str
+    type: ColumnType
+    taken: Taken | None = None
+    column: Column | None = None
+    within: tuple[Field, ...] = ()
+    """The fields of a struct of which columns take some; else empty."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a record is read as: its fields, and the columns that are made of them."""
+
+    fields: tuple[Field, ...]
+    declared: Declared
+
+
+def parse_path(text: str) -> Path:
+    """A field's exact name, or a path from the record: `$.a.b`, `$['a.b'].c`. Raises ValueError."""
+    if not text.startswith("$"):
+        if not text:
+            raise ValueError("expected a field's name, or a path such as $.a.b; found none")
+        return (text,)
+    at, found = 1, list[str]()
+    while at < len(text):
+        step = _STEP.match(text, at)
+        if step is None:
+            raise ValueError(
+                f"found {text!r}; expected a path such as $.a.b or $['a.b'].c, without [0] and [*]"
+            )
+        plain = step["plain"]
+        found.append(plain if plain is not None else re.sub(r"\\(.)", r"\1", step["quoted"]))
+        at = step.end()
+    if not found:
+        raise ValueError("found '$'; expected a field of the record, such as $.a")
+    return tuple(found)
+
+
+def taking(declared: Declared, taken: Sequence[Taken], opens: bool) -> Reading:
+    """The record with these columns taken out of it.
+
+    `opens`: whether records may have fields that are not declared, and a field is read as what its
+    column is, as in JSON. Raises ValueError for a path that leads nowhere.
+    """
+    _require_apart(taken)
+    found = [_field_of(declared.fields, each, opens) for each in taken]
+    paths = [each.path for each in taken]
+    rest = possible(_without(declared.fields, paths))
+    columns = (*rest.columns, *(each.column for each in found if each.column))
+    _require_names(columns, len(rest.columns))
+    names = possible(declared.fields).unread
+    others = [x for x in declared.unread if x not in names and not _is_within(x, paths)]
+    notes = Declared(
+        columns,
+        (*rest.unread, *others),
+        tuple(each for each in declared.as_text if each.place not in paths),
+        declared.fields,
+    )
+    return Reading(_fields(rest.columns, list(zip(paths, found, strict=True))), notes)
+
+
+def _is_within(note: Note, paths: Iterable[Path]) -> bool:
+    return any(note.place[: len(each)] == each for each in paths)
+
+
+def _require_apart(taken: Sequence[Taken]) -> None:
+    for each in taken:
+        for other in taken:
+            if each is not other and each.path[: len(other.path)] == other.path:
+                raise ValueError(
+                    f"{each.place}: expected each field in one column, found that columns."
+                    f"{other.column} takes {path_of(other.path)}: derive one of them (`derived`)"
+                )
+
+
+def _require_names(columns: Sequence[Column], kept: int) -> None:
+    seen = {as_compared(each.name) for each in columns[:kept]}
+    for each in columns[kept:]:
+        if is_ours(each.name):
+            raise ValueError(f"columns.{each.name}: {OWN_NAME}")
+        try:
+            require_name(each.name, seen)
+        except ValueError as problem:
+            raise ValueError(f"columns.{problem}") from None
+
+
+def _field_of(fields: Iterable[Column], taken: Taken, opens: bool) -> Field:
+    """The field that is read, and its column."""
+    found = _at(fields, taken, opens)
+    column = Column(taken.column, _column_type(taken, found, opens))
+    read = column.type if found is None or opens else found
+    if opens and taken.encoding:
+        read = Primitive("BINARY")
+    elif not opens:
+        _require_readable(taken, read)
+    return Field(taken.path[-1], read, taken, column)
+
+
+def _at(fields: Iterable[Column], taken: Taken, opens: bool) -> ColumnType | None:
+    """The type at the path; None where the schema says nothing of it."""
+    found: ColumnType = Struct(tuple(fields))
+    for depth, name in enumerate(taken.path):
+        here = path_of(taken.path[:depth])
+        if not isinstance(found, Struct):
+            raise ValueError(f"{taken.place}: {here} is {found}: {_other_way(found, here)}")
+        below = next((each.type for each in found.fields if each.name == name), None)
+        if below is None and opens:
+            return None
+        if below is None:
+            meant = did_you_mean(name, [each.name for each in found.fields])
+            raise ValueError(f"{taken.place}: expected a field of {here}, found none{meant}")
+        found = below
+    return found
+
+
+def _other_way(found: ColumnType, here: str) -> str:
+    if found == Primitive("STRING"):
+        return (
+            "read it in `derived`, with get_json_object; or do not declare it, and take each field"
+            " that you need"
+        )
+    return f"only fields of a STRUCT can be taken; take {here} as a whole, and use `derived`"
+
+
+def _column_type(taken: Taken, found: ColumnType | None, opens: bool) -> ColumnType:
+    known = taken.type or found
+    if known is None:
+        raise ValueError(
+            f"{taken.place}: expected type, as no schema says the field's; for example"
+            f" {taken.column}: {{from: {json.dumps(path_of(taken.path))}, type: STRING}}"
+        )
+    by_schema = opens or taken.unit or taken.encoding or found in (None, known)
+    if not by_schema:
+        raise ValueError(
+            f"{taken.place}: found type {known}; expected {found}, as in the schema. Leave type"
+            " out, and cast the column in `derived`"
+        )
+    return known
+
+
+def _require_readable(taken: Taken, read: ColumnType) -> None:
+    """Raises ValueError where a field of the schema's type has no such unit or encoding."""
+    if taken.unit and read not in _COUNTS:
+        raise ValueError(f"{taken.place}: unit goes with whole numbers, found {read}")
+    if taken.encoding and read != (held := _HOLDS[taken.encoding]):
+        raise ValueError(f"{taken.place}: {taken.encoding} goes with {held}, found {read}")
+
+
+def _without(fields: Iterable[Column], paths: Sequence[Path]) -> Iterator[Column]:
+    for each in fields:
+        below = [path[1:] for path in paths if path[0] == each.name]
+        if () in below:
+            continue
+        if below and isinstance(each.type, Struct):
+            left = tuple(_without(each.type.fields, below))
+            if left:
+                yield Column(each.name, Struct(left))
+        else:
+            yield each
+
+
+def _fields(kept: Iterable[Column], taken: Sequence[tuple[Path, Field]]) -> tuple[Field, ...]:
+    """The fields that are read, each once: what is kept of it, and what is taken."""
+    types = {each.name: each.type for each in kept}
+    names = dict.fromkeys([*types, *(path[0] for path, _ in taken)])
+    return tuple(
+        _field(name, types.get(name), [(p[1:], each) for p, each in taken if p[0] == name])
+        for name in names
+    )
+
+
+def _field(name: str, kept: ColumnType | None, taken: Sequence[tuple[Path, Field]]) -> Field:
+    if taken and not taken[0][0]:
+        return taken[0][1]
+    left = kept if isinstance(kept, Struct) else Struct(())
+    if taken:
+        return Field(name, left, within=_fields(left.fields, taken))
+    return Field(name, kept or left)

@@ -1,0 +1,146 @@
+"""Made columns: those that a spec takes from fields of the records, and which a record must have.
+
+What a record holds of the wrong kind is its error, and then there are no columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from sluice.columns import columns as declared
+from sluice.columns.taking import Field, Taken
+from sluice.lake.decoding.column_types import spark_type, struct_type
+from sluice.lake.decoding.decoded_fields import ERROR, RESCUED
+from sluice.spec_file.formats import Format, RegisteredFormat, Source
+from sluice.spec_file.record_formats import RecordFormats
+
+# Ours (jobs/jvm/records/ConnectDecimal.scala).
+_CONNECT_DECIMAL = "sluice_connect_decimal"
+_PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+_MICROS = 1_000_000
+# The first and the last second, and day, of the years 1 to 9999, in seconds and days since 1970.
+_SECONDS = (-62_135_596_800, 253_402_300_799)
+_DAYS = (-719_162, 2_932_896)
+_SHOWN = 100
+
+
+def fields_of(form: Format) -> T.StructType:
+    """What the records are read as: the columns, or the fields from which some are taken."""
+    reading = form.reading if isinstance(form, RegisteredFormat) else None
+    return struct_type(form.columns) if reading is None else _struct(reading.fields)
+
+
+def made_columns(read: Column, formats: RecordFormats, source: Source) -> Column | None:
+    """The struct of the columns, `_rescued` where there is one, and `(error)`, from what was read.
+
+    None where that is what was read.
+    """
+    form, required = formats.by_source[source], formats.required_of(source)
+    reading = form.reading if isinstance(form, RegisteredFormat) else None
+    if reading is None and not required:
+        return None
+    if reading is None:
+        parts = [_Part(each.name, read[each.name]) for each in form.columns]
+    else:
+        parts = list(_parts(reading.fields, read))
+    values = {each.name: each.value for each in parts}
+    misfits = [each.misfit for each in parts if each.misfit is not None]
+    lacking = [_lacking(name, values[name]) for name in required]
+    error = F.coalesce(read[ERROR], *misfits, *lacking)
+    if formats.rescues(source):
+        values[RESCUED] = read[RESCUED]
+    kept = [F.when(error.isNull(), value).alias(name) for name, value in values.items()]
+    return F.when(read.isNotNull(), F.struct(*kept, error.alias(ERROR)))
+
+
+def _lacking(name: str, value: Column) -> Column:
+    return F.when(value.isNull(), F.lit(f"{name}: expected a value, as it is required, found none"))
+
+
+def _struct(fields: Iterable[Field]) -> T.StructType:
+    """With what the names are called within Spark, as two may differ only in case."""
+    return T.StructType([_struct_field(place, each) for place, each in enumerate(fields)])
+
+
+def _struct_field(place: int, field: Field) -> T.StructField:
+    known: dict[str, Any] = {"as": _name(place)}
+    if field.within:
+        # Else the field has no column, and is only on the way to others.
+        only_way = isinstance(field.type, declared.Struct) and not field.type.fields
+        return T.StructField(
+            field.name, _struct(field.within), metadata=known | ({"way": True} if only_way else {})
+        )
+    if field.taken and field.taken.unit:
+        known["unit"] = field.taken.unit
+    return T.StructField(field.name, spark_type(field.type), metadata=known)
+
+
+def _name(place: int) -> str:
+    return f"f{place}"
+
+
+class _Part(NamedTuple):
+    """A column, or what is left of a struct; why its field has no such value, null if it has."""
+
+    name: str
+    value: Column
+    misfit: Column | None = None
+    taken: bool = False
+
+
+def _parts(fields: Iterable[Field], read: Column) -> Iterator[_Part]:
+    for place, field in enumerate(fields):
+        value = read[_name(place)]
+        if field.taken and field.column:
+            yield _taken(field.type, field.taken, field.column, value)
+        elif not field.within:
+            yield _Part(field.name, value)
+        else:
+            within = list(_parts(field.within, value))
+            if left := [each.value.alias(each.name) for each in within if not each.taken]:
+                yield _Part(field.name, F.when(value.isNotNull(), F.struct(*left)))
+            yield from (each for each in within if each.taken)
+
+
+def _taken(
+    read_as: declared.ColumnType, taken: Taken, column: declared.Column, value: Column
+) -> _Part:
+    if read_as == column.type:
+        return _Part(column.name, value, taken=True)
+    made = _converted(taken, column.type, value)
+    shown = F.concat(F.octet_length(value).cast("string"), F.lit(" bytes"))
+    if read_as != declared.Primitive("BINARY"):
+        shown = F.substring(value.cast("string"), 1, _SHOWN)
+    told = F.concat(F.lit(f"{column.name}: expected {column.type}, found "), shown)
+    return _Part(column.name, made, F.when(value.isNotNull() & made.isNull(), told), taken=True)
+
+
+def _converted(taken: Taken, wanted: declared.ColumnType, value: Column) -> Column:
+    """The column's value; null for one that it cannot hold."""
+    if taken.unit is not None:
+        return _since_1970(taken.unit, value)
+    if isinstance(wanted, declared.Decimal):
+        digits = (F.lit(wanted.precision), F.lit(wanted.scale))
+        return F.call_function(_CONNECT_DECIMAL, value, *digits)
+    return F.try_to_binary(value, F.lit("base64"))
+
+
+def _since_1970(unit: str, value: Column) -> Column:
+    """The day or moment of a whole number, cut to microseconds; null beyond the years 1 to 9999."""
+    if unit == "days":
+        return F.date_from_unix_date(F.when(value.between(*_DAYS), value).cast("int"))
+    per_second = _PER_SECOND[unit]
+    least = max(_SECONDS[0] * per_second, -(2**63))
+    most = min((_SECONDS[1] + 1) * per_second, 2**63) - 1
+    number = F.when(value.between(F.lit(least), F.lit(most)), value).cast("bigint")
+    if per_second <= _MICROS:
+        return F.timestamp_micros(number * F.lit(_MICROS // per_second))
+    finer = per_second // _MICROS
+    # `div` cuts towards zero: a moment before 1970 would become a later one.
+    before = F.when(number % finer < 0, 1).otherwise(0)
+    return F.timestamp_micros(F.call_function("div", number, F.lit(finer)) - before)
