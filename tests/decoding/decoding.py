@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
+from sluice.lake.decoding.decoded_fields import ERROR
 from sluice.lake.decoding.json_records import json_struct
 
 from tests.decoding.reference_json import Undecodable
@@ -79,11 +80,11 @@ def decoded(
 
 def outcome(row: dict[str, Any] | None, fields: Any) -> Outcome:
     if row is None:
-        return {name: None for name in fields.names if name != "_error"}
-    if row["_error"] is not None:
-        assert all(each is None for name, each in row.items() if name != "_error")
-        return Undecodable(row["_error"])
-    return {f.name: _plain(row[f.name], f.dataType) for f in fields if f.name != "_error"}
+        return {name: None for name in fields.names if name != ERROR}
+    if row[ERROR] is not None:
+        assert all(each is None for name, each in row.items() if name != ERROR)
+        return Undecodable(row[ERROR])
+    return {f.name: _plain(row[f.name], f.dataType) for f in fields if f.name != ERROR}
 
 
 def _plain(value: Any, declared: T.DataType) -> Any:

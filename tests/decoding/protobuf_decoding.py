@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 from pyspark.sql import SparkSession
 from pyspark.sql import types as T
 from sluice.lake.decoding.column_types import struct_type
+from sluice.lake.decoding.decoded_fields import ERROR
 from sluice.lake.decoding.protobuf_records import protobuf_struct
 from sluice.schemas.protobuf.columns import protobuf_declared
 from sluice.spec_file.formats import ProtobufFormat
@@ -53,7 +54,7 @@ def decoded_protobuf(
 
 
 def _read(row: dict[str, Any]) -> Read:
-    error = row.pop("_error")
+    error = row.pop(ERROR)
     if error is None:
         return row
     assert set(row.values()) == {None}

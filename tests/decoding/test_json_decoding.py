@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
+from sluice.lake.decoding.decoded_fields import ERROR
 from sluice.lake.decoding.json_records import json_struct
 
 from tests.decoding.decoding import decoded, decoded_frame
@@ -23,7 +24,7 @@ FLAT = "a STRING, b INT, z2 DOUBLE"
 
 def test_a_tombstone_has_neither_fields_nor_error(spark: SparkSession) -> None:
     [row] = decoded_frame(spark, FLAT, [None]).select("d.*").collect()
-    assert row.asDict() == {"a": None, "b": None, "z2": None, "_error": None}
+    assert row.asDict() == {"a": None, "b": None, "z2": None, ERROR: None}
 
 
 def test_fields_keep_their_names_types_and_order(spark: SparkSession) -> None:
@@ -242,4 +243,4 @@ def test_one_decoding_serves_every_pass(spark: SparkSession) -> None:
     for text, byte in (('{"b":1}', 1), ('{"b":2,"q":{}}\n', 2), ('{"b":128}', None)):
         records = spark.createDataFrame([(bytearray(text.encode()),)], "value BINARY")
         [row] = records.select(decoding).select("d.*").collect()
-        assert (row["b"], row["_error"] is None) == (byte, byte is not None)
+        assert (row["b"], row[ERROR] is None) == (byte, byte is not None)

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 from pyspark.sql import types as T
+from sluice.lake.decoding.decoded_fields import ERROR
 from sluice.lake.decoding.json_records import json_struct
 
 from tests.decoding.json_records import records
@@ -29,14 +30,14 @@ some = settings(
 def rescued(
     spark: SparkSession, ddl: str, values: Sequence[bytes | None]
 ) -> list[tuple[str | None, str | None]]:
-    """`_rescued` and `_error` of each value."""
+    """`_rescued` and the error of each value."""
     rows = [(i, None if each is None else bytearray(each)) for i, each in enumerate(values)]
     frame = spark.createDataFrame(rows, "place INT, value BINARY")
     fields = T._parse_datatype_string(ddl)
     assert isinstance(fields, T.StructType)
     rescuing = json_struct(fields, "value", rescue=True).alias("d")
-    found = frame.select("place", rescuing).select("place", "d._rescued", "d._error").collect()
-    return [(row["_rescued"], row["_error"]) for row in sorted(found)]
+    found = frame.select("place", rescuing).select("place", "d._rescued", f"d.`{ERROR}`").collect()
+    return [(row["_rescued"], row[ERROR]) for row in sorted(found)]
 
 
 def reference(value: bytes, ddl: str) -> dict[str, Any] | None:

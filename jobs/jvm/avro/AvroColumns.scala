@@ -4,13 +4,21 @@ import org.apache.avro.Schema
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.types.StructType
 
-/** Columns: a whole datum of a writer's schema as the first fields of a row. */
+/** Columns: a whole datum of a writer's schema as the first fields of a row. What is rescued follows
+  * them.
+  */
 private[sluice] final class AvroColumns(writer: Schema, reader: Schema, declared: StructType) {
   private val isRecord = reader.getType == Schema.Type.RECORD
   private val read = AvroReads.of(writer, reader, if (isRecord) declared else declared(0).dataType)
+  private lazy val rescued = AvroRescue.of(writer, reader, declared)
 
   /** Throws a Misfit. What the bytes are not comes before what no column holds. */
-  def fill(bytes: Array[Byte], start: Int, row: GenericInternalRow): Unit = {
+  def fill(bytes: Array[Byte], start: Int, row: GenericInternalRow, rescue: Boolean): Unit = {
+    fill(bytes, start, row)
+    if (rescue) row.update(declared.length, rescued(new AvroBytes.Cursor(bytes, start)))
+  }
+
+  private def fill(bytes: Array[Byte], start: Int, row: GenericInternalRow): Unit = {
     val in = new AvroBytes.Cursor(bytes, start)
     val found = read match {
       case fields: AvroRecords.Fields if isRecord => fields.fill(in, row)

@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, GenericInternalRow
 /** Avro's bytes: exactly one datum of a writer's schema that the reader's can read. The columns are
   * the reader's fields, or one alone where its schema is no record.
   *
-  * Without frames the reader wrote them all. With `rescue` the fields that only the writer's schema
-  * has are kept, as the text of an object.
+  * Without frames the reader wrote them all. With `rescue` the fields that no column is read from
+  * are kept, as the text of an object.
   */
 case class AvroDatum(
     child: Expression,
@@ -28,11 +28,10 @@ case class AvroDatum(
 
   override protected def read(record: InternalRow): InternalRow = {
     val row = new GenericInternalRow(width)
-    if (framed == null) alone.fill(record.getBinary(0), 0, row)
+    if (framed == null) alone.fill(record.getBinary(0), 0, row, rescue)
     else {
       val (frame, writer) = framed.of(record)
-      writer.fill(frame.bytes, frame.start, row)
-      if (rescue) row.update(width - 2, writer.rescued(frame.bytes, frame.start))
+      writer.fill(frame.bytes, frame.start, row, rescue)
     }
     row
   }

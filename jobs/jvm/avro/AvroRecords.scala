@@ -14,12 +14,24 @@ private[sluice] object AvroRecords {
   import AvroBytes.Cursor
   import AvroShapes.Shape
 
-  def of(writer: Schema, reader: Schema, declared: StructType): Read = {
-    val fields = reader.getFields.asScala.toArray
+  /** The reader's fields that have a column: others are not read. */
+  private def read(reader: Schema, declared: StructType): Array[Schema.Field] = {
+    val names = declared.fieldNames.toSet
+    reader.getFields.asScala.filter(each => names(each.name)).toArray
+  }
+
+  /** For each column the place of the writer's field that it is read from; -1 without one. */
+  def sources(writer: Schema, reader: Schema, declared: StructType): Array[Int] = {
     val theirs = writer.getFields.asScala.toArray
     // One field is read as one: of two that mean it, the second has its default.
-    val meant = fields.map(counterpart(_, theirs))
-    val sources = meant.indices.map(n => if (meant.indexOf(meant(n)) < n) -1 else meant(n)).toArray
+    val meant = read(reader, declared).map(counterpart(_, theirs))
+    meant.indices.map(n => if (meant.indexOf(meant(n)) < n) -1 else meant(n)).toArray
+  }
+
+  def of(writer: Schema, reader: Schema, declared: StructType): Read = {
+    val fields = read(reader, declared)
+    val theirs = writer.getFields.asScala.toArray
+    val sources = this.sources(writer, reader, declared)
     val reads = fields.indices.map { place =>
       val column = declared(place).dataType
       val read =
@@ -96,6 +108,11 @@ private[sluice] object AvroRecords {
       if (fits) row else Misfit.first(row.values, columns(_))
     }
 
-    def apply(in: Cursor): Any = fill(in, Cells.row(defaults.length))
+    def apply(in: Cursor): Any = {
+      AvroShapes.deepen(in)
+      val found = fill(in, Cells.row(defaults.length))
+      in.depth -= 1
+      found
+    }
   }
 }

@@ -52,8 +52,7 @@ private[sluice] object AvroShapes {
     val shapes = new Array[Shape](names.length)
 
     def walk(in: Cursor): Unit = {
-      in.depth += 1
-      if (in.depth > Deepest) throw new Misfit(s"expected at most $Deepest levels, found more")
+      deepen(in)
       var place = 0
       try {
         while (place < shapes.length) {
@@ -69,7 +68,8 @@ private[sluice] object AvroShapes {
   }
 
   private final class Members(member: Shape, named: Boolean) extends Shape {
-    private val isEmptyMember = !named && member.isEmpty
+    // Of a record that is still being made it is not known yet.
+    private lazy val isEmptyMember = !named && member.isEmpty
 
     def walk(in: Cursor): Unit = members(
       in,
@@ -79,6 +79,12 @@ private[sluice] object AvroShapes {
         member.walk(in)
       }
     )
+  }
+
+  /** A record's fields begin; after them the depth is one less again. */
+  def deepen(in: Cursor): Unit = {
+    in.depth += 1
+    if (in.depth > Deepest) throw new Misfit(s"expected at most $Deepest levels, found more")
   }
 
   /** Arrays and maps: blocks of members, each with its count, until one of none. */

@@ -19,6 +19,10 @@ private[sluice] object AvroTypes {
     }
   }
 
+  /** Whether a union of these and null is read as the wider of two numbers. */
+  def areOneNumber(types: Set[Type]): Boolean =
+    types == Set(Type.INT, Type.LONG) || types == Set(Type.FLOAT, Type.DOUBLE)
+
   def mayBeNull(union: Schema): Boolean = union.getTypes.asScala.exists(_.getType == Type.NULL)
 
   private def isNamed(found: Schema): Boolean = found.getType match {

@@ -10,12 +10,12 @@ from typing import Any
 
 from pyspark.sql import Column
 
-from sluice.lake.decoding.avro_writers import only_written, refusal_of
 from sluice.lake.decoding.column_types import struct_type
 from sluice.lake.decoding.frames import BARE, frames_of
 from sluice.lake.decoding.record_reads import read_by
 from sluice.schemas.avro.columns import columns_of
 from sluice.schemas.avro.parsing import parse_avro
+from sluice.schemas.avro.resolution import refusal
 from sluice.schemas.avro.schema import AvroSchema
 from sluice.schemas.avro.text import schema_text
 from sluice.schemas.registered import RegisteredSchema
@@ -34,29 +34,27 @@ def avro_struct(
     """A record's columns and its error.
 
     With `writers`, by their keys, each record names the one that it was written with; without,
-    all are written with the reader's. `rescue` keeps the fields that only the writer's schema has,
-    as JSON text.
+    all are written with the reader's. `rescue` keeps the fields that no column is read from, as
+    JSON text.
     """
     ours = parse_avro(reader)
 
     def known(writer: RegisteredSchema) -> Any:
-        return _known(writer, reader.key, ours, rescue)
+        return _known(writer, reader.key, ours)
 
     frames = BARE if writers is None else frames_of(source, writers, "AVRO", known)
     fields = struct_type(columns_of(ours))
     return read_by(READ_AVRO, source, fields, frames, schema_text(ours), rescue)
 
 
-def _known(found: RegisteredSchema, reader_key: str, reader: AvroSchema, rescue: bool) -> Any:
-    """The writer's schema, and with `rescue` what only that has; or why it cannot be read."""
-    if why := refusal_of(found, reader, reader_key):
-        return f"schema id {found.key} {why}"
-    written = parse_avro(found)
-    more = only_written(written, reader) if rescue else None
-    if more is None:
-        return {"schema": schema_text(written)}
-    columns = struct_type(columns_of(more)).jsonValue()
-    return {
-        "schema": schema_text(written),
-        "more": {"schema": schema_text(more), "columns": columns},
-    }
+def _known(found: RegisteredSchema, reader_key: str, reader: AvroSchema) -> Any:
+    """The writer's schema, or why no record of it can be read as the reader's."""
+    name = f"schema id {reader_key}" if reader_key.isdecimal() else reader_key
+    try:
+        written = parse_avro(found)
+        why = refusal(written, reader)
+    except ValueError as problem:
+        why = str(problem)
+    if why:
+        return f"schema id {found.key} cannot be read as {name}: {why}"
+    return {"schema": schema_text(written)}

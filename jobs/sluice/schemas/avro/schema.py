@@ -6,7 +6,7 @@ Named types are in a table, by their full names; wherever one is used stands a `
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 MISSING: Any = object()
@@ -131,34 +131,6 @@ class AvroSchema:
     def named(self, node: Node) -> Node | Named:
         """The type itself, where the node only names it."""
         return self.names[node.name] if isinstance(node, Ref) else node
-
-    def as_carried(self) -> AvroSchema:
-        """The same without logical types, except decimals: only their digits define them."""
-        names = {name: _named_as_carried(each) for name, each in self.names.items()}
-        return AvroSchema(_as_carried(self.root), names)
-
-
-def _as_carried(node: Node) -> Node:
-    match node:
-        case Scalar(name, Logical(logical)) if logical != "decimal":
-            return Scalar(name)
-        case ArrayOf(items):
-            return ArrayOf(_as_carried(items))
-        case MapOf(values):
-            return MapOf(_as_carried(values))
-        case Union(members):
-            return Union(tuple(map(_as_carried, members)))
-    return node
-
-
-def _named_as_carried(found: Named) -> Named:
-    match found:
-        case Fixed(logical=Logical(name)) if name != "decimal":
-            return replace(found, logical=None)
-        case RecordType(fields=fields):
-            carried = (replace(each, type=_as_carried(each.type)) for each in fields)
-            return replace(found, fields=tuple(carried))
-    return found
 
 
 def most_digits(size: int) -> int:
