@@ -18,8 +18,9 @@ private[sluice] object AvroJson {
   import AvroBytes.Cursor
 
   // A record of a megabyte can ask for more than a JVM's memory: members of no bytes, with names.
-  private val MostText = 1 << 26
-  // The digits of a longer number take longer to find than a record may take.
+  private val MostText = 67108864
+  // To find more takes longer than a record may take.
+  val MostDigits = 9864
   private val MostDigitBytes = 4096
 
   /** Appends the next datum. */
@@ -70,7 +71,7 @@ private[sluice] object AvroJson {
       val many = length(in)
       in.skip(many)
       if (scale.nonEmpty && many > 0 && many <= MostDigitBytes)
-        text.append(digits(in, many.toInt, scale.get))
+        text.append(new BigDecimal(new BigInteger(in.bytes, in.at - many.toInt, many.toInt), scale.get))
       else {
         val found = Arrays.copyOfRange(in.bytes, in.at - many.toInt, in.at)
         text.append('"').append(Base64.getEncoder.encodeToString(found)).append('"')
@@ -78,13 +79,9 @@ private[sluice] object AvroJson {
     }
   }
 
-  /** A decimal whose bytes the cursor has just passed. */
-  def digits(in: Cursor, many: Int, scale: Int): String =
-    new BigDecimal(new BigInteger(in.bytes, in.at - many, many), scale).toString
-
   private def bounded(text: Text): Unit =
     if (text.length > MostText)
-      throw new Misfit(f"expected JSON text of at most $MostText%,d characters, found more")
+      throw new Misfit("expected JSON text of at most 67,108,864 characters, found more")
 
   private final class Symbols(quoted: Array[String]) extends Telling {
     def apply(in: Cursor, text: Text): Unit =

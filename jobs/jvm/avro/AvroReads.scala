@@ -54,9 +54,9 @@ private[sluice] object AvroReads {
         new Symbols(writer, reader)
       case (Type.FIXED, Type.FIXED, _)
           if AvroTypes.sameName(writer, reader) && writer.getFixedSize == reader.getFixedSize =>
-        converted(bytesAs(reader, _ => reader.getFixedSize), reader)
+        converted(bytesAs(reader, column, _ => reader.getFixedSize), reader)
       case _ =>
-        ofScalar(writer.getType, reader) match {
+        ofScalar(writer.getType, reader, column) match {
           case None => refused(writer, reader)
           case Some(read) => converted(read, reader)
         }
@@ -67,7 +67,7 @@ private[sluice] object AvroReads {
     case convert => in => convert(read(in))
   }
 
-  private def ofScalar(writer: Type, reader: Schema): Option[Read] =
+  private def ofScalar(writer: Type, reader: Schema, column: DataType): Option[Read] =
     Option((writer, reader.getType) match {
       case (Type.NULL, Type.NULL) => _ => null
       case (Type.BOOLEAN, Type.BOOLEAN) => in => in.boolean()
@@ -83,7 +83,7 @@ private[sluice] object AvroReads {
       case (Type.DOUBLE, Type.DOUBLE) => in => in.double()
       case (Type.STRING, Type.STRING) => in => in.text()
       case (Type.BYTES, Type.STRING) => in => in.bytesAsText()
-      case (Type.BYTES | Type.STRING, Type.BYTES) => bytesAs(reader, in => in.long())
+      case (Type.BYTES | Type.STRING, Type.BYTES) => bytesAs(reader, column, in => in.long())
       case _ => null
     })
 
@@ -105,10 +105,14 @@ private[sluice] object AvroReads {
   private def rounded(declared: String, number: Long) =
     new Misfit(s"expected a number that a $declared holds without rounding, found $number")
 
-  /** Bytes, or the number that they are where the reader says so. */
-  private def bytesAs(reader: Schema, length: Cursor => Long): Read =
-    reader.getLogicalType match {
-      case decimal: LogicalTypes.Decimal => new Digits(decimal.getPrecision, decimal.getScale, length)
+  /** Bytes, or the number that they are where the reader says so: a column may have fewer digits. */
+  private def bytesAs(reader: Schema, column: DataType, length: Cursor => Long): Read =
+    (reader.getLogicalType, column) match {
+      case (_: LogicalTypes.Decimal, held: DecimalType) =>
+        new Digits(held.precision, held.scale, length)
+      case (decimal: LogicalTypes.Decimal, _) =>
+        val digits = math.min(decimal.getPrecision, AvroJson.MostDigits)
+        new Digits(digits, decimal.getScale, length, asText = true)
       case _ =>
         in =>
           val many = length(in)
@@ -116,7 +120,12 @@ private[sluice] object AvroReads {
           Arrays.copyOfRange(in.bytes, in.at - many.toInt, in.at)
     }
 
-  private final class Digits(precision: Int, scale: Int, length: Cursor => Long) extends Read {
+  private final class Digits(
+      precision: Int,
+      scale: Int,
+      length: Cursor => Long,
+      asText: Boolean = false
+  ) extends Read {
     // Fewer bytes than this hold no number of too many digits.
     private val tooLarge = BigInteger.TEN.pow(precision)
     private val few = (tooLarge.bitLength - 1) / 8
@@ -128,7 +137,8 @@ private[sluice] object AvroReads {
       val number = new BigInteger(in.bytes, in.at - many.toInt, many.toInt)
       if (many > few && number.abs.compareTo(tooLarge) >= 0)
         throw new Misfit(s"expected DECIMAL($precision,$scale), found ${shown(number)}")
-      if (precision <= Decimal.MAX_LONG_DIGITS) Decimal(number.longValue, precision, scale)
+      if (asText) UTF8String.fromString(new BigDecimal(number, scale).toString)
+      else if (precision <= Decimal.MAX_LONG_DIGITS) Decimal(number.longValue, precision, scale)
       else Decimal(new BigDecimal(number, scale), precision, scale)
     }
 

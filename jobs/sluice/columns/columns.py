@@ -25,6 +25,8 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<word>[A-Za-z_]\w*|[0-9]+)|`(?P<quoted>(?:[^`]|``)+)`|(?P<other>\S))"
 )
 DEEPEST = 50
+MOST_DIGITS = 38
+"""The most that an exact number has."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,10 @@ class Decimal:
     scale: int
 
     def __post_init__(self) -> None:
-        if not (1 <= self.precision <= 38 and 0 <= self.scale <= self.precision):
-            raise ValueError(f"{self}: expected 1 <= precision <= 38 and 0 <= scale <= precision")
+        if not (1 <= self.precision <= MOST_DIGITS and 0 <= self.scale <= self.precision):
+            raise ValueError(
+                f"{self}: expected 1 <= precision <= {MOST_DIGITS} and 0 <= scale <= precision"
+            )
 
     def __str__(self) -> str:
         return f"DECIMAL({self.precision},{self.scale})"

@@ -139,6 +139,15 @@ def kind(*names: str, **more: Any) -> dict[str, Any]:
     return {"type": "enum", "name": "Kind", "symbols": [*names], **more}
 
 
+def tree(*fields: dict[str, Any]) -> dict[str, Any]:
+    held = {"name": "held", "type": {"type": "array", "items": "Tree"}}
+    return {"type": "record", "name": "Tree", "fields": [held, *fields]}
+
+
+def decimal(precision: int, scale: int = 2) -> dict[str, Any]:
+    return {"type": "bytes", "logicalType": "decimal", "precision": precision, "scale": scale}
+
+
 def inner(name: str, **more: Any) -> dict[str, Any]:
     fields = [{"name": "id", "type": "long", **more}]
     return {"type": "record", "name": name, "fields": fields}
@@ -183,6 +192,26 @@ def one(of: Any, **more: Any) -> RegisteredSchema:
             "x: member0 would be another type: expected record Z, found record X",
         ),
         (one([inner("X"), "int"]), one([inner("X"), "int", "string"], key="6"), ""),
+        (one(tree()), one(tree(), key="6"), ""),
+        (one(tree()), one(tree({"name": "n", "type": "int", "default": 1}), key="6"), ""),
+        (
+            one(tree({"name": "n", "type": "int", "default": 1})),
+            one(tree({"name": "n", "type": "int"}), key="6"),
+            "x.n: its default is gone",
+        ),
+        (
+            one(tree({"name": "n", "type": "int"})),
+            one(tree({"name": "n", "type": "long"}), key="6"),
+            "it changes x.n from INT to BIGINT",
+        ),
+        (one("null"), one(["null"], key="6"), ""),
+        (one(decimal(64)), one(decimal(38), key="6"), ""),
+        (one(decimal(38)), one(decimal(64), key="6"), ""),
+        (
+            one(decimal(64)),
+            one(decimal(64, 3), key="6"),
+            "it changes x from DECIMAL(38,2) to DECIMAL(38,3)",
+        ),
     ],
 )
 def test_what_older_schemas_wrote_is_read_as_before(

@@ -13,7 +13,7 @@ from pyspark.sql import Column
 from sluice.lake.decoding.column_types import struct_type
 from sluice.lake.decoding.frames import BARE, frames_of
 from sluice.lake.decoding.record_reads import read_by
-from sluice.schemas.avro.columns import columns_of
+from sluice.schemas.avro.columns import avro_declared
 from sluice.schemas.avro.parsing import parse_avro
 from sluice.schemas.avro.resolution import refusal
 from sluice.schemas.avro.schema import AvroSchema
@@ -43,7 +43,7 @@ def avro_struct(
         return _known(writer, reader.key, ours)
 
     frames = BARE if writers is None else frames_of(source, writers, "AVRO", known)
-    fields = struct_type(columns_of(ours))
+    fields = struct_type(avro_declared(reader).columns)
     return read_by(READ_AVRO, source, fields, frames, schema_text(ours), rescue)
 
 

@@ -35,6 +35,8 @@ def narrowing(before: AvroSchema, now: AvroSchema) -> str:
 class _Comparing:
     def __init__(self, before: AvroSchema, now: AvroSchema) -> None:
         self._before, self._now = before, now
+        # A pair of records differs in the same way at each further place.
+        self._seen: set[tuple[str, str]] = set()
 
     def gone(self, old: Node, new: Node, place: str) -> Iterator[str]:
         before, now = self._before.named(old), self._now.named(new)
@@ -43,7 +45,8 @@ class _Comparing:
             case RecordType() | Enum() | Fixed(), RecordType() | Enum() | Fixed():
                 yield from (f"{told}the alias {x} is gone" for x in _lost(before, now))
         match before, now:
-            case RecordType(), RecordType():
+            case RecordType(), RecordType() if (before.name, now.name) not in self._seen:
+                self._seen.add((before.name, now.name))
                 for field in before.fields:
                     yield from self._of_field(field, now, f"{place}.{field.name}".lstrip("."))
             case Enum(default=str()), Enum(default=None):
@@ -53,8 +56,8 @@ class _Comparing:
             case Union(), _:
                 yield from self._of_union(before, new, place)
             case _, Union(members):
-                (only, *_) = union_of(members)
-                yield from self.gone(old, only, place)
+                for first in union_of(members)[:1]:
+                    yield from self.gone(old, first, place)
 
     def _of_field(self, field: Member, now: RecordType, place: str) -> Iterator[str]:
         found = counterpart(now, Member(field.name, field.type))

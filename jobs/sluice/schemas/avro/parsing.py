@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from sluice.schemas.avro.schema import (
@@ -54,6 +55,7 @@ def parse_avro(schema: RegisteredSchema) -> AvroSchema:
     for each in schema.references:
         reading.text(each.text, f"reference {each.name}")
     root = reading.text(schema.text, "")
+    _require_ends(reading.names)
     return AvroSchema(root, reading.names)
 
 
@@ -152,6 +154,20 @@ class _Reading:
         name = _simple(found.get("name"))
         kind = _at(name, lambda: self._node(found.get("type"), space))
         return Member(name, kind, _texts(found, "aliases"), found.get("default", MISSING))
+
+
+def _require_ends(names: Mapping[str, Named]) -> None:
+    """Raises ValueError where a record holds itself not only in a union, an array or a map."""
+    held = {
+        name: [each.type.name for each in found.fields if isinstance(each.type, Ref)]
+        for name, found in names.items()
+        if isinstance(found, RecordType)
+    }
+    try:
+        TopologicalSorter(held).prepare()
+    except CycleError as problem:
+        around = " in ".join(problem.args[1])
+        raise ValueError(f"{around}: expected a record that can end, found one in itself") from None
 
 
 def _at(place: str, read: Any) -> Any:

@@ -93,6 +93,7 @@ class _Resolving:
             return ""
         if not _named_alike(theirs, ours):
             return _told(place, ours, theirs)
+        before = set(self._seen)
         self._seen.add((theirs.name, ours.name))
         for field in ours.fields:
             inner = f"{place}.{field.name}" if place else field.name
@@ -102,8 +103,8 @@ class _Resolving:
             else:
                 found = self._of_default(field, inner)
             if found:
-                # Elsewhere, in a union, the same pair may be asked about again.
-                self._seen.discard((theirs.name, ours.name))
+                # What fitted only if this pair does is asked again elsewhere, such as in a union.
+                self._seen = before
                 return found
         return ""
 
@@ -162,26 +163,37 @@ def _alike(theirs: Logical | None, ours: Logical | None) -> bool:
     return (theirs.name, theirs.scale) == (ours.name, ours.scale)
 
 
-def fits(schema: AvroSchema, node: Node, default: Any) -> bool:
-    """Whether a JSON value is a default of the type."""
+def fits(
+    schema: AvroSchema, node: Node, default: Any, above: frozenset[tuple[str, str]] = frozenset()
+) -> bool:
+    """Whether a JSON value is a default of the type.
+
+    `above` are the fields whose own defaults hold this one: a default must not hold itself.
+    """
     match found := schema.named(node):
         case Scalar(name):
             return _scalar_fits(name, default)
         case Union(members):
-            return any(fits(schema, each, default) for each in members)
+            return any(fits(schema, each, default, above) for each in members)
         case ArrayOf(items):
-            return isinstance(default, list) and all(fits(schema, items, x) for x in default)
+            return isinstance(default, list) and all(
+                fits(schema, items, each, above) for each in default
+            )
         case MapOf(values):
             return isinstance(default, dict) and all(
-                fits(schema, values, each) for each in default.values()
+                fits(schema, values, each, above) for each in default.values()
             )
         case Enum(symbols=symbols):
             return default in symbols
         case Fixed(size=size):
             return _scalar_fits("bytes", default) and len(default) == size
-        case RecordType(fields=fields):
+        case RecordType(name, fields=fields):
             return isinstance(default, dict) and all(
-                fits(schema, each.type, default.get(each.name, each.default)) for each in fields
+                fits(schema, each.type, default[each.name], above)
+                if each.name in default
+                else (name, each.name) not in above
+                and fits(schema, each.type, each.default, above | {(name, each.name)})
+                for each in fields
             )
     raise AssertionError(found)
 

@@ -79,24 +79,79 @@ TREE = {
     "name": "a.Tree",
     "fields": [{"name": "children", "type": {"type": "array", "items": "Tree"}}],
 }
-REFUSED: list[tuple[Any, str]] = [
-    (TREE, r"children\[\]: a.Tree holds itself"),
-    (of_field(TREE), r"x.children\[\]: a.Tree holds itself"),
-    (of_field("null"), "x: expected a type with values, found only null"),
-    (of_field(["null"]), "x: expected a type with values"),
-    (of_field({"type": "map", "values": "null"}), r"x\[\]: expected a type with values"),
-    (of_field({"type": "record", "name": "E", "fields": []}), "x: expected fields, found a record"),
+EMPTY = {"type": "record", "name": "E", "fields": []}
+TOO_FINE = {"type": "bytes", "logicalType": "decimal", "precision": 64, "scale": 39}
+AS_TEXT: list[tuple[Any, str, str]] = [
+    (TREE, "children ARRAY<STRING>", "$.children[*]: the schema holds itself"),
     (
-        of_field({"type": "bytes", "logicalType": "decimal", "precision": 39}),
-        r"x: expected a decimal of at most 38 digits, found decimal\(39,0\)",
+        of_field(TREE),
+        "x STRUCT<children: ARRAY<STRING>>",
+        "$.x.children[*]: the schema holds itself",
     ),
     (
-        {
-            "type": "record",
-            "name": "R",
-            "fields": [{"name": "a", "type": "int"}, {"name": "A", "type": "int"}],
-        },
-        "A: declared twice",
+        of_field(["null", "R", "int"]),
+        "x STRUCT<member0: STRING, member1: INT>",
+        "$.x.member0: the schema holds itself",
+    ),
+    (of_field(["null", "R"]), "x STRING", "$.x: the schema holds itself"),
+    (of_field("null"), "x STRING", "$.x: a type with only null"),
+    (of_field(["null"]), "x STRING", "$.x: a type with only null"),
+    (
+        of_field({"type": "map", "values": "null"}),
+        "x MAP<STRING, STRING>",
+        "$.x[*]: a type with only null",
+    ),
+    (of_field(["null", EMPTY]), "x STRING", "$.x: a record without fields"),
+    (of_field(TOO_FINE), "x STRING", "$.x: more than 38 digits after the point"),
+]
+
+
+@pytest.mark.parametrize(("found", "columns", "note"), AS_TEXT, ids=lambda each: str(each)[:40])
+def test_what_no_column_can_be_is_its_json_text(found: Any, columns: str, note: str) -> None:
+    declared = avro_declared(registered(found))
+    assert declared.columns == parse_columns(columns)
+    assert [*map(str, declared.as_text)] == [note]
+    assert declared.unread == ()
+
+
+def test_a_decimal_of_more_digits_than_a_column_has_is_of_as_many_as_it_has() -> None:
+    wide = {"type": "bytes", "logicalType": "decimal", "precision": 64, "scale": 2}
+    assert avro_declared(registered(of_field(wide))).columns == parse_columns("x DECIMAL(38,2)")
+
+
+def test_names_that_no_column_can_have_are_told() -> None:
+    inner = [{"name": each, "type": "int"} for each in ("a", "A", "_topic")]
+    fields = [
+        *({"name": each, "type": "int"} for each in ("id", "ID", "__op")),
+        {"name": "_topic", "type": ["null", "R"]},
+        {"name": "n", "type": {"type": "record", "name": "N", "fields": inner}},
+    ]
+    declared = avro_declared(registered({"type": "record", "name": "R", "fields": fields}))
+    assert declared.columns == parse_columns("id INT, __op INT, n STRUCT<a: INT, _topic: INT>")
+    assert [*map(str, declared.unread)] == [
+        "$.ID: declared twice (Delta ignores case in column names)",
+        "$._topic: Sluice has its own column of this name",
+        "$.n.A: declared twice (Delta ignores case in column names)",
+    ]
+    assert declared.as_text == ()
+
+
+def test_records_that_hold_each_other_in_too_many_orders_are_refused() -> None:
+    names = [f"R{n}" for n in range(9)]
+    fields = [{"name": f"f{n}", "type": ["null", each]} for n, each in enumerate(names)]
+    found: Any = {"type": "record", "name": "R8", "fields": fields}
+    for name in reversed(names[:-1]):
+        inner = [*fields]
+        inner[names.index(name) + 1] = {"name": "next", "type": ["null", found]}
+        found = {"type": "record", "name": name, "fields": inner}
+    with pytest.raises(ValueError, match="expected at most 10000 fields, found more"):
+        avro_declared(registered(found))
+
+
+REFUSED: list[tuple[Any, str]] = [
+    (
+        {"type": "record", "name": "R", "fields": [{"name": "x", "type": "R"}]},
+        "R in R: expected a record that can end, found one in itself",
     ),
     (of_field("Unknown"), "x: expected a type that is defined before, found 'Unknown'"),
     (of_field(7), "x: expected a type, found 7"),

@@ -154,6 +154,29 @@ def test_recursive_schemas_are_compared() -> None:
     assert why(tree("string"), tree("int")) == "v: expected int, found string"
 
 
+def test_what_fits_only_if_its_record_does_is_compared_again() -> None:
+    def both(kind: str) -> dict[str, Any]:
+        again = {"type": "array", "items": "A"}
+        fields_of_b = [{"name": "a", "type": again}]
+        b = {"type": "array", "items": named("record", "B", fields=fields_of_b)}
+        a = named("record", "A", fields=[{"name": "b", "type": b}, {"name": "v", "type": kind}])
+        fields = [{"name": "x", "type": ["null", a]}, {"name": "y", "type": "B"}]
+        return named("record", "T", fields=fields)
+
+    assert why(both("string"), both("int")) == "y.a[].v: expected int, found string"
+
+
+def test_a_default_that_would_hold_itself_is_none() -> None:
+    again = {"name": "next", "type": ["R", "null"], "default": {}}
+    reader = named("record", "R", fields=[again])
+    told = "next: its default, which the records need, is not of its type"
+    assert why(named("record", "R", fields=[]), reader) == told
+    ends = named("record", "R", fields=[{**again, "default": {"next": None}, "type": ["R"]}])
+    assert why(named("record", "R", fields=[]), ends) == told
+    both = {**again, "type": ["null", "R"], "default": None}
+    assert why(named("record", "R", fields=[]), named("record", "R", fields=[both])) == ""
+
+
 WHOLE = [
     ("int", "long"),
     ("int", ["null", "long"]),
