@@ -134,7 +134,8 @@ page, and `build/sbom.json` (CycloneDX) with checksums. Sluice itself is under t
 Most are permissive. LGPL parts (psycopg2) are used as separate libraries, unchanged, and can be
 exchanged; MPL parts are used unchanged as well; text-unidecode may be used under the Artistic
 License. Spark's own jars are inside the package `pyspark`, which lists their licences in its file
-`LICENSE`.
+`LICENSE`. `known_files.desc` holds the descriptors of files of googleapis-common-protos and
+confluent-kafka, which are under the Apache License 2.0.
 """
 
 

@@ -21,6 +21,8 @@ from google.protobuf.message_factory import GetMessageClass
 from grpc_tools import protoc
 from sluice.schemas.registered import Reference, RegisteredSchema
 
+from local.known_protos import known_files
+
 ORDER = """
 syntax = "proto3";
 package shop;
@@ -72,7 +74,10 @@ def descriptor_set(sources: Mapping[str, str], main: str = "main.proto") -> byte
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         out = f"{folder}/out.desc"
-        options = [f"-I{folder}", f"-I{known}", "--include_imports", f"--descriptor_set_out={out}"]
+        common = Path(folder, "known.desc")
+        common.write_bytes(known_files().SerializeToString())
+        options = [f"-I{folder}", f"-I{known}", f"--descriptor_set_in={common}"]
+        options += ["--include_imports", f"--descriptor_set_out={out}"]
         assert protoc.main(["protoc", *options, main]) == 0
         return Path(out).read_bytes()
 
@@ -91,7 +96,7 @@ def of_registry(key: str, source: str, **others: str) -> RegisteredSchema:
     references = tuple(
         Reference(each.name, base64.b64encode(each.SerializeToString()).decode())
         for each in needed
-        if not each.name.startswith("google/")
+        if not each.name.startswith(("google/", "confluent/"))
     )
     text = base64.b64encode(main.SerializeToString()).decode()
     return RegisteredSchema(key, "PROTOBUF", text, references)

@@ -34,6 +34,38 @@ def test_references_are_its_imports() -> None:
     assert as_descriptors(found) == found
 
 
+VARIANT = "metadata: BINARY, value: BINARY"
+IMPORTS = HEAD + 'import "{}"; import "confluent/meta.proto"; message M { {} x = 1; }'
+
+
+@pytest.mark.parametrize(
+    ("name", "message", "columns"),
+    [
+        ("confluent/type/variant.proto", "confluent.type.Variant", VARIANT),
+        ("google/type/latlng.proto", "google.type.LatLng", "latitude: DOUBLE, longitude: DOUBLE"),
+        ("google/type/decimal.proto", "google.type.Decimal", "value: STRING"),
+    ],
+)
+def test_a_file_that_every_registry_knows_needs_no_reference(
+    name: str, message: str, columns: str
+) -> None:
+    text = IMPORTS.replace("{}", name, 1).replace("{}", message, 1)
+    found = as_descriptors(RegisteredSchema("7", "PROTOBUF", text))
+    assert protobuf_declared(found, None).columns == parse_columns(f"x STRUCT<{columns}>")
+    # As Confluent's client for Python registers it: the descriptor of this file alone.
+    alone = RegisteredSchema("8", "PROTOBUF", found.text)
+    assert protobuf_declared(alone, None).columns == parse_columns(f"x STRUCT<{columns}>")
+
+
+def test_a_reference_comes_before_a_known_file() -> None:
+    name = "google/type/latlng.proto"
+    text = HEAD + f'import "{name}"; message M {{ google.type.LatLng x = 1; }}'
+    other = 'syntax = "proto3"; package google.type; message LatLng { int32 i = 1; }'
+    schema = RegisteredSchema("7", "PROTOBUF", text, (Reference(name, other),))
+    found = protobuf_declared(as_descriptors(schema), None).columns
+    assert found == parse_columns("x STRUCT<i: INT>")
+
+
 def test_descriptors_and_other_kinds_are_left_as_they_are() -> None:
     for each in (of_registry("7", ORDER), RegisteredSchema("7", "JSON", '{"title": "a;b"}')):
         assert as_descriptors(each) == each

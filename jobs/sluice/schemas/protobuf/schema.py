@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterator, Mapping, Sequence
-from importlib import import_module
 
 from google.protobuf.descriptor import Descriptor, FileDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
@@ -16,19 +15,9 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import DecodeError
 from google.protobuf.unknown_fields import UnknownFieldSet
 
+from sluice.schemas.protobuf.known_files import KNOWN, WELL_KNOWN
 from sluice.schemas.registered import RegisteredSchema
 
-# What every schema may import, and no registry has.
-_WELL_KNOWN: Mapping[str, bytes] = {
-    each.DESCRIPTOR.name: each.DESCRIPTOR.serialized_pb
-    for each in (
-        import_module(f"google.protobuf.{name}_pb2")
-        for name in (
-            *("any", "api", "descriptor", "duration", "empty", "field_mask"),
-            *("source_context", "struct", "timestamp", "type", "wrappers"),
-        )
-    )
-}
 Indexes = tuple[int, ...]
 """Where a message is within its file, as Confluent's wire format counts: outermost first."""
 
@@ -107,13 +96,18 @@ def _add_all(key: str, pool: DescriptorPool, files: Mapping[str, FileDescriptorP
         if name in added:
             return
         added.add(name)
-        if name not in files and name not in _WELL_KNOWN:
+        if name in WELL_KNOWN:
+            content = WELL_KNOWN[name]
+        elif name in files:
+            content = files[name].SerializeToString()
+        elif name in KNOWN:
+            content = KNOWN[name]
+        else:
             raise ValueError(
                 f"{key}: {importing}: expected {name}, which it imports, found no such file. Write"
                 " the descriptor set with protoc --include_imports; in a registry, add it to the"
                 " schema's references"
             )
-        content = _WELL_KNOWN.get(name) or files[name].SerializeToString()
         for each in FileDescriptorProto.FromString(content).dependency:
             add(each, name)
         try:
