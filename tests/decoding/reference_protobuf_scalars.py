@@ -58,7 +58,7 @@ def require_nothing_passed_over(found: Message) -> None:
             if field.enum_type is not None and each.wire_type == 0:
                 raise Misfit(field.name, field.enum_type.full_name, str(each.data))
             wire_type = f"a value of wire type {each.wire_type}"
-            column = column_of(field, (), field.full_name)
+            column = column_of(field)
             raise Misfit(field.name, type_words(column.type), wire_type)
 
 

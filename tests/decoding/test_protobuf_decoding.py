@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 from sluice.lake.decoding.decode import decoder
+from sluice.lake.decoding.decoded_fields import ERROR
 from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.formats import ProtobufFormat, Source
 
@@ -140,13 +141,13 @@ def test_every_type_arrives_and_the_record_is_as_it_was(spark: SparkSession) -> 
         "packed": {"type_url": "t/x", "value": b"\1"},
         "nothing": True,
         "mask": {"paths": []},
-        "_error": None,
+        ERROR: None,
     }
-    assert (empty["i"], empty["at"], empty["ri"], empty["_error"]) == (0, None, [], None)
+    assert (empty["i"], empty["at"], empty["ri"], empty[ERROR]) == (0, None, [], None)
     assert none is None
     cut = "not one shop.Order message: While parsing a protocol message, the input ended"
-    assert broken.pop("_error").startswith(cut)
-    assert misfit.pop("_error") == "e: expected shop.Status, found 9"
+    assert broken.pop(ERROR).startswith(cut)
+    assert misfit.pop(ERROR) == "e: expected shop.Status, found 9"
     assert {*broken.values(), *misfit.values()} == {None}
 
 
@@ -199,10 +200,10 @@ def test_records_of_several_writers_are_read_as_one_reader(spark: SparkSession) 
         cases, decoded(spark, form, records, writers), strict=True
     ):
         if isinstance(expected, str):
-            assert expected in str(found["_error"]), (value, found)
+            assert expected in str(found[ERROR]), (value, found)
             assert (found["i"], found["s"]) == (None, None)
         else:
-            assert (found["i"], found["s"], found["_error"]) == (*expected, None), value
+            assert (found["i"], found["s"], found[ERROR]) == (*expected, None), value
 
 
 def test_an_error_of_many_message_indexes_is_short(spark: SparkSession) -> None:
@@ -210,14 +211,14 @@ def test_an_error_of_many_message_indexes_is_short(spark: SparkSession) -> None:
     form = ProtobufFormat(type="protobuf", registry="r", record="p.M").read_as(reader)
     record = framed(1, b"\xd0\x0f" + b"\2" * 1000, b"")
     (found,) = decoded(spark, form, rows([record], [[]]), {"1": reader})
-    assert len(found["_error"]) < 200
+    assert len(found[ERROR]) < 200
 
 
 def test_keys_are_decoded_as_values_are(spark: SparkSession) -> None:
     form = from_file(HEAD + "message K { int32 i = 1; }", "p.K")
     found = decoded(spark, form, rows([b"", b""]), {}, "key")
     assert found[0] is None
-    assert found[1]["_error"].startswith("not one p.K message")
+    assert found[1][ERROR].startswith("not one p.K message")
 
 
 def test_no_records_are_no_rows(spark: SparkSession) -> None:

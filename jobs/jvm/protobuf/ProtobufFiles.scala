@@ -2,7 +2,8 @@ package sluice
 
 import com.google.protobuf.DescriptorProtos.{DescriptorProto, FieldDescriptorProto}
 import com.google.protobuf.DescriptorProtos.{FileDescriptorProto, FileDescriptorSet}
-import com.google.protobuf.Descriptors.{Descriptor, FileDescriptor}
+import com.google.protobuf.DescriptorProtos.FieldOptions.CType
+import com.google.protobuf.Descriptors.{Descriptor, FieldDescriptor, FileDescriptor}
 import java.util.Base64
 import scala.jdk.CollectionConverters._
 
@@ -38,9 +39,16 @@ private[sluice] object ProtobufFiles {
   private def withTextAsBytes(message: DescriptorProto.Builder): Unit = {
     message.getNestedTypeBuilderList.forEach(withTextAsBytes(_))
     message.getFieldBuilderList.forEach { field =>
-      if (field.getType == FieldDescriptorProto.Type.TYPE_STRING)
-        // A default is not read, and not each text is one of bytes.
-        field.setType(FieldDescriptorProto.Type.TYPE_BYTES).clearDefaultValue()
+      val isText = field.getType == FieldDescriptorProto.Type.TYPE_STRING
+      // A default is not read, and not each text is one of bytes.
+      if (isText) field.setType(FieldDescriptorProto.Type.TYPE_BYTES).clearDefaultValue()
+      field.getOptionsBuilder.setCtype(if (isText) OfText else CType.STRING)
     }
   }
+
+  // How C++ keeps a field: nobody asks here, so that it can say which bytes are text.
+  private val OfText = CType.STRING_PIECE
+
+  /** Whether a field of bytes is one of text. */
+  def isText(field: FieldDescriptor): Boolean = field.getOptions.getCtype == OfText
 }

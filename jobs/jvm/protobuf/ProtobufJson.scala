@@ -84,9 +84,14 @@ private[sluice] object ProtobufJson {
   private val Exact = (1L << 53).toDouble
 
   /** The shortest text that is this number: before Java 19, Java's own is not. */
-  private def number(found: Double): String =
+  def number(found: Double): String =
     if (found.isNaN || found.isInfinite)
       throw new Misfit(s"expected a number that JSON has, found $found")
     else if (found.isWhole && found.abs < Exact) found.toLong.toString
+    else NumberOutput.toString(found, true)
+
+  /** The shortest text among floats. */
+  def number(found: Float): String =
+    if (found.isWhole && found.abs < Exact) found.toLong.toString
     else NumberOutput.toString(found, true)
 }

@@ -7,7 +7,6 @@ import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, GenericArrayData}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
-import scala.jdk.CollectionConverters._
 
 /** Reads: a parsed message's values as a row has them.
   *
@@ -20,13 +19,16 @@ private[sluice] object ProtobufReads {
   /** From a value as the parser gives it. */
   type Read = Any => Any
 
-  /** The fields of a message, in their order, as those of a struct. */
+  /** Messages that are read as their one field. */
+  val Wrappers: Set[String] =
+    Set("Double", "Float", "Int64", "UInt64", "Int32", "UInt32", "Bool", "String", "Bytes")
+      .map(each => s"google.protobuf.${each}Value")
+
+  /** The fields of a message that a struct has, by their names. */
   final class Fields(message: Descriptor, declared: StructType) {
     private val strangers = new ProtobufStrangers(message, declared)
-    private val gets = message.getFields.asScala
-      .zip(declared)
-      .map { case (field, column) => get(field, column.dataType) }
-      .toArray
+    private val gets =
+      declared.map(column => get(message.findFieldByName(column.name), column.dataType)).toArray
 
     /** As the first fields of a row. */
     def fill(found: Message, row: GenericInternalRow): Unit = {
@@ -77,9 +79,7 @@ private[sluice] object ProtobufReads {
 
   private final class Entries(field: FieldDescriptor, declared: MapType) extends (Message => Any) {
     private val entry = field.getMessageType
-    // In a path, a value has the name that its key is.
-    private val strangers =
-      new ProtobufStrangers(entry, new StructType().add("", StringType).add("", declared.valueType))
+    private val strangers = ProtobufStrangers.ofEntry(entry, declared.valueType)
     private val (key, value) = (entry.findFieldByNumber(1), entry.findFieldByNumber(2))
     private val (name, member) = (ProtobufScalars.key(key), ProtobufReads.value(value, declared.valueType))
 
@@ -116,11 +116,14 @@ private[sluice] object ProtobufReads {
       }
     }
 
-  private def ofMessage(message: Descriptor, declared: DataType): Read = declared match {
-    case struct: StructType => new Fields(message, struct).row
-    case _ if message.getFields.isEmpty => _ => true
-    case wrapped =>
-      val only = new Fields(message, new StructType().add("value", wrapped))
-      found => only.row(found).values(0)
-  }
+  private def ofMessage(message: Descriptor, declared: DataType): Read =
+    (ProtobufNamed.of(message, declared), declared) match {
+      case (named, _) if named != null => named
+      case (_, struct: StructType) => new Fields(message, struct).row
+      case _ if message.getFields.isEmpty => _ => true
+      case (_, wrapped) if Wrappers(message.getFullName) =>
+        val only = new Fields(message, new StructType().add("value", wrapped))
+        found => only.row(found).values(0)
+      case _ => new ProtobufText(message).text
+    }
 }

@@ -2,14 +2,16 @@ package sluice
 
 import com.google.protobuf.Descriptors.{Descriptor, FieldDescriptor}
 import com.google.protobuf.{Message, UnknownFieldSet}
-import org.apache.spark.sql.types.StructType
-import scala.jdk.CollectionConverters._
+import org.apache.spark.sql.types.{DataType, StringType, StructField, StructType}
 
 /** Strangers: values of a message's own fields that the parser has put among the unknown ones, as
   * they are of another wire type, or numbers that a closed enum does not have.
   */
-private[sluice] final class ProtobufStrangers(message: Descriptor, declared: StructType) {
-  private val fields = message.getFields.asScala.zip(declared)
+private[sluice] final class ProtobufStrangers private (fields: Seq[(FieldDescriptor, StructField)]) {
+
+  /** Of the fields that have a column, by their names. */
+  def this(message: Descriptor, declared: StructType) =
+    this(declared.map(column => message.findFieldByName(column.name) -> column))
 
   def refuse(found: Message): Unit = {
     val unknown = found.getUnknownFields
@@ -32,4 +34,13 @@ private[sluice] final class ProtobufStrangers(message: Descriptor, declared: Str
     else if (!found.getLengthDelimitedList.isEmpty) 2
     else if (!found.getGroupList.isEmpty) 3
     else 5
+}
+
+private[sluice] object ProtobufStrangers {
+
+  /** Of a map's entry. In a path, a value has the name that its key is. */
+  def ofEntry(entry: Descriptor, value: DataType): ProtobufStrangers = {
+    val columns = Seq(StructField("", StringType), StructField("", value))
+    new ProtobufStrangers(Seq(entry.findFieldByNumber(1), entry.findFieldByNumber(2)).zip(columns))
+  }
 }

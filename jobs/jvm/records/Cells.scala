@@ -15,10 +15,15 @@ private[sluice] object Cells {
 
   /** Throws a Misfit. */
   def row(width: Int): GenericInternalRow = {
+    take(width)
+    new GenericInternalRow(width)
+  }
+
+  /** As much as so many fields. Throws a Misfit. */
+  def take(cells: Int): Unit = {
     val count = taken.get()
-    count(0) += width
+    count(0) += cells
     if (count(0) > Most)
       throw new Misfit("expected at most 16,777,216 fields in the structs of a record, found more")
-    new GenericInternalRow(width)
   }
 }

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from sluice.columns.columns import Array, Column, ColumnType, Decimal, Map, Primitive, Struct
-from sluice.columns.declared import Declared, possible
+from sluice.columns.declared import ELEMENT, Declared, Note, Place, possible
+from sluice.schemas.protobuf.named_types import named_type
 from sluice.schemas.protobuf.own_files import another_message
 from sluice.schemas.protobuf.schema import message_of
 from sluice.schemas.registered import RegisteredSchema
@@ -28,6 +29,8 @@ _SCALARS: Mapping[int, ColumnType] = {
     _F.TYPE_ENUM: Primitive("STRING"),
     _F.TYPE_BYTES: Primitive("BINARY"),
 }
+# Messages that are within one another lead to each other on ever more ways.
+_MOST_FIELDS = 10_000
 TIMESTAMP_NAME = "google.protobuf.Timestamp"
 DURATION_NAME = "google.protobuf.Duration"
 # Any JSON value: its text.
@@ -43,50 +46,78 @@ WRAPPER_NAMES = frozenset(
 
 def protobuf_declared(schema: RegisteredSchema, message: str | None) -> Declared:
     """The columns. Raises ValueError for what no table can hold, by its name."""
-    found = message_of(schema, message)
-    columns = _fields(found, (), found.full_name)
-    if not columns:
+    found, reading = message_of(schema, message), _Reading()
+    declared = possible(reading.fields(found, (), ()))
+    if not declared.columns:
         raise ValueError(f"{found.full_name}: expected a message with fields, found none")
-    return possible(columns)
+    unread = [each.place for each in declared.unread]
+    as_text = (
+        Note(place, "the schema holds itself")
+        for place in reading.recurring
+        if not any(place[: len(each)] == each for each in unread)
+    )
+    return Declared(declared.columns, declared.unread, tuple(as_text))
 
 
-def _fields(message: Descriptor, above: tuple[str, ...], path: str) -> tuple[Column, ...]:
-    if message.full_name in above:
-        around = " → ".join([*above[above.index(message.full_name) :], message.full_name])
-        raise ValueError(f"{path}: found a recursive message ({around}); no column can hold it")
-    columns: dict[str, Column] = {}
-    for field in message.fields:
-        other = columns.get(field.name.lower())
-        if other is not None:
+def column_of(field: FieldDescriptor) -> Column:
+    """The column of a field by itself. Raises ValueError."""
+    return _Reading().column(field, (), ())
+
+
+class _Reading:
+    """One reading of a message: it remembers where a message is within itself."""
+
+    def __init__(self) -> None:
+        self.recurring: list[Place] = []
+        self._met = 0
+
+    def fields(
+        self, message: Descriptor, above: tuple[str, ...], place: Place
+    ) -> tuple[Column, ...]:
+        """The columns of all fields of a message, within the messages `above`."""
+        self._met += len(message.fields)
+        if self._met > _MOST_FIELDS:
             raise ValueError(
-                f"{path}: found the fields {other.name} and {field.name}, which are one to Delta:"
-                " it ignores case in column names"
+                f"{message.full_name}: expected at most {_MOST_FIELDS} fields in all its messages,"
+                " found more. Name a schema_file, in which what the table need not have is left out"
             )
-        column = column_of(field, (*above, message.full_name), f"{path}.{field.name}")
-        columns[field.name.lower()] = column
-    return tuple(columns.values())
+        above = (*above, message.full_name)
+        return tuple(self.column(each, above, place) for each in message.fields)
+
+    def column(self, field: FieldDescriptor, above: tuple[str, ...], within: Place) -> Column:
+        """The column of a field. Raises ValueError, with the path."""
+        place, entry = (*within, field.name), field.message_type
+        if entry is not None and entry.GetOptions().map_entry:
+            if not field.is_repeated or [each.name for each in entry.fields] != ["key", "value"]:
+                raise ValueError(
+                    f"{field.full_name}: expected a map's entries with key and value, found others"
+                )
+            value = entry.fields_by_name["value"]
+            return Column(field.name, Map(self._value(value, above, (*place, ELEMENT))))
+        if field.is_repeated:
+            return Column(field.name, Array(self._value(field, above, (*place, ELEMENT))))
+        return Column(field.name, self._value(field, above, place))
+
+    def _value(self, field: FieldDescriptor, above: tuple[str, ...], place: Place) -> ColumnType:
+        message = field.message_type
+        if message is None:
+            return _SCALARS[field.type]
+        if other := another_message(message):
+            raise ValueError(
+                f"{field.full_name}: expected Protobuf's own {other}, found a message of this name"
+                " with other fields. Name it otherwise, outside of the package google.protobuf"
+            )
+        if known := _of_its_own(message) or named_type(field, message):
+            return known
+        if message.full_name in above:
+            # Where it begins anew: all that it can hold has columns further up.
+            self.recurring.append(place)
+            return Primitive("STRING")
+        return Struct(self.fields(message, above, place))
 
 
-def column_of(field: FieldDescriptor, above: tuple[str, ...], path: str) -> Column:
-    """The column of a field within the messages `above`. Raises ValueError, with the path."""
-    entry = field.message_type
-    if entry is not None and entry.GetOptions().map_entry:
-        if not field.is_repeated or [each.name for each in entry.fields] != ["key", "value"]:
-            raise ValueError(f"{path}: expected a map's entries with key and value, found others")
-        return Column(field.name, Map(_value(entry.fields_by_name["value"], above, path)))
-    found = _value(field, above, path)
-    return Column(field.name, Array(found) if field.is_repeated else found)
-
-
-def _value(field: FieldDescriptor, above: tuple[str, ...], path: str) -> ColumnType:
-    message = field.message_type
-    if message is None:
-        return _SCALARS[field.type]
-    if other := another_message(message):
-        raise ValueError(
-            f"{path}: expected Protobuf's own {other}, found a message of this name with other"
-            " fields. Name it otherwise, outside of the package google.protobuf"
-        )
+def _of_its_own(message: Descriptor) -> ColumnType | None:
+    """The type of one of Protobuf's own messages, and of those without fields."""
     if message.full_name == TIMESTAMP_NAME:
         return Primitive("TIMESTAMP")
     if message.full_name == DURATION_NAME:
@@ -95,7 +126,5 @@ def _value(field: FieldDescriptor, above: tuple[str, ...], path: str) -> ColumnT
         return Primitive("STRING")
     if message.full_name in WRAPPER_NAMES:
         return _SCALARS[message.fields_by_name["value"].type]
-    if not message.fields:
-        # A table has no struct without fields: what is left is whether it is set.
-        return Primitive("BOOLEAN")
-    return Struct(_fields(message, above, path))
+    # A table has no struct without fields: what is left is whether it is set.
+    return None if message.fields else Primitive("BOOLEAN")

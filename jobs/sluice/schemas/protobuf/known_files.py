@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from importlib.resources import files
 
-from google.protobuf.descriptor_pb2 import FileDescriptorSet
+from google.protobuf.descriptor import Descriptor
+from google.protobuf.descriptor_database import DescriptorDatabase
+from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
+from google.protobuf.descriptor_pool import DescriptorPool
 
 # Of Google's library itself: no file of a registry stands in for one of these.
 WELL_KNOWN: Mapping[str, bytes] = {
@@ -26,3 +30,12 @@ KNOWN: Mapping[str, bytes] = {
     each.name: each.SerializeToString() for each in FileDescriptorSet.FromString(KNOWN_SET).file
 }
 """Files that a schema may import without a reference; one that is its reference comes first."""
+
+
+@cache
+def known_message(name: str) -> Descriptor:
+    """A message of one of the files, by its full name."""
+    files = DescriptorDatabase()
+    for content in (*WELL_KNOWN.values(), *KNOWN.values()):
+        files.Add(FileDescriptorProto.FromString(content))
+    return DescriptorPool(files).FindMessageTypeByName(name)

@@ -1,4 +1,4 @@
-"""Protobuf's own messages that are read by their names, and what stands in for them. Pure."""
+"""Own files: messages that are read by their names, and what only has such a name. Pure."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from google.protobuf import duration_pb2, struct_pb2, timestamp_pb2, wrappers_pb2
 from google.protobuf.descriptor import Descriptor
+
+from sluice.schemas.protobuf.known_files import known_message
 
 _OWN = {
     each.full_name: each
@@ -30,6 +32,11 @@ def another_message(message: Descriptor) -> str | None:
         if found is None or set(_shape([found])) != set(_shape([expected])):
             return str(expected.full_name)
     return None
+
+
+def is_known(message: Descriptor) -> bool:
+    """Whether a message with the name of one of the known files has exactly its fields."""
+    return set(_shape([message])) == set(_shape([known_message(message.full_name)]))
 
 
 def _shape(messages: Iterable[Descriptor]) -> Iterator[tuple[object, ...]]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sluice.columns.columns import parse_columns
 from sluice.schemas.protobuf.columns import protobuf_declared
-from sluice.schemas.protobuf.evolution import clash
+from sluice.schemas.protobuf.evolution import clash, message_loss
 from sluice.schemas.protobuf.schema import message_of, messages
 from sluice.schemas.registered import Reference, RegisteredSchema
 from sluice.spec_file.formats import ProtobufFormat
@@ -41,14 +41,7 @@ def test_editions_are_read_as_well() -> None:
 @pytest.mark.parametrize(
     ("source", "name", "refused"),
     [
-        ("message N { N n = 1; }", "p.N", r"p.N.n: found a recursive message \(p.N → p.N\)"),
-        (
-            "message A { B b = 1; } message B { repeated C c = 1; }"
-            " message C { map<int32, B> b = 1; }",
-            "p.A",
-            r"p.A.b.c.b: found a recursive message \(p.B → p.C → p.B\)",
-        ),
-        ("message M { int32 ab = 1; int32 aB = 2; }", "p.M", "the fields ab and aB"),
+        ("message M { int32 _offset = 1; }", "p.M", "p.M: expected a message with fields"),
         ("message M { }", "p.M", "p.M: expected a message with fields"),
         (
             "message M { int32 i = 1; }",
@@ -62,6 +55,67 @@ def test_what_no_table_can_hold_is_refused_by_its_name(
 ) -> None:
     with pytest.raises(ValueError, match=refused):
         protobuf_declared(of_file(HEAD + source), name)
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "columns", "places"),
+    [
+        ("message N { int32 i = 1; N n = 2; }", "p.N", "i INT, n STRING", ["$.n"]),
+        ("message N { N n = 1; }", "p.N", "n STRING", ["$.n"]),
+        (
+            "message A { B b = 1; } message B { repeated C c = 1; int32 i = 2; }"
+            " message C { map<int32, B> b = 1; string s = 2; }",
+            "p.A",
+            "b STRUCT<c: ARRAY<STRUCT<b: MAP<STRING, STRING>, s: STRING>>, i: INT>",
+            ["$.b.c[*].b[*]"],
+        ),
+        (
+            "message Event { repeated KeyValue attributes = 1; }"
+            " message KeyValue { string key = 1; AnyValue value = 2; }"
+            " message AnyValue { oneof v { string s = 1; ArrayValue a = 2; KeyValues k = 3; } }"
+            " message ArrayValue { repeated AnyValue values = 1; }"
+            " message KeyValues { repeated KeyValue values = 1; }",
+            "p.Event",
+            "attributes ARRAY<STRUCT<key: STRING, value: STRUCT<s: STRING,"
+            " a: STRUCT<values: ARRAY<STRING>>, k: STRUCT<values: ARRAY<STRING>>>>>",
+            ["$.attributes[*].value.a.values[*]", "$.attributes[*].value.k.values[*]"],
+        ),
+    ],
+)
+def test_where_a_message_begins_anew_its_text_is_held(
+    source: str, name: str, columns: str, places: list[str]
+) -> None:
+    found = protobuf_declared(of_file(HEAD + source), name)
+    assert found.columns == parse_columns(columns)
+    told = [f"{each}: the schema holds itself" for each in places]
+    assert [str(each) for each in found.as_text] == told
+
+
+def test_messages_within_each_other_have_an_end() -> None:
+    names = [f"M{n}" for n in range(12)]
+    fields = " ".join(f"{each} f{n} = {n};" for n, each in enumerate(names, 1))
+    source = HEAD + " ".join(f"message {each} {{ {fields} }}" for each in names)
+    with pytest.raises(ValueError, match="expected at most 10000 fields in all its messages"):
+        protobuf_declared(of_file(source), "p.M0")
+
+
+def test_of_twins_the_first_has_the_column() -> None:
+    source = HEAD + "message M { int32 ID = 1; string id = 2; N n = 3; M Up = 4; M up = 5; }"
+    source += " message N { int32 a = 1; int32 A = 2; }"
+    found = protobuf_declared(of_file(source), "p.M")
+    assert found.columns == parse_columns("ID INT, n STRUCT<a: INT>, Up STRING")
+    assert [each.place for each in found.unread] == [("id",), ("n", "A"), ("up",)]
+    assert [each.place for each in found.as_text] == [("Up",)]
+
+
+def test_a_name_of_sluices_own_at_the_top_is_told_and_no_column() -> None:
+    source = HEAD + "message M { int32 _offset = 1; N n = 2; int32 _id = 3; }"
+    source += " message N { int32 _offset = 1; }"
+    found = protobuf_declared(of_file(source), "p.M")
+    assert found.columns == parse_columns("n STRUCT<_offset: INT>, _id INT")
+    assert [str(each) for each in found.unread] == [
+        "$._offset: Sluice has its own column of this name"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -237,3 +291,13 @@ def test_what_every_schema_may_import_is_googles_own() -> None:
     found = message_of(RegisteredSchema("main.desc", "PROTOBUF", text), "shop.Order")
     timestamp = found.fields_by_name["at"].message_type
     assert [each.name for each in timestamp.fields] == ["seconds", "nanos"]
+
+
+def test_recursive_messages_are_compared_to_their_end() -> None:
+    source = HEAD + "message M { N n = 1; } message N { M m = 1; repeated N n = 2; %s x = 3; }"
+    of = {kind: message_of(of_file(source % kind), "p.M") for kind in ("int32", "int64")}
+    assert clash(of["int64"], of["int64"]) is None
+    assert clash(of["int64"], of["int32"]) == "n.x: expected int32, found int64"
+    assert message_loss(of["int32"], of["int32"]) == ""
+    loss = message_loss(of["int64"], of["int32"])
+    assert loss == "n.x: expected int32, found int64"
