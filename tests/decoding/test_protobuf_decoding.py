@@ -187,7 +187,7 @@ def test_records_of_several_writers_are_read_as_one_reader(spark: SparkSession) 
         (framed(2, b"\x10\2", b""), None, "schema 2: expected 8 message indexes, found 1 bytes"),
         (framed(2, b"\2\2", b"\x0f"), None, "not one p.M message"),
         (framed(4, b"\0", bare), None, "i: expected int32, found int64 in schema 4"),
-        (framed(5, b"\0", bare), None, "schema 5: "),
+        (framed(5, b"\0", bare), None, "name, beside registry, record and a schema_file"),
         (framed(6, b"\0", bare), None, "schema 6: expected PROTOBUF, found AVRO"),
         (framed(2**32 - 1, b"\0", bare), None, f"{UNKNOWN_SCHEMA} 4294967295"),
         (b"", None, NO_FRAME),
@@ -204,6 +204,49 @@ def test_records_of_several_writers_are_read_as_one_reader(spark: SparkSession) 
             assert (found["i"], found["s"]) == (None, None)
         else:
             assert (found["i"], found["s"], found[ERROR]) == (*expected, None), value
+
+
+def test_a_schema_file_stands_in_for_a_writers_schema_that_cannot_be_read(
+    spark: SparkSession, caplog: pytest.LogCaptureFixture
+) -> None:
+    source = HEAD + "message X {} message M { int32 i = 1; string s = 2; }"
+    M = message_class(source, "p.M")
+    keys = {"type": "protobuf", "registry": "stand_in", "schema_file": "m.desc", "record": "p.M"}
+    files = {"m.desc": descriptor_set({"main.proto": source})}
+    form = ProtobufFormat.model_validate(keys, context={"files": files})
+    no_source = RegisteredSchema("5", "PROTOBUF", 'syntax = "proto3"; enum E { 1A = 0; }')
+    clashing = of_registry("6", HEAD + "message X {} message M { int64 i = 1; }")
+    lacking = RegisteredSchema(
+        "7",
+        "PROTOBUF",
+        of_registry("7", HEAD + 'import "b.proto"; message M {}', **{"b.proto": HEAD}).text,
+    )
+    of_avro = RegisteredSchema("8", "AVRO", '"long"')
+    writers = {each.key: each for each in (no_source, clashing, lacking, of_avro)}
+    body = M(i=7, s="x").SerializeToString()
+    cases = [
+        (framed(5, b"\2\2", body), None),
+        (framed(5, b"\2\2", M(i=7, s="x").SerializeToString() + b"\x18\1"), None),
+        (framed(5, b"\0", body), "schema 5: expected the message p.M, found p.X at the message"),
+        (framed(5, b"\2\4", body), "schema 5: expected the message p.M, found none at the"),
+        (framed(6, b"\2\2", body), "i: expected int32, found int64 in schema 6"),
+        (framed(7, b"\2\2", body), None),
+        (framed(8, b"\2\2", body), "schema 8: expected PROTOBUF, found AVRO"),
+    ]
+    records = rows([value for value, _ in cases], [None for _ in cases])
+    with caplog.at_level("WARNING"):
+        found = decoded(spark, form, records, writers)
+        decoded(spark, form, [], writers)
+    for (value, error), row in zip(cases, found, strict=True):
+        told = row.pop(ERROR)
+        assert (told is None, row["i"]) == ((True, 7) if error is None else (False, None)), value
+        assert (error or "") in (told or "")
+    (of_5, of_7) = (each for each in caplog.messages if "schema_file" in each)
+    assert of_5.startswith(
+        "stand_in: schema 5 cannot be read; its records are read as p.M of schema_file m.desc,"
+        " without comparing the two: 5: expected a descriptor in base64"
+    )
+    assert "schema 7 cannot be read" in of_7
 
 
 def test_an_error_of_many_message_indexes_is_short(spark: SparkSession) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import logging
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Column
@@ -12,12 +14,14 @@ from sluice.lake.decoding.column_types import struct_type
 from sluice.lake.decoding.frames import BARE, frames_of
 from sluice.lake.decoding.record_reads import read_by
 from sluice.schemas.protobuf.evolution import clash
-from sluice.schemas.protobuf.schema import descriptor_set, message_of, messages
+from sluice.schemas.protobuf.schema import Indexes, descriptor_set, message_of, messages
 from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.formats import ProtobufFormat, Source
 
 if TYPE_CHECKING:
     from google.protobuf.descriptor import Descriptor
+
+log = logging.getLogger(__name__)
 
 # Ours (jobs/jvm/protobuf/ProtobufRecord.scala).
 READ_PROTOBUF = "sluice_protobuf"
@@ -36,7 +40,16 @@ def protobuf_struct(
     reader = message_of(form.reader, form.record)
 
     def known(writer: RegisteredSchema) -> Mapping[str, str] | str:
-        return _messages(writer, reader)
+        try:
+            found = messages(message_of(writer, None).file)
+        except ValueError as problem:
+            if form.schema_file is None:
+                return f"schema {problem}"
+            place = str(form.record), str(form.schema_file)
+            _tell_of_stand_in(str(form.registry), writer.key, *place, str(problem))
+            # A record has to name the place that its message has in the file that stands in.
+            found = messages(reader.file)
+        return _by_indexes(writer.key, found, reader)
 
     frames = BARE if form.registry is None else frames_of(source, writers, "PROTOBUF", known)
     files = base64.b64encode(descriptor_set(reader)).decode()
@@ -44,13 +57,21 @@ def protobuf_struct(
     return read_by(READ_PROTOBUF, source, fields, frames, files, reader.full_name)
 
 
-def _messages(schema: RegisteredSchema, reader: Descriptor) -> Mapping[str, str] | str:
-    """The messages of a schema, or why its records cannot be decoded."""
-    try:
-        found = messages(message_of(schema, None).file)
-    except ValueError as problem:
-        return f"schema {problem}"
+def _by_indexes(
+    key: str, found: Mapping[Indexes, Descriptor], reader: Descriptor
+) -> Mapping[str, str] | str:
+    """The names of a schema's messages, or why its records cannot be decoded."""
     for each in found.values():
         if each.full_name == reader.full_name and (difference := clash(each, reader)):
-            return f"{difference} in schema {schema.key}"
+            return f"{difference} in schema {key}"
     return {".".join(map(str, indexes)): each.full_name for indexes, each in found.items()}
+
+
+@cache
+def _tell_of_stand_in(registry: str, key: str, record: str, file: str, problem: str) -> None:
+    """Once in a process: each batch decodes anew."""
+    log.warning(
+        "%s: schema %s cannot be read; its records are read as %s of schema_file %s, without"
+        " comparing the two: %s",
+        *(registry, key, record, file, problem),
+    )

@@ -106,7 +106,7 @@ def _add_all(key: str, pool: DescriptorPool, files: Mapping[str, FileDescriptorP
             raise ValueError(
                 f"{key}: {importing}: expected {name}, which it imports, found no such file. Write"
                 " the descriptor set with protoc --include_imports; in a registry, add it to the"
-                " schema's references"
+                " schema's references, or name, beside registry, record and a schema_file"
             )
         for each in FileDescriptorProto.FromString(content).dependency:
             add(each, name)
@@ -125,8 +125,9 @@ def _from_base64(name: str, text: str) -> bytes:
     except (binascii.Error, ValueError):
         raise ValueError(
             f"{name}: expected a descriptor in base64, found another text, or one that protoc could"
-            " not compile: the log says why. Correct the schema, or name a schema_file: a"
-            " descriptor set, written by protoc --descriptor_set_out --include_imports"
+            " not compile: the log says why. Correct the schema, or name, beside registry, record"
+            " and a schema_file: a descriptor set, written by protoc --descriptor_set_out"
+            " --include_imports"
         ) from None
 
 
