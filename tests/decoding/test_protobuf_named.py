@@ -55,7 +55,14 @@ def test_values_arrive(spark: SparkSession) -> None:
         "days": [date(1, 1, 1), date(9999, 12, 31)],
         "by": [("a", "1E-8"), ("b", "1.2E+3"), ("c", "0")],
     }
-    nothing: dict[str, Any] = {"d": None, "t": None, "day": None, "paid": None, "days": [], "by": []}
+    nothing: dict[str, Any] = {
+        "d": None,
+        "t": None,
+        "day": None,
+        "paid": None,
+        "days": [],
+        "by": [],
+    }
     assert unset == nothing
     amount = {"currency_code": "", "amount": Decimal(0)}
     assert zero == {**nothing, "d": Decimal(0), "paid": amount}

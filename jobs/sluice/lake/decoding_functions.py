@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sluice.errors import SettingsError
 from sluice.lake.requirements import EXTENSIONS_KEY
-from sluice.spec_file.formats import RawFormat
+from sluice.spec_file.formats import PlainFormat
 from sluice.spec_file.pipeline_spec import PipelineSpec
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _LACKING = ("UNRESOLVED_ROUTINE", "NoClassDefFoundError", "NoSuchMethodError")
 
 def require_decoding(spark: SparkSession, spec: PipelineSpec) -> None:
     """Raises SettingsError, with what to add, if the spec needs functions that Spark lacks."""
-    if all(isinstance(each, RawFormat) for each in spec.formats.by_source.values()):
+    if all(isinstance(each, PlainFormat) for each in spec.formats.by_source.values()):
         return
     try:
         spark.sql(_ASKED).schema  # noqa: B018

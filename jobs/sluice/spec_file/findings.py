@@ -10,6 +10,7 @@ from sluice.errors import did_you_mean
 from sluice.offsets import notation
 from sluice.spec_file.alerts import Alerts
 from sluice.spec_file.formats import CONNECTION, FORMATS, RECORD
+from sluice.spec_file.key_formats import KEY_FORMATS, SCALARS
 from sluice.spec_file.pipeline_spec import FILE_SIZE, PIPELINE, TABLE, PipelineSpec, Quarantine
 from sluice.spec_file.starts import (
     DeltaIngest,
@@ -24,7 +25,8 @@ from sluice.strict_model import Model
 _PARTS: Mapping[tuple[str, ...], type[Model]] = {
     ("quarantine",): Quarantine,
     ("alerts",): Alerts,
-    **{(key, name): model for key in ("format", "key_format") for name, model in FORMATS.items()},
+    **{("format", name): model for name, model in FORMATS.items()},
+    **{("key_format", name): model for name, model in KEY_FORMATS.items()},
     ("start", "timestamp"): StartTimestamp,
     ("start", "offsets"): StartOffsets,
     ("start", "group"): StartGroup,
@@ -78,7 +80,7 @@ def finding(path: Path, error: Mapping[str, Any]) -> str:
     if error["type"] == "missing":
         return f"{where}: missing"
     if error["type"] in ("union_tag_invalid", "union_tag_not_found"):
-        return f"{where}.type: {_wrong_type(error['input'])}; allowed: {', '.join(FORMATS)}"
+        return f"{where}.type: {_wrong_type(error['input'], location[0])}"
     # Spark's configuration may hold secrets. What is wrong with a format as a whole names its keys.
     whole = error["type"] == "value_error" and location[:-1] in (["format"], ["key_format"])
     shown = bool(location) and location[0] != "spark" and not whole
@@ -86,12 +88,17 @@ def finding(path: Path, error: Mapping[str, Any]) -> str:
     return f"{where}: {found}{_expected(error)}"
 
 
-def _wrong_type(form: Mapping[str, Any]) -> str:
-    """The invalid type of a format, as it is written."""
+def _wrong_type(form: Mapping[str, Any], key: str) -> str:
+    """The invalid type of a format, as it is written, and what it may be."""
+    allowed = KEY_FORMATS if key == "key_format" else FORMATS
+    listed = f"allowed: {', '.join(allowed)}"
     if "type" not in form:
-        return "missing"
+        return f"missing; {listed}"
     found = form["type"]
-    return f"found {_as_written(found)}{did_you_mean(str(found).lower(), FORMATS)}"
+    if found in SCALARS:
+        return f"found {_as_written(found)}; it is for keys: write key_format: {found}; {listed}"
+    meant = did_you_mean(str(found).lower(), allowed)
+    return f"found {_as_written(found)}{meant}; {listed}"
 
 
 def _expected(error: Mapping[str, Any]) -> str:

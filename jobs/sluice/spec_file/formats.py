@@ -31,21 +31,21 @@ KEY_OF: Mapping[Source, str] = {"value": "format", "key": "key_format"}
 SubjectStrategy = Literal["topic", "record", "topic_record"]
 
 
-class RawFormat(Model):
-    """The bytes, unchanged, in column `value`."""
+class PlainFormat(Model):
+    """A format without a schema: its type alone says which column it has."""
 
-    type: Literal["raw"]
+    type: str
     names_fields: ClassVar[bool] = False
 
     @property
     def columns(self) -> tuple[Column, ...]:
         """The decoded part of the data table."""
-        return self.declared.columns
+        raise NotImplementedError(self.type)
 
     @property
     def declared(self) -> Declared:
         """The one column."""
-        return possible(parse_columns("value BINARY"))
+        return possible(self.columns)
 
     @property
     def awaits_reader(self) -> bool:
@@ -61,6 +61,17 @@ class RawFormat(Model):
     def decided(self) -> Mapping[str, str]:
         """Nothing decides rows beside the keys of the spec."""
         return {}
+
+
+class RawFormat(PlainFormat):
+    """The bytes, unchanged, in column `value`."""
+
+    type: Literal["raw"]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The decoded part of the data table."""
+        return parse_columns("value BINARY")
 
 
 def _one_of(*keys: str) -> ConfigDict:

@@ -19,6 +19,7 @@ from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.alerts import Alerts
 from sluice.spec_file.column_sources import ColumnSource
 from sluice.spec_file.formats import CONNECTION, Format, RegisteredFormat, Source
+from sluice.spec_file.key_formats import KeyFormat
 from sluice.spec_file.record_formats import RecordFormats
 from sluice.spec_file.schedules import longest_interval, require_schedule
 from sluice.spec_file.spark_keys import key_refusal
@@ -66,7 +67,7 @@ class PipelineSpec(Model):
     except_topics: list[TopicName] = Field(default=[])
     table: Annotated[str, Field(pattern=TABLE)]
     format: Format
-    key_format: Format | None = None
+    key_format: KeyFormat | None = None
     evolution: Evolution = "strict"
     rescue: bool = False
     schedule: str | None = None

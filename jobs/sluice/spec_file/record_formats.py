@@ -12,6 +12,7 @@ from sluice.columns.names import KEY_PREFIX
 from sluice.derived.derived_columns import OURS
 from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.formats import KEY_OF, Format, RegisteredFormat, Source
+from sluice.spec_file.key_formats import KeyFormat
 
 _PART = re.compile(r"[.\[{]")
 
@@ -25,14 +26,14 @@ class RecordFormats:
     """
 
     value: Format
-    key: Format | None = None
+    key: KeyFormat | None = None
     rescue: bool = False
     required: tuple[str, ...] = ()
 
     @property
-    def by_source(self) -> Mapping[Source, Format]:
+    def by_source(self) -> Mapping[Source, KeyFormat]:
         """The formats, by the part of a record that they decode."""
-        value: Mapping[Source, Format] = {"value": self.value}
+        value: Mapping[Source, KeyFormat] = {"value": self.value}
         return value if self.key is None else {**value, "key": self.key}
 
     def rescues(self, source: Source) -> bool:

@@ -192,6 +192,18 @@ def test_a_value_of_a_wrong_type_is_refused_with_its_key(
             "format.type: found 'avor' (did you mean avro?); allowed: json, raw, avro, protobuf",
         ),
         ({"key_format": {"type": "JSON"}}, "key_format.type: found 'JSON' (did you mean json?); "),
+        (
+            {"key_format": "longs"},
+            "key_format.type: found 'longs' (did you mean long?); allowed: json, raw, avro,"
+            " protobuf, long, int, text, uuid",
+        ),
+        ({"key_format": 8}, "key_format: found 8; expected keys with values"),
+        ({"key_format": "avro"}, "key_format: expected registry, or schema_file, or both; found"),
+        ({"key_format": {"type": "long", "bytes": 8}}, "key_format.bytes: unknown key; allowed: t"),
+        (
+            {"format": {"type": "long"}},
+            "format.type: found 'long'; it is for keys: write key_format: long; allowed: json,",
+        ),
         ({"format": {"type": 1}}, "format.type: found 1; allowed: json, raw, avro, protobuf"),
         ({"format": {"type": ["avro"]}}, "format.type: found ['avro']"),
         ({"format": {}}, "format.type: missing; allowed: json, raw, avro, protobuf"),

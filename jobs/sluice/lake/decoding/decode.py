@@ -1,4 +1,4 @@
-"""Decoding: a record's value becomes the declared columns, or an error."""
+"""Decoding: a record's value, or its key, becomes the declared columns, or an error."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from sluice.lake.decoding.decoded_fields import ERROR, VALUE
 from sluice.lake.decoding.json_records import json_frames, json_struct
 from sluice.lake.decoding.made_columns import fields_of, made_columns
 from sluice.lake.decoding.protobuf_records import protobuf_struct
+from sluice.lake.decoding.scalar_keys import scalar_struct
 from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.formats import (
     AvroFormat,
-    Format,
     JsonFormat,
     ProtobufFormat,
     RawFormat,
     Source,
 )
+from sluice.spec_file.key_formats import KeyFormat, ScalarFormat
 from sluice.spec_file.record_formats import RecordFormats
 
 DECODED: Mapping[Source, str] = {"value": "decoded", "key": "decoded_key"}
@@ -55,13 +56,18 @@ def decoder(formats: RecordFormats, source: Source, writers: Writers) -> Decode:
 
 
 @singledispatch
-def _struct(form: Format, source: Source, writers: Writers, rescue: bool) -> Column:
+def _struct(form: KeyFormat, source: Source, writers: Writers, rescue: bool) -> Column:
     raise TypeError(f"no decoding for {form}")
 
 
 @_struct.register
 def _(form: RawFormat, source: Source, writers: Writers, rescue: bool) -> Column:
     return F.struct(F.col(source).alias(VALUE), F.lit(None).cast("string").alias(ERROR))
+
+
+@_struct.register
+def _(form: ScalarFormat, source: Source, writers: Writers, rescue: bool) -> Column:
+    return scalar_struct(form.type, source)
 
 
 @_struct.register
