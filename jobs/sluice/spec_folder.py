@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePath
 
 import yaml
 from pydantic import ValidationError
@@ -22,6 +21,33 @@ class NoSpecFolder(SpecError):
     """The folder of specs is missing, or is a file."""
 
 
+class FolderFiles:
+    """The files in a folder, and below it. Each is read once: it is the same in all that it says.
+
+    Nothing else is read, whatever a name or a link leads to.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder.resolve()
+        self._found: dict[str, bytes | None] = {}
+
+    def get(self, name: str, /) -> bytes | None:
+        """The content of a file, by its path from the folder; None without one."""
+        if name not in self._found:
+            file = self._file(name)
+            self._found[name] = None if file is None else file.read_bytes()
+        return self._found[name]
+
+    def _file(self, name: str) -> Path | None:
+        try:
+            file = (self._folder / name).resolve()
+            within = file.is_relative_to(self._folder) and not PurePath(name).is_absolute()
+            return file if within and file.is_file() else None
+        except (OSError, ValueError):
+            # No file can have such a name.
+            return None
+
+
 def load_spec(path: Path) -> PipelineSpec:
     """Read a spec. Raises SpecError, one line per finding: file, key path, found, allowed."""
     try:
@@ -32,24 +58,9 @@ def load_spec(path: Path) -> PipelineSpec:
     if not isinstance(given, dict):
         raise SpecError(f"{path}: expected the keys of a spec, found {type(given).__name__}")
     try:
-        return PipelineSpec.model_validate(given, context={"files": _schema_files(path, given)})
+        return PipelineSpec.model_validate(given, context={"files": FolderFiles(path.parent)})
     except ValidationError as problem:
         raise SpecError(as_lines(finding(path, each) for each in problem.errors())) from None
-
-
-def _schema_files(path: Path, given: Mapping[str, Any]) -> dict[str, bytes]:
-    """The contents of the files that the spec names, if they are in its folder or below it."""
-    forms = [given.get(key) for key in ("format", "key_format")]
-    names = [
-        each["schema_file"] for each in forms if isinstance(each, dict) and "schema_file" in each
-    ]
-    found = {}
-    for name in names:
-        if isinstance(name, str):
-            file = (path.parent / name).resolve()
-            if file.is_relative_to(path.parent.resolve()) and file.is_file():
-                found[name] = file.read_bytes()
-    return found
 
 
 def spec_files(folder: Path) -> list[Path]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
-from sluice.schemas.registered import Kind, RegisteredSchema
+from sluice.schemas.registered import Kind, Reference, RegisteredSchema
+from sluice.schemas.spec_files import SpecFiles, named_files, plain_path
 
 
-class JsonTextKind:
+class JsonTextKind(ABC):
     """One schema for one record, written in JSON."""
 
     name: ClassVar[Kind]
@@ -22,6 +25,20 @@ class JsonTextKind:
             return RegisteredSchema(name, self.name, content.decode())
         except UnicodeDecodeError:
             raise ValueError(f"schema_file: {name}: expected text in UTF-8") from None
+
+    def with_files(
+        self, schema: RegisteredSchema, names: Sequence[str], files: SpecFiles
+    ) -> RegisteredSchema:
+        """Further files are its references."""
+        named = named_files(schema.key, names, files)
+        first = Reference(plain_path(schema.key), schema.text)
+        return replace(schema, references=self._further(first, named, files))
+
+    @abstractmethod
+    def _further(
+        self, first: Reference, named: Sequence[Reference], files: SpecFiles
+    ) -> tuple[Reference, ...]:
+        """The texts that the first file needs, in the order in which they can be read."""
 
     def is_source(self, schema: RegisteredSchema) -> bool:
         """Never: the text is read as it is."""

@@ -6,10 +6,12 @@ gives of the record that the table is for; None without one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from sluice.columns.declared import Declared
 from sluice.schemas.registered import Kind, RegisteredSchema
+from sluice.schemas.spec_files import SpecFiles
 
 
 class SchemaKind(Protocol):
@@ -22,6 +24,13 @@ class SchemaKind(Protocol):
 
     def of_file(self, name: str, content: bytes) -> RegisteredSchema:
         """The schema that a file holds; its key is the file's name. Raises ValueError."""
+
+    def with_files(
+        self, schema: RegisteredSchema, names: Sequence[str], files: SpecFiles
+    ) -> RegisteredSchema:
+        """The schema of a file with the further files that it needs: those that are named, and
+        those that it leads to. Raises ValueError.
+        """
 
     def is_source(self, schema: RegisteredSchema) -> bool:
         """Whether the schema is a source, which has to be compiled before it is read."""

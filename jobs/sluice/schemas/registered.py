@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 Kind = Literal["AVRO", "JSON", "PROTOBUF"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+_OF_REGISTRY = re.compile(r"[0-9]+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True)
@@ -22,7 +26,10 @@ class Reference:
 class RegisteredSchema:
     """A schema of a registry; `key` is its number in decimal digits, or its GUID.
 
-    `references` come in the order in which they can be read: each only uses those before it.
+    A schema of a file has the file's name as its key; its references are further files.
+
+    `references` come in the order in which they can be read: in Avro and Protobuf, each only uses
+    those before it.
     """
 
     key: str
@@ -34,6 +41,19 @@ class RegisteredSchema:
     def age(self) -> tuple[int, str]:
         """Sorts numbers as a registry gives them, one after another."""
         return len(self.key), self.key
+
+    @property
+    def is_of_file(self) -> bool:
+        """Whether a file has it, and not a registry."""
+        return _OF_REGISTRY.fullmatch(self.key) is None
+
+    @property
+    def digest(self) -> str:
+        """Tells its texts from any others, in whichever order files were named."""
+        if not self.references:
+            return _digest(self.text)
+        further = sorted([each.name, each.text] for each in self.references)
+        return _digest(json.dumps([self.text, further]))
 
     @property
     def texts(self) -> Mapping[str | None, str]:
@@ -65,3 +85,7 @@ class RegisteredSchema:
         if made.kind not in KINDS or not all(isinstance(each, str) for each in texts):
             raise ValueError("not a registered schema: a key has a value of another type")
         return made
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]

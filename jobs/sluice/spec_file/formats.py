@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import (
@@ -21,6 +20,7 @@ from sluice.columns.names import require_not_ours
 from sluice.columns.taking import Reading, Taken, taking
 from sluice.schemas.kind import kind_of
 from sluice.schemas.registered import Kind, RegisteredSchema
+from sluice.schemas.spec_files import EXPECTED, SpecFiles
 from sluice.strict_model import Model
 
 CONNECTION = r"^[A-Za-z_][A-Za-z0-9_]*$"
@@ -103,21 +103,7 @@ class RegisteredFormat(Model):
         if self.record is not None and by_topic and not kind_of(self.kind).many_records:
             raise ValueError("record goes with subject_strategy: record, or topic_record")
         if self.schema_file is not None:
-            files: Mapping[str, bytes] = (info.context or {}).get("files", {})
-            if self.schema_file not in files:
-                raise ValueError(
-                    f"schema_file: found {self.schema_file!r}; expected a file in the folder of the"
-                    " spec, or below it"
-                )
-            self._reader = kind_of(self.kind).of_file(self.schema_file, files[self.schema_file])
-            try:
-                _ = self.columns
-            except ValueError as problem:
-                # Else a mistake in the file is looked for in the spec.
-                named = self.schema_file in str(problem)
-                raise ValueError(
-                    f"{'' if named else f'schema_file {self.schema_file}: '}{problem}"
-                ) from None
+            self._reader = self._of_file(self.schema_file, (info.context or {}).get("files", {}))
         elif self.registry and not by_topic and self.record is None:
             raise ValueError(
                 f"subject_strategy: {self.subject_strategy} needs record: the full name of the"
@@ -130,6 +116,25 @@ class RegisteredFormat(Model):
         if self.registry is None and self.schema_file is None:
             raise ValueError("expected registry, or schema_file, or both; found neither")
         return self
+
+    def _of_file(self, name: str, files: SpecFiles) -> RegisteredSchema:
+        content, kind = files.get(name), kind_of(self.kind)
+        if content is None:
+            raise ValueError(f"schema_file: found {name!r}; {EXPECTED}")
+        found = kind.of_file(name, content)
+        try:
+            found = kind.with_files(found, self.further_files, files)
+            kind.declared(found, self.record)
+        except ValueError as problem:
+            # Else a mistake in the file is looked for in the spec.
+            named = any(each in str(problem) for each in (name, "schema_files:"))
+            raise ValueError(f"{'' if named else f'schema_file {name}: '}{problem}") from None
+        return found
+
+    @property
+    def further_files(self) -> Sequence[str]:
+        """The files beside `schema_file` that its schema needs."""
+        return ()
 
     @property
     def names_fields(self) -> bool:
@@ -165,7 +170,7 @@ class RegisteredFormat(Model):
             return {}
         if self._reader.key != self.schema_file:
             return {"reader": self._reader.key}
-        return {"reader": hashlib.sha256(self._reader.text.encode()).hexdigest()[:12]}
+        return {"reader": self._reader.digest}
 
     def read_as(self, reader: RegisteredSchema) -> Self:
         """The same format with its reader schema."""
@@ -218,7 +223,24 @@ class RegisteredFormat(Model):
         return found
 
 
-class AvroFormat(RegisteredFormat):
+class TextFormat(RegisteredFormat):
+    """A format whose schema is text, and may be in several files, all in the spec's folder."""
+
+    schema_files: list[Annotated[str, Field(min_length=1)]] = Field(default=[])
+
+    @property
+    def further_files(self) -> Sequence[str]:
+        """The files beside `schema_file` that its schema needs."""
+        return self.schema_files
+
+    @model_validator(mode="after")
+    def _has_a_first_file(self) -> Self:
+        if self.schema_files and self.schema_file is None:
+            raise ValueError("schema_files goes with schema_file: the file that refers to them")
+        return self
+
+
+class AvroFormat(TextFormat):
     """Avro's binary encoding: each record is resolved from its writer's schema to the reader's."""
 
     type: Literal["avro"]
@@ -238,7 +260,7 @@ class ProtobufFormat(RegisteredFormat):
         return self
 
 
-class JsonFormat(RegisteredFormat):
+class JsonFormat(TextFormat):
     """One JSON object per record, decoded into the declared columns, or those of its schema."""
 
     model_config = _one_of("schema", "registry", "schema_file")

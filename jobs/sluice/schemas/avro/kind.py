@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sluice.columns.declared import Declared
 from sluice.schemas.avro.columns import avro_declared
+from sluice.schemas.avro.files import in_reading_order
 from sluice.schemas.avro.narrowing import narrowing
 from sluice.schemas.avro.parsing import parse_avro
 from sluice.schemas.avro.resolution import loss
 from sluice.schemas.avro.schema import Ref
 from sluice.schemas.json_texts import JsonTextKind
-from sluice.schemas.registered import RegisteredSchema
+from sluice.schemas.registered import Reference, RegisteredSchema
+from sluice.schemas.spec_files import SpecFiles
 
 
 class AvroKind(JsonTextKind):
@@ -35,6 +39,11 @@ class AvroKind(JsonTextKind):
     def narrowing(self, before: RegisteredSchema, now: RegisteredSchema) -> str:
         """Defaults and aliases, and the places of a union's types."""
         return narrowing(parse_avro(before), parse_avro(now))
+
+    def _further(
+        self, first: Reference, named: Sequence[Reference], files: SpecFiles
+    ) -> tuple[Reference, ...]:
+        return in_reading_order(first, named)
 
 
 def _name(schema: RegisteredSchema) -> str | None:

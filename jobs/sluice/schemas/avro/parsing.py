@@ -51,18 +51,20 @@ _DEEPEST = 50
 
 def parse_avro(schema: RegisteredSchema) -> AvroSchema:
     """Read a schema with what it refers to. Raises ValueError: the place, expected and found."""
-    reading = _Reading()
+    of_file = schema.is_of_file
+    reading = _Reading(": name the file that defines it in schema_files" if of_file else "")
     for each in schema.references:
-        reading.text(each.text, f"reference {each.name}")
+        reading.text(each.text, each.name if of_file else f"reference {each.name}")
     root = reading.text(schema.text, "")
     _require_ends(reading.names)
     return AvroSchema(root, reading.names)
 
 
 class _Reading:
-    """The named types so far: a text may only use those before."""
+    """The named types so far: a text may only use those before; `move` is what to do else."""
 
-    def __init__(self) -> None:
+    def __init__(self, move: str) -> None:
+        self._move = move
         self.names: dict[str, Named] = {}
         self._begun: set[str] = set()
         self._depth = 0
@@ -98,11 +100,11 @@ class _Reading:
     def _by_name(self, name: str, space: str) -> Node:
         if name in PRIMITIVES:
             return Scalar(name)
-        full = _full(name, space)
+        full = full_name(name, space)
         for each in (full, name):
             if each in self._begun:
                 return Ref(each)
-        raise ValueError(f"expected a type that is defined before, found {name!r}")
+        raise ValueError(f"expected a type that is defined before, found {name!r}{self._move}")
 
     def _union(self, found: list[Any], space: str) -> Union:
         members = tuple(self._node(each, space) for each in found)
@@ -131,7 +133,7 @@ class _Reading:
         if name in self._begun:
             raise ValueError(f"{name}: defined twice")
         self._begun.add(name)
-        aliases = tuple(_full(each, inner) for each in _texts(found, "aliases"))
+        aliases = tuple(full_name(each, inner) for each in _texts(found, "aliases"))
         match found["type"]:
             case "fixed":
                 self.names[name] = _fixed(found, name, aliases)
@@ -183,13 +185,14 @@ def _defined_name(found: dict[str, Any], space: str) -> tuple[str, str]:
     name, own = found.get("name"), found.get("namespace", space)
     if not isinstance(name, str) or not isinstance(own, str):
         raise ValueError(f"expected a name, found {_shown(name)}")
-    full = _full(name, own)
+    full = full_name(name, own)
     for part in full.split("."):
         _simple(part)
     return full, full.rpartition(".")[0]
 
 
-def _full(name: str, space: str) -> str:
+def full_name(name: str, space: str) -> str:
+    """A type's name with its name space: that around it, unless it has its own."""
     return f"{space}.{name}" if space and "." not in name else name.removeprefix(".")
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sluice.columns.declared import Declared
+from sluice.schemas.json.files import require_own_ids, with_referenced
 from sluice.schemas.json_texts import JsonTextKind, as_json
-from sluice.schemas.registered import RegisteredSchema
+from sluice.schemas.registered import Reference, RegisteredSchema
+from sluice.schemas.spec_files import SpecFiles
 
 
 class JsonKind(JsonTextKind):
@@ -38,6 +42,13 @@ class JsonKind(JsonTextKind):
     def narrowing(self, before: RegisteredSchema, now: RegisteredSchema) -> str:
         """Always empty: a record is read without the schema that it was written with."""
         return ""
+
+    def _further(
+        self, first: Reference, named: Sequence[Reference], files: SpecFiles
+    ) -> tuple[Reference, ...]:
+        found = with_referenced(first, named, files)
+        require_own_ids((first, *found))
+        return found
 
 
 def _title(schema: RegisteredSchema) -> str | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 
 from sluice.columns.declared import Declared
 from sluice.schemas.registered import RegisteredSchema
+from sluice.schemas.spec_files import SpecFiles
 
 # Every source has one, and base64 has none.
 _OF_SOURCES = ";"
@@ -20,6 +22,12 @@ class ProtobufKind:
     def of_file(self, name: str, content: bytes) -> RegisteredSchema:
         """The file is a descriptor set, which is binary."""
         return RegisteredSchema(name, "PROTOBUF", base64.b64encode(content).decode())
+
+    def with_files(
+        self, schema: RegisteredSchema, names: Sequence[str], files: SpecFiles
+    ) -> RegisteredSchema:
+        """A descriptor set has all files."""
+        return schema
 
     def is_source(self, schema: RegisteredSchema) -> bool:
         """Confluent's serialiser for Java registers the source, that for Python a descriptor."""

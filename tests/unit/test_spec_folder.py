@@ -1,0 +1,133 @@
+"""A spec reads files of its own folder, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from sluice.columns.columns import parse_columns
+from sluice.errors import SpecError
+from sluice.spec_file.pipeline_spec import PipelineSpec
+from sluice.spec_folder import FolderFiles, load_spec
+
+from tests.unit.builders import spec_keys
+
+EVENT = {"type": "object", "properties": {"id": {"type": "string"}, "user": {"$ref": "user.json"}}}
+USER = {"type": "object", "properties": {"login": {"type": "string"}}}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    found = tmp_path / "pipelines"
+    (found / "below").mkdir(parents=True)
+    (found / "a.json").write_text("a")
+    (found / "below" / "b.json").write_text("b")
+    (tmp_path / "secret.json").write_text("secret")
+    (found / "within.json").symlink_to("below/b.json")
+    (found / "out.json").symlink_to("../secret.json")
+    (found / "folder").symlink_to("..")
+    return found
+
+
+def test_files_in_the_folder_and_below_it_are_read(folder: Path) -> None:
+    files = FolderFiles(folder)
+    for name in ("a.json", "./a.json", "below/../a.json"):
+        assert files.get(name) == b"a"
+    for name in ("below/b.json", "within.json"):
+        assert files.get(name) == b"b"
+
+
+def test_nothing_beyond_the_folder_is_read_by_any_name(folder: Path) -> None:
+    files, secret = FolderFiles(folder), folder.parent / "secret.json"
+    ways = ["../secret.json", "below/../../secret.json", str(secret), "out.json"]
+    ways += ["folder/secret.json", str(folder / "a.json"), "/etc/passwd"]
+    odd = ["", ".", "below", "none.json", "a\0.json", "x" * 5000, "~/a.json"]
+    assert [name for name in (*ways, *odd) if files.get(name) is not None] == []
+
+
+def test_a_file_is_read_once(folder: Path) -> None:
+    files = FolderFiles(folder)
+    assert files.get("a.json") == b"a"
+    (folder / "a.json").write_text("changed")
+    assert files.get("a.json") == b"a"
+
+
+def test_a_folder_that_is_a_link_itself_is_as_any(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(folder)
+    assert FolderFiles(tmp_path / "link").get("below/b.json") == b"b"
+
+
+def loaded(folder: Path, form: dict[str, Any], **files: Any) -> PipelineSpec:
+    for name, content in files.items():
+        (folder / f"{name}.json").write_text(json.dumps(content))
+    path = folder / "flights.yaml"
+    path.write_text(yaml.safe_dump(spec_keys(format=form)))
+    return load_spec(path)
+
+
+JSON = {"type": "json", "schema_file": "event.json"}
+
+
+def test_a_json_schema_may_refer_to_files_beside_it(folder: Path) -> None:
+    spec = loaded(folder, JSON, event=EVENT, user=USER)
+    assert spec.columns == parse_columns("id STRING, user STRUCT<login: STRING>")
+    user = {**USER, "title": "a user"}
+    assert loaded(folder, JSON, user=user).edition.digest != spec.edition.digest
+
+
+def test_a_reference_that_leads_out_of_the_folder_is_refused(folder: Path) -> None:
+    (folder.parent / "user.json").write_text(json.dumps(USER))
+    for ref in ("../user.json", "folder/user.json", str(folder.parent / "user.json")):
+        event = {"type": "object", "properties": {"user": {"$ref": ref}}}
+        with pytest.raises(SpecError, match=r"schema_file event\.json: \$\.user: |expected a file"):
+            loaded(folder, JSON, event=event)
+
+
+def test_further_files_of_an_avro_schema_are_named(folder: Path) -> None:
+    source = {"type": "fixed", "name": "Source", "size": 2}
+    fields = [{"name": "source", "type": "Source"}]
+    alert = {"type": "record", "name": "Alert", "fields": fields}
+    form = {"type": "avro", "schema_file": "alert.json"}
+    with pytest.raises(SpecError, match=r"name the file that defines it in schema_files$"):
+        loaded(folder, form, alert=alert, source=source)
+    spec = loaded(folder, {**form, "schema_files": ["source.json"]})
+    assert spec.columns == parse_columns("source BINARY")
+
+
+@pytest.mark.parametrize(
+    ("form", "message"),
+    [
+        (
+            {**JSON, "schema_files": ["../secret.json"]},
+            r"format: schema_files: found '\.\./secret\.json'; expected a file in the folder",
+        ),
+        ({**JSON, "schema_files": ["out.json"]}, r"format: schema_files: found 'out\.json'; expec"),
+        ({**JSON, "schema_files": ["a.json", "a.json"]}, r"schema_files: a\.json: named twice"),
+        (
+            {**JSON, "schema_files": "a.json"},
+            r"format\.schema_files: found 'a\.json'; expected a",
+        ),
+        ({**JSON, "schema_files": [""]}, r"format\.schema_files\.0: found ''; expected at least 1"),
+        (
+            {"type": "json", "schema": "id INT", "schema_files": ["a.json"]},
+            "format: schema_files goes with schema_file: the file that refers to them",
+        ),
+        (
+            {"type": "avro", "registry": "r", "schema_files": ["a.json"]},
+            "format: schema_files goes with schema_file: the file that refers to them",
+        ),
+        (
+            {"type": "protobuf", "registry": "r", "schema_files": ["a.proto"]},
+            r"format\.schema_files: unknown key",
+        ),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_with_further_files_is_told(
+    folder: Path, form: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(SpecError, match=message):
+        loaded(folder, form, event=USER)
