@@ -27,6 +27,14 @@ class Misfit(Exception):
 
 
 def one_object(value: bytes) -> Members:
+    parsed = one_value(value)
+    if not isinstance(parsed, Members):
+        raise Misfit("not one JSON object")
+    return parsed
+
+
+def one_value(value: bytes) -> Any:
+    """Any JSON value, alone."""
     try:
         text = value.decode("utf-8", errors="strict")
     except UnicodeDecodeError:
@@ -37,8 +45,6 @@ def one_object(value: bytes) -> Members:
         parsed = _Parser(text).document()
     except (ValueError, IndexError):
         raise Misfit("not one JSON object") from None
-    if not isinstance(parsed, Members):
-        raise Misfit("not one JSON object")
     _refuse_lone_surrogates(parsed)
     return parsed
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from sluice.lake.decoding.decode import DECODED, decoder
+from sluice.lake.decoding.decode import DECODED, decoder_of
 from sluice.spec_file.pipeline_spec import PipelineSpec
 
 pytestmark = pytest.mark.spark
@@ -22,7 +22,7 @@ def rows(spark: SparkSession, spec: Mapping[str, Any], values: Sequence[bytes | 
     records = [(place, each and bytearray(each)) for place, each in enumerate(values)]
     frame = spark.createDataFrame(records, "place INT, value BINARY")
     name = DECODED["value"]
-    read = decoder(formats, "value", {})(frame).select("place", name).toArrow().to_pylist()
+    read = decoder_of(formats, "value", {})(frame).select("place", name).toArrow().to_pylist()
     found = {each["place"]: each[name] for each in read}
     return [_outcome(found[place]) for place in range(len(values))]
 

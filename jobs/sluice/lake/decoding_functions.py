@@ -17,6 +17,7 @@ _NO_COLUMNS = """'{"type":"struct","fields":[]}'"""
 _ASKED = f"""SELECT sluice_schema_key(struct(X'', null), ''),
 sluice_avro(struct(X''), {_NO_COLUMNS}, '', '"int"', false),
 sluice_json(struct(X''), {_NO_COLUMNS}, '', '', false),
+sluice_json_value(struct(X''), {_NO_COLUMNS}, '', false),
 sluice_protobuf(struct(X''), {_NO_COLUMNS}, '', 'CggKAWEiAwoBTQ==', 'M')"""
 # No extension; no jar; an older one before it.
 _LACKING = ("UNRESOLVED_ROUTINE", "NoClassDefFoundError", "NoSuchMethodError")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from sluice.lake.decoding.decode import DECODED, Decode, Writers, decoder
+from sluice.lake.decoding.decode import DECODED, Decode, Writers, decoder_of
 from sluice.lake.decoding.schema_keys import unknown_keys
 from sluice.offsets.ranges import OffsetRange
 from sluice.progress.former_registries import FormerRegistry
@@ -51,7 +51,7 @@ class FormerNumbers:
         for each in former:
             if each.source == source:
                 writers: Writers = self._writers.get(each, {})
-                then = decoder(formats, source, writers)
+                then = decoder_of(formats, source, writers)
                 column = DECODED[source]
                 both = then(decoded.withColumnRenamed(column, _BEFORE))
                 chosen = F.when(_inside(each.ranges), F.col(column)).otherwise(F.col(_BEFORE))

@@ -33,7 +33,7 @@ from sluice.lake.batch_rows import (
     quarantine_rows,
 )
 from sluice.lake.chosen_records import only_chosen
-from sluice.lake.decoding.decode import Decode, decoder
+from sluice.lake.decoding.decode import Decode, decoder_of
 from sluice.lake.decoding.schema_keys import unknown_keys
 from sluice.lake.decoding_functions import require_decoding
 from sluice.lake.former_numbers import FormerNumbers, outside
@@ -173,7 +173,7 @@ class SparkLake:
 
     def _made_decoders(self, spec: PipelineSpec) -> list[Decode]:
         return [
-            decoder(spec.formats, source, self._writers.get(source, {}))
+            decoder_of(spec.formats, source, self._writers.get(source, {}))
             for source in spec.formats.by_source
         ]
 

@@ -17,6 +17,7 @@ class JsonTextKind(ABC):
 
     name: ClassVar[Kind]
     by_name = True
+    opens = False
     many_records = False
 
     def of_file(self, name: str, content: bytes) -> RegisteredSchema:

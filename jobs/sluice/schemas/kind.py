@@ -19,6 +19,8 @@ class SchemaKind(Protocol):
 
     by_name: bool
     """Whether the fields of records are found by their exact names; else by their numbers."""
+    opens: bool
+    """Whether a record may have fields of any name, each read as what a spec says it is."""
     many_records: bool
     """Whether one schema describes several records, of which the spec names one."""
 
@@ -37,6 +39,9 @@ class SchemaKind(Protocol):
 
     def same(self, one: RegisteredSchema, other: RegisteredSchema) -> bool:
         """Whether two schemas are one, however a registry writes their texts."""
+
+    def has_fields(self, schema: RegisteredSchema) -> bool:
+        """Whether its records have fields; else each is the one column `value`, as a whole."""
 
     def declared(self, schema: RegisteredSchema, record: str | None) -> Declared:
         """The columns that a table has for the schema, in its order, and what they do not hold.

@@ -208,7 +208,7 @@ class RegisteredFormat(Model):
         """What records are read as where columns are taken from fields of them; else None."""
         if not self._taken:
             return None
-        return taking(self._of_schema, self._taken, self.kind == "JSON")
+        return taking(self._of_schema, self._taken, kind_of(self.kind).opens)
 
     @property
     def _of_schema(self) -> Declared:
@@ -285,6 +285,16 @@ class JsonFormat(TextFormat):
         return self
 
     @property
+    def has_fields(self) -> bool:
+        """Whether records are objects with fields; else each is one column, as JSON text."""
+        return self.schema_text is not None or bool(self._taken) or not self._is_one_value
+
+    @property
+    def _is_one_value(self) -> bool:
+        """Whether the schema says of no field what it is."""
+        return self._reader is not None and not kind_of(self.kind).has_fields(self._reader)
+
+    @property
     def follows_registry(self) -> bool:
         """Whether its columns come from the registry, and not from the spec."""
         return self.schema_text is None and super().follows_registry
@@ -296,9 +306,10 @@ class JsonFormat(TextFormat):
 
     @property
     def _of_schema(self) -> Declared:
-        if self.schema_text is None:
-            return super()._of_schema
-        return possible(parse_columns(self.schema_text))
+        if self.schema_text is not None:
+            return possible(parse_columns(self.schema_text))
+        # The spec may know fields of records of which the schema knows none.
+        return Declared(()) if self._taken and self._is_one_value else super()._of_schema
 
 
 Format = Annotated[

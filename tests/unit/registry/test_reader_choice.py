@@ -298,3 +298,23 @@ def test_a_title_names_the_record_where_a_topic_has_several() -> None:
     assert choice.kept_for == "expected record Order, found record Refund"
     by_topic = JsonFormat(type="json", registry="r")
     assert choose_reader(by_topic, old, other, "add_columns").reader == other
+
+
+OF_OBJECTS, OF_ANYTHING = {"properties": {"value": {"type": "string"}}}, {"type": "array"}
+
+
+@pytest.mark.parametrize(
+    ("old", "found"), [(OF_OBJECTS, OF_ANYTHING), (OF_ANYTHING, OF_OBJECTS)], ids=str
+)
+def test_records_with_fields_and_records_that_are_kept_whole_are_not_read_as_each_other(
+    old: dict[str, Any], found: dict[str, Any]
+) -> None:
+    """Their columns are alike, and would hold other values."""
+    form = JsonFormat(type="json", registry="r")
+    before, now = (
+        RegisteredSchema(key, "JSON", json.dumps(each)) for key, each in (("5", old), ("6", found))
+    )
+    assert form.read_as(before).columns == form.read_as(now).columns
+    choice = choose_reader(form, before, now, "widen")
+    assert choice.reader == before
+    assert "the other of values that are kept as a whole" in choice.kept_for

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 from sluice.columns.columns import parse_columns
+from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.formats import AvroFormat, Format, JsonFormat, ProtobufFormat, RawFormat
 
 formats: TypeAdapter[JsonFormat | RawFormat | AvroFormat | ProtobufFormat] = TypeAdapter(Format)
@@ -89,10 +90,33 @@ def test_the_subject_follows_the_strategy() -> None:
     [
         ("avro", b'{"type": "recrd"}'),
         ("avro", b'{"type": "record"'),
-        ("json", b'{"type": "string"}'),
+        ("json", b'{"type": "record"}'),
     ],
 )
 def test_a_mistake_in_a_schema_file_names_the_file(kind: str, content: bytes) -> None:
     keys = {"type": kind, "schema_file": "orders.schema"}
     with pytest.raises(ValidationError, match=r"schema_file orders\.schema: "):
         formats.validate_python(keys, context={"files": {"orders.schema": content}})
+
+
+@pytest.mark.parametrize(
+    ("content", "has_fields"),
+    [(b'{"properties": {"value": {"type": "string"}}}', True), (b'{"type": "string"}', False)],
+)
+def test_a_field_named_value_is_told_from_a_record_that_is_kept_whole(
+    content: bytes, has_fields: bool
+) -> None:
+    keys = {"type": "json", "schema_file": "orders.json"}
+    found = formats.validate_python(keys, context={"files": {"orders.json": content}})
+    assert isinstance(found, JsonFormat)
+    assert found.columns == parse_columns("value STRING")
+    assert found.has_fields == has_fields
+
+
+def test_declared_columns_are_fields_whatever_the_registry_has() -> None:
+    keys = {"type": "json", "registry": "r", "schema": "value STRING"}
+    whole = RegisteredSchema("7", "JSON", '{"type": "array"}')
+    declared = JsonFormat.model_validate(keys)
+    assert declared.has_fields
+    assert declared.read_as(whole).has_fields
+    assert not JsonFormat(type="json", registry="r").read_as(whole).has_fields

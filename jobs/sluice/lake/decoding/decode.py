@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import singledispatch
 from typing import Protocol
 
@@ -10,8 +10,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from sluice.lake.decoding.avro_records import avro_struct
+from sluice.lake.decoding.column_types import struct_type
 from sluice.lake.decoding.decoded_fields import ERROR, VALUE
-from sluice.lake.decoding.json_records import json_frames, json_struct
+from sluice.lake.decoding.json_records import json_frames, json_struct, json_value_struct
 from sluice.lake.decoding.made_columns import fields_of, made_columns
 from sluice.lake.decoding.protobuf_records import protobuf_struct
 from sluice.lake.decoding.scalar_keys import scalar_struct
@@ -41,15 +42,26 @@ class Decode(Protocol):
         """The records with the column."""
 
 
-def decoder(formats: RecordFormats, source: Source, writers: Writers) -> Decode:
-    """The decoding of a record's value or key; made once, it is cheap for every pass.
+def decoder_of(formats: RecordFormats, source: Source, writers: Writers) -> Decode:
+    """The decoding of a spec's records, of their values or keys."""
+    form, rescues = formats.by_source[source], formats.rescues(source)
+    return decoder(form, source, writers, rescues, formats.required_of(source))
 
-    Where the formats rescue, a value's struct has `_rescued` as well: fields that no column
-    declares, as JSON text.
+
+def decoder(
+    form: KeyFormat,
+    source: Source,
+    writers: Writers,
+    rescue: bool = False,
+    required: Sequence[str] = (),
+) -> Decode:
+    """The format's decoding; made once, it is cheap for every pass.
+
+    With `rescue` the struct has `_rescued` as well: fields that no column declares, as JSON text.
     """
-    form, name = formats.by_source[source], DECODED[source]
-    read = _struct(form, source, writers, formats.rescues(source))
-    made = made_columns(F.col(name), formats, source)
+    name = DECODED[source]
+    read = _struct(form, source, writers, rescue)
+    made = made_columns(F.col(name), form, required, rescue)
     if made is None:
         return lambda records: records.withColumn(name, read)
     return lambda records: records.withColumn(name, read).withColumn(name, made)
@@ -73,6 +85,8 @@ def _(form: ScalarFormat, source: Source, writers: Writers, rescue: bool) -> Col
 @_struct.register
 def _(form: JsonFormat, source: Source, writers: Writers, rescue: bool) -> Column:
     frames = json_frames(form, source, writers)
+    if not form.has_fields:
+        return json_value_struct(struct_type(form.columns), source, frames, rescue)
     unit, unmatched = form.timestamp_unit, form.allow_unmatched
     return json_struct(fields_of(form), source, frames, unit, rescue, unmatched)
 

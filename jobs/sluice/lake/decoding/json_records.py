@@ -16,8 +16,9 @@ from sluice.lake.decoding.record_reads import read_by
 from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.formats import JsonFormat, Source
 
-# Ours (jobs/jvm/json/JsonRecord.scala).
+# Ours (jobs/jvm/json/JsonRecord.scala, JsonValue.scala).
 READ_JSON = "sluice_json"
+READ_JSON_VALUE = "sluice_json_value"
 
 
 def json_frames(form: JsonFormat, source: Source, writers: Mapping[str, RegisteredSchema]) -> str:
@@ -45,3 +46,10 @@ def json_struct(
     """
     unit = timestamp_unit or ""
     return read_by(READ_JSON, source, fields, frames, unit, rescue, allow_unmatched)
+
+
+def json_value_struct(
+    fields: T.StructType, source: Source, frames: str = BARE, rescue: bool = False
+) -> Column:
+    """The one column of a record that may be any JSON value, and its error."""
+    return read_by(READ_JSON_VALUE, source, fields, frames, rescue)

@@ -5,7 +5,7 @@ What a record holds of the wrong kind is its error, and then there are no column
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from pyspark.sql import Column
@@ -16,8 +16,8 @@ from sluice.columns import columns as declared
 from sluice.columns.taking import Field, Taken
 from sluice.lake.decoding.column_types import spark_type, struct_type
 from sluice.lake.decoding.decoded_fields import ERROR, RESCUED
-from sluice.spec_file.formats import Format, RegisteredFormat, Source
-from sluice.spec_file.record_formats import RecordFormats
+from sluice.spec_file.formats import RegisteredFormat
+from sluice.spec_file.key_formats import KeyFormat
 
 # Ours (jobs/jvm/records/ConnectDecimal.scala).
 _CONNECT_DECIMAL = "sluice_connect_decimal"
@@ -29,18 +29,19 @@ _DAYS = (-719_162, 2_932_896)
 _SHOWN = 100
 
 
-def fields_of(form: Format) -> T.StructType:
+def fields_of(form: KeyFormat) -> T.StructType:
     """What the records are read as: the columns, or the fields from which some are taken."""
     reading = form.reading if isinstance(form, RegisteredFormat) else None
     return struct_type(form.columns) if reading is None else _struct(reading.fields)
 
 
-def made_columns(read: Column, formats: RecordFormats, source: Source) -> Column | None:
+def made_columns(
+    read: Column, form: KeyFormat, required: Sequence[str], rescue: bool
+) -> Column | None:
     """The struct of the columns, `_rescued` where there is one, and `(error)`, from what was read.
 
     None where that is what was read.
     """
-    form, required = formats.by_source[source], formats.required_of(source)
     reading = form.reading if isinstance(form, RegisteredFormat) else None
     if reading is None and not required:
         return None
@@ -52,7 +53,7 @@ def made_columns(read: Column, formats: RecordFormats, source: Source) -> Column
     misfits = [each.misfit for each in parts if each.misfit is not None]
     lacking = [_lacking(name, values[name]) for name in required]
     error = F.coalesce(read[ERROR], *misfits, *lacking)
-    if formats.rescues(source):
+    if rescue:
         values[RESCUED] = read[RESCUED]
     kept = [F.when(error.isNull(), value).alias(name) for name, value in values.items()]
     return F.when(read.isNotNull(), F.struct(*kept, error.alias(ERROR)))

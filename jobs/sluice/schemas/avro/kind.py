@@ -10,7 +10,7 @@ from sluice.schemas.avro.files import in_reading_order
 from sluice.schemas.avro.narrowing import narrowing
 from sluice.schemas.avro.parsing import parse_avro
 from sluice.schemas.avro.resolution import loss
-from sluice.schemas.avro.schema import Ref
+from sluice.schemas.avro.schema import RecordType, Ref
 from sluice.schemas.json_texts import JsonTextKind
 from sluice.schemas.registered import Reference, RegisteredSchema
 from sluice.schemas.spec_files import SpecFiles
@@ -20,6 +20,11 @@ class AvroKind(JsonTextKind):
     """A schema of one type, mostly a record with a full name."""
 
     name = "AVRO"
+
+    def has_fields(self, schema: RegisteredSchema) -> bool:
+        """Those of a record."""
+        found = parse_avro(schema)
+        return isinstance(found.named(found.root), RecordType)
 
     def declared(self, schema: RegisteredSchema, record: str | None) -> Declared:
         """The fields of a record; any other type is the one column `value`."""

@@ -10,7 +10,7 @@ from functools import reduce
 from typing import Any
 
 from sluice.columns.columns import DEEPEST, Array, Column, ColumnType, Map, Primitive, Struct
-from sluice.columns.declared import ELEMENT, Declared, Place, path_of
+from sluice.columns.declared import ELEMENT, Declared, Note, Place, path_of
 from sluice.schemas.json.declared_fields import DeclaredFields
 from sluice.schemas.json.merging import (
     BIGINT,
@@ -38,17 +38,36 @@ _NAMES: Mapping[type, str] = {
     list: "array",
     type(None): "null",
 }
+# The one column of records that are not objects with properties.
+ALONE = "value"
 # Names of parts that hold only sometimes, each beside its own schema.
 _DEPENDENT = ("dependentSchemas", "dependencies")
 
 
 def json_schema_declared(schema: RegisteredSchema) -> Declared:
-    """The columns, and what they do not hold. Raises ValueError for a schema of no object."""
-    reading = _Reading()
-    found = settled(reading.type_of(root_of(schema), ()))
-    if not isinstance(found, Struct):
-        raise ValueError(f"expected a schema of objects with properties, found one of {found}")
-    return reading.fields.declared(found)
+    """The columns, and what they do not hold.
+
+    Where records are not objects with properties, the one column has them as JSON text.
+    """
+    reading, root = _Reading(), root_of(schema)
+    found = settled(reading.type_of(root, ()))
+    if isinstance(found, Struct):
+        return reading.fields.declared(found)
+    _require_json_schema(root.content)
+    return Declared((Column(ALONE, STRING),), as_text=(Note((), "no object with properties"),))
+
+
+def describes_objects(schema: RegisteredSchema) -> bool:
+    """Whether the records are objects with properties, so that these are the columns."""
+    return isinstance(settled(_Reading().type_of(root_of(schema), ())), Struct)
+
+
+def _require_json_schema(content: Any) -> None:
+    """Raises ValueError for other JSON, such as an Avro schema."""
+    declared = content.get("type", []) if isinstance(content, dict) else []
+    names = declared if isinstance(declared, list) else [declared]
+    if others := [each for each in names if each not in _NAMES.values()]:
+        raise ValueError(f"expected a JSON schema, found the type {others[0]!r}, which it has not")
 
 
 class _Reading:

@@ -12,12 +12,19 @@ from sluice.schemas.spec_files import SpecFiles
 
 
 class JsonKind(JsonTextKind):
-    """A schema of objects; records hold the names of their fields themselves."""
+    """A schema of objects, mostly; records hold the names of their fields themselves."""
 
     name = "JSON"
+    opens = True
+
+    def has_fields(self, schema: RegisteredSchema) -> bool:
+        """The properties of its objects."""
+        from sluice.schemas.json.columns import describes_objects
+
+        return describes_objects(schema)
 
     def declared(self, schema: RegisteredSchema, record: str | None) -> Declared:
-        """The properties of its objects."""
+        """The properties of its objects; of any other schema the one column `value`."""
         # Loads `referencing`, which most JSON does not need.
         from sluice.schemas.json.columns import json_schema_declared
 
@@ -36,8 +43,10 @@ class JsonKind(JsonTextKind):
         return f"expected record {record}, found record {title}"
 
     def loss(self, written: RegisteredSchema, read: RegisteredSchema, record: str | None) -> str:
-        """Always empty: the columns show all of it."""
-        return ""
+        """Only of records with fields and records as a whole; all else the columns show."""
+        if self.has_fields(written) == self.has_fields(read):
+            return ""
+        return "one is of objects with properties, the other of values that are kept as a whole"
 
     def narrowing(self, before: RegisteredSchema, now: RegisteredSchema) -> str:
         """Always empty: a record is read without the schema that it was written with."""

@@ -17,6 +17,7 @@ class ProtobufKind:
     """A file of messages, as a descriptor in base64 or, from a registry, as a .proto source."""
 
     by_name = False
+    opens = False
     many_records = True
 
     def of_file(self, name: str, content: bytes) -> RegisteredSchema:
@@ -36,6 +37,10 @@ class ProtobufKind:
     def same(self, one: RegisteredSchema, other: RegisteredSchema) -> bool:
         """By their descriptors as they are."""
         return one.texts == other.texts
+
+    def has_fields(self, schema: RegisteredSchema) -> bool:
+        """Always: a record is a message."""
+        return True
 
     def declared(self, schema: RegisteredSchema, record: str | None) -> Declared:
         """The fields of the message of this name; without one, of the first."""

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from sluice.columns.columns import parse_columns
 from sluice.schemas.avro.columns import avro_declared
+from sluice.schemas.kind import kind_of
 from sluice.schemas.registered import Reference, RegisteredSchema
 
 
@@ -56,6 +57,7 @@ def test_a_type_has_its_column(kind: Any, column: str) -> None:
 
 
 def test_a_schema_that_is_no_record_is_one_column() -> None:
+    assert not kind_of("AVRO").has_fields(registered("string"))
     assert avro_declared(registered("string")).columns == parse_columns("value STRING")
     assert avro_declared(registered(["null", of_field("int")])).columns == parse_columns(
         "value STRUCT<x: INT>"

@@ -12,7 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sluice.columns.columns import Array, Column, ColumnType, Struct, parse_columns
 from sluice.columns.declared import Place
-from sluice.schemas.json.columns import json_schema_declared
+from sluice.schemas.json.columns import (
+    describes_objects,
+    json_schema_declared,
+)
 from sluice.schemas.registered import Reference, RegisteredSchema
 
 
@@ -136,6 +139,40 @@ def test_the_whole_schema_may_be_a_reference_or_an_object_or_null() -> None:
         assert columns == parse_columns("a STRING, b BIGINT")
 
 
+WHOLE_RECORDS: list[Any] = [
+    {"type": "array", "items": PAIR},
+    {"type": "array", "items": [WHOLE, TEXT]},
+    TEXT,
+    {"type": ["string", "null"]},
+    {"oneOf": [PAIR, {"type": "array"}]},
+    {"anyOf": [{"$ref": "#/definitions/x"}, TEXT], "definitions": {"x": PAIR}},
+    {"type": "object"},
+    {"type": "object", "properties": {}},
+    {"type": "object", "additionalProperties": WHOLE},
+    {"$ref": "#"},
+    {},
+    True,
+]
+
+
+@pytest.mark.parametrize("schema", WHOLE_RECORDS, ids=str)
+def test_records_that_are_no_objects_with_properties_are_one_column(schema: Any) -> None:
+    found = registered(schema)
+    assert json_schema_declared(found).columns == parse_columns("value STRING")
+    assert not describes_objects(found)
+    assert [str(each) for each in json_schema_declared(found).as_text] == [
+        "$: no object with properties"
+    ]
+
+
+def test_several_kinds_of_objects_have_the_fields_of_all() -> None:
+    parts = {"lunch": {"properties": {"lunch": TEXT}}, "snow": {"properties": {"depth": WHOLE}}}
+    refs = [{"$ref": f"{each}.json"} for each in parts]
+    found = registered({"oneOf": refs}, lunch__json=parts["lunch"], snow__json=parts["snow"])
+    assert json_schema_declared(found).columns == parse_columns("lunch STRING, depth BIGINT")
+    assert describes_objects(found)
+
+
 NODE = {"type": "object", "properties": {"up": {"oneOf": [{"type": "null"}, {"$ref": "#/d/node"}]}}}
 IDS = {"properties": {"id": WHOLE}}
 FEW: list[tuple[Any, str, list[str], list[str]]] = [
@@ -235,8 +272,9 @@ def test_what_holds_only_sometimes_narrows_no_column() -> None:
 
 
 NO_TABLE: list[tuple[Any, str]] = [
-    ({"type": "array", "items": TEXT}, "expected a schema of objects .* one of ARRAY<STRING>"),
-    (True, "expected a schema of objects"),
+    ({"type": "record", "name": "R"}, "expected a JSON schema, found the type 'record'"),
+    ({"type": ["array", "lst"]}, "expected a JSON schema, found the type 'lst'"),
+    ({"type": {"type": "map"}}, "expected a JSON schema, found the type "),
     ({"properties": {"q": {"$ref": "#/none"}}}, r"q: found \$ref: '#/none'"),
     ({"properties": {"q": {"$ref": "http://example.com/other.json"}}}, r"q: found \$ref"),
     ({"properties": {"q": {"$ref": 5}}}, r"q: found \$ref: '5'"),

@@ -28,7 +28,7 @@ def in_files(first: str, files: Mapping[str, Any], *named: str) -> RegisteredSch
 
 
 def columns(found: RegisteredSchema) -> Any:
-    return kind_of("JSON").columns(found, None)
+    return kind_of("JSON").declared(found, None).columns
 
 
 FOUND = parse_columns("user STRUCT<login: STRING>")
