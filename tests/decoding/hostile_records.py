@@ -26,8 +26,23 @@ TEXTS: list[Any] = [
     *("2026-01-31T06:00:00+18:01", "2026-01-31T06:00:00 Europe/Nowhere", "true", "null", "%", "\\"),
     *('{"a": 1}', '{"a": {"b": [1, 2]}}', "[" * 3000, '{"a": ' + "9" * 2000 + "}", "{", '"', "{'a"),
     '{"a":' * 1500 + "1" + "}" * 1500,
+    *(
+        '{"a": "\\ud800"}',
+        '{"a": 1, "a": 2} x',
+        '{"a": {"b": ["\\ud800"]}}',
+        '[{"a": 1e999999999}]',
+    ),
+    *("22:13", "T9:1Z", "+999999999-01-01", "-999999999-12-31", "0000-01-01", "9999-12-31T23-18"),
+    *("YQ==", "YQ", "a", "=", "YWI=YWI=", "Y\nWI=", "-_8=", "abc", "zz", "A" * 70_000),
 ]
 WHOLE = {"i8": 8, "i16": 16, "i": 32, "j": 64}
+# The first and last seconds, parts of seconds and days that columns hold, and those beyond.
+EDGES = [
+    *(-62_135_596_800, -62_135_596_801, 253_402_300_799, 253_402_300_800),
+    *(-62_135_596_800_000, -62_135_596_800_001, 253_402_300_799_999, 253_402_300_800_000),
+    *(-62_135_596_800_000_000, 253_402_300_799_999_999, 253_402_300_800_000_000),
+    *(-719_162, -719_163, 2_932_896, 2_932_897),
+]
 POINTS = [None, 0.0, -0.0, 1.5, -1.0, float("nan"), float("inf"), float("-inf"), 5e-324]
 DAYS = [None, date(1, 1, 1), date(1, 1, 7), date(9999, 12, 31), date(1970, 1, 1), date(2024, 2, 29)]
 MOMENTS = [
@@ -38,17 +53,27 @@ MOMENTS = [
     datetime(2024, 2, 29, 12, tzinfo=UTC),
 ]
 BYTES = [None, b"", b"\xff\xfe", b"\xed\xa0\x80", b"abc", b"\x00", bytes(range(256)) * 40]
+BYTES += [
+    b"\xd8\x00",
+    b"\x00\xd8",
+    b"\xd8\x3d\xde\x00",
+    b"\xdc\x00\x00a",
+    b"\xfe\xff\x00a",
+    b"\xfe\xff\xd8",
+]
 VALUES: dict[str, list[Any]] = {
     "t": TEXTS,
     "u": TEXTS,
     "bin": BYTES,
     "ok": [None, True, False],
     **{n: [None, 0, 1, -1, 2 ** (b - 1) - 1, -(2 ** (b - 1))] for n, b in WHOLE.items()},
+    "i": [None, 0, 1, -1, 2**31 - 1, -(2**31), *EDGES[-4:]],
+    "j": [None, 0, 1, -1, 2**63 - 1, -(2**63), *EDGES],
     "f": [*POINTS, 3.4028234663852886e38],
-    "d": [*POINTS, 1.7e308],
+    "d": [*POINTS, 1.7e308, 253402300800.0, 253402300799.99997, -62135596800.1],
     "e": [*POINTS, -1.7e308],
     "c": [None, Decimal("0.00"), Decimal("-99999999.99"), Decimal("99999999.99")],
-    "big": [None, Decimal(0), Decimal("9" * 38), Decimal("-" + "9" * 38)],
+    "big": [None, Decimal(0), Decimal("9" * 38), Decimal("-" + "9" * 38), *map(Decimal, EDGES)],
     "fine": [None, Decimal(0), Decimal("0." + "9" * 38), Decimal("-0." + "9" * 38)],
     "day": DAYS,
     "late": DAYS,

@@ -10,8 +10,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from sluice.columns.columns import Column
-from sluice.derived.allowed_functions import FUNCTIONS, Function, Typed
+from sluice.derived.allowed_functions import FUNCTIONS, Function
 from sluice.derived.derived_columns import DerivedColumn, derived_columns
+from sluice.derived.typed import Typed
 from sluice.lake.decoding.column_types import struct_type
 
 from tests.decoding.hostile_records import COLUMNS, hostile_records
@@ -23,6 +24,21 @@ WRITTEN = [
     *("0", "1", "-1", "2", "15", "224", "256", "512", "1000", "-1000", "2147483647", "1000000000"),
     *("-1000000000", "''", "'a'", "'YEAR'", "'WEEK'", "'MONTH'", "'SECOND'", "'0123456789abcdef'"),
     *("'yyyy-MM-dd'", "\"yyyyMMdd'T'HHmmss.SSSSSS\"", "'$'", "'$.a.b[0]'", "'🙂'"),
+    *("'UTF-8'", "'UTF-16'", "'utf-16le'", "'UTF-16BE'", "'us-ascii'", "'ISO-8859-1'", "'base64'"),
+    *(
+        "'hex'",
+        "'d MMM yyyy HH:mm:ss XX'",
+        "'yyyy-MM-dd HH:mm:ss.SSSSSSXXX'",
+        "'M/d/yyyy'",
+        "'yyyy'",
+    ),
+    *(
+        "\"$['a'][*]\"",
+        "'$.a[*].b'",
+        "'$.a[*][*]'",
+        "'$[999999999]'",
+        "'$.a.b[0]" + ".c" * 1500 + "'",
+    ),
     "CAST(bin AS STRING)",
 ]
 # More columns than a hundred would be computed another way than a spec's few are.
@@ -128,7 +144,7 @@ def operations() -> Iterator[str]:
     names = [each.name for each in COLUMNS]
     names += ["1", "1.5", "1e300", "'a'", "NULL", "DATE '2026-01-31'"]
     for one, other in itertools.product(names, names):
-        for sign in ("+", "-", "*", "=", "<>", "<", ">=", "<=>", "||", "AND", "OR"):
+        for sign in ("+", "-", "*", "DIV", "=", "<>", "<", ">=", "<=>", "||", "AND", "OR"):
             yield f"{one} {sign} {other}"
         yield f"CASE WHEN ok THEN {one} ELSE {other} END"
         yield f"CASE {one} WHEN {other} THEN 1 END"
@@ -165,6 +181,11 @@ def test_fields_lambdas_and_deep_expressions_have_one_as_well(hostile: DataFrame
                     "try_cast(get_json_object(t, '$.a') AS DATE)",
                     "get_json_object(try_validate_utf8(CAST(bin AS STRING)), '$.a')",
                     "sha2(concat_ws('|', t, CAST(j AS STRING), u), 256)",
+                    "timestamp_micros(j DIV 1000)",
+                    "timestamp_millis(try_cast(t AS BIGINT))",
+                    "get_json_object(decode(bin, 'ISO-8859-1'), '$.a')",
+                    "get_json_object(decode(unbase64(t), 'UTF-16'), '$.a')",
+                    "try_cast(get_json_object(t, \"$['a']\") AS TIMESTAMP)",
                 )
             )
         ),
@@ -172,7 +193,21 @@ def test_fields_lambdas_and_deep_expressions_have_one_as_well(hostile: DataFrame
 
 
 def test_no_day_and_no_moment_is_beyond_the_years_that_columns_hold(hostile: DataFrame) -> None:
-    found = accepted(iter(("try_cast(t AS DATE)", "CAST(_timestamp AS DATE)", "_timestamp")))
+    found = accepted(
+        iter(
+            (
+                *(
+                    "try_cast(t AS DATE)",
+                    "CAST(_timestamp AS DATE)",
+                    "_timestamp",
+                    "timestamp_seconds(j)",
+                ),
+                *("timestamp_seconds(d)", "timestamp_seconds(big)", "timestamp_millis(j)"),
+                *("timestamp_micros(j)", "date_from_unix_date(i)", "try_to_date(t, 'yyyy')"),
+                *("try_to_timestamp(t, 'yyyy-MM-dd')",),
+            )
+        )
+    )
     rows = hostile.select(*(F.year(F.expr(each.sql)).alias(each.name) for each in found))
     years = {value for row in rows.collect() for value in row if value is not None}
     assert min(years) >= 1

@@ -7,18 +7,17 @@ tests/decoding hold the list against Spark itself.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sluice.columns.columns import Array, ColumnType, Map
+from sluice.columns.columns import Array, ColumnType
+from sluice.derived import guards, kinds
 from sluice.derived.casts import (
     BIGINT,
     BINARY,
     BOOLEAN,
     DATE,
     DOUBLE,
-    FLOAT,
     INT,
     STRING,
     TIMESTAMP,
@@ -27,83 +26,8 @@ from sluice.derived.casts import (
     WHOLE,
     common_type,
     element_of,
-    is_number,
     is_simple,
 )
-
-# For a text that grows: a record's value, multiplied by this, must fit into memory.
-_SHORT, _WIDEST = 16, 1000
-# Years to fractions, and the characters between them: no letter that depends on zone or locale.
-_PATTERN = r"(?:yyyy|MM|dd|HH|mm|ss|SSSSSS|SSS|'[A-Za-z]'|[-/_.: ])+"
-_PATH = r"\$(?:\.[A-Za-z_][A-Za-z0-9_]*|\[[0-9]{1,6}\])*"
-_OF_MOMENTS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
-
-
-@dataclass(frozen=True)
-class Typed:
-    """A part of an expression: as Spark is given it, its type, and its value if it is written.
-
-    `name` is that of a column.
-    """
-
-    sql: str
-    type: ColumnType
-    written: str | int | None = None
-    name: str = ""
-
-
-@dataclass(frozen=True)
-class Kind:
-    """What an argument may be, in words, and how to see it."""
-
-    words: str
-    fits: Callable[[Typed], bool]
-
-
-def _of(*types: ColumnType) -> Kind:
-    words = " or ".join(map(str, types))
-    return Kind(words, lambda given: given.type in types)
-
-
-def _one_of(*words: str) -> Kind:
-    return Kind(f"one of the texts {', '.join(words)}", lambda given: given.written in words)
-
-
-def _between(least: int, most: int, but: int | None = None) -> Kind:
-    words = f"a written number from {least} to {most}" + (f" but {but}" if but is not None else "")
-
-    def fits(given: Typed) -> bool:
-        number = given.written
-        return isinstance(number, int) and least <= number <= most and number != but
-
-    return Kind(words, fits)
-
-
-def _written(words: str, pattern: str) -> Kind:
-    form = re.compile(pattern, re.DOTALL)
-    return Kind(
-        words, lambda given: isinstance(given.written, str) and bool(form.fullmatch(given.written))
-    )
-
-
-_TEXT, _BYTES = _of(STRING), _of(STRING, BINARY)
-_DAY = _of(DATE, TIMESTAMP)
-_POINT = _of(FLOAT, DOUBLE)
-_NUMBER = Kind("a number", lambda given: is_number(given.type))
-_WHOLE = _of(*WHOLE)
-_SIMPLE = Kind(
-    "a value without parts", lambda g: is_simple(g.type) and g.type not in (UNCHECKED, VOID)
-)
-_TEXTS = _of(Array(STRING))
-_ARRAY = Kind("an array", lambda given: isinstance(given.type, Array))
-_MAP = Kind("a map", lambda given: isinstance(given.type, Map))
-_MANY = Kind("an array or a map", lambda given: isinstance(given.type, Array | Map))
-_ANYTHING = Kind("a value", lambda given: given.type != UNCHECKED)
-_CONDITION = _of(BOOLEAN)
-_FEW = _written(f"a written text of at most {_SHORT} characters", rf".{{0,{_SHORT}}}")
-_SOME = _written(f"a written text of 1 to {_SHORT} characters", rf".{{1,{_SHORT}}}")
-_FORM = _written("a pattern of yyyy, MM, dd, HH, mm, ss, SSS, SSSSSS, 'T' and -/_.:", _PATTERN)
-_COUNT = _between(0, 1_000_000_000)
 
 Result = ColumnType | Callable[[Sequence[ColumnType]], ColumnType | None]
 
@@ -112,22 +36,29 @@ Result = ColumnType | Callable[[Sequence[ColumnType]], ColumnType | None]
 class Function:
     """What a function takes and gives. `more` may follow any number of times, `optional` once.
 
+    `guard` writes the call for Spark where the plain one could fail.
     A result that depends on the arguments is None where their types do not go together.
     """
 
-    takes: tuple[Kind, ...]
+    takes: tuple[kinds.Kind, ...]
     gives: Result
-    optional: tuple[Kind, ...] = ()
-    more: Kind | None = None
+    optional: tuple[kinds.Kind, ...] = ()
+    more: kinds.Kind | None = None
+    guard: guards.Guard | None = None
 
-    def kind_of(self, position: int) -> Kind | None:
+    def kind_of(self, position: int) -> kinds.Kind | None:
         """What the argument at a position, from 0, may be; None beyond the last one."""
         known = (*self.takes, *self.optional)
         return known[position] if position < len(known) else self.more
 
 
-def _function(*takes: Kind, gives: Result, more: Kind | None = None) -> Function:
-    return Function(takes, gives, more=more)
+def _function(
+    *takes: kinds.Kind,
+    gives: Result,
+    more: kinds.Kind | None = None,
+    guard: guards.Guard | None = None,
+) -> Function:
+    return Function(takes, gives, more=more, guard=guard)
 
 
 def _common(types: Sequence[ColumnType]) -> ColumnType | None:
@@ -159,83 +90,132 @@ def _alike(names: str, function: Function) -> dict[str, Function]:
 
 
 FUNCTIONS: Mapping[str, Function] = {
-    **_alike("lower upper trim ltrim rtrim reverse initcap mask", _function(_TEXT, gives=STRING)),
-    **_alike("md5 sha1 sha", _function(_BYTES, gives=STRING)),
+    **_alike(
+        "lower upper trim ltrim rtrim reverse initcap mask", _function(kinds.TEXT, gives=STRING)
+    ),
+    **_alike("md5 sha1 sha", _function(kinds.BYTES, gives=STRING)),
     "sha2": _function(
-        _BYTES,
-        Kind("one of the numbers 224, 256, 384, 512", lambda g: g.written in (224, 256, 384, 512)),
+        kinds.BYTES,
+        kinds.one_of(224, 256, 384, 512),
         gives=STRING,
     ),
-    "crc32": _function(_BYTES, gives=BIGINT),
-    "xxhash64": _function(_SIMPLE, gives=BIGINT, more=_SIMPLE),
-    "hash": _function(_SIMPLE, gives=INT, more=_SIMPLE),
-    "hex": _function(_of(STRING, BINARY, *WHOLE), gives=STRING),
-    **_alike("char_length character_length", _function(_TEXT, gives=INT)),
-    **_alike("length octet_length", _function(_BYTES, gives=INT)),
-    "concat": _function(_TEXT, gives=STRING, more=_TEXT),
-    "concat_ws": _function(_FEW, _TEXT, gives=STRING, more=_TEXT),
+    "crc32": _function(kinds.BYTES, gives=BIGINT),
+    "xxhash64": _function(kinds.SIMPLE, gives=BIGINT, more=kinds.SIMPLE),
+    "hash": _function(kinds.SIMPLE, gives=INT, more=kinds.SIMPLE),
+    "hex": _function(kinds.of(STRING, BINARY, *WHOLE), gives=STRING),
+    **_alike("char_length character_length", _function(kinds.TEXT, gives=INT)),
+    **_alike("length octet_length", _function(kinds.BYTES, gives=INT)),
+    "concat": _function(kinds.TEXT, gives=STRING, more=kinds.TEXT),
+    "concat_ws": _function(kinds.FEW, kinds.TEXT, gives=STRING, more=kinds.TEXT),
     **_alike(
         "substring substr",
-        Function((_TEXT, _between(-1_000_000_000, 1_000_000_000)), STRING, (_COUNT,)),
+        Function(
+            (kinds.TEXT, kinds.between(-1_000_000_000, 1_000_000_000)), STRING, (kinds.COUNT,)
+        ),
     ),
-    **_alike("left right", _function(_TEXT, _COUNT, gives=STRING)),
-    "replace": _function(_TEXT, _SOME, _FEW, gives=STRING),
-    "translate": _function(_TEXT, _FEW, _FEW, gives=STRING),
-    **_alike("lpad rpad", _function(_TEXT, _between(0, _WIDEST), _SOME, gives=STRING)),
-    "split_part": _function(_TEXT, _SOME, _between(-1000, 1000, but=0), gives=STRING),
-    **_alike("startswith endswith contains", _function(_TEXT, _TEXT, gives=BOOLEAN)),
-    **_alike("instr locate", _function(_TEXT, _TEXT, gives=INT)),
-    **_alike("try_validate_utf8 make_valid_utf8", _function(_of(UNCHECKED, STRING), gives=STRING)),
-    "is_valid_utf8": _function(_of(UNCHECKED, STRING), gives=BOOLEAN),
-    "get_json_object": _function(
-        _TEXT, _written("a path such as '$.order.lines[0]'", _PATH), gives=STRING
-    ),
-    "abs": _function(_POINT, gives=lambda types: types[0]),
-    "round": Function((_POINT,), lambda types: types[0], (_between(0, 15),)),
-    "isnan": _function(_POINT, gives=BOOLEAN),
+    **_alike("left right", _function(kinds.TEXT, kinds.COUNT, gives=STRING)),
+    "replace": _function(kinds.TEXT, kinds.SOME, kinds.FEW, gives=STRING),
+    "translate": _function(kinds.TEXT, kinds.FEW, kinds.FEW, gives=STRING),
     **_alike(
-        "try_add try_subtract try_multiply", _function(_NUMBER, _NUMBER, gives=_whole_or_double)
+        "lpad rpad", _function(kinds.TEXT, kinds.between(0, kinds.WIDEST), kinds.SOME, gives=STRING)
+    ),
+    "split_part": _function(
+        kinds.TEXT, kinds.SOME, kinds.between(-1000, 1000, but=0), gives=STRING
+    ),
+    **_alike("startswith endswith contains", _function(kinds.TEXT, kinds.TEXT, gives=BOOLEAN)),
+    **_alike("instr locate", _function(kinds.TEXT, kinds.TEXT, gives=INT)),
+    **_alike(
+        "try_validate_utf8 make_valid_utf8", _function(kinds.of(UNCHECKED, STRING), gives=STRING)
+    ),
+    "is_valid_utf8": _function(kinds.of(UNCHECKED, STRING), gives=BOOLEAN),
+    "get_json_object": _function(kinds.TEXT, kinds.PATH, gives=STRING),
+    "decode": _function(
+        kinds.of(BINARY),
+        kinds.in_any_case(*guards.CHARSETS),
+        gives=STRING,
+        guard=guards.decoded,
+    ),
+    "unbase64": _function(kinds.TEXT, gives=BINARY, guard=guards.from_base64),
+    "try_to_binary": _function(kinds.TEXT, kinds.one_of("base64", "hex"), gives=BINARY),
+    "abs": _function(kinds.POINT, gives=lambda types: types[0]),
+    "round": Function((kinds.POINT,), lambda types: types[0], (kinds.between(0, 15),)),
+    "isnan": _function(kinds.POINT, gives=BOOLEAN),
+    **_alike(
+        "try_add try_subtract try_multiply",
+        _function(kinds.NUMBER, kinds.NUMBER, gives=_whole_or_double),
     ),
     "try_divide": _function(
-        _NUMBER, _NUMBER, gives=lambda types: _whole_or_double(types) and DOUBLE
+        kinds.NUMBER, kinds.NUMBER, gives=lambda types: _whole_or_double(types) and DOUBLE
     ),
-    "try_mod": _function(_WHOLE, _WHOLE, gives=_common),
-    "pmod": _function(_of(*WHOLE[:3]), _between(1, 2**31 - 1), gives=_common),
-    **_alike("coalesce", _function(_ANYTHING, gives=_common, more=_ANYTHING)),
-    **_alike("nvl ifnull", _function(_ANYTHING, _ANYTHING, gives=_common)),
-    "nullif": _function(_SIMPLE, _SIMPLE, gives=_first),
-    **_alike("greatest least", _function(_SIMPLE, _SIMPLE, gives=_common, more=_SIMPLE)),
-    "nvl2": _function(_ANYTHING, _ANYTHING, _ANYTHING, gives=lambda types: _common(types[1:])),
-    "if": _function(_CONDITION, _ANYTHING, _ANYTHING, gives=lambda types: _common(types[1:])),
+    "try_mod": _function(kinds.INTEGER, kinds.INTEGER, gives=_common),
+    "pmod": _function(kinds.of(*WHOLE[:3]), kinds.between(1, 2**31 - 1), gives=_common),
+    **_alike("coalesce", _function(kinds.ANYTHING, gives=_common, more=kinds.ANYTHING)),
+    **_alike("nvl ifnull", _function(kinds.ANYTHING, kinds.ANYTHING, gives=_common)),
+    "nullif": _function(kinds.SIMPLE, kinds.SIMPLE, gives=_first),
+    **_alike(
+        "greatest least", _function(kinds.SIMPLE, kinds.SIMPLE, gives=_common, more=kinds.SIMPLE)
+    ),
+    "nvl2": _function(
+        kinds.ANYTHING, kinds.ANYTHING, kinds.ANYTHING, gives=lambda types: _common(types[1:])
+    ),
+    "if": _function(
+        kinds.CONDITION, kinds.ANYTHING, kinds.ANYTHING, gives=lambda types: _common(types[1:])
+    ),
     **_alike(
         "year quarter month day dayofmonth dayofweek weekday dayofyear weekofyear",
-        _function(_DAY, gives=INT),
+        _function(kinds.DAY, gives=INT),
     ),
-    **_alike("hour minute second", _function(_of(TIMESTAMP), gives=INT)),
-    **_alike("to_date date", _function(_DAY, gives=DATE)),
-    "last_day": _function(_of(DATE), gives=DATE),
-    **_alike("datediff date_diff", _function(_of(DATE), _of(DATE), gives=INT)),
-    "date_trunc": _function(_one_of(*_OF_MOMENTS), _of(TIMESTAMP), gives=TIMESTAMP),
-    "trunc": _function(_of(DATE), _one_of(*_OF_MOMENTS[:4]), gives=DATE),
-    "date_format": _function(_DAY, _FORM, gives=STRING),
-    **_alike("unix_seconds unix_millis unix_micros", _function(_of(TIMESTAMP), gives=BIGINT)),
-    "unix_date": _function(_of(DATE), gives=INT),
-    **_alike("size cardinality", _function(_MANY, gives=INT)),
-    "array_size": _function(_ARRAY, gives=INT),
-    "array_contains": _function(_ARRAY, _SIMPLE, gives=_array_of_first),
-    "array_join": _function(_TEXTS, _FEW, gives=STRING),
-    "get": _function(_ARRAY, _between(0, 2**31 - 1), gives=_element),
-    "try_element_at": _function(_MAP, _TEXT, gives=_element),
-    "map_contains_key": _function(_MAP, _TEXT, gives=BOOLEAN),
-    "map_keys": _function(_MAP, gives=Array(STRING)),
-    "map_values": _function(_MAP, gives=lambda types: Array(types[0].value)),  # type: ignore[union-attr]
+    **_alike("hour minute second", _function(kinds.of(TIMESTAMP), gives=INT)),
+    **_alike("to_date date", _function(kinds.DAY, gives=DATE)),
+    "last_day": _function(kinds.of(DATE), gives=DATE),
+    **_alike("datediff date_diff", _function(kinds.of(DATE), kinds.of(DATE), gives=INT)),
+    "date_trunc": _function(kinds.one_of(*kinds.OF_MOMENTS), kinds.of(TIMESTAMP), gives=TIMESTAMP),
+    "trunc": _function(kinds.of(DATE), kinds.one_of(*kinds.OF_MOMENTS[:4]), gives=DATE),
+    "date_format": _function(kinds.DAY, kinds.FORM, gives=STRING),
+    **_alike("unix_seconds unix_millis unix_micros", _function(kinds.of(TIMESTAMP), gives=BIGINT)),
+    "timestamp_seconds": _function(
+        kinds.SECONDS, gives=TIMESTAMP, guard=guards.of_seconds("timestamp_seconds", 1)
+    ),
+    "timestamp_millis": _function(
+        kinds.INTEGER, gives=TIMESTAMP, guard=guards.of_seconds("timestamp_millis", 10**3)
+    ),
+    "timestamp_micros": _function(
+        kinds.INTEGER, gives=TIMESTAMP, guard=guards.of_seconds("timestamp_micros", 10**6)
+    ),
+    "date_from_unix_date": _function(kinds.of(*WHOLE[:3]), gives=DATE, guard=guards.day_of_number),
+    "try_to_timestamp": _function(
+        kinds.TEXT,
+        kinds.READ_FORM,
+        gives=TIMESTAMP,
+        guard=guards.moment_by_pattern,
+    ),
+    "try_to_date": _function(kinds.TEXT, kinds.READ_FORM, gives=DATE, guard=guards.day_by_pattern),
+    "unix_date": _function(kinds.of(DATE), gives=INT),
+    **_alike("size cardinality", _function(kinds.MANY, gives=INT)),
+    "array_size": _function(kinds.ARRAY, gives=INT),
+    "array_contains": _function(kinds.ARRAY, kinds.SIMPLE, gives=_array_of_first),
+    "array_join": _function(kinds.TEXTS, kinds.FEW, gives=STRING),
+    "get": _function(kinds.ARRAY, kinds.between(0, 2**31 - 1), gives=_element),
+    "try_element_at": _function(kinds.MAP, kinds.TEXT, gives=_element),
+    "map_contains_key": _function(kinds.MAP, kinds.TEXT, gives=BOOLEAN),
+    "map_keys": _function(kinds.MAP, gives=Array(STRING)),
+    "map_values": _function(kinds.MAP, gives=lambda types: Array(types[0].value)),  # type: ignore[union-attr]
 }
 # What people write first, and what has an answer for every value.
 INSTEAD: Mapping[str, str] = {
-    **dict.fromkeys(("to_timestamp", "timestamp"), "try_cast(… AS TIMESTAMP)"),
+    **dict.fromkeys(
+        ("to_timestamp", "timestamp"), "try_cast(… AS TIMESTAMP) or try_to_timestamp(…, 'pattern')"
+    ),
+    "from_unixtime": "date_format(timestamp_seconds(…), 'pattern')",
+    **dict.fromkeys(
+        ("unix_timestamp", "to_unix_timestamp"), "unix_seconds(try_to_timestamp(…, 'pattern'))"
+    ),
+    "to_binary": "try_to_binary(…, 'base64')",
+    "unhex": "try_to_binary(…, 'hex')",
+    "json_tuple": "get_json_object(…, '$.name') for each",
     **dict.fromkeys(("int", "bigint", "double", "float", "decimal"), "try_cast(… AS …)"),
     "element_at": "get(array, 0) or try_element_at(map, 'key')",
-    **dict.fromkeys(("decode", "string", "validate_utf8"), "try_validate_utf8(CAST(… AS STRING))"),
+    **dict.fromkeys(("string", "validate_utf8"), "try_validate_utf8(CAST(… AS STRING))"),
     "mod": "try_mod(…, …)",
     **dict.fromkeys(
         ("now", "current_timestamp", "current_date", "curdate", "localtimestamp"),

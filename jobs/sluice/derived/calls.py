@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sluice.derived.allowed_functions import FUNCTIONS, INSTEAD, Typed
+from sluice.derived.allowed_functions import FUNCTIONS, INSTEAD
+from sluice.derived.typed import Typed
 from sluice.errors import did_you_mean
 
 
@@ -31,7 +32,9 @@ def called(name: str, given: Sequence[Typed]) -> Typed:
     gives = function.gives(types) if callable(function.gives) else function.gives
     if gives is None:
         raise ValueError(f"found {shown}; expected arguments of one type: CAST or try_cast one")
-    return Typed(f"{name}({', '.join(each.sql for each in given)})", gives)
+    arguments = [each.sql for each in given]
+    sql = function.guard(*arguments) if function.guard else f"{name}({', '.join(arguments)})"
+    return Typed(sql, gives)
 
 
 def _shown(given: Typed) -> str:

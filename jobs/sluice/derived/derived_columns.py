@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from sluice.columns.columns import Column, ColumnType, parse_columns
 from sluice.columns.names import is_ours, quoted
-from sluice.derived.allowed_functions import Typed
+from sluice.derived.typed import Typed
 from sluice.derived.written_values import within_years
 
 COORDINATES = parse_columns(

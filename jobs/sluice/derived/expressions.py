@@ -11,12 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import sqlglot.errors
-from sqlglot import exp
+from sqlglot import TokenType, exp
 from sqlglot.dialects.spark import Spark
 
 from sluice.columns.columns import Array
 from sluice.columns.names import quoted
-from sluice.derived.allowed_functions import Typed
 from sluice.derived.calls import called
 from sluice.derived.casts import BOOLEAN, DOUBLE, FLOAT, UNCHECKED, VOID
 from sluice.derived.operators import (
@@ -25,6 +24,7 @@ from sluice.derived.operators import (
     cast_to,
     compared,
     computed,
+    divided,
     field_of,
     joined,
     like,
@@ -32,6 +32,7 @@ from sluice.derived.operators import (
     logical,
     negated,
 )
+from sluice.derived.typed import Typed
 from sluice.derived.written_types import written_type
 from sluice.derived.written_values import number_of, text_of
 from sluice.errors import did_you_mean
@@ -40,7 +41,6 @@ _LONGEST, _LONGEST_WRITTEN, _DEEPEST = 4000, 100_000, 50
 _BETTER: Mapping[type[exp.Expr], str] = {
     exp.Div: "write try_divide(…, …): a record with 0 would stop its batch",
     exp.Mod: "write try_mod(…, …): a record with 0 would stop its batch",
-    exp.IntDiv: "write try_cast(try_divide(…, …) AS BIGINT): a record with 0 would stop its batch",
     exp.Bracket: "write get(array, 0) or try_element_at(map, 'key')",
     exp.RegexpLike: "regular expressions may run for hours: write startswith, contains or LIKE",
     exp.Concat: "write two texts as one; a quotation mark between marks of the other kind",
@@ -84,8 +84,6 @@ def read_expression(text: str, columns: Mapping[str, Typed]) -> Typed:
     """
     if len(text) > _LONGEST:
         raise ValueError(f"expected at most {_LONGEST} characters, found {len(text)}")
-    if "\\" in text:
-        raise ValueError("found a backslash; expected none: what it means depends on settings")
     try:
         typed = _read(_parsed(text), columns, 0)
     except RecursionError:
@@ -97,6 +95,7 @@ def read_expression(text: str, columns: Mapping[str, Typed]) -> Typed:
 
 def _parsed(text: str) -> exp.Expr:
     try:
+        _require_no_escapes(text)
         found = _Plain().parse(text)
     except sqlglot.errors.SqlglotError as problem:
         said = re.sub(r"\x1b\[[0-9]*m", "", str(problem)).splitlines()[0]
@@ -107,6 +106,18 @@ def _parsed(text: str) -> exp.Expr:
     if any(node.comments for node in one.walk()):
         raise ValueError("found a comment; write it beside the expression")
     return one
+
+
+def _require_no_escapes(text: str) -> None:
+    """A backslash may only be in a name between backquotes, where it is one of the letters."""
+    rest = list(text)
+    for token in _Plain().tokenize(text):
+        if token.token_type == TokenType.IDENTIFIER:
+            rest[token.start : token.end + 1] = "x" * (token.end + 1 - token.start)
+    if "\\" in rest:
+        raise ValueError(
+            "found a backslash; expected none, except in `a name`: its meaning depends on settings"
+        )
 
 
 Columns = Mapping[str, Typed]
@@ -151,6 +162,8 @@ def _operation(node: Any, read: Callable[[Any], Typed]) -> Typed:
             return joined(read(node.this), read(node.expression))
         case exp.Add() | exp.Sub() | exp.Mul():
             return computed(_SIGNS[type(node)], read(node.this), read(node.expression))
+        case exp.IntDiv():
+            return divided(read(node.this), read(node.expression))
         case exp.EQ() | exp.NEQ() | exp.LT() | exp.LTE() | exp.GT() | exp.GTE() | exp.NullSafeEQ():
             return compared(_SIGNS[type(node)], read(node.this), read(node.expression))
         case exp.Is(expression=exp.Null() | exp.Boolean() as what):

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from sluice.columns.columns import ColumnType, Struct
 from sluice.columns.names import quoted
-from sluice.derived.allowed_functions import Typed
 from sluice.derived.casts import (
+    BIGINT,
     BINARY,
     BOOLEAN,
     DATE,
@@ -24,10 +24,13 @@ from sluice.derived.casts import (
     WHOLE,
     can_be_tried,
     common_type,
+    is_number,
     is_simple,
     never_fails,
     struct_field,
 )
+from sluice.derived.guards import moment_in
+from sluice.derived.typed import Typed
 from sluice.derived.written_values import day_of, moment_of, within_years
 from sluice.errors import did_you_mean
 
@@ -47,6 +50,8 @@ def cast_to(given: Typed, wanted: ColumnType, tried: bool) -> Typed:
         return Typed(f"CAST({given.sql} AS STRING)", UNCHECKED)
     if never_fails(given.type, wanted):
         return Typed(f"CAST({given.sql} AS {wanted})", wanted)
+    if tried and (given.type, wanted) == (STRING, TIMESTAMP):
+        return Typed(moment_in(given.sql), wanted)
     if tried and can_be_tried(given.type, wanted):
         return Typed(within_years(f"try_cast({given.sql} AS {wanted})", wanted), wanted)
     found = f"found {'try_cast' if tried else 'CAST'}({given.type} AS {wanted})"
@@ -54,7 +59,25 @@ def cast_to(given: Typed, wanted: ColumnType, tried: bool) -> Typed:
         raise ValueError(
             f"{found}; write try_cast(… AS {wanted}): it gives NULL where the value does not fit"
         )
-    raise ValueError(f"{found}; it is not allowed")
+    raise ValueError(f"{found}; {_instead_of_cast(given.type, wanted)}")
+
+
+def _instead_of_cast(kind: ColumnType, wanted: ColumnType) -> str:
+    """What to write for a cast that is not allowed even when it is tried."""
+    match kind, wanted:
+        case _ if is_number(kind) and wanted == TIMESTAMP:
+            return "write timestamp_seconds(…), timestamp_millis(…) or timestamp_micros(…)"
+        case _ if kind in WHOLE[:3] and wanted == DATE:
+            return "write date_from_unix_date(…)"
+        case _ if is_number(kind) and wanted == DATE:
+            return "write date_from_unix_date(try_cast(… AS INT))"
+        case _ if kind == TIMESTAMP and is_number(wanted):
+            return "write unix_seconds(…), unix_millis(…) or unix_micros(…)"
+        case _ if kind == DATE and is_number(wanted):
+            return "write unix_date(…)"
+        case _ if (kind, wanted) == (BINARY, STRING):
+            return "write decode(…, 'UTF-8'): it gives NULL for what is not UTF-8"
+    return "it is not allowed"
 
 
 def field_of(given: Typed, name: str) -> Typed:
@@ -76,6 +99,17 @@ def computed(sign: str, one: Typed, other: Typed) -> Typed:
             raise ValueError(f"{what}; write {_TRIED[sign]}(…, …): the result may be too large")
         raise ValueError(f"{what}; expected FLOAT or DOUBLE: CAST or try_cast them")
     return Typed(f"({one.sql} {sign} {other.sql})", kind)
+
+
+def divided(one: Typed, other: Typed) -> Typed:
+    """A quotient of whole numbers without its fraction, by a number that is written."""
+    number = other.written
+    if one.type not in WHOLE or not isinstance(number, int) or number < 1:
+        raise ValueError(
+            f"found {one.type} DIV {other.sql}; expected a whole number DIV a written one from 1"
+            " on, or write try_cast(try_divide(…, …) AS BIGINT)"
+        )
+    return Typed(f"({one.sql} DIV {other.sql})", BIGINT)
 
 
 def compared(sign: str, one: Typed, other: Typed) -> Typed:

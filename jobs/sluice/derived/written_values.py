@@ -7,8 +7,8 @@ import re
 from datetime import UTC, date, datetime
 
 from sluice.columns.columns import ColumnType, Decimal
-from sluice.derived.allowed_functions import Typed
 from sluice.derived.casts import BIGINT, DATE, DOUBLE, INT, STRING, TIMESTAMP
+from sluice.derived.typed import Typed
 
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?")
 

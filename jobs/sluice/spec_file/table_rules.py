@@ -12,8 +12,8 @@ from functools import lru_cache
 
 from sluice.columns.columns import Column
 from sluice.columns.names import as_compared, quoted
-from sluice.derived.allowed_functions import Typed
 from sluice.derived.casts import BOOLEAN
+from sluice.derived.typed import Typed
 from sluice.spec_file.table_settings import TableSettings
 
 CONSTRAINT = "delta.constraints."

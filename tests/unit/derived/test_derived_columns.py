@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
-from sluice.columns.columns import parse_columns
-from sluice.derived.allowed_functions import Typed
+from sluice.columns.columns import Column, Primitive, parse_columns
 from sluice.derived.derived_columns import derived_columns
 from sluice.derived.expressions import read_expression
+from sluice.derived.typed import Typed
 from sluice.spec_file.pipeline_spec import PipelineSpec
 
 from tests.unit.builders import spec_keys
@@ -68,6 +68,21 @@ def type_of(text: str) -> str:
         ("`email`", "STRING"),
         ('"it\'s"', "STRING"),
         ("CAST(NULL AS STRING)", "STRING"),
+        ("timestamp_seconds(n)", "TIMESTAMP"),
+        ("timestamp_seconds(price)", "TIMESTAMP"),
+        ("timestamp_seconds(amount)", "TIMESTAMP"),
+        ("timestamp_millis(id)", "TIMESTAMP"),
+        ("timestamp_micros(id DIV 1000)", "TIMESTAMP"),
+        ("timestamp_millis(try_cast(email AS BIGINT))", "TIMESTAMP"),
+        ("date_from_unix_date(n)", "DATE"),
+        ("try_to_timestamp(email, 'dd MMM yyyy HH:mm:ss XX')", "TIMESTAMP"),
+        ("try_to_timestamp(substring(email, 6), \"d MMM yyyy HH:mm:ss 'GMT'\")", "TIMESTAMP"),
+        ("try_to_date(email, 'd/M/yyyy')", "DATE"),
+        ("decode(_key, 'iso-8859-1')", "STRING"),
+        ("decode(_key, 'UTF-16BE')", "STRING"),
+        ("unbase64(email)", "BINARY"),
+        ("try_to_binary(email, 'hex')", "BINARY"),
+        ("n DIV 2", "BIGINT"),
         ("tags", "ARRAY<STRING>"),
         ("_tombstone", "BOOLEAN"),
     ],
@@ -94,7 +109,46 @@ def test_what_may_be_written_has_a_type(text: str, kind: str) -> None:
         ("CAST(_key AS STRING)", r"write try_validate_utf8\(CAST\(… AS STRING\)\)"),
         ("n / 2", r"found n / 2; write try_divide\(…, …\): a record with 0 would stop its batch"),
         ("n % 2", r"write try_mod\(…, …\)"),
-        ("n DIV 2", "write try_cast"),
+        ("n DIV id", r"found INT DIV `id`; expected .* or write try_cast\(try_divide"),
+        ("n DIV 0", r"found INT DIV 0; expected a whole number DIV a written one from 1 on"),
+        ("price DIV 2", r"found DOUBLE DIV 2; expected a whole number"),
+        ("CAST(id AS TIMESTAMP)", r"write timestamp_seconds\(…\), timestamp_millis\(…\) or timest"),
+        ("try_cast(price AS TIMESTAMP)", r"write timestamp_seconds\(…\), timestamp_millis\(…\) or"),
+        ("CAST(n AS DATE)", r"write date_from_unix_date\(…\)"),
+        ("CAST(id AS DATE)", r"write date_from_unix_date\(try_cast\(… AS INT\)\)"),
+        (
+            "date_from_unix_date(id)",
+            r"found date_from_unix_date\(BIGINT\); expected as argument 1 TI",
+        ),
+        ("CAST(at AS BIGINT)", r"write unix_seconds\(…\), unix_millis\(…\) or unix_micros\(…\)"),
+        ("CAST(CAST(at AS DATE) AS INT)", r"write unix_date\(…\)"),
+        ("timestamp_millis(price)", "expected as argument 1 TINYINT or SMALLINT or INT or BIGINT"),
+        (
+            "timestamp_seconds(email)",
+            "expected as argument 1 a whole number, a DOUBLE, or a DECIMAL",
+        ),
+        (
+            "timestamp_seconds(CAST(amount AS DECIMAL(20,7)))",
+            r"found timestamp_seconds\(DECIMAL\(20,7\)\); expected .* with at most 6 digits",
+        ),
+        ("from_unixtime(n)", r"write date_format\(timestamp_seconds\(…\), 'pattern'\)"),
+        ("unix_timestamp(email)", r"write unix_seconds\(try_to_timestamp\(…, 'pattern'\)\)"),
+        ("try_to_timestamp(email)", "expected 2 arguments"),
+        ("try_to_timestamp(email, 'EEE, d MMM')", "argument 2 a pattern of yyyy, MM, dd, HH, mm"),
+        ("date_format(at, 'MMMMMM')", "argument 2 a pattern of yyyy, MM, dd, HH, mm"),
+        (
+            "decode(email, 'UTF-8')",
+            r"found decode\(STRING, 'UTF-8'\); expected as argument 1 BINARY",
+        ),
+        (
+            "decode(_key, 'UTF-32')",
+            "argument 2 one of the texts UTF-8, ISO-8859-1, US-ASCII, UTF-16",
+        ),
+        ("decode(_key)", "expected 2 arguments"),
+        ("try_cast(_key AS STRING)", r"write decode\(…, 'UTF-8'\): it gives NULL"),
+        ("to_binary(email, 'base64')", r"write try_to_binary\(…, 'base64'\)"),
+        ("unhex(email)", r"write try_to_binary\(…, 'hex'\)"),
+        ("json_tuple(email, 'a')", r"write get_json_object\(…, '\$.name'\) for each"),
         ("n + 1", r"found INT \+ INT; write try_add\(…, …\): the result may be too large"),
         ("n * id", r"write try_multiply"),
         ("amount + 1", r"expected FLOAT or DOUBLE: CAST or try_cast them"),
@@ -174,6 +228,20 @@ def test_what_may_be_written_has_a_type(text: str, kind: str) -> None:
 def test_what_may_not_be_written_is_refused_with_what_may(text: str, told: str) -> None:
     with pytest.raises(ValueError, match=f"(?s)^derived.x: .*(?:{told})"):
         type_of(text)
+
+
+@pytest.mark.parametrize("name", ["a\\b", "a`b", "\\", "\\`\\", "a 'b\\", "😀\\n", "`"])
+def test_a_name_in_backquotes_may_hold_a_backslash_and_two_backquotes_are_one(name: str) -> None:
+    columns = (Column(name, Primitive("STRING")),)
+    text = "concat('😀', `" + name.replace("`", "``") + "`)"
+    (found,) = derived_columns({"x": text}, columns)
+    assert found.sql == "concat('😀', `" + name.replace("`", "``") + "`)"
+
+
+@pytest.mark.parametrize("text", ["concat(`a\\b`, 'c\\n')", '`a\\b` = "\\"', "`a\\b`\\"])
+def test_a_backslash_outside_of_a_name_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"found a backslash|expected one expression"):
+        derived_columns({"x": text}, (Column("a\\b", Primitive("STRING")),))
 
 
 WORDS = """
