@@ -103,7 +103,7 @@ def answers(hostile: DataFrame, found: list[DerivedColumn]) -> None:
 
 def test_spark_knows_each_function(spark: SparkSession) -> None:
     known = {row[0] for row in spark.sql("SHOW SYSTEM FUNCTIONS").collect()}
-    assert {*FUNCTIONS, "filter", "exists"} - known == set()
+    assert {*FUNCTIONS, "filter", "exists", "from_json", "try_parse_json"} - known == set()
 
 
 @pytest.mark.parametrize("part", range(6))
@@ -182,6 +182,12 @@ def test_fields_lambdas_and_deep_expressions_have_one_as_well(hostile: DataFrame
                     "get_json_object(try_validate_utf8(CAST(bin AS STRING)), '$.a')",
                     "sha2(concat_ws('|', t, CAST(j AS STRING), u), 256)",
                     "timestamp_micros(j DIV 1000)",
+                    "from_json(t, 'a INT')",
+                    "from_json(t, 'a STRING')",
+                    "from_json(t, 'a STRUCT<b: ARRAY<BIGINT>>')",
+                    "from_json(t, 'ARRAY<STRUCT<a: DOUBLE, b: FLOAT>>')",
+                    "from_json(get(ta, 0), 'ARRAY<STRING>')",
+                    "from_json(decode(bin, 'ISO-8859-1'), 'a BOOLEAN, b TINYINT').b",
                     "timestamp_millis(try_cast(t AS BIGINT))",
                     "get_json_object(decode(bin, 'ISO-8859-1'), '$.a')",
                     "get_json_object(decode(unbase64(t), 'UTF-16'), '$.a')",

@@ -212,6 +212,10 @@ INSTEAD: Mapping[str, str] = {
     ),
     "to_binary": "try_to_binary(…, 'base64')",
     "unhex": "try_to_binary(…, 'hex')",
+    **dict.fromkeys(
+        ("parse_json", "try_parse_json", "variant_get", "try_variant_get"),
+        "from_json(…, 'a INT') or get_json_object(…, '$.a')",
+    ),
     "json_tuple": "get_json_object(…, '$.name') for each",
     **dict.fromkeys(("int", "bigint", "double", "float", "decimal"), "try_cast(… AS …)"),
     "element_at": "get(array, 0) or try_element_at(map, 'key')",

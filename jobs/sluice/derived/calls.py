@@ -17,7 +17,8 @@ def called(name: str, given: Sequence[Typed]) -> Typed:
     function = FUNCTIONS.get(name)
     if function is None:
         better = f"write {INSTEAD[name]}" if name in INSTEAD else ""
-        allowed = f"allowed{did_you_mean(name, FUNCTIONS)}: filter, exists, {', '.join(FUNCTIONS)}"
+        known = ("filter", "exists", "from_json", *FUNCTIONS)
+        allowed = f"allowed{did_you_mean(name, known)}: {', '.join(known)}"
         raise ValueError(f"found {name}(…); {better or allowed}")
     shown = f"{name}({', '.join(_shown(each) for each in given)})"
     for position, argument in enumerate(given):

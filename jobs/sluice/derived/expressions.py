@@ -18,6 +18,7 @@ from sluice.columns.columns import Array
 from sluice.columns.names import quoted
 from sluice.derived.calls import called
 from sluice.derived.casts import BOOLEAN, DOUBLE, FLOAT, UNCHECKED, VOID
+from sluice.derived.json_texts import from_json
 from sluice.derived.operators import (
     between,
     cases,
@@ -223,7 +224,8 @@ def _call(node: Any, columns: Columns, read: Callable[[Any], Typed], depth: int)
     name, given = str(node.this).lower(), list(node.expressions)
     if name in ("filter", "exists") and len(given) == 2 and isinstance(given[1], exp.Lambda):
         return _each(name, read(given[0]), given[1], columns, depth)
-    return called(name, [read(each) for each in given])
+    known = [read(each) for each in given]
+    return from_json(known) if name == "from_json" else called(name, known)
 
 
 def _each(name: str, array: Typed, condition: Any, columns: Columns, depth: int) -> Typed:
