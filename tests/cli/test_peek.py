@@ -57,7 +57,8 @@ def test_people_see_records_cut_and_a_spec_that_loads(orders: Installed) -> None
     assert "\x1b" not in shown
     assert r"\x1b[2J\n" in shown
     assert re.search(r"\[0\]@29 .*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d .*ä… \(\d+ bytes\)", shown)
-    assert "format: {type: raw}" in shown
+    assert "1 of 4 values would be quarantined: " in shown
+    assert r"not one JSON object: expected {, found a control character at byte 0" in shown
     file = orders.spec_file
     file.write_text(peek(orders, "--spec", "--from", f"{orders.topics[0]}[0]@0").stdout)
     spec = load_spec(file)

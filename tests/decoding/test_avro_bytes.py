@@ -35,6 +35,24 @@ def test_bytes_that_are_no_datum_are_refused() -> Judged:
     assert found == [Undecodable(each) for each in BROKEN.values()]
 
 
+@TOGETHER.clause
+def test_a_value_that_begins_as_another_kind_is_told() -> Judged:
+    fields = schema(record({"id": "long", "name": "string"}))
+    table = {
+        b"Obj\x01\x04\x14avro.codec": "an Avro container file",
+        b"\xc3\x01\x01\x02\x03\x04\x05\x06\x07\x08\x06": "an Avro single object",
+        b"\x03\x00" + bytes(range(1, 17)): "AWS Glue's frame",
+        b"\x00\x00\x00\x00\x07\x02": "Confluent's frame with schema id 7",
+        b"\x1f\x8b\x08\x00": "gzip",
+    }
+    found = yield AvroTable(fields, [*table, b"\xc3\x01\x02a"])
+    for each, kind in zip(found, table.values(), strict=False):
+        assert isinstance(each, Undecodable)
+        assert each.reason.endswith(f" (the value begins like {kind})"), each
+    # It decodes as it stands: the beginning alone proves nothing.
+    assert found[-1] == {"id": -98, "name": "a"}
+
+
 HUGE = b"\xfe\xff\xff\xff\x0f"  # 2 ** 31 - 1
 COLLECTIONS = record(
     {

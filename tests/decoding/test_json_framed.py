@@ -77,10 +77,10 @@ def test_a_record_is_what_confluents_serialiser_wrote(spark: SparkSession) -> No
     body = by_header({"id": 8}, SerializationContext("trips", MessageField.VALUE, headers))
     at, bare = value[:5], value[5:]
     first, second = found(spark, [(value, None), (body, headers)])
-    assert first == {"_error": f"no such schema in the registry: {int.from_bytes(at[1:], 'big')}"}
+    assert first == {"(error)": f"no such schema in the registry: {int.from_bytes(at[1:], 'big')}"}
     (_, guid) = headers[-1]
     assert guid is not None
-    assert second["_error"].split(" ")[-1].replace("-", "") == guid[1:].hex()
+    assert second["(error)"].split(" ")[-1].replace("-", "") == guid[1:].hex()
     known = b"\0" + (5).to_bytes(4, "big")
     mine = [*headers[:-1], ("__value_schema_id", b"\x01" + bytes(range(1, 17)))]
     assert found(spark, [(known + bare, None), (body, mine)]) == [{"id": 7}, {"id": 8}]
@@ -100,15 +100,15 @@ TOLD: list[tuple[Record, dict[str, Any]]] = [
     ((None, [(BY_HEADER, b"\0\0\0\0\x05")]), {}),
     ((b'{"id":2}', [(BY_HEADER, b"\0\0\0\0\x05")]), {"id": 2}),
     ((framed(5, b'{"id":2}'), [(BY_HEADER, b"\1"), (BY_HEADER, None), ("x", b"\2")]), {"id": 2}),
-    ((framed(5, b'{"id":"x"}'), None), {"_error": 'id: expected BIGINT, found "x"'}),
-    ((framed(5, b""), None), {"_error": "not one JSON object"}),
-    ((framed(9, b'{"id":1}'), None), {"_error": "no such schema in the registry: 9"}),
-    ((framed(6, b'{"id":1}'), None), {"_error": "schema 6: expected JSON, found AVRO"}),
-    ((b'{"id":1}', None), {"_error": f"{NO_FRAME}0x7b22696422"}),
-    ((b"\0\0\0\0", None), {"_error": f"{NO_FRAME}0x00000000"}),
-    ((b"", None), {"_error": f"{NO_FRAME}no bytes"}),
-    ((framed(5, b"{}"), [(BY_HEADER, b"\2x")]), {"_error": f"{NO_FRAME}a header of 0x0278"}),
-    ((framed(5, b"{}"), [(BY_HEADER, b"")]), {"_error": f"{NO_FRAME}a header of 0x"}),
+    ((framed(5, b'{"id":"x"}'), None), {"(error)": 'id: expected BIGINT, found "x"'}),
+    ((framed(5, b""), None), {"(error)": "not one JSON object: found no bytes"}),
+    ((framed(9, b'{"id":1}'), None), {"(error)": "no such schema in the registry: 9"}),
+    ((framed(6, b'{"id":1}'), None), {"(error)": "schema 6: expected JSON, found AVRO"}),
+    ((b'{"id":1}', None), {"(error)": f"{NO_FRAME}0x7b22696422"}),
+    ((b"\0\0\0\0", None), {"(error)": f"{NO_FRAME}0x00000000"}),
+    ((b"", None), {"(error)": f"{NO_FRAME}no bytes"}),
+    ((framed(5, b"{}"), [(BY_HEADER, b"\2x")]), {"(error)": f"{NO_FRAME}a header of 0x0278"}),
+    ((framed(5, b"{}"), [(BY_HEADER, b"")]), {"(error)": f"{NO_FRAME}a header of 0x"}),
 ]
 
 
@@ -132,7 +132,8 @@ def test_a_schema_of_a_file_reads_records_without_frames(spark: SparkSession) ->
     first, second = found(spark, records, of=of_file)
     assert first["id"] == 1
     assert str(first["at"]) == "2013-01-01 05:00:00"
-    assert second == {"_error": "not one JSON object"}
+    frame = "Confluent's frame with schema id 5"
+    assert second == {"(error)": f"not one JSON object: found {frame}"}
 
 
 BYTES = st.binary(max_size=40)
@@ -147,4 +148,4 @@ HEADERS = st.none() | st.lists(st.tuples(st.sampled_from([BY_HEADER, "", "x"]), 
 @given(st.lists(st.tuples(VALUES, HEADERS), min_size=200, max_size=200))
 def test_no_bytes_make_a_pass_fail(spark: SparkSession, records: list[Record]) -> None:
     for record, judged in zip(records, found(spark, records), strict=True):
-        assert "_error" not in judged or len(judged) == 1, record
+        assert "(error)" not in judged or len(judged) == 1, record

@@ -67,7 +67,7 @@ def test_what_is_not_declared_is_kept_as_written(spark: SparkSession) -> None:
         r'{"\u0061":"x","\u0062b":"q\"\\\/\n\u0001"}': r'{"bb":"q\"\\/\n\u0001"}',
         r'{"\ud83d\ude00":{"\u00e9":"\ud83d\ude00"}}': r'{"😀":{"é":"\uD83D\uDE00"}}',
         '{"z":1,"y":true,"z":"2"}': '{"y":true,"z":"2"}',
-        '{"":{},"_error":[],"_rescued":"é😀"}': '{"":{},"_error":[],"_rescued":"é😀"}',
+        '{"":{},"(error)":[],"_rescued":"é😀"}': '{"":{},"(error)":[],"_rescued":"é😀"}',
         f'{{"z":"{"x" * 5000}"}}': f'{{"z":"{"x" * 5000}"}}',
     }
     found = rescued(spark, SCALARS, [each.encode() for each in table])

@@ -109,6 +109,21 @@ def test_bytes_that_are_no_message_are_an_error(spark: SparkSession) -> None:
         assert str(error).startswith(BROKEN[data]), (data, error)
 
 
+def test_a_value_that_begins_as_another_kind_is_told(spark: SparkSession) -> None:
+    order = Order(i=1, s="a").SerializeToString()
+    delimited = varint(len(order)) + order
+    table = {
+        delimited: "messages, each after its length",
+        delimited * 3: "messages, each after its length",
+        b"\x00\x00\x00\x00\x07\x00" + order: "Confluent's frame with schema id 7",
+        b"\x1f\x8b\x08\x00": "gzip",
+    }
+    for found, kind in zip(read(spark, *table), table.values(), strict=True):
+        assert str(found).endswith(f" (the value begins like {kind})"), found
+    (cut,) = read(spark, delimited[:-1])
+    assert "begins like" not in str(cut)
+
+
 def test_of_what_is_too_deep_the_parser_knows(spark: SparkSession) -> None:
     whole, too_deep = read(spark, deep(49), deep(50))
     assert isinstance(whole, dict)

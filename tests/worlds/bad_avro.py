@@ -103,7 +103,10 @@ ODD_AVRO = {
     trip(price=b"\x08\x7f\xff\xff\xff"): "price: expected DECIMAL(9,2), found 21474836.47",
     trip() + b"\x00": "expected the end of the record, found 1 more bytes",
     trip()[:-1]: "price: expected 2 bytes, found 1",
-    b"\x00\x00\x00\x00\x07" + trip(): "raw: expected a length, found -4",
+    b"\x00\x00\x00\x00\x07" + trip(): (
+        "raw: expected a length, found -4"
+        " (the value begins like Confluent's frame with schema id 7)"
+    ),
 }
 AVRO = Corpus(
     {"type": "avro", "schema_file": "trip.avsc"},

@@ -19,18 +19,24 @@ private[sluice] final class AvroColumns(writer: Schema, reader: Schema, declared
   }
 
   private def fill(bytes: Array[Byte], start: Int, row: GenericInternalRow): Unit = {
-    val in = new AvroBytes.Cursor(bytes, start)
-    val found = read match {
-      case fields: AvroRecords.Fields if isRecord => fields.fill(in, row)
-      case other => other(in)
-    }
-    if (in.left > 0)
-      throw new Misfit(s"expected the end of the record, found ${in.left} more bytes")
+    val found =
+      try datum(new AvroBytes.Cursor(bytes, start), row)
+      catch { case flaw: Misfit => throw flaw.hinted(if (start > 0) "" else ValueKind.of(bytes)) }
     found match {
       case misfit: Misfit => throw (if (isRecord) misfit else misfit.within(declared(0).name))
       case nested: GenericInternalRow if isRecord =>
         if (nested ne row) System.arraycopy(nested.values, 0, row.values, 0, nested.values.length)
       case value => row.update(0, value)
     }
+  }
+
+  private def datum(in: AvroBytes.Cursor, row: GenericInternalRow): Any = {
+    val found = read match {
+      case fields: AvroRecords.Fields if isRecord => fields.fill(in, row)
+      case other => other(in)
+    }
+    if (in.left > 0)
+      throw new Misfit(s"expected the end of the record, found ${in.left} more bytes")
+    found
   }
 }

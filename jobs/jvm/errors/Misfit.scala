@@ -11,6 +11,10 @@ private[sluice] final class Misfit(val text: String, path: String = "")
   /** The same, seen from what holds it: a field's name, or a place in brackets. */
   def within(name: String): Misfit = new Misfit(text, Misfit.joined(name, path))
 
+  /** The same of bytes that begin as a kind of value that is read otherwise; `kind` may be empty. */
+  def hinted(kind: String): Misfit =
+    if (kind.isEmpty) this else new Misfit(s"$text (the value begins like $kind)", path)
+
   def told: String = if (path.isEmpty) text else s"$path: $text"
 }
 

@@ -41,6 +41,9 @@ private[sluice] final class Frame(record: InternalRow, name: UTF8String) {
     if (header != null) s"a header of 0x${firstOf(header)}"
     else if (bytes.isEmpty) "no bytes"
     else s"0x${firstOf(bytes)}"
+
+  /** What the record's own bytes begin like; empty if it is nothing known. */
+  def kind: String = if (header == null) ValueKind.of(bytes) else ""
 }
 
 private[sluice] object Frame {

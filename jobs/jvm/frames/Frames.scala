@@ -23,7 +23,8 @@ private[sluice] final class Frames[Writer](known: String, made: (String, JsonNod
   /** The record's frame, and its writer's schema. A Misfit says why it cannot be decoded. */
   def of(record: InternalRow): (Frame, Writer) = {
     val frame = new Frame(record, header)
-    if (frame.schema == null) throw new Misfit(s"${Frames.NotFound}, found ${frame.instead}")
+    if (frame.schema == null)
+      throw new Misfit(s"${Frames.NotFound}, found ${frame.instead}").hinted(frame.kind)
     writers.get(frame.schema) match {
       case null => throw new Misfit(s"${Frames.Unknown} ${frame.key}")
       case Left(why) => throw new Misfit(why)

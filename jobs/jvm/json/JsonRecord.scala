@@ -35,20 +35,18 @@ case class JsonRecord(
   private def readText(bytes: Array[Byte]): InternalRow =
     try {
       val in = JsonText.parser(bytes)
-      if (in.nextToken() != JsonToken.START_OBJECT) throw new Misfit(JsonRecord.NotOne)
-      val row = new GenericInternalRow(width)
-      val misfit = members.fill(in, row)
-      if (in.nextToken() != null) throw new Misfit(JsonRecord.NotOne)
-      if (misfit != null) failed(misfit.told)
-      else if (unmatched || members.matched) row
-      else failed(JsonUnmatched.told(declared.map(_.name), bytes))
+      if (in.nextToken() != JsonToken.START_OBJECT) failed(JsonFlaw.of(bytes))
+      else {
+        val row = new GenericInternalRow(width)
+        val misfit = members.fill(in, row)
+        if (in.nextToken() != null) failed(JsonFlaw.of(bytes))
+        else if (misfit != null) failed(misfit.told)
+        else if (unmatched || members.matched) row
+        else failed(JsonUnmatched.told(declared.map(_.name), bytes))
+      }
     } catch {
-      case _: JsonProcessingException => failed(JsonRecord.NotOne)
+      case _: JsonProcessingException => failed(JsonFlaw.of(bytes))
     }
 
   override protected def withNewChildInternal(child: Expression): JsonRecord = copy(child = child)
-}
-
-object JsonRecord {
-  private val NotOne = "not one JSON object"
 }

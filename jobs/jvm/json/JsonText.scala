@@ -46,9 +46,9 @@ private[sluice] object JsonText {
     * byte order mark, take a zero byte for a sign of UTF-16, and read half of a surrogate pair.
     */
   def whyUnclean(bytes: Array[Byte]): String =
-    if (!UTF8String.fromBytes(bytes).isValid) "not strict UTF-8"
+    if (!UTF8String.fromBytes(bytes).isValid) JsonFlaw.ofEncoding(bytes)
     else if (hasLoneSurrogate(bytes)) "a lone surrogate escape"
-    else if (seemsEncoded(bytes)) "not one JSON object"
+    else if (seemsEncoded(bytes)) JsonFlaw.of(bytes)
     else ""
 
   private def seemsEncoded(bytes: Array[Byte]): Boolean = {

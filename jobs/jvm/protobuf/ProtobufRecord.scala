@@ -1,6 +1,7 @@
 package sluice
 
-import com.google.protobuf.{DynamicMessage, InvalidProtocolBufferException, UnknownFieldSet}
+import com.google.protobuf.{CodedInputStream, DynamicMessage, InvalidProtocolBufferException, UnknownFieldSet}
+import java.io.IOException
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, GenericInternalRow}
 
@@ -35,7 +36,11 @@ case class ProtobufRecord(
 
   override protected def read(record: InternalRow): InternalRow = {
     val row = new GenericInternalRow(width)
-    fields.fill(parsed(record.getBinary(0), startOf(record)), row)
+    val (bytes, start) = (record.getBinary(0), startOf(record))
+    try fields.fill(parsed(bytes, start), row)
+    catch {
+      case flaw: Misfit => throw flaw.hinted(if (start > 0) "" else ProtobufRecord.kindOf(bytes))
+    }
     row
   }
 
@@ -61,4 +66,23 @@ case class ProtobufRecord(
 
   override protected def withNewChildInternal(child: Expression): ProtobufRecord =
     copy(child = child)
+}
+
+private object ProtobufRecord {
+  def kindOf(bytes: Array[Byte]): String = ValueKind.of(bytes) match {
+    case "" if isDelimited(CodedInputStream.newInstance(bytes)) => "messages, each after its length"
+    case kind => kind
+  }
+
+  /** Whether lengths, each with so many bytes behind it, are all that is there. */
+  private def isDelimited(in: CodedInputStream): Boolean =
+    try {
+      var fits = !in.isAtEnd
+      while (fits && !in.isAtEnd) {
+        val length = in.readRawVarint32()
+        fits = length > 0
+        in.skipRawBytes(math.max(0, length))
+      }
+      fits
+    } catch { case _: IOException => false }
 }

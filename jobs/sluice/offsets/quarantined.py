@@ -16,8 +16,11 @@ from sluice.offsets.ranges import OffsetRange, TopicIdPartition, TopicPartition,
 # sizes, such as price_2 and DECIMAL(5,2), stay as they are.
 _QUOTED = re.compile(r"""(?<!\w)(?:'[^']*'|"[^"]*"|`[^`]*`)(?!\w)""")
 _NUMBER = re.compile(r"(?<![\w(,.-])-?(?:0x[0-9a-fA-F]+|\d+(?:\.\d+)?)(?![\w)])")
-# What a misfit of decoding says (jobs/jvm): the JSON text of a value, possibly cut, ends the error.
-_FOUND = re.compile(r"(: expected .*?, found )(\S.*)\Z", re.DOTALL)
+# What a misfit of decoding says (jobs/jvm): the JSON text of a value, possibly cut, ends the error,
+# or is followed only by what the record's bytes begin like.
+_FOUND = re.compile(
+    r"(: expected .*?, found )(\S.*?)( \(the value begins like [^()]+\))?\Z", re.DOTALL
+)
 _KINDS = {'"': "'…'", "{": "{…}", "[": "[…]", **dict.fromkeys("-0123456789", "N")}
 _MAX_LENGTH = 200
 
@@ -92,8 +95,13 @@ class RecordFilter:
 
 def error_pattern(error: str) -> str:
     """The cause without what differs from record to record."""
-    brief = _FOUND.sub(lambda match: match[1] + _KINDS.get(match[2][0], match[2]), error)
+    brief = _FOUND.sub(_without_value, error)
     return _NUMBER.sub("N", _QUOTED.sub("'…'", brief)).strip()[:_MAX_LENGTH]
+
+
+def _without_value(misfit: re.Match[str]) -> str:
+    before, value, hint = misfit.groups(default="")
+    return before + _KINDS.get(value[0], value) + hint
 
 
 def batch_offsets(rows: Iterable[QuarantinedRecord]) -> list[BatchOffsets]:

@@ -1,4 +1,4 @@
-"""Inference: the columns that sample records suggest. No sample would be quarantined under them.
+"""Inference: the columns that sample objects suggest. None would be quarantined under them.
 
 Without a JVM: the JSON reader and the texts of dates and moments here must stay in step with those
 of jobs/jvm/json (JsonText, JsonTimes); tests/unit/schemas/test_inference.py asks the reference.
@@ -15,26 +15,31 @@ from typing import Any
 
 from sluice.columns.columns import Array, Column, ColumnType, Primitive, Struct, parse_columns
 from sluice.columns.names import as_compared, is_ours, quoted
+from sluice.schemas.json_flaws import flaw_of, flaw_of_encoding
 
-# What lake.decoding refuses: deeper values, and longer names (of 2 UTF-16 units a character).
+# What lake.decoding refuses.
 _MAX_NESTING = 1_000
-_MAX_NAME = 25_000
 # Deeper parts, and objects of more fields, stay JSON text: such names are data, not columns.
 _DEEPEST_TYPE = 10
 _MOST_FIELDS = 100
+_FEWEST_DATES = 3
 _DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
 _TIMESTAMP = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt ]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.[0-9]+)?"
     r"(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))?"
 )
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
-_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+# Each escape as a whole; a surrogate without its other half is the group.
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
 
 Object = Mapping[str, Any]
 
 
-class _Whole(str):
+class Whole(str):
     """A number without fraction and exponent, as written."""
 
 
@@ -44,10 +49,10 @@ class _Real(str):
 
 @dataclass(frozen=True)
 class Inferred:
-    """Columns of sample objects, and the names that cannot be columns of a table."""
+    """Columns of sample objects, and why each other name is not the name of one."""
 
     columns: tuple[Column, ...]
-    left_out: tuple[str, ...]
+    left_out: Mapping[str, str]
 
     @property
     def schema_text(self) -> str:
@@ -57,17 +62,19 @@ class Inferred:
 
 def parse_object(value: bytes) -> Object:
     """One JSON object, as strictly as records are decoded. Raises ValueError with the reason."""
-    text = value.decode("utf-8", errors="strict")
+    try:
+        text = value.decode("utf-8", errors="strict")
+    except UnicodeDecodeError as problem:
+        raise ValueError(flaw_of_encoding(value, problem.start)) from None
     # In the text, as a repeated name hides the values before the last one.
-    if _SURROGATE.search(_PAIR.sub("", text.replace("\\\\", ""))):
+    if any(escape[1] for escape in _ESCAPE.finditer(text)):
         raise ValueError("a lone surrogate escape")
     try:
-        found = json.loads(text, parse_int=_Whole, parse_float=_Real, parse_constant=_refuse)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    if not isinstance(found, dict):
-        raise ValueError("not one JSON object")
-    _require_decodable(found)
+        found = json.loads(text, parse_int=Whole, parse_float=_Real, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        raise ValueError(flaw_of(value)) from None
+    if not isinstance(found, dict) or _is_too_deep(found):
+        raise ValueError(flaw_of(value))
     return found
 
 
@@ -75,32 +82,30 @@ def infer_columns(objects: Iterable[Object]) -> Inferred:
     """The columns of these objects, in the order in which their names first appear."""
     by_name = _by_name(objects)
     columns: dict[str, Column] = {}
-    left_out = []
+    left_out = {}
     for name, values in by_name.items():
         compared = as_compared(name)
-        if is_ours(name) or compared in columns or not _may_be_column(name):
-            left_out.append(name)
+        if is_ours(name):
+            left_out[name] = "Sluice has its own column of this name"
+        elif not _may_be_column(name):
+            left_out[name] = "a column's name cannot hold such characters"
+        elif compared in columns:
+            left_out[name] = f"it differs from {columns[compared].name} only in case"
         else:
             columns[compared] = Column(name, _type_of(values, 0))
-    return Inferred(tuple(columns.values()), tuple(left_out))
+    return Inferred(tuple(columns.values()), left_out)
 
 
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
 
 
-def _require_decodable(found: Any) -> None:
-    waiting = [(found, 1)]
-    while waiting:
-        each, depth = waiting.pop()
-        if depth > _MAX_NESTING and isinstance(each, dict | list):
-            raise ValueError("nested too deeply")
-        if isinstance(each, dict):
-            if any(len(name) > _MAX_NAME for name in each):
-                raise ValueError("a name is too long")
-            waiting += [(part, depth + 1) for part in each.values()]
-        elif isinstance(each, list):
-            waiting += [(part, depth + 1) for part in each]
+def _is_too_deep(found: Any) -> bool:
+    level = [found]
+    for _ in range(_MAX_NESTING):
+        parts = [list(each.values()) if isinstance(each, dict) else each for each in level]
+        level = [part for each in parts for part in each if isinstance(part, dict | list)]
+    return bool(level)
 
 
 def _by_name(objects: Iterable[Object]) -> dict[str, list[Any]]:
@@ -126,7 +131,7 @@ def _type_of(values: Iterable[Any], depth: int) -> ColumnType:
     kinds = set(map(type, found))
     if kinds == {bool}:
         return Primitive("BOOLEAN")
-    if kinds and kinds <= {_Whole, _Real}:
+    if kinds and kinds <= {Whole, _Real}:
         return Primitive(_number(found))
     if kinds == {str}:
         return Primitive(_text(found))
@@ -139,9 +144,9 @@ def _type_of(values: Iterable[Any], depth: int) -> ColumnType:
 
 def _number(found: Sequence[str]) -> str:
     # Beyond 64 bits a DOUBLE would round what may be an id.
-    if any(isinstance(each, _Whole) and not _fits_bigint(each) for each in found):
+    if any(isinstance(each, Whole) and not _fits_bigint(each) for each in found):
         return "STRING"
-    if all(isinstance(each, _Whole) for each in found):
+    if all(isinstance(each, Whole) for each in found):
         return "BIGINT"
     return "DOUBLE" if all(abs(float(each)) < float("inf") for each in found) else "STRING"
 
@@ -151,12 +156,14 @@ def _fits_bigint(number: str) -> bool:
 
 
 def _text(found: Sequence[str]) -> str:
-    if all(map(_is_date, found)):
-        return "DATE"
+    # One or two may be a version, such as 2023-10-16, which later is 2024-06-20.acacia.
+    if all(map(is_date, found)):
+        return "DATE" if len(set(found)) >= _FEWEST_DATES else "STRING"
     return "TIMESTAMP" if all(map(_is_timestamp, found)) else "STRING"
 
 
-def _is_date(text: str) -> bool:
+def is_date(text: str) -> bool:
+    """Whether a DATE column takes the text."""
     parts = _DATE.fullmatch(text)
     try:
         return parts is not None and bool(date(*map(int, parts.groups())))

@@ -115,6 +115,35 @@ def test_equal_causes_have_equal_reasons(error: str, reason: str) -> None:
     assert error_pattern(error) == reason
 
 
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (
+            "not one JSON object: expected , or }, found } at byte 12",
+            "not one JSON object: expected , or }, found } at byte N",
+        ),
+        (
+            "not one JSON object: found NaN at byte 7",
+            "not one JSON object: found NaN at byte N",
+        ),
+        (
+            "not strict UTF-8: byte 0xe9 at 14; ISO-8859-1 text?",
+            "not strict UTF-8: byte N at N; ISO-8859-1 text?",
+        ),
+        (
+            "name: expected a length, found -1 (the value begins like an Avro single object)",
+            "name: expected a length, found N (the value begins like an Avro single object)",
+        ),
+        (
+            'a: expected text in UTF-8, found bytes "C3" (the value begins like gzip)',
+            "a: expected text in UTF-8, found bytes '…' (the value begins like gzip)",
+        ),
+    ],
+)
+def test_what_a_value_is_stays_and_its_places_go(error: str, reason: str) -> None:
+    assert error_pattern(error) == reason
+
+
 def test_reasons_come_most_frequent_first_with_the_latest_as_a_sample() -> None:
     rows = [row(1), row(2, number=1), row(3, error="not strict UTF-8"), row(4)]
     first, second = group_errors(rows)

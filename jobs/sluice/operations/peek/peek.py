@@ -29,7 +29,7 @@ class Peek:
 
     @cached_property
     def spec(self) -> str:
-        """The YAML text of a spec under which none of the samples would be quarantined."""
+        """The YAML text of a spec; it names those of the samples that it would quarantine."""
         values = {str(each): each.value for each in self.samples}
         return propose_spec(self.topic, self.connection, values)
 

@@ -6,34 +6,39 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from textwrap import indent
-from typing import Any
 
 from sluice.offsets.quantities import format_count
-from sluice.schemas.inference import Inferred, infer_columns, parse_object
+from sluice.operations.peek.envelopes import envelope_of
+from sluice.operations.peek.remarks import remarks_on
+from sluice.operations.peek.samples import Samples
+from sluice.schemas.inference import Inferred, Object
 from sluice.spec_file.pipeline_spec import OUR_DAGS
 
 _LONGEST_NAME = 64
 _SUFFIX = re.compile(r"__(quarantine|offsets)$")
 _NAMES_TOLD = 10
-_Values = Mapping[str, bytes | None]
+_CAUSES_TOLD = 5
+_REMARKS_TOLD = 20
+_OTHER_SHAPE = re.compile("found a JSON|found several JSON objects")
 
 
-def propose_spec(topic: str, connection: str, values: _Values) -> str:
-    """The YAML text of a spec under which none of these records would be quarantined.
+def propose_spec(topic: str, connection: str, values: Mapping[str, bytes | None]) -> str:
+    """The YAML text of a spec; its comments name those of the records that it would quarantine.
 
     `values` are those of the records, by where they are.
     """
-    name = name_for(topic)
+    name, samples = name_for(topic), Samples(values)
     lines = [
-        *(f"# {each}" for each in _basis(values)),
+        *(f"# {each}" for each in _basis(samples)),
         "version: 1",
         f"pipeline: {json.dumps(name) if name in _WORDS else name}",
         f"kafka: {connection}",
         # Topics such as 2024 or null would be no text to YAML.
         f"topics: [{json.dumps(topic)}]",
         f"table: {json.dumps(name) if name in _WORDS else name}",
-        *_format(values),
+        *_format(samples),
         'schedule: null  # by hand; for example "*/10 * * * *"',
     ]
     return "\n".join([*lines, ""])
@@ -50,63 +55,55 @@ def name_for(topic: str) -> str:
     return f"{name}_topic" if name in OUR_DAGS else _SUFFIX.sub(r"_\1", name)
 
 
-def _basis(values: _Values) -> Iterator[str]:
-    if not values:
+def _basis(samples: Samples) -> Iterator[str]:
+    if not samples.by_place:
         yield "No record was found: a guess without any sample."
         return
-    records = format_count(len(values), "record")
+    records = format_count(len(samples.by_place), "record")
     yield f"Proposed from {records}: look at the types before you use it."
-    if framing := _framing(value for _, value in _with_value(values)):
+    if framing := _framing(samples.values.values()):
         yield framing
-    objects, problems = _parsed(values)
-    if objects and problems:
-        where, why = next(iter(problems.items()))
-        yield (
-            f"raw, as {len(problems):,} of {len(values):,} values are not JSON objects, such as"
-            f" {where}: {why}."
-        )
-        return
-    left_out = infer_columns(objects).left_out
-    if left_out:
-        named = ", ".join(map(json.dumps, left_out[:_NAMES_TOLD]))
-        more = f" and {len(left_out) - _NAMES_TOLD} more" if len(left_out) > _NAMES_TOLD else ""
-        yield f"Left out, because no column can have these names: {named}{more}."
+    yield from _problems(samples)
+    if samples.inferred:
+        yield from _left_out(samples.inferred.left_out)
+        if envelope := envelope_of(samples.objects):
+            yield str(envelope)
+        yield from _remarks(samples.inferred, samples.objects)
 
 
-def _format(values: _Values) -> Sequence[str]:
-    inferred = _inferred(values)
-    if inferred is None:
+def _problems(samples: Samples) -> Iterator[str]:
+    total = format_count(len(samples.values), "value")
+    is_raw = samples.inferred is None
+    for count, first in islice(samples.told_problems(), _CAUSES_TOLD):
+        became = "not JSON objects, so it is raw" if is_raw else "would be quarantined"
+        are = "are " if is_raw else ""
+        yield f"{count:,} of {total} {are}{became}: {first}"
+    if is_raw and not samples.problems and samples.objects:
+        yield "Not one field of the JSON objects can be a column, so it is raw."
+    if is_raw and any(_OTHER_SHAPE.search(why) for why in samples.problems.values()):
+        yield "Only the members of a JSON object become columns: raw keeps the bytes of each value."
+
+
+def _left_out(names: Mapping[str, str]) -> Iterator[str]:
+    for name, why in islice(names.items(), _NAMES_TOLD):
+        yield f"Left out: {json.dumps(name)}: {why}. rescue: true keeps it, in _rescued."
+    if len(names) > _NAMES_TOLD:
+        yield f"Left out likewise: {len(names) - _NAMES_TOLD} more."
+
+
+def _remarks(inferred: Inferred, objects: Sequence[Object]) -> Iterator[str]:
+    found = list(remarks_on(inferred.columns, objects))
+    yield from found[:_REMARKS_TOLD]
+    if len(found) > _REMARKS_TOLD:
+        yield f"Remarks on {len(found) - _REMARKS_TOLD} more columns are left out."
+
+
+def _format(samples: Samples) -> Sequence[str]:
+    found = samples.inferred
+    if found is None:
         return ["format: {type: raw}"]
-    return ["format:", "  type: json", "  schema: |-", indent(inferred.schema_text, "    ")]
-
-
-def _inferred(values: _Values) -> Inferred | None:
-    """The columns, where every value is a JSON object, and a column can be made of one."""
-    objects, problems = _parsed(values)
-    found = None if problems else infer_columns(objects)
-    return found if found and found.columns else None
-
-
-def _parsed(values: _Values) -> tuple[list[Mapping[str, Any]], dict[str, str]]:
-    """The objects, and why other values are not objects; records without a value are left out."""
-    objects, problems = [], {}
-    for where, value in _with_value(values):
-        try:
-            objects.append(parse_object(value))
-        except ValueError as problem:
-            problems[where] = _reason(problem)
-    return objects, problems
-
-
-def _with_value(values: _Values) -> Iterable[tuple[str, bytes]]:
-    return ((where, value) for where, value in values.items() if value is not None)
-
-
-def _reason(problem: ValueError) -> str:
-    if isinstance(problem, UnicodeDecodeError):
-        return "not strict UTF-8"
-    # The words of a parser are about one text: it is on the screen.
-    return "not one JSON object" if isinstance(problem, json.JSONDecodeError) else str(problem)
+    rescue = ["rescue: true"] if found.left_out else []
+    return ["format:", "  type: json", "  schema: |-", indent(found.schema_text, "    "), *rescue]
 
 
 _FRAME = 5
@@ -130,5 +127,7 @@ def _framing(values: Iterable[bytes]) -> str:
     more = f" and {len(ids) - _IDS_TOLD} more" if len(ids) > _IDS_TOLD else ""
     return (
         f"{ids.total():,} of {format_count(len(found), 'value')} may be framed: schema id {told}"
-        f"{more}. If a schema registry has these, name it: docs/schema-registry.md."
+        f"{more}. If a schema registry has these, name the connection to it, such as"
+        " format: {type: avro, registry: schema_registry_default} (or protobuf, json):"
+        " docs/schema-registry.md."
     )

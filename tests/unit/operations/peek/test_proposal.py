@@ -12,20 +12,32 @@ from hypothesis import strategies as st
 from sluice.offsets.partition_log import PartitionLog
 from sluice.offsets.ranges import TopicPartition
 from sluice.operations.peek.proposal import name_for, propose_spec
+from sluice.operations.peek.samples import Samples
 from sluice.operations.peek.sampling import End, range_at, shares
 from sluice.spec_file.formats import RawFormat
 from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.spec_folder import load_spec
 
+from tests.decoding import reference_json
+from tests.decoding.reference_json import Undecodable
+
 TOPICS = st.from_regex(r"[A-Za-z0-9._-]{1,249}", fullmatch=True) | st.sampled_from(
     ["on", "null", "2024", "_", "sluice_reset", "a__offsets", "x__quarantine", "1e3", "N" * 249]
 )
 TEXTS = st.text(max_size=6) | st.sampled_from(["#", ": ", "- a", "größe", "\u2028", "\U0001f600"])
-VALUES = (
-    st.dictionaries(TEXTS, st.integers() | TEXTS, max_size=4).map(lambda e: json.dumps(e).encode())
-    | st.binary(max_size=5)
-    | st.none()
+PARTS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.sampled_from([1_700_000_000, 1_700_000_000_123, "2023-10-16", "12.50", "007"])
+    | TEXTS
+    | st.lists(st.integers() | TEXTS, max_size=2)
+    | st.dictionaries(TEXTS, TEXTS, max_size=2)
 )
+NAMES = TEXTS | st.sampled_from(["id", "ID", "Id", "_id", "_batch", "full name", "before", "op"])
+OBJECTS = st.dictionaries(NAMES, PARTS, max_size=4).map(lambda each: json.dumps(each).encode())
+BAD = st.sampled_from([b'{"a":NaN}', b"[]", b"\xff"]) | st.binary(max_size=5)
+VALUES = OBJECTS | BAD | st.none()
 
 
 def loaded(folder: Path, topic: str, values: Sequence[bytes | None]) -> PipelineSpec:
@@ -35,13 +47,28 @@ def loaded(folder: Path, topic: str, values: Sequence[bytes | None]) -> Pipeline
     return load_spec(file)
 
 
+def proposed(*values: bytes | object) -> str:
+    """The text, of bytes or of what is to be written as JSON."""
+    written = [each if isinstance(each, bytes) else json.dumps(each).encode() for each in values]
+    return propose_spec("t", "kafka_default", {f"t[0]@{n}": each for n, each in enumerate(written)})
+
+
 @settings(deadline=None)
-@given(topic=TOPICS, values=st.lists(VALUES, max_size=5))
-def test_a_proposal_is_a_valid_spec(
+@given(topic=TOPICS, values=st.lists(VALUES, max_size=7))
+def test_a_proposal_is_a_valid_spec_that_takes_the_objects(
     tmp_path_factory: pytest.TempPathFactory, topic: str, values: list[bytes | None]
 ) -> None:
     spec = loaded(tmp_path_factory.getbasetemp(), topic, values)
     assert (spec.topics, spec.kafka) == ([topic], "kafka_default")
+    samples = Samples({str(number): value for number, value in enumerate(values)})
+    if not samples.inferred:
+        assert isinstance(spec.format, RawFormat)
+        return
+    assert len(samples.objects) >= len(samples.problems)
+    assert spec.rescue == bool(samples.inferred.left_out)
+    for where, value in samples.values.items():
+        found = reference_json.decode(value, samples.inferred.schema_text)
+        assert isinstance(found, Undecodable) == (where in samples.problems), value
 
 
 def test_the_types_are_those_of_the_records(tmp_path: Path) -> None:
@@ -51,11 +78,35 @@ def test_the_types_are_those_of_the_records(tmp_path: Path) -> None:
     assert found == [("id", "BIGINT"), ("delay", "DOUBLE"), ("at", "TIMESTAMP")]
 
 
-def test_one_value_that_is_no_object_makes_it_raw_and_is_named(tmp_path: Path) -> None:
-    values = [b'{"id": 1}', b"\x00\x00\x00\x00\x07avro"]
-    assert isinstance(loaded(tmp_path, "orders", values).format, RawFormat)
-    text = (tmp_path / "proposed.yaml").read_text()
-    assert "1 of 2 values are not JSON objects, such as orders[0]@1" in text
+def test_a_bad_record_among_good_ones_is_told_and_changes_nothing() -> None:
+    good = [{"id": number, "name": "a"} for number in range(9)]
+    text = proposed(*good[:4], b'{"id":9,"v":NaN}', *good[4:])
+    assert (
+        "# 1 of 10 values would be quarantined: t[0]@4: not one JSON object: found NaN at byte 12\n"
+        in text
+    )
+    assert "  schema: |-\n    id BIGINT,\n    name STRING\n" in text
+
+
+def test_each_cause_is_told_once() -> None:
+    text = proposed({"id": 1}, b"[1]", b'{"id":NaN}', b'{"id":11,"v":NaN}', {"id": 2}, {"id": 3})
+    told = [line for line in text.splitlines() if "quarantined" in line]
+    assert told == [
+        "# 2 of 6 values would be quarantined: t[0]@2: not one JSON object: found NaN at byte 6",
+        "# 1 of 6 values would be quarantined: t[0]@1: not one JSON object: found a JSON array",
+    ]
+
+
+def test_values_of_another_shape_make_it_raw_and_are_named() -> None:
+    text = proposed(*[[2, "insert", {"id": 3}]] * 3, {"id": 1})
+    assert (
+        "# 3 of 4 values are not JSON objects, so it is raw: t[0]@0: not one JSON object:"
+        " found a JSON array\n# Only the members of a JSON object become columns:"
+    ) in text
+    assert "format: {type: raw}" in text
+    framed = proposed(b"\0\0\0\0\x07avro")
+    assert "t[0]@0: not one JSON object: found Confluent's frame with schema id 7\n" in framed
+    assert "Only the members" not in framed
 
 
 def test_values_that_a_registrys_serialiser_may_have_written_are_told(tmp_path: Path) -> None:
@@ -70,9 +121,31 @@ def test_values_that_a_registrys_serialiser_may_have_written_are_told(tmp_path: 
     assert "framed" not in (tmp_path / "proposed.yaml").read_text()
 
 
-def test_left_out_names_are_told(tmp_path: Path) -> None:
-    loaded(tmp_path, "orders", [b'{"id": 1, "_id": 1, "full name": 1}'])
-    assert '"_id", "full name"' in (tmp_path / "proposed.yaml").read_text()
+def test_left_out_names_are_told_with_the_reason_and_rescued(tmp_path: Path) -> None:
+    values = [b'{"userId": 1, "userID": "old", "full name": 1, "_id": 1, "_batch": 2}']
+    spec = loaded(tmp_path, "orders", values)
+    assert [each.name for each in spec.columns] == ["userId", "_id"]
+    assert spec.rescue
+    text = (tmp_path / "proposed.yaml").read_text()
+    for name, why in {
+        "userID": "it differs from userId only in case",
+        "full name": "a column's name cannot hold such characters",
+        "_batch": "Sluice has its own column of this name",
+    }.items():
+        assert f'# Left out: "{name}": {why}. rescue: true keeps it, in _rescued.\n' in text
+    assert "rescue" not in proposed({"id": 1})
+    assert "so it is raw" in proposed({"full name": 1})
+
+
+def test_what_wraps_the_fields_is_named() -> None:
+    text = proposed({"before": None, "after": {"id": 1}, "op": "c", "source": {}, "ts_ms": 1})
+    assert "# These look like change events of Debezium. Each row is one change" in text
+
+
+def test_remarks_end_somewhere() -> None:
+    text = proposed({f"at_{number}": 1_700_000_000 for number in range(25)})
+    assert text.count("seconds since 1970") == 20
+    assert "# Remarks on 5 more columns are left out.\n" in text
 
 
 def test_names_are_like_the_topics() -> None:

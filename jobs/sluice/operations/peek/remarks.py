@@ -1,0 +1,69 @@
+"""Remarks: what a column's sample values may mean, beyond the type that takes them. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from sluice.columns.columns import Column, ColumnType, Primitive, Struct
+from sluice.columns.names import quoted
+from sluice.schemas.inference import Object, Whole, is_date
+
+# The seconds of the years 2000 to 2049: as other units, no such number is a moment of those years.
+_FIRST, _END = 946_684_800, 2_524_608_000
+_UNITS = {
+    1: ("seconds", "timestamp_seconds({})"),
+    10**3: ("milliseconds", "timestamp_millis({})"),
+    10**6: ("microseconds", "timestamp_micros({})"),
+    10**9: ("nanoseconds", "timestamp_micros({} div 1000)"),
+}
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.([0-9]{1,18}))?")
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def remarks_on(columns: Iterable[Column], objects: Sequence[Object]) -> Iterator[str]:
+    """One for each column, or field of a STRUCT, whose values seem to mean more than that."""
+    yield from _of_fields("", columns, objects)
+
+
+def _of_fields(path: str, fields: Iterable[Column], objects: Sequence[Object]) -> Iterator[str]:
+    for field in fields:
+        name = field.name if _PLAIN.fullmatch(field.name) else quoted(field.name)
+        found = [each[field.name] for each in objects if each.get(field.name) is not None]
+        yield from _of_values(path + name, field.type, found)
+
+
+def _of_values(path: str, declared: ColumnType, found: Sequence[Any]) -> Iterator[str]:
+    if isinstance(declared, Struct):
+        yield from _of_fields(f"{path}.", declared.fields, found)
+    elif declared == Primitive("BIGINT"):
+        yield from _of_numbers(path, found)
+    elif declared == Primitive("STRING") and found and {*map(type, found)} == {str}:
+        yield from _of_texts(path, found)
+
+
+def _of_numbers(path: str, found: Sequence[Whole]) -> Iterator[str]:
+    for factor, (unit, function) in _UNITS.items():
+        if found and all(_FIRST * factor <= int(each) < _END * factor for each in found):
+            derived = _derived(path, "time", function.format(path))
+            yield f"{path} looks like {unit} since 1970: {derived}"
+
+
+def _of_texts(path: str, found: Sequence[str]) -> Iterator[str]:
+    numbers = [_NUMBER.fullmatch(each) for each in found]
+    if all(map(is_date, found)):
+        yield f"{path} looks like a date: declare it as DATE if all records have one there."
+    elif all(numbers):
+        places = max(len(each[1] or "") for each in numbers if each)
+        wanted = f"DECIMAL(38,{places})" if places else "BIGINT"
+        derived = _derived(path, "number", f"try_cast({path} AS {wanted})")
+        yield f"{path} has numbers as text: {derived}"
+
+
+def _derived(path: str, meaning: str, expression: str) -> str:
+    """The key of a spec that adds such a column."""
+    name = "_".join(re.findall(r"[A-Za-z0-9]+", path)).lower()
+    name = f"{name}_{meaning}" if name else meaning
+    return f"derived: {{{json.dumps(name)}: {json.dumps(expression, ensure_ascii=False)}}}"

@@ -1,0 +1,58 @@
+"""Samples: the values of a topic's records, as JSON objects, and why others are not. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from sluice.offsets.quarantined import error_pattern
+from sluice.schemas.inference import Inferred, Object, infer_columns, parse_object
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Values by where their records are; tombstones, which have none, are left out."""
+
+    by_place: Mapping[str, bytes | None]
+
+    @cached_property
+    def values(self) -> Mapping[str, bytes]:
+        """Those of the records that have one."""
+        return {where: each for where, each in self.by_place.items() if each is not None}
+
+    @property
+    def objects(self) -> list[Object]:
+        """The values that are one JSON object."""
+        return self._parsed[0]
+
+    @property
+    def problems(self) -> Mapping[str, str]:
+        """Why the other values would be quarantined, by where they are."""
+        return self._parsed[1]
+
+    @cached_property
+    def inferred(self) -> Inferred | None:
+        """The columns of the objects, where most values are some, and a column can be made."""
+        if len(self.problems) > len(self.objects):
+            return None
+        found = infer_columns(self.objects)
+        return found if found.columns else None
+
+    def told_problems(self) -> Iterator[tuple[int, str]]:
+        """Each cause, the most frequent first: of how many values, and the first of them."""
+        causes: dict[str, list[str]] = {}
+        for where, why in self.problems.items():
+            causes.setdefault(error_pattern(why), []).append(f"{where}: {why}")
+        for told in sorted(causes.values(), key=len, reverse=True):
+            yield len(told), told[0]
+
+    @cached_property
+    def _parsed(self) -> tuple[list[Object], dict[str, str]]:
+        objects, problems = [], {}
+        for where, value in self.values.items():
+            try:
+                objects.append(parse_object(value))
+            except ValueError as problem:
+                problems[where] = str(problem)
+        return objects, problems

@@ -1,0 +1,46 @@
+"""Value kinds: what a value's first bytes are, where they explain why it is not decoded. Pure.
+
+In the JVM: jobs/jvm/errors/ValueKind.scala. tests/worlds/named_values.py has the cases of both.
+"""
+
+from __future__ import annotations
+
+_BEGINNINGS = {
+    b"\x1f\x8b\x08": "gzip",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\x04\x22\x4d\x18": "an LZ4 frame",
+    b"\xff\x06\x00\x00sNaPpY": "framed Snappy",
+    b"\x82SNAPPY\x00": "framed Snappy",
+    b"Obj\x01": "an Avro container file",
+    b"\xef\xbb\xbf": "a byte order mark",
+    b"\xff\xfe": "UTF-16 text",
+    b"\xfe\xff": "UTF-16 text",
+}
+
+
+def kind_of(value: bytes) -> str:
+    """A frame, a compression or an encoding of text; empty if it begins like none of these."""
+    for first, kind in _BEGINNINGS.items():
+        if value.startswith(first):
+            return kind
+    return "UTF-16 text" if _is_wide(value, 0) or _is_wide(value, 1) else _framed(value)
+
+
+def _framed(value: bytes) -> str:
+    if len(value) >= 5 and value.startswith(b"\x00\x00"):
+        return f"Confluent's frame with schema id {int.from_bytes(value[1:5], 'big')}"
+    if len(value) >= 10 and value.startswith(b"\xc3\x01"):
+        return "an Avro single object"
+    if len(value) >= 18 and value.startswith((b"\x03\x00", b"\x03\x05")):
+        return "AWS Glue's frame"
+    return ""
+
+
+def _is_wide(value: bytes, zero: int) -> bool:
+    """Whether two characters of ASCII begin the value, each beside a zero at `zero` of the two."""
+    characters = value[1 - zero : 4 : 2]
+    return (
+        len(value) >= 4
+        and value[zero:4:2] == b"\x00\x00"
+        and all(0x20 <= each < 0x80 or each in b"\t\n\r" for each in characters)
+    )

@@ -1,0 +1,42 @@
+"""What wraps a record's fields is known by its members, where all samples have them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sluice.operations.peek.envelopes import envelope_of
+
+DEBEZIUM = {"before": None, "after": {"id": 1}, "op": "c", "ts_ms": 1, "source": {}}
+
+
+@pytest.mark.parametrize(
+    ("record", "name"),
+    [
+        (DEBEZIUM, "change events of Debezium"),
+        ({"schema": {}, "payload": DEBEZIUM}, "Connect's JSON, which has its schema in"),
+        ({"id": 1, "__op": "c"}, "flattened change events of Debezium"),
+        ({"id": 1, "__deleted": "true"}, "flattened change events of Debezium"),
+        ({"specversion": "1.0", "id": "1", "source": "/", "type": "a"}, "CloudEvents"),
+        ({"database": "d", "table": "t", "type": "insert", "data": {}}, "change events of Maxwell"),
+        (
+            {"data": [], "isDdl": False, "type": "INSERT", "database": "d", "table": "t"},
+            "change events of Canal",
+        ),
+        ({"data": {}, "metadata": {"record-type": "data"}}, "change events of AWS DMS"),
+        (
+            {"_id": {}, "operationType": "insert", "ns": {}, "documentKey": {}},
+            "change events of MongoDB",
+        ),
+    ],
+)
+def test_the_members_name_the_envelope(record: dict[str, Any], name: str) -> None:
+    found = envelope_of([record, record])
+    assert str(found).startswith(f"These look like {name}")
+    assert envelope_of([record, {"id": 1}]) is None
+
+
+def test_other_records_have_none() -> None:
+    assert envelope_of([{"id": 1, "type": "a", "data": {}}]) is None
+    assert envelope_of([{"metadata": "x", "op": "c"}]) is None
+    assert envelope_of([]) is None
