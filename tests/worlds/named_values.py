@@ -41,6 +41,9 @@ UNKNOWN = [
     b"\x00\x00\x00\x07",
     b"\x00\x7b\x00\x01",
     b"[]",
+    b"{\x00}\x00",
+    b"\xfe\xff\xff\xff\x0f",
+    b"\xff\xfe",
 ]
 _NESTED = b'{"a":' * 1_001 + b"1" + b"}" * 1_001
 

@@ -16,16 +16,14 @@ private[sluice] object ValueKind {
     "ff060000734e61507059" -> "framed Snappy",
     "82534e4150505900" -> "framed Snappy",
     "4f626a01" -> "an Avro container file",
-    "efbbbf" -> "a byte order mark",
-    "fffe" -> "UTF-16 text",
-    "feff" -> "UTF-16 text"
+    "efbbbf" -> "a byte order mark"
   ).map { case (hex, kind) => (HexFormat.of().parseHex(hex), kind) }
 
   /** Empty where the bytes begin as none of these. */
   def of(bytes: Array[Byte]): String =
     Beginnings
       .collectFirst { case (first, kind) if bytes.startsWith(first) => kind }
-      .orElse(if (isWide(bytes, 0) || isWide(bytes, 1)) Some("UTF-16 text") else None)
+      .orElse(if (isWide(bytes)) Some("UTF-16 text") else None)
       .getOrElse(framed(bytes))
 
   private def framed(bytes: Array[Byte]): String =
@@ -37,12 +35,17 @@ private[sluice] object ValueKind {
   private def begins(bytes: Array[Byte], least: Int, first: Int, second: Int): Boolean =
     bytes.length >= least && bytes(0) == first.toByte && bytes(1) == second.toByte
 
-  /** Whether two characters of ASCII begin the bytes, each beside a zero at this place of the two. */
-  private def isWide(bytes: Array[Byte], zero: Int): Boolean =
-    bytes.length >= 4 && Seq(0, 2).forall { pair =>
-      val character = bytes(pair + 1 - zero)
-      bytes(pair + zero) == 0 && (character >= 0x20 || Blanks(character))
+  /** Whether they begin with UTF-16's mark and a character of ASCII, or with four of these. */
+  private def isWide(bytes: Array[Byte]): Boolean = {
+    val marked = Marks.exists(bytes.startsWith(_))
+    val first = if (marked) bytes.slice(2, 4) else bytes.take(8)
+    first.length == (if (marked) 2 else 8) && Seq(0, 1).exists { zero =>
+      first.indices.forall(at => if (at % 2 == zero) first(at) == 0 else isPrinted(first(at)))
     }
+  }
+
+  private def isPrinted(character: Byte): Boolean = character >= 0x20 || Blanks(character)
 
   private val Blanks = Set[Byte]('\t', '\n', '\r')
+  private val Marks = Seq("fffe", "feff").map(HexFormat.of().parseHex(_))
 }

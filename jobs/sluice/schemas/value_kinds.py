@@ -13,8 +13,6 @@ _BEGINNINGS = {
     b"\x82SNAPPY\x00": "framed Snappy",
     b"Obj\x01": "an Avro container file",
     b"\xef\xbb\xbf": "a byte order mark",
-    b"\xff\xfe": "UTF-16 text",
-    b"\xfe\xff": "UTF-16 text",
 }
 
 
@@ -23,7 +21,7 @@ def kind_of(value: bytes) -> str:
     for first, kind in _BEGINNINGS.items():
         if value.startswith(first):
             return kind
-    return "UTF-16 text" if _is_wide(value, 0) or _is_wide(value, 1) else _framed(value)
+    return "UTF-16 text" if _is_wide(value) else _framed(value)
 
 
 def _framed(value: bytes) -> str:
@@ -36,11 +34,14 @@ def _framed(value: bytes) -> str:
     return ""
 
 
-def _is_wide(value: bytes, zero: int) -> bool:
-    """Whether two characters of ASCII begin the value, each beside a zero at `zero` of the two."""
-    characters = value[1 - zero : 4 : 2]
-    return (
-        len(value) >= 4
-        and value[zero:4:2] == b"\x00\x00"
-        and all(0x20 <= each < 0x80 or each in b"\t\n\r" for each in characters)
+def _is_wide(value: bytes) -> bool:
+    """Whether it begins with UTF-16's mark and a character of ASCII, or with four of these."""
+    marked = value.startswith((b"\xff\xfe", b"\xfe\xff"))
+    first = value[2:4] if marked else value[:8]
+    return len(first) == (2 if marked else 8) and any(
+        not any(first[zero::2]) and all(map(_is_printed, first[1 - zero :: 2])) for zero in (0, 1)
     )
+
+
+def _is_printed(character: int) -> bool:
+    return 0x20 <= character < 0x80 or character in b"\t\n\r"

@@ -36,7 +36,8 @@ def _is_connects(found: Object) -> bool:
 
 
 def _is_debeziums(found: Object) -> bool:
-    return {"op", "source"} <= found.keys() and bool({"before", "after"} & found.keys())
+    states, marks = {"before", "after"}, {"source", "ts_ms"}
+    return "op" in found and all(each & found.keys() for each in (states, marks))
 
 
 def _is_flattened(found: Object) -> bool:

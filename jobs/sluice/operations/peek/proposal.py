@@ -73,14 +73,17 @@ def _basis(samples: Samples) -> Iterator[str]:
 
 def _problems(samples: Samples) -> Iterator[str]:
     total = format_count(len(samples.values), "value")
-    is_raw = samples.inferred is None
-    for count, first in islice(samples.told_problems(), _CAUSES_TOLD):
-        became = "not JSON objects, so it is raw" if is_raw else "would be quarantined"
-        are = "are " if is_raw else ""
-        yield f"{count:,} of {total} {are}{became}: {first}"
-    if is_raw and not samples.problems and samples.objects:
+    causes = islice(samples.told_problems(), _CAUSES_TOLD)
+    if samples.inferred:
+        for count, first in causes:
+            yield f"{count:,} of {total} would be quarantined: {first}"
+        return
+    if samples.problems:
+        yield f"{len(samples.problems):,} of {total} are not JSON objects, so it is raw:"
+        yield from (f"  {count:,}, such as {first}" for count, first in causes)
+    elif samples.objects:
         yield "Not one field of the JSON objects can be a column, so it is raw."
-    if is_raw and any(_OTHER_SHAPE.search(why) for why in samples.problems.values()):
+    if any(map(_OTHER_SHAPE.search, samples.problems.values())):
         yield "Only the members of a JSON object become columns: raw keeps the bytes of each value."
 
 

@@ -14,6 +14,7 @@ DEBEZIUM = {"before": None, "after": {"id": 1}, "op": "c", "ts_ms": 1, "source":
     ("record", "name"),
     [
         (DEBEZIUM, "change events of Debezium"),
+        ({"after": {"id": 1}, "op": "r", "ts_ms": 1}, "change events of Debezium"),
         ({"schema": {}, "payload": DEBEZIUM}, "Connect's JSON, which has its schema in"),
         ({"id": 1, "__op": "c"}, "flattened change events of Debezium"),
         ({"id": 1, "__deleted": "true"}, "flattened change events of Debezium"),
@@ -38,5 +39,5 @@ def test_the_members_name_the_envelope(record: dict[str, Any], name: str) -> Non
 
 def test_other_records_have_none() -> None:
     assert envelope_of([{"id": 1, "type": "a", "data": {}}]) is None
-    assert envelope_of([{"metadata": "x", "op": "c"}]) is None
+    assert envelope_of([{"metadata": "x", "op": "c", "after": {}}]) is None
     assert envelope_of([]) is None

@@ -100,8 +100,9 @@ def test_each_cause_is_told_once() -> None:
 def test_values_of_another_shape_make_it_raw_and_are_named() -> None:
     text = proposed(*[[2, "insert", {"id": 3}]] * 3, {"id": 1})
     assert (
-        "# 3 of 4 values are not JSON objects, so it is raw: t[0]@0: not one JSON object:"
-        " found a JSON array\n# Only the members of a JSON object become columns:"
+        "# 3 of 4 values are not JSON objects, so it is raw:\n"
+        "#   3, such as t[0]@0: not one JSON object: found a JSON array\n"
+        "# Only the members of a JSON object become columns:"
     ) in text
     assert "format: {type: raw}" in text
     framed = proposed(b"\0\0\0\0\x07avro")
