@@ -76,8 +76,8 @@ def drops(trips: Installed, **choice: Any) -> int:
 def test_what_was_put_aside_is_listed_by_reason_and_shown(trips: Installed) -> None:
     assert reasons(trips) == {
         "id: expected BIGINT, found '…'": 3,
-        "not one JSON object: expected , or }, found the end at byte N": 1,
-        "not strict UTF-8: byte N at N; ISO-8859-1 text?": 1,
+        "not one JSON object": 1,
+        "not strict UTF-8": 1,
     }
     found = answer(trips, "quarantine list")
     assert (found["max_ratio"], found["records"], found["stale"]) == (0.3, 5, 0)
