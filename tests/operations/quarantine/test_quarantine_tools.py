@@ -74,11 +74,14 @@ def drops(trips: Installed, **choice: Any) -> int:
 
 
 def test_what_was_put_aside_is_listed_by_reason_and_shown(trips: Installed) -> None:
-    assert reasons(trips) == {
-        "id: expected BIGINT, found '…'": 3,
-        "not one JSON object": 1,
-        "not strict UTF-8": 1,
-    }
+    # Spark's reader goes on with what it found and where, the reference does not.
+    counts = reasons(trips)
+    assert counts.pop("id: expected BIGINT, found '…'") == 3
+    assert sorted(reason.partition(":")[0] for reason in counts) == [
+        "not one JSON object",
+        "not strict UTF-8",
+    ]
+    assert set(counts.values()) == {1}
     found = answer(trips, "quarantine list")
     assert (found["max_ratio"], found["records"], found["stale"]) == (0.3, 5, 0)
     assert [(each["batch"], each["ratio"]) for each in found["batches"]] == [("forward-1-1", 0.25)]
