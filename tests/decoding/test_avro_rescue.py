@@ -171,3 +171,15 @@ def test_text_that_would_fill_the_memory_is_refused() -> Judged:
     (found,) = yield AvroTable(READER, [framed(1, body)], {"1": schema(writer)}, rescue=True)
     assert isinstance(found, Undecodable)
     assert found.reason.endswith("expected JSON text of at most 67,108,864 characters, found more")
+
+
+@TOGETHER.clause
+def test_as_many_levels_are_rescued_as_are_read() -> Judged:
+    reader = record({"id": "int", "tree": TREE}, "a.Node")
+    writer = record({"id": "int", "tree": TREE, "more": "int"}, "a.Node")
+    # A STRUCT, and in its column `left` 200 levels of text.
+    body = b"\x02" + b"\x02a" + b"\x02\x02b" * 200 + b"\x00" + b"\x06"
+    writers = {"1": schema(writer)}
+    (found,) = yield AvroTable(schema(reader, "9"), [framed(1, body)], writers, rescue=True)
+    assert isinstance(found, dict), found
+    assert found["_rescued"] == '{"more":3}'

@@ -15,7 +15,12 @@ private[sluice] final class AvroColumns(writer: Schema, reader: Schema, declared
   /** Throws a Misfit. What the bytes are not comes before what no column holds. */
   def fill(bytes: Array[Byte], start: Int, row: GenericInternalRow, rescue: Boolean): Unit = {
     fill(bytes, start, row)
-    if (rescue) row.update(declared.length, rescued(new AvroBytes.Cursor(bytes, start)))
+    if (rescue) {
+      val again = new AvroBytes.Cursor(bytes, start)
+      // Its levels were counted, but for those that columns have.
+      again.depth = Int.MinValue
+      row.update(declared.length, rescued(again))
+    }
   }
 
   private def fill(bytes: Array[Byte], start: Int, row: GenericInternalRow): Unit = {

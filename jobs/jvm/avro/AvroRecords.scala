@@ -108,11 +108,6 @@ private[sluice] object AvroRecords {
       if (fits) row else Misfit.first(row.values, columns(_))
     }
 
-    def apply(in: Cursor): Any = {
-      AvroShapes.deepen(in)
-      val found = fill(in, Cells.row(defaults.length))
-      in.depth -= 1
-      found
-    }
+    def apply(in: Cursor): Any = fill(in, Cells.row(defaults.length))
   }
 }
