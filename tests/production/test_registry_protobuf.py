@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from datetime import date
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from google.protobuf.message import DecodeError
 
 from tests.oracle.json_fields import Decode
 from tests.worlds.pipelines import Installed, Pipelines, Topic
-from tests.worlds.protobuf_schemas import message_class
+from tests.worlds.protobuf_schemas import descriptor_set, message_class
 from tests.worlds.records import produce
 from tests.worlds.schema_registry import SchemaRegistry
 
@@ -41,7 +42,8 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SchemaRegistry
 
 def orders(registry: SchemaRegistry, topic: Topic, pipeline: Pipelines, **keys: Any) -> Installed:
     """A pipeline of Protobuf records; nothing is written yet."""
-    trips = pipeline(topic(), format=FORMAT, quarantine={"max_ratio": 1.0}, **keys)
+    keys = {"format": FORMAT, "quarantine": {"max_ratio": 1.0}, **keys}
+    trips = pipeline(topic(), **keys)
     trips.given["AIRFLOW_CONN_SCHEMA_REGISTRY_DEFAULT"] = registry.connection()
     return trips
 
@@ -117,3 +119,45 @@ def test_a_source_is_a_schema_as_well(
     trips.run()
     (row,) = trips.rows()
     assert (row["id"], row["price"], row["at"]) == (3, 0.0, None)
+
+
+def test_what_every_registry_knows_needs_no_reference(
+    running: SchemaRegistry, topic: Topic, pipeline: Pipelines
+) -> None:
+    """As Connect's converter registers a decimal and a date."""
+    source = (
+        'syntax = "proto3"; package shop; import "confluent/meta.proto";'
+        ' import "confluent/type/decimal.proto"; import "google/type/date.proto"; message Order {'
+        " int64 id = 1; confluent.type.Decimal amount = 2; google.type.Date day = 3; }"
+    )
+    trips = orders(running, topic, pipeline)
+    (name,) = trips.topics
+    number = running.client().register_schema(f"{name}-value", Schema(source, "PROTOBUF"))
+    amount = {"value": b"\x04\xe2", "precision": 4, "scale": 2}
+    made = message_class(source, "shop.Order")(id=1, amount=amount)
+    made.day.year, made.day.month, made.day.day = 2023, 11, 14
+    header = struct.pack(">bI", 0, number) + b"\0"
+    produce(trips.bootstrap, name, [header + made.SerializeToString()])
+    trips.run()
+    (row,) = trips.rows()
+    assert (row["id"], row["amount"], row["day"]) == (1, "12.50", date(2023, 11, 14))
+
+
+def test_a_schema_file_is_read_for_a_source_that_protoc_refuses(
+    running: SchemaRegistry, topic: Topic, pipeline: Pipelines
+) -> None:
+    """Two enums have one name for a number each: to protoc they are twice in one scope."""
+    refused = MORE + " enum A { NONE = 0; } enum B { NONE = 0; }"
+    keys = {**FORMAT, "schema_file": "orders.desc"}
+    trips = orders(running, topic, pipeline, format=keys)
+    (trips.spec_file.parent / "orders.desc").write_bytes(descriptor_set({"main.proto": MORE}))
+    (name,) = trips.topics
+    number = running.client().register_schema(f"{name}-value", Schema(refused, "PROTOBUF"))
+    body = message_class(MORE, "shop.Order")(id=3, price=0).SerializeToString()
+    header = struct.pack(">bI", 0, number)
+    produce(trips.bootstrap, name, [header + b"\x02\x02" + body, header + b"\0" + body])
+    trips.run()
+    (row,) = trips.rows()
+    assert (row["id"], row["price"], row["at"]) == (3, 0.0, None)
+    (error,) = [each["error"] for each in trips.quarantined()]
+    assert "expected the message shop.Order, found shop.Head at the message index 0" in error

@@ -15,7 +15,6 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSe
 
 from sluice.errors import RegistryUnavailable, SettingsError
 from sluice.schemas.kind import kind_of
-from sluice.schemas.protobuf.known_files import KNOWN_SET
 from sluice.schemas.registered import Reference, RegisteredSchema
 
 log = logging.getLogger(__name__)
@@ -48,7 +47,7 @@ def _compiled(schema: RegisteredSchema) -> list[FileDescriptorProto]:
             _write(_within(folder, each.name), each.text)
         _write(own, schema.text)
         known = Path(folder, "known.desc")
-        known.write_bytes(KNOWN_SET)
+        known.write_bytes(kind_of(schema.kind).known_files())
         where = [f"-I{folder}", f"-I{_protoc_files(schema.key)}", f"--descriptor_set_in={known}"]
         wanted = ["--include_imports", f"--descriptor_set_out={out}", own.name]
         refusal = _run([*where, *wanted], schema.key)

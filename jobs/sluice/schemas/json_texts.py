@@ -45,6 +45,10 @@ class JsonTextKind(ABC):
         """Never: the text is read as it is."""
         return False
 
+    def known_files(self) -> bytes:
+        """Always empty: there are no sources."""
+        return b""
+
     def same(self, one: RegisteredSchema, other: RegisteredSchema) -> bool:
         """By the content of the JSON."""
         return _contents(one) == _contents(other)

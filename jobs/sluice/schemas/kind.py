@@ -37,6 +37,12 @@ class SchemaKind(Protocol):
     def is_source(self, schema: RegisteredSchema) -> bool:
         """Whether the schema is a source, which has to be compiled before it is read."""
 
+    def known_files(self) -> bytes:
+        """The files that every source may use without a reference, as its compiler takes them.
+
+        Empty for a kind without sources.
+        """
+
     def same(self, one: RegisteredSchema, other: RegisteredSchema) -> bool:
         """Whether two schemas are one, however a registry writes their texts."""
 

@@ -34,6 +34,12 @@ class ProtobufKind:
         """Confluent's serialiser for Java registers the source, that for Python a descriptor."""
         return _OF_SOURCES in schema.text
 
+    def known_files(self) -> bytes:
+        """A descriptor set."""
+        from sluice.schemas.protobuf.known_files import KNOWN_SET
+
+        return KNOWN_SET
+
     def same(self, one: RegisteredSchema, other: RegisteredSchema) -> bool:
         """By their descriptors as they are."""
         return one.texts == other.texts
