@@ -11,7 +11,10 @@ import fastavro
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 from sluice.lake.decoding.avro_records import avro_struct
+from sluice.lake.decoding.column_types import struct_type
+from sluice.schemas.avro.columns import avro_declared
 from sluice.schemas.registered import Reference, RegisteredSchema
 
 from tests.decoding.decoding import Outcome, outcome, outcomes, side_by_side
@@ -56,6 +59,10 @@ def framed(key: int, body: bytes) -> bytes:
     return b"\0" + key.to_bytes(4, "big") + body
 
 
+def fields_of(reader: RegisteredSchema) -> T.StructType:
+    return struct_type(avro_declared(reader).columns)
+
+
 class AvroTable(NamedTuple):
     """Values, the schema that they are read as, and those that they were written with."""
 
@@ -67,7 +74,7 @@ class AvroTable(NamedTuple):
     def decode(self, records: DataFrame, number: int) -> DataFrame:
         """With what becomes of this table's values, as the product decodes them."""
         given = records.withColumn("value", F.col(f"v{number}"))
-        read = avro_struct(self.reader, self.writers, "value", self.rescue)
+        read = avro_struct(self.reader, fields_of(self.reader), self.writers, "value", self.rescue)
         return given.withColumn(f"d{number}", read)
 
 
@@ -122,7 +129,9 @@ def decoded_avro(
         for place, (each, named) in enumerate(zip(values, beside, strict=True))
     ]
     records = spark.createDataFrame(rows, RECORDS)
-    frame = records.withColumn("d", avro_struct(reader, writers, "value", rescue))
+    frame = records.withColumn(
+        "d", avro_struct(reader, fields_of(reader), writers, "value", rescue)
+    )
     fields = frame.schema["d"].dataType
     found = {row["place"]: row["d"] for row in frame.select("place", "d").toArrow().to_pylist()}
     return [outcome(found[place], fields) for place in range(len(values))]

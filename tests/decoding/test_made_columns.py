@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -12,13 +13,22 @@ from pyspark.sql import SparkSession
 from sluice.lake.decoding.decode import DECODED, decoder_of
 from sluice.spec_file.pipeline_spec import PipelineSpec
 
+from tests.decoding.avro_decoding import encoded
+from tests.worlds.protobuf_schemas import descriptor_set, message_class
+
 pytestmark = pytest.mark.spark
 BASE = {"version": 1, "pipeline": "p", "topics": ["t"], "table": "p"}
 
 
-def rows(spark: SparkSession, spec: Mapping[str, Any], values: Sequence[bytes | None]) -> list[Any]:
+def rows(
+    spark: SparkSession,
+    spec: Mapping[str, Any],
+    values: Sequence[bytes | None],
+    **files: bytes,
+) -> list[Any]:
     """What became of each value: its columns, or its error."""
-    formats = PipelineSpec.model_validate({**BASE, **spec}).formats
+    context = {"files": {name.replace("__", "."): each for name, each in files.items()}}
+    formats = PipelineSpec.model_validate({**BASE, **spec}, context=context).formats
     records = [(place, each and bytearray(each)) for place, each in enumerate(values)]
     frame = spark.createDataFrame(records, "place INT, value BINARY")
     name = DECODED["value"]
@@ -175,4 +185,99 @@ def test_what_columns_take_is_not_rescued(spark: SparkSession) -> None:
     }
     assert rows(spark, spec, [b'{"id":1,"ID":2,"more":3}']) == [
         {"id": 1, "n": 2, "_rescued": '{"more":3}'}
+    ]
+
+
+INNER = {"type": "record", "name": "Inner", "fields": [{"name": "x", "type": "int"}]}
+INNER["fields"] += [{"name": "y", "type": "string"}]  # type: ignore[operator]
+OUTER = {
+    "type": "record",
+    "name": "Outer",
+    "fields": [
+        {"name": "ID", "type": "long"},
+        {"name": "id", "type": "string"},
+        {"name": "_offset", "type": "int"},
+        {"name": "inner", "type": INNER},
+        {"name": "days", "type": "int"},
+        {"name": "ns", "type": "long"},
+        {"name": "s", "type": "long"},
+        {"name": "text", "type": "string"},
+        {"name": "digits", "type": "bytes"},
+    ],
+}
+TAKEN = {
+    "id_text": "id",
+    "their_offset": "$._offset",
+    "x": "$.inner.x",
+    "day": {"from": "days", "unit": "days"},
+    "at": {"from": "ns", "unit": "ns"},
+    "second": {"from": "s", "unit": "s"},
+    "bytes": {"from": "text", "encoding": "base64"},
+    "amount": {"from": "digits", "encoding": "connect_decimal", "scale": 2},
+}
+
+
+def outer(**changed: Any) -> dict[str, Any]:
+    whole = {"ID": 1, "id": "a", "_offset": 7, "inner": {"x": 2, "y": "b"}, "days": -1}
+    return {**whole, "ns": -1, "s": -5, "text": "QUI=", "digits": b"\xff", **changed}
+
+
+def expected(**changed: Any) -> dict[str, Any]:
+    whole = {"ID": 1, "inner": {"y": "b"}, "id_text": "a", "their_offset": 7, "x": 2}
+    return {
+        **whole,
+        "day": date(1969, 12, 31),
+        "at": datetime(1969, 12, 31, 23, 59, 59, 999999, tzinfo=UTC),
+        "second": datetime(1969, 12, 31, 23, 59, 55, tzinfo=UTC),
+        "bytes": b"AB",
+        "amount": Decimal("-0.01"),
+        **changed,
+    }
+
+
+WRONG: dict[str, dict[str, Any]] = {
+    "day": {"days": 2_932_897},
+    "second": {"s": 253_402_300_800},
+    "bytes": {"text": "x"},
+    "amount": {"digits": b"\x7f" * 17},
+}
+TOLD = [
+    "day: expected DATE, found 2932897",
+    "second: expected TIMESTAMP, found 253402300800",
+    "bytes: expected BINARY, found x",
+    "amount: expected DECIMAL(38,2), found 17 bytes",
+]
+
+
+def test_fields_of_avro_become_columns_of_other_names(spark: SparkSession) -> None:
+    spec = {"format": {"type": "avro", "schema_file": "o.avsc"}, "columns": TAKEN}
+    far = {"ns": 2**63 - 1}
+    values = [encoded(OUTER, outer(**each)) for each in ({}, far, *WRONG.values())]
+    first, second, *wrong = rows(spark, spec, values, o__avsc=json.dumps(OUTER).encode())
+    assert first == expected()
+    assert second["at"] == datetime(2262, 4, 11, 23, 47, 16, 854775, tzinfo=UTC)
+    assert wrong == TOLD
+
+
+def test_fields_of_protobuf_become_columns_of_other_names(spark: SparkSession) -> None:
+    source = (
+        'syntax = "proto3"; package p; message Inner { int32 x = 1; string y = 2; }'
+        " message Outer { int64 ID = 1; string id = 2; int32 _offset = 3; Inner inner = 4;"
+        " int32 days = 5; int64 ns = 6; uint64 s = 7; string text = 8; bytes digits = 9; }"
+    )
+    made = message_class(source, "p.Outer")
+    spec = {
+        "format": {"type": "protobuf", "schema_file": "o.desc", "record": "p.Outer"},
+        "columns": TAKEN,
+    }
+    kept = {each: change for each, change in WRONG.items() if each != "second"}
+    vast = {"s": 2**64 - 1}
+    changes = [{"s": 5}, *kept.values(), vast]
+    values = [made(**outer(**({"s": 5} | each))).SerializeToString() for each in changes]
+    files = {"o__desc": descriptor_set({"main.proto": source})}
+    first, *wrong = rows(spark, spec, values, **files)
+    assert first == expected(second=datetime(1970, 1, 1, 0, 0, 5, tzinfo=UTC))
+    assert wrong == [
+        *(each for each in TOLD if not each.startswith("second")),
+        f"second: expected TIMESTAMP, found {2**64 - 1}",
     ]

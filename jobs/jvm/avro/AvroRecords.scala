@@ -24,12 +24,14 @@ private[sluice] object AvroRecords {
   def sources(writer: Schema, reader: Schema, declared: StructType): Array[Int] = {
     val theirs = writer.getFields.asScala.toArray
     // One field is read as one: of two that mean it, the second has its default.
-    val meant = read(reader, declared).map(counterpart(_, theirs))
-    meant.indices.map(n => if (meant.indexOf(meant(n)) < n) -1 else meant(n)).toArray
+    val fields = read(reader, declared)
+    val meant = fields.map(counterpart(_, theirs))
+    val first = meant.indices.map(n => if (meant.indexOf(meant(n)) < n) -1 else meant(n))
+    declared.fieldNames.map(fields.map(_.name).zip(first).toMap)
   }
 
   def of(writer: Schema, reader: Schema, declared: StructType): Read = {
-    val fields = read(reader, declared)
+    val fields = declared.fieldNames.map(reader.getField)
     val theirs = writer.getFields.asScala.toArray
     val sources = this.sources(writer, reader, declared)
     val reads = fields.indices.map { place =>

@@ -9,11 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from pyspark.sql import Column
+from pyspark.sql import types as T
 
-from sluice.lake.decoding.column_types import struct_type
 from sluice.lake.decoding.frames import BARE, frames_of
 from sluice.lake.decoding.record_reads import read_by
-from sluice.schemas.avro.columns import avro_declared
 from sluice.schemas.avro.parsing import parse_avro
 from sluice.schemas.avro.resolution import refusal
 from sluice.schemas.avro.schema import AvroSchema
@@ -27,11 +26,12 @@ READ_AVRO = "sluice_avro"
 
 def avro_struct(
     reader: RegisteredSchema,
+    fields: T.StructType,
     writers: Mapping[str, RegisteredSchema] | None,
     source: Source,
     rescue: bool = False,
 ) -> Column:
-    """A record's columns and its error.
+    """A record's fields and its error: those of the reader that are named in `fields`.
 
     With `writers`, by their keys, each record names the one that it was written with; without,
     all are written with the reader's. `rescue` keeps the fields that no column is read from, as
@@ -43,7 +43,6 @@ def avro_struct(
         return _known(writer, reader.key, ours)
 
     frames = BARE if writers is None else frames_of(source, writers, "AVRO", known)
-    fields = struct_type(avro_declared(reader).columns)
     return read_by(READ_AVRO, source, fields, frames, schema_text(ours), rescue)
 
 

@@ -95,7 +95,8 @@ def _(form: JsonFormat, source: Source, writers: Writers, rescue: bool) -> Colum
 def _(form: AvroFormat, source: Source, writers: Writers, rescue: bool) -> Column:
     if form.reader is None:
         raise LookupError(f"{form.registry}: the reader schema is not known yet")
-    return avro_struct(form.reader, writers if form.registry else None, source, rescue)
+    known = writers if form.registry else None
+    return avro_struct(form.reader, fields_of(form), known, source, rescue)
 
 
 @_struct.register

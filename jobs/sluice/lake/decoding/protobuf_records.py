@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import Column
 
-from sluice.lake.decoding.column_types import struct_type
 from sluice.lake.decoding.frames import BARE, frames_of
+from sluice.lake.decoding.made_columns import fields_of
 from sluice.lake.decoding.record_reads import read_by
 from sluice.schemas.protobuf.evolution import clash
 from sluice.schemas.protobuf.schema import Indexes, descriptor_set, message_of, messages
@@ -53,7 +53,7 @@ def protobuf_struct(
 
     frames = BARE if form.registry is None else frames_of(source, writers, "PROTOBUF", known)
     files = base64.b64encode(descriptor_set(reader)).decode()
-    fields = struct_type(form.columns)
+    fields = fields_of(form)
     return read_by(READ_PROTOBUF, source, fields, frames, files, reader.full_name)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
@@ -56,7 +57,7 @@ def protobuf_declared(schema: RegisteredSchema, message: str | None) -> Declared
         for place in reading.recurring
         if not any(place[: len(each)] == each for each in unread)
     )
-    return Declared(declared.columns, declared.unread, tuple(as_text))
+    return replace(declared, as_text=tuple(as_text))
 
 
 def column_of(field: FieldDescriptor) -> Column:
