@@ -139,7 +139,8 @@ def read_log(root: Path | str) -> TableLog:
     for number in sorted(number for number in commits if number > log.base):
         if number != (log.versions[-1].number if log.versions else log.base) + 1:
             raise Unjudgeable(f"{folder}: version {number} does not follow the one before it")
-        lines = commits[number].read_text(encoding="utf-8").splitlines()
+        # As bytes: to a text, more ends a line than a line break.
+        lines = commits[number].read_bytes().splitlines()
         log.apply(number, [json.loads(line) for line in lines if line.strip()])
     return log
 

@@ -18,6 +18,8 @@ from tests.oracle.table_files import read_live
 from tests.oracle.violation import Violation
 
 RECORD = ("_topic", "_timestamp", "_key", "_headers")
+# The columns of a data table that no field of a record is; and those that begin with `_key_`.
+NO_FIELDS = {*IDENTITY, *RECORD, "_tombstone", "_rescued"}
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,11 @@ def paired(evidence: Evidence, log: TableLog, extra: list[str]) -> Pairs:
 
 def equal(evidence: Evidence, decode: Decode | None, at_most: int | None) -> Iterator[Violation]:
     """Without a decoder the value itself is the decoded part: format raw."""
-    fields = [name for name in evidence.data.schema if not name.startswith("_")]
+    fields = [
+        name
+        for name in evidence.data.schema
+        if name not in NO_FIELDS and not name.startswith("_key_")
+    ]
     if evidence.data.exists:
         pairs = paired(evidence, evidence.data, ["_tombstone", *fields])
         yield from _same_record(evidence, "data", pairs)

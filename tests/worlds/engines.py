@@ -1,11 +1,15 @@
-"""What analysts ask tables with: each engine answers SQL over some Delta tables, by their names."""
+"""What analysts ask tables with: each engine answers SQL over some Delta tables, by their names,
+and reads whole tables by the recipes of docs/tables.md, as they stand there.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import deltalake
 import duckdb
 import pandas as pd
 import polars as pl
@@ -17,6 +21,18 @@ if TYPE_CHECKING:
 Rows = Sequence[tuple[object, ...]]
 Ask = Callable[[str], Rows]
 Tables = Mapping[str, Path]
+ALL = ("duckdb", "polars", "pandas", "spark")
+_PAGE = (Path(__file__).parents[2] / "docs" / "tables.md").read_text(encoding="utf-8")
+_RECIPE = re.compile(r"^```python (\w+)\n(rows = .*?)^```$", re.MULTILINE | re.DOTALL)
+_RECIPES = dict(_RECIPE.findall(_PAGE))
+
+
+def rows_by(engine: str, path: Path, spark: SparkSession) -> list[dict[str, Any]]:
+    """What the recipe of the page makes of a table, in the order of offsets."""
+    names: dict[str, Any] = {"path": str(path), "spark": spark}
+    names |= {"deltalake": deltalake, "duckdb": duckdb, "pd": pd, "pl": pl}
+    exec(_RECIPES[engine], names)
+    return sorted(names["rows"], key=lambda row: row["_offset"])
 
 
 def engines(spark: SparkSession, tables: Tables) -> dict[str, Ask]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable
 
 # They are in the data table whatever its spec says (docs/tables.md); `_rescued` where it is asked.
@@ -10,16 +11,29 @@ OURS = (
     *("_tombstone", "_batch", "_rescued"),
 )
 KEY_PREFIX = "_key_"
-# Delta refuses all but the carriage return, which no reader shows (its own list: " ,;{}()\n\t=").
-NOT_IN_NAMES = " ,;{}()=\n\r\t"
-BAD_NAME = "a column name must not hold spaces, line ends or any of ,;{}()="
+# Delta's own list is " ,;{}()\n\t="; no reader shows a carriage return, and delta-rs reads no NUL.
+NOT_IN_NAMES = " ,;{}()=\n\r\t\0"
+BAD_NAME = "a column name must not hold spaces, line ends or any of ,;{}()=, nor NUL"
+NO_TEXT = "a column name must be text, found half of a surrogate pair"
 OWN_NAME = "Sluice has its own column of this name"
 TWIN = "declared twice (Delta ignores case in column names)"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def quoted(name: str) -> str:
     """A name as Spark SQL, and Delta's lists of columns, take any name."""
     return "`" + name.replace("`", "``") + "`"
+
+
+def written(name: str) -> str:
+    """A name as a person writes it in SQL: quoted where it needs to be."""
+    return name if _PLAIN.fullmatch(name) else quoted(name)
+
+
+def is_beyond_16_bits(name: str) -> bool:
+    """Whether the name has a character that Java counts as two, such as an emoji."""
+    return any(each > "\uffff" for each in name)
 
 
 def as_compared(name: str) -> str:
@@ -52,4 +66,6 @@ def unfit(name: str, seen: Container[str]) -> str:
     """Why no column can have a name beside those that are there, as compared; else empty."""
     if not name or set(NOT_IN_NAMES) & set(name):
         return BAD_NAME
+    if _SURROGATE.search(name):
+        return NO_TEXT
     return TWIN if as_compared(name) in seen else ""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from sluice.columns.columns import Array, Column, ColumnType, Decimal, Map, Primitive, Struct
-from sluice.columns.names import as_compared
+from sluice.columns.names import as_compared, written
 
 # Parquet stores these alike, and Delta merges them.
 _SMALL = {Primitive("TINYINT"), Primitive("SMALLINT"), Primitive("INT")}
@@ -68,7 +68,8 @@ def new_columns(
 ) -> list[str]:
     """What only the declared columns have, each with its type: `discount DOUBLE`, `trip.day DATE`.
 
-    Delta ignores case in column names; what reads records may not: `exact`.
+    Names are as SQL has them, quoted where they need to be. Delta ignores case in column names;
+    what reads records may not: `exact`.
     """
     return [f"{name} {kind}" for name, kind in _only_declared(stored, declared, "", exact)]
 
@@ -79,7 +80,7 @@ def _only_declared(
     known = {each.name if exact else as_compared(each.name): each for each in stored}
     for column in declared:
         before = known.get(column.name if exact else as_compared(column.name))
-        name = f"{below}{column.name}"
+        name = f"{below}{written(column.name)}"
         if before is None:
             yield name, column.type
         else:

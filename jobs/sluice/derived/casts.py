@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sluice.columns.columns import Array, ColumnType, Decimal, Map, Primitive, Struct
+from sluice.columns.names import as_compared
 
 STRING = Primitive("STRING")
 BINARY = Primitive("BINARY")
@@ -110,6 +111,6 @@ def struct_field(kind: ColumnType, name: str) -> tuple[str, ColumnType] | None:
     """A struct's field by its name in any case: as it is written, and its type."""
     if isinstance(kind, Struct):
         for field in kind.fields:
-            if field.name.lower() == name.lower():
+            if as_compared(field.name) == as_compared(name):
                 return field.name, field.type
     return None

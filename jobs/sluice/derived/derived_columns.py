@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
 from sluice.columns.columns import Column, ColumnType, parse_columns
-from sluice.columns.names import is_ours, quoted
+from sluice.columns.names import as_compared, is_ours, quoted, unfit
 from sluice.derived.typed import Typed
 from sluice.derived.written_values import within_years
 
@@ -18,7 +17,6 @@ COORDINATES = parse_columns(
 )
 # Sluice's own columns of the data table.
 OURS = (*COORDINATES, *parse_columns("_batch STRING"))
-_NAME = re.compile(r"[A-Za-z_]\w{0,127}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ def _named(columns: Iterable[Column]) -> Iterator[tuple[str, Typed]]:
         # A producer may write any number as a record's time; fields are judged when decoded.
         beyond = each.name == "_timestamp"
         yield (
-            each.name.lower(),
+            as_compared(each.name),
             Typed(within_years(sql, each.type) if beyond else sql, each.type, None, each.name),
         )
 
@@ -75,16 +73,10 @@ def require_free_names(derived: Iterable[str]) -> None:
     """Raises ValueError for a name that a derived column may not have."""
     seen: set[str] = set()
     for name in derived:
-        low = name.lower()
         if is_ours(name):
             raise ValueError(
                 f"derived.{name}: expected another name: Sluice has its own column of it"
             )
-        if not _NAME.fullmatch(name):
-            raise ValueError(
-                f"derived: found the name {name!r}; expected letters, digits and _, no digit first,"
-                " at most 128"
-            )
-        if low in seen:
-            raise ValueError(f"derived.{name}: named twice (Delta ignores case in column names)")
-        seen.add(low)
+        if why := unfit(name, seen):
+            raise ValueError(f"derived.{name}: {why}")
+        seen.add(as_compared(name))

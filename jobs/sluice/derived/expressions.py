@@ -15,7 +15,7 @@ from sqlglot import TokenType, exp
 from sqlglot.dialects.spark import Spark
 
 from sluice.columns.columns import Array
-from sluice.columns.names import quoted
+from sluice.columns.names import as_compared, quoted
 from sluice.derived.calls import called
 from sluice.derived.casts import BOOLEAN, DOUBLE, FLOAT, UNCHECKED, VOID
 from sluice.derived.json_texts import from_json
@@ -79,7 +79,7 @@ class _Plain(Spark):
 
 
 def read_expression(text: str, columns: Mapping[str, Typed]) -> Typed:
-    """Check an expression over columns, given by their names in lower case.
+    """Check an expression over columns, given by their names as compared.
 
     Raises ValueError with what was found and what is allowed.
     """
@@ -208,7 +208,7 @@ def _reference(node: Any, columns: Columns, read: Callable[[Any], Typed]) -> Typ
     first, *more = node.parts if isinstance(node, exp.Column) else [node]
     if not isinstance(first, exp.Identifier):
         raise ValueError(f"found {_shown(node)}; expected a column by its name")
-    found = columns.get(first.name.lower())
+    found = columns.get(as_compared(first.name))
     if found is None:
         allowed = [each.name for each in columns.values()]
         raise ValueError(
@@ -235,7 +235,7 @@ def _each(name: str, array: Typed, condition: Any, columns: Columns, depth: int)
     variable = condition.expressions[0].name
     inner = {
         **columns,
-        variable.lower(): Typed(quoted(variable), array.type.element, name=variable),
+        as_compared(variable): Typed(quoted(variable), array.type.element, name=variable),
     }
     found = _read(condition.this, inner, depth + 1)
     if found.type != BOOLEAN:

@@ -14,6 +14,7 @@ from sluice.columns.names import quoted
 from sluice.derived.written_values import text_of
 from sluice.errors import CommitConflict
 from sluice.lake.batch_commit import naming_conflicts
+from sluice.lake.column_list import comment
 from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.spec_file.table_properties import wanted_properties
 from sluice.tables.stored_settings import stored_settings
@@ -47,8 +48,3 @@ def align_data_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None:
 def property_list(properties: Mapping[str, str]) -> str:
     """Properties, as Spark SQL lists them."""
     return ", ".join(f"'{key}' = {text_of(value).sql}" for key, value in properties.items())
-
-
-def comment(text: str | None) -> str:
-    """A column's comment, as Spark SQL has it behind the column; nothing without one."""
-    return f" COMMENT {text_of(text).sql}" if text else ""

@@ -18,7 +18,8 @@ from tenacity import (
 
 from sluice.columns.names import quoted
 from sluice.lake.batch_rows import QUARANTINE_COLUMNS, stored_part
-from sluice.lake.table_alignment import comment, property_list
+from sluice.lake.column_list import column_list
+from sluice.lake.table_alignment import property_list
 from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.spec_file.statistics_columns import statistics_columns
 from sluice.spec_file.table_properties import wanted_properties
@@ -41,10 +42,7 @@ def create_data_table(spark: SparkSession, uri: str, spec: PipelineSpec) -> None
     if shape.derived:
         whole = ", ".join(f"{quoted(each.name)} {each.type}" for each in (*shape.fields, *ours))
         stored_part(spark.createDataFrame([], whole), shape)
-    columns = ", ".join(
-        f"{quoted(each.name)} {each.type}{comment(spec.comments.get(each.name))}"
-        for each in (*shape.columns, *ours)
-    )
+    columns = column_list((*shape.columns, *ours), spec.comments)
     statistics = {_STATISTICS: ",".join(map(quoted, statistics_columns(shape)))}
     _create(
         spark,

@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 
 from sluice.columns.columns import Array, Column, ColumnType, Primitive, Struct, parse_columns
-from sluice.columns.names import as_compared, is_ours, quoted
+from sluice.columns.names import as_compared, is_ours, written
 from sluice.schemas.json_flaws import flaw_of, flaw_of_encoding
 
 # What lake.decoding refuses.
@@ -57,7 +57,7 @@ class Inferred:
     @property
     def schema_text(self) -> str:
         """The columns as a spec's `schema` has them, one on each line."""
-        return ",\n".join(f"{_written(each.name)} {_type_text(each.type)}" for each in self.columns)
+        return ",\n".join(f"{written(each.name)} {_type_text(each.type)}" for each in self.columns)
 
 
 def parse_object(value: bytes) -> Object:
@@ -120,7 +120,7 @@ def _may_be_column(name: str) -> bool:
     if not name.isprintable():
         return False
     try:
-        return bool(parse_columns(f"{_written(name)} STRING"))
+        return bool(parse_columns(f"{written(name)} STRING"))
     except ValueError:
         return False
 
@@ -200,10 +200,6 @@ def _type_text(declared: ColumnType) -> str:
     if isinstance(declared, Array):
         return f"ARRAY<{_type_text(declared.element)}>"
     if isinstance(declared, Struct):
-        fields = (f"{_written(each.name)}: {_type_text(each.type)}" for each in declared.fields)
+        fields = (f"{written(each.name)}: {_type_text(each.type)}" for each in declared.fields)
         return f"STRUCT<{', '.join(fields)}>"
     return str(declared)
-
-
-def _written(name: str) -> str:
-    return name if _PLAIN_NAME.fullmatch(name) else quoted(name)

@@ -237,8 +237,8 @@ class PipelineSpec(Model):
     @property
     def shape(self) -> TableShape:
         """What the spec says about the data table's columns."""
-        keys = ("include", "exclude", "derived", "partition_by", "cluster_by", "comments")
-        given = {each: getattr(self, each) for each in keys}
+        layout = ("partition_by", "cluster_by", "comments", "properties")
+        given = {e: getattr(self, e) for e in ("include", "exclude", "derived", *layout)}
         return TableShape(self.columns, self.formats.key_columns, **given)
 
     @property

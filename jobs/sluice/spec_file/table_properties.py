@@ -6,13 +6,17 @@ not among them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 
+from sluice.columns.names import as_compared
 from sluice.errors import did_you_mean
 from sluice.spec_file.intervals import read_interval
 
 WIDENS_TYPES = "delta.enableTypeWidening"
+CHANGE_FEED = "delta.enableChangeDataFeed"
+# Delta's CDCReader.scala: it refuses the first three, and reads wrong types for the last.
+_OF_CHANGE_FEED = {"_change_type", "_commit_version", "_commit_timestamp", "__is_cdc"}
 _WEEK = timedelta(days=7)
 
 
@@ -35,7 +39,7 @@ ALLOWED: Mapping[str, tuple[str, Callable[[str], bool]]] = {
     "delta.checkpointInterval": _between(1, 1000),
     # VACUUM must not delete what a run has just written (tables.retention).
     "delta.deletedFileRetentionDuration": _lasts(_WEEK),
-    "delta.enableChangeDataFeed": ("true or false", ("true", "false").__contains__),
+    CHANGE_FEED: ("true or false", ("true", "false").__contains__),
     # Who writes to the table besides, and where each batch landed, is read from the log.
     "delta.logRetentionDuration": _lasts(_WEEK),
 }
@@ -67,6 +71,19 @@ def wanted_properties(evolution: str, properties: Mapping[str, str]) -> dict[str
     """The properties of a spec, and the one that its `evolution: widen` needs."""
     widening = {WIDENS_TYPES: "true"} if evolution == "widen" else {}
     return {**widening, **properties}
+
+
+def require_free_of_change_feed(properties: Mapping[str, str], names: Iterable[str]) -> None:
+    """Raises ValueError for a column's name that a table with a change data feed cannot have."""
+    if properties.get(CHANGE_FEED) != "true":
+        return
+    for name in names:
+        if as_compared(name) in _OF_CHANGE_FEED:
+            raise ValueError(
+                f"{name}: a table with {CHANGE_FEED} cannot have a column of this name, which is"
+                f" one of the feed's own; leave the property out, or the column with `exclude:"
+                f" [{name}]`, and give it another name in `derived`"
+            )
 
 
 def require_allowed(properties: Mapping[str, str]) -> None:

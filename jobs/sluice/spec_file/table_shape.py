@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sluice.columns.columns import Column
-from sluice.columns.names import as_compared
+from sluice.columns.names import as_compared, is_beyond_16_bits
 from sluice.derived.casts import is_simple
 from sluice.derived.derived_columns import OURS, DerivedColumn, derived_columns, require_free_names
 from sluice.errors import did_you_mean
+from sluice.spec_file.table_properties import require_free_of_change_feed
 
 OUR_COLUMNS = ("_topic", "_topic_id", "_partition", "_offset", "_timestamp", "_key", "_batch")
 
@@ -29,6 +30,7 @@ class TableShape:
     partition_by: Sequence[str] = ()
     cluster_by: Sequence[str] = ()
     comments: Mapping[str, str] = field(default_factory=dict)
+    properties: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def kept(self) -> tuple[Column, ...]:
@@ -64,7 +66,17 @@ class TableShape:
         simple = [each.name for each in known if is_simple(each.type)]
         for key, names in (("partition_by", self.partition_by), ("cluster_by", self.cluster_by)):
             _require_among(key, names, sorted({*OUR_COLUMNS, *simple}))
+        _require_clusterable(self.cluster_by)
+        require_free_of_change_feed(self.properties, [each.name for each in known])
         _require_among("comments", [*self.comments], [e.name for e in (*known, *OURS)])
+
+
+def _require_clusterable(names: Sequence[str]) -> None:
+    for name in filter(is_beyond_16_bits, names):
+        raise ValueError(
+            f"cluster_by: found {name!r}; expected a name without characters beyond U+FFFF: Delta"
+            " loses its place in a statement behind them. Cluster by a derived column instead"
+        )
 
 
 def _require_among(key: str, names: Sequence[str], allowed: Iterable[str]) -> None:

@@ -5,17 +5,21 @@ Asked only where a declared column is not there: it is a new one, or one that ot
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from deltalake.exceptions import DeltaError
 
 from sluice.columns.columns import Column
+from sluice.columns.names import written
 from sluice.columns.type_changes import new_columns
 from sluice.tables.commits import commit_infos
 from sluice.tables.delta_snapshot import DeltaSnapshot
 from sluice.tables.stored_columns import stored_columns
 from sluice.tables.table_files import answered, open_table
+
+_PART = re.compile(r"`((?:[^`]|``)+)`|([^.`]+)")
 
 
 @dataclass(frozen=True)
@@ -72,5 +76,11 @@ def _taken_away(
         low, high = (low, middle) if lacks else (middle, high)
     _, info = next(commit_infos(open_table(data.uri, high)), (high, {}))
     operation, told = info.get("operation", "WRITE"), info.get("operationParameters") or {}
-    now = told.get("newColumnPath", "") if told.get("oldColumnPath") == name else ""
+    now = _path(told.get("newColumnPath", "")) if _path(told.get("oldColumnPath")) == name else ""
     return LostColumn(name, kind, f"version {high} ({operation})", now)
+
+
+def _path(told: str | None) -> str:
+    """A column's path as Delta tells it, which quotes less, as SQL has it."""
+    parts = _PART.findall(told or "")
+    return ".".join(written(given.replace("``", "`") or plain) for given, plain in parts)

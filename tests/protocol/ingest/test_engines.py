@@ -8,10 +8,8 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
-import deltalake
 import duckdb
 import pandas as pd
 import polars as pl
@@ -21,13 +19,11 @@ from pyspark.sql import SparkSession
 from sluice.columns.columns import PRIMITIVES, parse_columns
 
 from tests.decoding.reference_json import decode
+from tests.worlds.engines import ALL, rows_by
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
-
-PAGE = (Path(__file__).parents[3] / "docs" / "tables.md").read_text(encoding="utf-8")
-RECIPES = dict(re.findall(r"^```python (\w+)\n(rows = .*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 
 SCHEMA = """
     text STRING, flag BOOLEAN, tiny TINYINT, small SMALLINT, whole INT, big BIGINT, near FLOAT,
@@ -139,21 +135,13 @@ def test_every_type_of_a_spec_is_in_the_table() -> None:
     assert kinds == {*PRIMITIVES.values(), "DECIMAL", "ARRAY", "MAP", "STRUCT"}
 
 
-def rows_by(engine: str, trips: Installed, spark: SparkSession) -> list[dict[str, Any]]:
-    """What the recipe of the page makes of the table."""
-    names: dict[str, Any] = {"path": str(trips.data), "spark": spark}
-    names |= {"deltalake": deltalake, "duckdb": duckdb, "pd": pd, "pl": pl}
-    exec(RECIPES[engine], names)
-    return sorted(names["rows"], key=lambda row: row["_offset"])
-
-
 def test_every_engine_reads_every_value_as_it_was_sent(
     topic: Topic, pipeline: Pipelines, spark: SparkSession
 ) -> None:
     trips = landed(pipeline(topic(retention_ms=-1), **KEYS))
     rows = expected(trips)
-    for engine in ("duckdb", "polars", "pandas", "spark"):
-        found = rows_by(engine, trips, spark)
+    for engine in ALL:
+        found = rows_by(engine, trips.data, spark)
         assert [plain(*pair) for pair in zip(found, rows, strict=True)] == [
             plain(sent, sent) for sent in rows
         ], engine

@@ -51,3 +51,15 @@ def test_a_value_may_be_written_as_yaml_has_it_and_decides_no_rows() -> None:
         "delta.checkpointInterval": "50",
     }
     assert spec.edition == PipelineSpec.model_validate(spec_keys()).edition
+
+
+@pytest.mark.parametrize("name", ["_change_type", "_Commit_Version", "__is_cdc"])
+def test_a_change_feed_has_names_of_its_own(name: str) -> None:
+    form = {"type": "json", "schema": f"id INT, {name} STRING"}
+    on = {"delta.enableChangeDataFeed": True}
+    assert PipelineSpec.model_validate(spec_keys(format=form)).shape.columns[1].name == name
+    told = f"{name}: a table with delta.enableChangeDataFeed cannot have a column of this name"
+    with pytest.raises(ValueError, match=told):
+        PipelineSpec.model_validate(spec_keys(format=form, properties=on))
+    keys = spec_keys(format=form, properties=on, exclude=[name], derived={"changed": name})
+    assert [e.name for e in PipelineSpec.model_validate(keys).shape.columns] == ["id", "changed"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
 from sluice.columns.columns import parse_columns
+from sluice.columns.names import quoted
 from sluice.derived.derived_columns import OURS
 from sluice.spec_file.table_rules import TableRule, rules_of
 from sluice.spec_file.table_settings import TableSettings
@@ -43,3 +45,14 @@ def test_a_column_that_must_have_a_value() -> None:
     assert part.why_not == "it is part of a column"
     assert part.ends_with == "ALTER COLUMN `part`.`x` DROP NOT NULL"
     assert theirs.why_not == "no record gives it a value"
+
+
+@pytest.mark.parametrize("name", ["a.b", "request-id", "a`b", "İstanbul", "1st", "émoji😀"])
+def test_a_rule_is_of_a_column_of_any_name(name: str) -> None:
+    columns = (*parse_columns(f"{quoted(name)} INT"), *OURS)
+    settings = TableSettings({f"delta.constraints.{name}": f"{quoted(name)} > 0"}, {}, ((name,),))
+    null, check = rules_of(settings, columns)
+    assert (null.sql, null.why_not) == (f"{quoted(name)} IS NOT NULL", "")
+    assert null.ends_with == f"ALTER COLUMN {quoted(name)} DROP NOT NULL"
+    assert (check.sql, check.why_not) == (f"({quoted(name)} > 0)", "")
+    assert check.ends_with == f"DROP CONSTRAINT {quoted(name)}"

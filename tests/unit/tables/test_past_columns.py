@@ -60,3 +60,28 @@ def test_where_the_log_has_lost_the_batch_nobody_knows(tmp_path: Path) -> None:
     DeltaTable(tmp_path).create_checkpoint()
     first.unlink()
     assert lost(tmp_path) == []
+
+
+def test_what_was_renamed_is_told_as_sql_has_it(tmp_path: Path) -> None:
+    """Delta quotes less in its history."""
+    one = batch(offsets(0, 1))
+    told = CommitProperties(
+        custom_metadata={"userMetadata": batch_metadata(one, "a")},
+        app_transactions=[Transaction(one.sequence.app_id, one.number)],
+    )
+    odd = pa.table({"id": [1], "a-b": [1], "c.d": [1]})
+    write_deltalake(tmp_path, odd, mode="append", commit_properties=told)
+    write_deltalake(tmp_path, odd.select(["id"]), mode="overwrite", schema_mode="overwrite")
+    log = tmp_path / "_delta_log" / f"{1:020d}.json"
+    lines = [json.loads(each) for each in log.read_bytes().splitlines()]
+    for each in lines:
+        if "commitInfo" in each:
+            paths = {"oldColumnPath": "a-b", "newColumnPath": "`e.f`"}
+            each["commitInfo"] |= {"operation": "RENAME COLUMN", "operationParameters": paths}
+    log.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    declared = parse_columns("id BIGINT, `a-b` BIGINT, `c.d` BIGINT")
+    found = [str(each) for each in lost_columns(DeltaLog(str(tmp_path)).snapshot(), declared)]
+    assert found == [
+        "`a-b` BIGINT, which version 1 (RENAME COLUMN) renamed `e.f`",
+        "`c.d` BIGINT, which version 1 (RENAME COLUMN) took away",
+    ]

@@ -117,5 +117,6 @@ def newest_version(uri: str) -> int:
 
 def actions_of(uri: str, version: int) -> list[dict[str, Any]]:
     """The actions of one commit."""
-    text = Path(uri, "_delta_log", f"{version:020d}.json").read_text(encoding="utf-8")
-    return [json.loads(line) for line in text.splitlines()]
+    # As bytes: to a text, more ends a line than a line break.
+    written = Path(uri, "_delta_log", f"{version:020d}.json").read_bytes()
+    return [json.loads(line) for line in written.splitlines()]
