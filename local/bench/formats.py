@@ -24,7 +24,8 @@ from sluice.lake.decoding.decode import decoder
 from sluice.registry.client import Registry
 from sluice.registry.registry_settings import RegistrySettings
 from sluice.schemas.registered import RegisteredSchema
-from sluice.spec_file.formats import AvroFormat, Format, JsonFormat, ProtobufFormat, RawFormat
+from sluice.spec_file.formats import AvroFormat, Format, JsonFormat, ProtobufFormat
+from sluice.spec_file.plain_formats import RawFormat
 
 from local.bench.figures import Shown, all_of, compared
 from local.bench.flights import (

@@ -144,7 +144,7 @@ def _field_of(fields: Iterable[Column], taken: Taken, opens: bool) -> Field:
 
 
 def _at(fields: Iterable[Column], taken: Taken, opens: bool) -> ColumnType | None:
-    """The type at the path; None where the schema says nothing of it."""
+    """The type at the path; None where the schema has no such field."""
     found: ColumnType = Struct(tuple(fields))
     for depth, name in enumerate(taken.path):
         here = path_of(taken.path[:depth])

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from sluice.errors import SettingsError
 from sluice.lake.requirements import EXTENSIONS_KEY
-from sluice.spec_file.formats import PlainFormat
 from sluice.spec_file.pipeline_spec import PipelineSpec
+from sluice.spec_file.plain_formats import PlainFormat
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

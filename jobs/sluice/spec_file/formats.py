@@ -21,6 +21,7 @@ from sluice.columns.taking import Reading, Taken, taking
 from sluice.schemas.kind import kind_of
 from sluice.schemas.registered import Kind, RegisteredSchema
 from sluice.schemas.spec_files import EXPECTED, SpecFiles
+from sluice.spec_file.plain_formats import RawFormat
 from sluice.strict_model import Model
 
 CONNECTION = r"^[A-Za-z_][A-Za-z0-9_]*$"
@@ -29,49 +30,6 @@ Source = Literal["value", "key"]
 KEY_OF: Mapping[Source, str] = {"value": "format", "key": "key_format"}
 """The spec's key for the format of each."""
 SubjectStrategy = Literal["topic", "record", "topic_record"]
-
-
-class PlainFormat(Model):
-    """A format without a schema: its type alone says which column it has."""
-
-    type: str
-    names_fields: ClassVar[bool] = False
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """The decoded part of the data table."""
-        raise NotImplementedError(self.type)
-
-    @property
-    def declared(self) -> Declared:
-        """The one column."""
-        return possible(self.columns)
-
-    @property
-    def awaits_reader(self) -> bool:
-        """Never: there is no schema to wait for."""
-        return False
-
-    @property
-    def declared_by(self) -> str:
-        """The key that says its columns' types."""
-        return "type"
-
-    @property
-    def decided(self) -> Mapping[str, str]:
-        """Nothing decides rows beside the keys of the spec."""
-        return {}
-
-
-class RawFormat(PlainFormat):
-    """The bytes, unchanged, in column `value`."""
-
-    type: Literal["raw"]
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """The decoded part of the data table."""
-        return parse_columns("value BINARY")
 
 
 def _one_of(*keys: str) -> ConfigDict:

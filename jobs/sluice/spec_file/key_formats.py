@@ -11,14 +11,8 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from sluice.columns.columns import Column, parse_columns
-from sluice.spec_file.formats import (
-    FORMATS,
-    AvroFormat,
-    JsonFormat,
-    PlainFormat,
-    ProtobufFormat,
-    RawFormat,
-)
+from sluice.spec_file.formats import FORMATS, AvroFormat, JsonFormat, ProtobufFormat
+from sluice.spec_file.plain_formats import PlainFormat, RawFormat
 from sluice.strict_model import Model
 
 Scalar = Literal["long", "int", "text", "uuid"]

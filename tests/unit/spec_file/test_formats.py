@@ -8,7 +8,8 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 from sluice.columns.columns import parse_columns
 from sluice.schemas.registered import RegisteredSchema
-from sluice.spec_file.formats import AvroFormat, Format, JsonFormat, ProtobufFormat, RawFormat
+from sluice.spec_file.formats import AvroFormat, Format, JsonFormat, ProtobufFormat
+from sluice.spec_file.plain_formats import RawFormat
 
 formats: TypeAdapter[JsonFormat | RawFormat | AvroFormat | ProtobufFormat] = TypeAdapter(Format)
 

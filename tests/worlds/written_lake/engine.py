@@ -11,8 +11,9 @@ from sluice.columns.columns import Decimal, Primitive
 from sluice.lake.port import Lake, ShowReading, Upkeep
 from sluice.progress.readers import spec_to_land
 from sluice.progress.resources import PipelineResources
-from sluice.spec_file.formats import JsonFormat, RawFormat
+from sluice.spec_file.formats import JsonFormat
 from sluice.spec_file.pipeline_spec import PipelineSpec
+from sluice.spec_file.plain_formats import RawFormat
 
 from tests.worlds.written_lake.lake import WrittenLake
 from tests.worlds.written_lake.records import ReadRecords

@@ -17,14 +17,9 @@ from sluice.lake.decoding.made_columns import fields_of, made_columns
 from sluice.lake.decoding.protobuf_records import protobuf_struct
 from sluice.lake.decoding.scalar_keys import scalar_struct
 from sluice.schemas.registered import RegisteredSchema
-from sluice.spec_file.formats import (
-    AvroFormat,
-    JsonFormat,
-    ProtobufFormat,
-    RawFormat,
-    Source,
-)
+from sluice.spec_file.formats import AvroFormat, JsonFormat, ProtobufFormat, Source
 from sluice.spec_file.key_formats import KeyFormat, ScalarFormat
+from sluice.spec_file.plain_formats import RawFormat
 from sluice.spec_file.record_formats import RecordFormats
 
 DECODED: Mapping[Source, str] = {"value": "decoded", "key": "decoded_key"}

@@ -24,17 +24,24 @@ class Samples:
     @property
     def objects(self) -> list[Object]:
         """The values that are one JSON object."""
-        return self._parsed[0]
+        return list(self._parsed[0].values())
 
-    @property
+    @cached_property
     def problems(self) -> Mapping[str, str]:
-        """Why the other values would be quarantined, by where they are."""
-        return self._parsed[1]
+        """Why values would be quarantined, by where they are."""
+        names = {each.name for each in self.inferred.columns} if self.inferred else set()
+        unmatched = {
+            where: "expected one of the declared fields, found none of them"
+            for where, each in self._parsed[0].items()
+            if names.isdisjoint(each)
+        }
+        return self._parsed[1] | (unmatched if names else {})
 
     @cached_property
     def inferred(self) -> Inferred | None:
         """The columns of the objects, where most values are some, and a column can be made."""
-        if len(self.problems) > len(self.objects):
+        objects, others = self._parsed
+        if len(others) > len(objects):
             return None
         found = infer_columns(self.objects)
         return found if found.columns else None
@@ -48,11 +55,11 @@ class Samples:
             yield len(told), told[0]
 
     @cached_property
-    def _parsed(self) -> tuple[list[Object], dict[str, str]]:
-        objects, problems = [], {}
+    def _parsed(self) -> tuple[dict[str, Object], dict[str, str]]:
+        objects, problems = {}, {}
         for where, value in self.values.items():
             try:
-                objects.append(parse_object(value))
+                objects[where] = parse_object(value)
             except ValueError as problem:
                 problems[where] = str(problem)
         return objects, problems
