@@ -77,7 +77,14 @@ TOLD: dict[bytes, Outcome] = {
 
 
 def test_any_json_value_is_its_text_and_nothing_else_is(spark: SparkSession) -> None:
-    assert found(spark, [*TOLD, None]) == [*TOLD.values(), None]
+    *seen, none = map(_told, found(spark, [*TOLD, None]))
+    assert seen == list(TOLD.values())
+    assert none is None
+
+
+def _told(outcome: Outcome) -> Outcome:
+    """Without what was found, and where: test_json_flaws has these."""
+    return [outcome[0].split(":")[0]] if isinstance(outcome, list) else outcome
 
 
 def test_records_of_a_registry_have_their_frames(spark: SparkSession) -> None:
@@ -85,7 +92,7 @@ def test_records_of_a_registry_have_their_frames(spark: SparkSession) -> None:
     values = [frame + b"[1, 2]", frame, b"\0\0\0\0\x06[]", b"[1, 2]"]
     first, second, third, fourth = found(spark, values, registry="r")
     assert first == "[1,2]"
-    assert second == [NOT_ONE]
+    assert _told(second) == [NOT_ONE]
     assert third == ["no such schema in the registry: 6"]
     assert isinstance(fourth, list)
     assert fourth[0].startswith("no schema id: expected the byte 0")

@@ -22,7 +22,18 @@ private[sluice] object JsonReads {
     /** Null where the token begins no value of the type. Nothing else may have been read then. */
     protected def value(in: JsonParser, token: JsonToken): Any
 
+    protected var left: String = null
+    protected var met: Boolean = false
+
+    /** JSON text of what the last value had and no field declares, where it is asked for; or null. */
+    final def rest: String = left
+
+    /** Whether the last value was an object with any of the fields. */
+    final def matched: Boolean = met
+
     final def apply(in: JsonParser): Any = {
+      left = null
+      met = false
       val token = in.currentToken()
       if (token == JsonToken.VALUE_NULL) null
       else {
@@ -32,28 +43,32 @@ private[sluice] object JsonReads {
     }
   }
 
-  def of(declared: DataType, unit: String): Read = declared match {
-    case struct: StructType => new Struct(struct, unit)
-    case array: ArrayType => new Elements(array, of(array.elementType, unit))
-    case map: MapType => new Entries(map, of(map.valueType, unit))
+  def of(declared: DataType, unit: String, rescue: Boolean): Read = declared match {
+    case struct: StructType => new Struct(struct, unit, rescue)
+    case array: ArrayType => new Elements(array, of(array.elementType, unit, rescue))
+    case map: MapType => new Entries(map, of(map.valueType, unit, rescue))
     case scalar => JsonScalars.of(scalar, unit)
   }
 
-  /** The members of an object, as the first fields of a row; with `rescue` also the others.
+  /** The members of an object, as the first fields of a row; with `rescue` also what these leave.
     *
     * A field may have a `unit` of its own. What is only on the `way` to a field is none by itself.
     */
   final class Members(declared: StructType, unit: String, rescue: Boolean) {
     private val reads = declared.map { each =>
       val own = each.metadata.contains("unit")
-      of(each.dataType, if (own) each.metadata.getString("unit") else unit)
+      of(each.dataType, if (own) each.metadata.getString("unit") else unit, rescue)
     }.toArray
     private val ways = declared.map(_.metadata.contains("way")).toArray
     private val places = new HashMap[String, Integer]()
     private var met = false
+    private var left: String = null
 
     /** Whether the last object had any of the fields. */
     def matched: Boolean = met
+
+    /** The text of an object with all that the last one had and no field declares; null for none. */
+    def rest: String = left
     for ((each, place) <- declared.fieldNames.zipWithIndex) places.put(each, place)
 
     /** The first field's misfit; null if all fit. The parser is at the object's beginning. */
@@ -67,7 +82,14 @@ private[sluice] object JsonReads {
         val place = places.get(name)
         if (place != null) {
           val found = reads(place)(in)
-          met ||= !ways(place) || reads(place).asInstanceOf[Struct].matched
+          met ||= !ways(place) || reads(place).matched
+          if (rescue) {
+            val rest = reads(place).rest
+            if (rest != null) {
+              if (others == null) others = new LinkedHashMap()
+              JsonReads.putLast(others, name, rest)
+            } else if (others != null) others.remove(name)
+          }
           if (found.isInstanceOf[Misfit]) fits = false
           row.update(place, found)
         } else if (rescue) {
@@ -76,27 +98,25 @@ private[sluice] object JsonReads {
         } else in.skipChildren()
         name = in.nextFieldName()
       }
-      if (others != null) row.update(reads.length, UTF8String.fromString(JsonText.ofMembers(others)))
+      left = if (others == null || others.isEmpty) null else JsonText.ofMembers(others)
       if (fits) null else Misfit.first(row.values, declared.fieldNames(_))
     }
 
   }
 
-  private final class Struct(declared: StructType, unit: String) extends Read(declared) {
-    private val members = new Members(declared, unit, rescue = false)
-    private var isObject = false
+  private final class Struct(declared: StructType, unit: String, rescue: Boolean)
+      extends Read(declared) {
+    private val members = new Members(declared, unit, rescue)
 
-    def matched: Boolean = isObject && members.matched
-
-    protected def value(in: JsonParser, token: JsonToken): Any = {
-      isObject = token == JsonToken.START_OBJECT
-      if (!isObject) null
+    protected def value(in: JsonParser, token: JsonToken): Any =
+      if (token != JsonToken.START_OBJECT) null
       else {
         val row = Cells.row(declared.length)
         val misfit = members.fill(in, row)
+        met = members.matched
+        left = members.rest
         if (misfit == null) row else misfit
       }
-    }
   }
 
   private final class Elements(declared: ArrayType, element: Read) extends Read(declared) {
@@ -104,6 +124,7 @@ private[sluice] object JsonReads {
       if (token != JsonToken.START_ARRAY) null
       else {
         val found = ArrayBuffer.empty[Any]
+        val rests = ArrayBuffer.empty[String]
         var misfit: Misfit = null
         while (in.nextToken() != JsonToken.END_ARRAY) {
           element(in) match {
@@ -112,7 +133,12 @@ private[sluice] object JsonReads {
               found += null
             case each => found += each
           }
+          if (element.rest != null) {
+            while (rests.length < found.length - 1) rests += "null"
+            rests += element.rest
+          }
         }
+        if (rests.nonEmpty) left = rests.mkString("[", ",", "]")
         if (misfit == null) new GenericArrayData(found.toArray[Any]) else misfit
       }
   }
@@ -122,12 +148,15 @@ private[sluice] object JsonReads {
       if (token != JsonToken.START_OBJECT) null
       else {
         val found = new LinkedHashMap[String, Any]()
+        val rests = new LinkedHashMap[String, String]()
         var name = in.nextFieldName()
         while (name != null) {
           in.nextToken()
           putLast(found, name, member(in))
+          if (member.rest != null) putLast(rests, name, member.rest) else rests.remove(name)
           name = in.nextFieldName()
         }
+        if (!rests.isEmpty) left = JsonText.ofMembers(rests)
         firstMisfit(found) match {
           case null => ArrayBasedMapData(found, name => UTF8String.fromString(name.toString), identity)
           case misfit => misfit

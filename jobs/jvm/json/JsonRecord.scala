@@ -3,11 +3,12 @@ package sluice
 import com.fasterxml.jackson.core.{JsonProcessingException, JsonToken}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, GenericInternalRow}
+import org.apache.spark.unsafe.types.UTF8String
 
 /** JSON's bytes: one object in strict UTF-8, whose members are the columns.
   *
   * `unit` is what a TIMESTAMP's numbers count: s, ms, us, or empty where it takes none. With `rescue`
-  * the members that are no columns are kept, as the text of an object. Without `unmatched` an object
+  * the members that are no columns are kept at every depth, as the text of an object. Without `unmatched` an object
   * that has none of the fields is refused. Of a writer's schema only its kind matters.
   */
 case class JsonRecord(
@@ -41,7 +42,10 @@ case class JsonRecord(
         val misfit = members.fill(in, row)
         if (in.nextToken() != null) failed(JsonFlaw.of(bytes))
         else if (misfit != null) failed(misfit.told)
-        else if (unmatched || members.matched) row
+        else if (unmatched || members.matched) {
+          if (members.rest != null) row.update(declared.length, UTF8String.fromString(members.rest))
+          row
+        }
         else failed(JsonUnmatched.told(declared.map(_.name), bytes))
       }
     } catch {

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 _NO_COLUMNS = """'{"type":"struct","fields":[]}'"""
 _ASKED = f"""SELECT sluice_schema_key(struct(X'', null), ''),
 sluice_avro(struct(X''), {_NO_COLUMNS}, '', '"int"', false),
-sluice_json(struct(X''), {_NO_COLUMNS}, '', '', false),
+sluice_json(struct(X''), {_NO_COLUMNS}, '', '', false, false),
+sluice_connect_decimal(X'', 38, 0),
 sluice_json_value(struct(X''), {_NO_COLUMNS}, '', false),
 sluice_protobuf(struct(X''), {_NO_COLUMNS}, '', 'CggKAWEiAwoBTQ==', 'M')"""
 # No extension; no jar; an older one before it.
