@@ -50,6 +50,12 @@ def cast_to(given: Typed, wanted: ColumnType, tried: bool) -> Typed:
         return Typed(f"CAST({given.sql} AS STRING)", UNCHECKED)
     if never_fails(given.type, wanted):
         return Typed(f"CAST({given.sql} AS {wanted})", wanted)
+    if tried and given.type == STRING and wanted in (DATE, TIMESTAMP) and "`" not in given.sql:
+        # Each column is quoted. Spark computes other texts in advance, and there knows 'now'.
+        raise ValueError(
+            f"found try_cast(a text without a column AS {wanted}); write DATE '2026-01-31' or"
+            " TIMESTAMP '2026-01-31T06:00:00Z'"
+        )
     if tried and (given.type, wanted) == (STRING, TIMESTAMP):
         return Typed(moment_in(given.sql), wanted)
     if tried and can_be_tried(given.type, wanted):

@@ -110,6 +110,11 @@ def test_what_may_be_written_has_a_type(text: str, kind: str) -> None:
         ("n / 2", r"found n / 2; write try_divide\(…, …\): a record with 0 would stop its batch"),
         ("n % 2", r"write try_mod\(…, …\)"),
         ("n DIV id", r"found INT DIV `id`; expected .* or write try_cast\(try_divide"),
+        (
+            "try_cast(lower('NOW') AS TIMESTAMP)",
+            "found try_cast.a text without a column AS TIMESTAMP",
+        ),
+        ("try_cast('to' || 'day' AS DATE)", "write DATE '2026-01-31' or TIMESTAMP"),
         ("n DIV 0", r"found INT DIV 0; expected a whole number DIV a written one from 1 on"),
         ("price DIV 2", r"found DOUBLE DIV 2; expected a whole number"),
         ("CAST(id AS TIMESTAMP)", r"write timestamp_seconds\(…\), timestamp_millis\(…\) or timest"),
