@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sluice.columns.columns import Column, ColumnType, Decimal, Primitive, Struct
 from sluice.columns.declared import Declared, Note, path_of, possible
-from sluice.columns.names import OWN_NAME, as_compared, is_ours, require_name
+from sluice.columns.names import OWN_NAME, as_compared, is_ours, require_name, unfit
 from sluice.errors import did_you_mean
 
 Path = tuple[str, ...]
@@ -92,14 +92,15 @@ def taking(declared: Declared, taken: Sequence[Taken], opens: bool) -> Reading:
     _require_apart(taken)
     found = [_field_of(declared.fields, each, opens) for each in taken]
     paths = [each.path for each in taken]
-    rest = possible(_without(declared.fields, paths))
+    lost: list[Note] = []
+    rest = possible(_without(declared.fields, paths, (), lost))
     columns = (*rest.columns, *(each.column for each in found if each.column))
     _require_names(columns, len(rest.columns))
     names = possible(declared.fields).unread
     others = [x for x in declared.unread if x not in names and not _is_within(x, paths)]
     notes = Declared(
         columns,
-        (*rest.unread, *others),
+        (*rest.unread, *lost, *others),
         tuple(each for each in declared.as_text if each.place not in paths),
         declared.fields,
     )
@@ -193,17 +194,24 @@ def _require_readable(taken: Taken, read: ColumnType) -> None:
         raise ValueError(f"{taken.place}: {taken.encoding} goes with {held}, found {read}")
 
 
-def _without(fields: Iterable[Column], paths: Sequence[Path]) -> Iterator[Column]:
+def _without(
+    fields: Iterable[Column], paths: Sequence[Path], above: Path, lost: list[Note]
+) -> Iterator[Column]:
+    """What is left of the fields; what is left of a struct, and no column can have, is lost."""
     for each in fields:
-        below = [path[1:] for path in paths if path[0] == each.name]
+        below, place = [path[1:] for path in paths if path[0] == each.name], (*above, each.name)
         if () in below:
             continue
-        if below and isinstance(each.type, Struct):
-            left = tuple(_without(each.type.fields, below))
-            if left:
-                yield Column(each.name, Struct(left))
-        else:
+        if not below or not isinstance(each.type, Struct):
             yield each
+            continue
+        left = tuple(_without(each.type.fields, below, place, lost))
+        reasons = [unfit(inner.name, ()) for inner in left]
+        if not all(reasons):
+            yield Column(each.name, Struct(left))
+        else:
+            pairs = zip(left, reasons, strict=True)
+            lost += (Note((*place, inner.name), why) for inner, why in pairs)
 
 
 def _fields(kept: Iterable[Column], taken: Sequence[tuple[Path, Field]]) -> tuple[Field, ...]:

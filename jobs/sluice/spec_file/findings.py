@@ -9,6 +9,7 @@ from typing import Any
 from sluice.errors import did_you_mean
 from sluice.offsets import notation
 from sluice.spec_file.alerts import Alerts
+from sluice.spec_file.column_sources import ColumnSource
 from sluice.spec_file.formats import CONNECTION, FORMATS, RECORD
 from sluice.spec_file.key_formats import KEY_FORMATS, SCALARS
 from sluice.spec_file.pipeline_spec import FILE_SIZE, PIPELINE, TABLE, PipelineSpec, Quarantine
@@ -73,7 +74,7 @@ def finding(path: Path, error: Mapping[str, Any]) -> str:
         key = [*location[:-1], repr(error["input"])]
     where = f"{path}: {'.'.join(key)}".removesuffix(": ")
     if error["type"] in ("extra_forbidden", "invalid_key"):
-        model = _PARTS.get(tuple(location[:-1]), PipelineSpec)
+        model = _model_of(tuple(location[:-1]))
         allowed = [field.alias or name for name, field in model.model_fields.items()]
         meant = did_you_mean(str(location[-1]), allowed)
         return f"{where}: unknown key{meant}; allowed: {', '.join(allowed)}"
@@ -86,6 +87,14 @@ def finding(path: Path, error: Mapping[str, Any]) -> str:
     shown = bool(location) and location[0] != "spark" and not whole
     found = f"found {_as_written(error['input'])}; " if shown else ""
     return f"{where}: {found}{_expected(error)}"
+
+
+def _model_of(part: tuple[str, ...]) -> type[Model]:
+    """The keys that a part of the spec may have."""
+    # Below `columns`, the second part is the name of a column.
+    if part[:1] == ("columns",) and len(part) == 2:
+        return ColumnSource
+    return _PARTS.get(part, PipelineSpec)
 
 
 def _wrong_type(form: Mapping[str, Any], key: str) -> str:

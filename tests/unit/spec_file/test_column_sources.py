@@ -1,0 +1,118 @@
+"""The keys `columns` and `required` of a spec, and `allow_unmatched` of a format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sluice.columns.columns import parse_columns
+from sluice.errors import SpecError
+from sluice.spec_file.pipeline_spec import PipelineSpec
+from sluice.spec_folder import load_spec
+
+SPEC = """
+version: 1
+pipeline: trips
+topics: [trips]
+table: trips
+format: {type: json, schema: "id BIGINT, user STRUCT<name: STRING>"}
+"""
+
+
+def loaded(folder: Path, *lines: str, of: str = SPEC) -> PipelineSpec:
+    path = folder / "trips.yaml"
+    path.write_text(of + "\n".join(lines))
+    return load_spec(path)
+
+
+def test_columns_are_taken_from_fields(tmp_path: Path) -> None:
+    spec = loaded(
+        tmp_path,
+        "columns:",
+        "  status: {from: \"$['http.status']\", type: INT}",
+        "  at: {from: $.ts_ms, unit: ms}",
+        "  day: {from: day, unit: days}",
+        "  name: $.user.name",
+        "  body: {from: body, encoding: base64}",
+        "  amount: {from: amount, encoding: connect_decimal, scale: 2}",
+        "  cost: {from: cost, encoding: connect_decimal, scale: 2, type: 'DECIMAL(10,2)'}",
+        "required: [id, at]",
+        "partition_by: [day]",
+        "derived: {hour: hour(at)}",
+    )
+    assert spec.columns == parse_columns(
+        "id BIGINT, status INT, at TIMESTAMP, day DATE, name STRING, body BINARY,"
+        " amount DECIMAL(38,2), cost DECIMAL(10,2)"
+    )
+    assert spec.formats.required_of("value") == ("id", "at")
+
+
+def test_columns_of_keys_are_taken_from_keys(tmp_path: Path) -> None:
+    spec = loaded(
+        tmp_path,
+        "key_format: {type: json, schema: id BIGINT}",
+        "columns: {_key_tenant: {from: $.tenant, type: STRING}, tenant: {from: t, type: INT}}",
+        "required: [_key_tenant, tenant]",
+    )
+    assert spec.formats.key_columns == parse_columns("_key_id BIGINT, _key_tenant STRING")
+    assert spec.columns[-1] == parse_columns("tenant INT")[0]
+    assert spec.formats.required_of("key") == ("tenant",)
+    assert spec.formats.required_of("value") == ("tenant",)
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (["columns: {s: status}"], "trips.yaml: columns.s: $.status: expected type, as no schema"),
+        (["columns: {s: {type: INT}}"], "trips.yaml: columns.s.from: missing"),
+        (["columns: {s: {from: x, typ: INT}}"], "columns.s.typ: unknown key (did you mean type?)"),
+        (["columns: {s: {from: x, type: INTT}}"], "columns.s.type: found 'INTT'; "),
+        (["columns: {s: {from: x, unit: m}}"], "columns.s.unit: found 'm'; expected"),
+        (["columns: {s: {from: '$.a[0]', type: INT}}"], "columns.s.from: found '$.a[0]'; found"),
+        (["columns: {s: {from: x, unit: ms, type: INT}}"], "found type INT; expected TIMESTAMP"),
+        (["columns: {s: {from: x, unit: days, type: TIMESTAMP}}"], "expected DATE, or no type"),
+        (["columns: {s: {from: x, encoding: connect_decimal}}"], "scale goes with encoding:"),
+        (["columns: {s: {from: x, scale: 2, type: INT}}"], "scale goes with encoding:"),
+        (["columns: {s: {from: x, unit: s, encoding: base64}}"], "at most one of the keys unit"),
+        (["columns: {_key_s: {from: x, type: INT}}"], "columns._key_s: expected key_format"),
+        (["columns: {_offset: id}"], "columns._offset: Sluice has its own column of this name"),
+        (
+            ["required: [idd]"],
+            "required: expected a column of the records, found idd (did you",
+        ),
+        (["required: [name]"], "required: expected a column of the records, found name"),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_is_told_with_file_and_key(
+    tmp_path: Path, lines: list[str], told: str
+) -> None:
+    with pytest.raises(SpecError) as refused:
+        loaded(tmp_path, *lines)
+    assert told in str(refused.value)
+    assert "trips.yaml" in str(refused.value)
+
+
+def test_raw_records_have_no_fields_to_take(tmp_path: Path) -> None:
+    raw = SPEC.replace('type: json, schema: "id BIGINT, user STRUCT<name: STRING>"', "type: raw")
+    with pytest.raises(SpecError, match=r"columns.s: expected format with type json, avro or"):
+        loaded(tmp_path, "columns: {s: {from: x, type: INT}}", of=raw)
+
+
+def test_rows_of_before_are_read_as_before() -> None:
+    """A spec without the keys has the edition that it had; with them, another."""
+    base = {"version": 1, "pipeline": "p", "topics": ["t"], "table": "p"}
+    form = {"type": "json", "schema": "id BIGINT"}
+    plain = PipelineSpec.model_validate({**base, "format": form})
+    same = PipelineSpec.model_validate(
+        {**base, "format": {**form, "allow_unmatched": False}, "columns": {}, "required": []}
+    )
+    assert plain.edition == same.edition
+    assert "columns" not in str(plain.edition)
+    for changed in (
+        {"columns": {"n": {"from": "n", "type": "INT"}}},
+        {"required": ["id"]},
+        {"format": {**form, "allow_unmatched": True}},
+    ):
+        other = PipelineSpec.model_validate({**base, "format": form, **changed})
+        assert other.edition != plain.edition
