@@ -20,11 +20,15 @@ Decode = Callable[[bytes], dict[str, Any] | None]
 LINES = 20_000
 
 
-def reference_decoder(schema: str, timestamp_unit: str | None = None) -> Decode:
+def reference_decoder(
+    schema: str, timestamp_unit: str | None = None, allow_unmatched: bool = False
+) -> Decode:
     """The reference decoder of tests/reference_json.py for one schema."""
 
     def decode(value: bytes) -> dict[str, Any] | None:
-        found = reference_json.decode(value, schema, timestamp_unit=timestamp_unit)
+        found = reference_json.decode(
+            value, schema, timestamp_unit=timestamp_unit, allow_unmatched=allow_unmatched
+        )
         return found if isinstance(found, dict) else None
 
     return decode

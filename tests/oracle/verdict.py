@@ -66,6 +66,7 @@ class Expectations:
     fmt: str = "raw"
     schema: str | None = None
     timestamp_unit: str | None = None
+    allow_unmatched: bool = False
     decode: Decode | None = None
     decode_at_most: int | None = 50_000
     settled: bool = True
@@ -83,7 +84,7 @@ class Expectations:
     @property
     def decoder(self) -> Decode | None:
         if self.decode is None and self.fmt == "json" and self.schema:
-            return reference_decoder(self.schema, self.timestamp_unit)
+            return reference_decoder(self.schema, self.timestamp_unit, self.allow_unmatched)
         return self.decode
 
 

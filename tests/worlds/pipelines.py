@@ -175,7 +175,12 @@ class Installed:
     def _ask(self, oracle: Callable[..., Verdict], expectations: dict[str, Any]) -> Verdict:
         if self.topics and "fmt" not in expectations:
             form = self.keys.get("format", {"type": "raw"})
-            expectations |= {"fmt": form["type"], "schema": form.get("schema")}
+            unmatched = form.get("allow_unmatched", False) or self.keys.get("rescue", False)
+            expectations |= {
+                "fmt": form["type"],
+                "schema": form.get("schema"),
+                "allow_unmatched": unmatched,
+            }
         where = (self.bootstrap, self.warehouse, self.name, self.name, self.topics)
         return oracle(*where, **{"group": self.group, **expectations})
 

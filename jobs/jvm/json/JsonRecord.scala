@@ -9,7 +9,7 @@ import org.apache.spark.unsafe.types.UTF8String
   *
   * `unit` is what a TIMESTAMP's numbers count: s, ms, us, or empty where it takes none. With `rescue`
   * the members that are no columns are kept at every depth, as the text of an object. Without `unmatched` an object
-  * that has none of the fields is refused. Of a writer's schema only its kind matters.
+  * that has none of the fields, and of which nothing is kept, is refused. Of a writer's schema only its kind matters.
   */
 case class JsonRecord(
     child: Expression,
@@ -42,7 +42,7 @@ case class JsonRecord(
         val misfit = members.fill(in, row)
         if (in.nextToken() != null) failed(JsonFlaw.of(bytes))
         else if (misfit != null) failed(misfit.told)
-        else if (unmatched || members.matched) {
+        else if (unmatched || members.matched || members.rest != null) {
           if (members.rest != null) row.update(declared.length, UTF8String.fromString(members.rest))
           row
         }

@@ -33,7 +33,7 @@ FITTING = [
     b'{"a": "first", "a": "last", "i": "no number", "i": 7}',
     b'{"a": {"x": [1.10, null]}, "b": true, "at": "9999-12-31T23:59:59.9999999Z"}',
     b'{"at": "0001-01-01T00:00:00Z", "day": "9999-12-31"}',
-    b"{}",
+    b'{"a": null}',
     None,
 ]
 MISFITS = [

@@ -38,7 +38,7 @@ VALUES = [
     b'{"id": 9223372036854775807, "price": -1e308, "text": "99999999999"}',
     b'{"id": "no number", "email": "x@y"}',
     None,
-    b"{}",
+    b'{"id": null}',
 ]
 
 

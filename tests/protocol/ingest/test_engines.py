@@ -53,7 +53,7 @@ ORDINARY = rb"""{
     "moment": "2013-01-01T05:00:00.000001Z", "counts": {"b": 1, "a": 2}, "new": [1.10]}"""
 ZEROS = b"""{
     "text": "-Infinity", "near": -0.0, "real": -0.0, "price": 0, "exact": 0, "whole": 0}"""
-VALUES = [SMALLEST, LARGEST, ORDINARY, ZEROS, b"{}", None]
+VALUES = [SMALLEST, LARGEST, ORDINARY, ZEROS, b'{"text": null}', None]
 KEYS = {
     "format": {"type": "json", "schema": SCHEMA},
     "key_format": {"type": "json", "schema": "id BIGINT"},
