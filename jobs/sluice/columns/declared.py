@@ -7,7 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from sluice.columns.columns import Array, Column, ColumnType, Map, Primitive, Struct
-from sluice.columns.names import OWN_NAME, as_compared, is_ours, unfit
+from sluice.columns.names import (
+    BAD_NAME,
+    ELSEWHERE,
+    OWN_NAME,
+    TWIN,
+    as_compared,
+    is_ours,
+    unfit,
+)
 
 ELEMENT = None
 """In a place: any value of an array, or of a map."""
@@ -42,7 +50,8 @@ class Declared:
 def told(declared: Declared) -> Iterator[str]:
     """A line for each reason why fields have no column, and why others are JSON text."""
     for why, places in _by_reason(declared.unread).items():
-        yield f"no column holds {places}: {why}"
+        next_move = f". {ELSEWHERE}" if why in (BAD_NAME, OWN_NAME, TWIN) else ""
+        yield f"no column holds {places}: {why}{next_move}"
     for why, places in _by_reason(declared.as_text).items():
         yield f"JSON text is what the column holds of {places}: {why}"
 

@@ -16,7 +16,7 @@ from pydantic import (
 
 from sluice.columns.columns import Column, parse_columns
 from sluice.columns.declared import Declared, possible
-from sluice.columns.names import require_not_ours
+from sluice.columns.names import BAD_NAME, ELSEWHERE, OWN_NAME, TWIN, require_not_ours
 from sluice.columns.taking import Reading, Taken, taking
 from sluice.schemas.kind import kind_of
 from sluice.schemas.registered import Kind, RegisteredSchema
@@ -231,7 +231,11 @@ class JsonFormat(TextFormat):
     @field_validator("schema_text")
     @classmethod
     def _columns_are_declared(cls, text: str | None) -> str | None:
-        require_not_ours(each.name for each in parse_columns(text or "") if text is not None)
+        try:
+            require_not_ours(each.name for each in parse_columns(text or "") if text is not None)
+        except ValueError as problem:
+            of_name = any(each in str(problem) for each in (BAD_NAME, OWN_NAME, TWIN))
+            raise ValueError(f"{problem}. {ELSEWHERE}" if of_name else problem) from None
         return text
 
     @model_validator(mode="after")

@@ -33,6 +33,11 @@ def test_fields_of_one_reason_share_a_line() -> None:
     ]
 
 
+def test_a_line_of_a_name_says_what_to_do() -> None:
+    (line,) = told(possible([Column(each, TEXT) for each in ("id", "a b")]))
+    assert line.endswith("any of ,;{}()=, nor NUL. `columns` takes such a field under another name")
+
+
 def test_a_place_is_written_as_a_path() -> None:
     assert path_of(["user", "http.status", None, "it's", "a\\b"]) == (
         r"$.user['http.status'][*]['it\'s']['a\\b']"
