@@ -14,7 +14,7 @@ _TEXT = json.dumps({"id": 1, "name": "a name"})
 
 # The first bytes alone explain these, whatever is expected.
 KINDS = {
-    gzip.compress(_TEXT.encode()): "gzip",
+    gzip.compress(_TEXT.encode(), mtime=0): "gzip",
     b"\x28\xb5\x2f\xfd\x04\x00": "zstd",
     b"\x04\x22\x4d\x18\x40": "an LZ4 frame",
     b"\xff\x06\x00\x00sNaPpY\x00": "framed Snappy",
