@@ -73,13 +73,17 @@ def test_fields_of_a_struct_and_odd_names_have_their_path() -> None:
 
 
 def test_a_remark_can_be_written_into_the_spec(tmp_path: Path) -> None:
-    value = json.dumps({"größe": "1", "c": {"a-b": "1.5"}}).encode()
+    moments = {unit: 1_700_000_000 * 10**more for unit, more in (("s", 0), ("us", 6), ("ns", 9))}
+    value = json.dumps({"größe": "1", "c": {"a-b": "1.5"}, **moments}).encode()
     text = propose_spec("t", "kafka_default", {"t[0]@0": value})
     keys = re.findall(r"derived: \{(.*)\}", text)
-    assert len(keys) == 2
+    assert len(keys) == 5
     file = tmp_path / "t.yaml"
     file.write_text(f"{text}derived: {{{', '.join(keys)}}}\n", encoding="utf-8")
     assert load_spec(file).derived == {
         "gr_e_number": "try_cast(`größe` AS BIGINT)",
         "c_a_b_number": "try_cast(c.`a-b` AS DECIMAL(38,1))",
+        "s_time": "timestamp_seconds(s)",
+        "us_time": "timestamp_micros(us)",
+        "ns_time": "timestamp_micros(ns div 1000)",
     }
