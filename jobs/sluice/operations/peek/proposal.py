@@ -89,7 +89,8 @@ def _problems(samples: Samples) -> Iterator[str]:
 
 def _left_out(names: Mapping[str, str]) -> Iterator[str]:
     for name, why in islice(names.items(), _NAMES_TOLD):
-        yield f"Left out: {json.dumps(name)}: {why}. rescue: true keeps it, in _rescued; `columns` takes it."
+        ways = "rescue: true keeps it, in _rescued; `columns` takes it."
+        yield f"Left out: {json.dumps(name)}: {why}. {ways}"
     if len(names) > _NAMES_TOLD:
         yield f"Left out likewise: {len(names) - _NAMES_TOLD} more."
 
