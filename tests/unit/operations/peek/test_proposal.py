@@ -133,10 +133,8 @@ def test_left_out_names_are_told_with_the_reason_and_rescued(tmp_path: Path) -> 
         "full name": "a column's name cannot hold such characters",
         "_batch": "Sluice has its own column of this name",
     }.items():
-        assert (
-            f'# Left out: "{name}": {why}. rescue: true keeps it, in _rescued; `columns` takes it.\n'
-            in text
-        )
+        ways = "rescue: true keeps it, in _rescued; `columns` takes it."
+        assert f'# Left out: "{name}": {why}. {ways}\n' in text
     assert "rescue" not in proposed({"id": 1})
     assert "so it is raw" in proposed({"full name": 1})
 
