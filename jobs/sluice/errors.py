@@ -160,5 +160,6 @@ def as_lines(findings: Iterable[Part]) -> Advice:
 
 def did_you_mean(found: str, allowed: Iterable[str]) -> str:
     """Write ` (did you mean topics?)`: the most similar allowed word, or nothing."""
-    likely = get_close_matches(found, allowed, n=1)
+    # With less, `colour` would lead to columns.
+    likely = get_close_matches(found, allowed, n=1, cutoff=0.65)
     return f" (did you mean {likely[0]}?)" if likely else ""

@@ -13,8 +13,8 @@ from tests.worlds.pipelines import Installed, Pipelines, Topic, more
 
 pytestmark = [pytest.mark.integration, pytest.mark.deciding]
 
-NUMBERS = {"type": "json", "schema": "number BIGINT"}
-TEXTS = {"type": "json", "schema": "number BIGINT, note STRING"}
+NUMBERS = {"type": "json", "schema": "number BIGINT", "allow_unmatched": True}
+TEXTS = {"type": "json", "schema": "number BIGINT, note STRING", "allow_unmatched": True}
 
 
 def without_editions(trips: Installed) -> None:
