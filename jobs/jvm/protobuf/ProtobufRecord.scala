@@ -37,10 +37,12 @@ case class ProtobufRecord(
   override protected def read(record: InternalRow): InternalRow = {
     val row = new GenericInternalRow(width)
     val (bytes, start) = (record.getBinary(0), startOf(record))
-    try fields.fill(parsed(bytes, start), row)
-    catch {
-      case flaw: Misfit => throw flaw.hinted(if (start > 0) "" else ProtobufRecord.kindOf(bytes))
-    }
+    val message =
+      try parsed(bytes, start)
+      catch {
+        case flaw: Misfit => throw flaw.hinted(if (start > 0) "" else ProtobufRecord.kindOf(bytes))
+      }
+    fields.fill(message, row)
     row
   }
 

@@ -98,7 +98,7 @@ def test_taken_columns_are_laid_out_read_again_evolved_and_replayed(
     trips.run()
     (last,) = (each for each in trips.rows() if each["id"] == 9)
     assert last["text"] == "OK"
-    done = trips.process("quarantine replay", "--execute", "--reason", "a test")
+    done = trips.process("quarantine replay", "--all")
     assert done.returncode == 0, done.stdout + done.stderr
     assert {each["_offset"] for each in trips.rows()} >= {3, 4}
 
