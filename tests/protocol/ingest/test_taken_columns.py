@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from sluice.errors import SpecError
 from sluice.operations.reset.targets import to_earliest
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic
@@ -15,7 +16,7 @@ from tests.worlds.records import produce
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
-COLUMNS = {
+COLUMNS: dict[str, dict[str, Any]] = {
     "status": {"from": "$['http status'].code", "type": "INT"},
     "at": {"from": "$.source.ts_ms", "unit": "ms"},
     "day": {"from": "born", "unit": "days"},
@@ -101,6 +102,9 @@ def test_taken_columns_are_laid_out_read_again_evolved_and_replayed(
     done = trips.process("quarantine replay", "--all")
     assert done.returncode == 0, done.stdout + done.stderr
     assert {each["_offset"] for each in trips.rows()} >= {3, 4}
+    trips.write_spec(columns={**columns, "status": {**COLUMNS["status"], "type": "STRING"}})
+    with pytest.raises(SpecError, match=r"columns.status: expected INT as in the rows of"):
+        trips.plan()
 
 
 def test_what_is_not_taken_is_rescued(topic: Topic, pipeline: Pipelines) -> None:

@@ -50,7 +50,10 @@ def _require_declared_types(spec: PipelineSpec, data: DeltaSnapshot) -> None:
 
 def _key(spec: PipelineSpec, name: str) -> str:
     """Where the spec says the type of a column."""
-    return f"derived.{name}" if name in spec.derived else spec.formats.declared_at(name)
+    for key, columns in (("derived", spec.derived), ("columns", spec.column_sources)):
+        if name in columns:
+            return f"{key}.{name}"
+    return spec.formats.declared_at(name)
 
 
 def _require_no_lost_columns(spec: PipelineSpec, data: DeltaSnapshot) -> None:
