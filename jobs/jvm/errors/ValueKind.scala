@@ -27,7 +27,9 @@ private[sluice] object ValueKind {
       .getOrElse(framed(bytes))
 
   private def framed(bytes: Array[Byte]): String =
-    if (begins(bytes, 5, 0, 0)) s"Confluent's frame with schema id ${ByteBuffer.wrap(bytes).getInt(1)}"
+    // Registries number from 1 on.
+    if (begins(bytes, 5, 0, 0) && ByteBuffer.wrap(bytes).getInt(1) > 0)
+      s"Confluent's frame with schema id ${ByteBuffer.wrap(bytes).getInt(1)}"
     else if (begins(bytes, 10, 0xc3, 1)) "an Avro single object"
     else if (begins(bytes, 18, 3, 0) || begins(bytes, 18, 3, 5)) "AWS Glue's frame"
     else ""

@@ -25,7 +25,8 @@ def kind_of(value: bytes) -> str:
 
 
 def _framed(value: bytes) -> str:
-    if len(value) >= 5 and value.startswith(b"\x00\x00"):
+    # Registries number from 1 on.
+    if len(value) >= 5 and value.startswith(b"\x00\x00") and any(value[1:5]):
         return f"Confluent's frame with schema id {int.from_bytes(value[1:5], 'big')}"
     if len(value) >= 10 and value.startswith(b"\xc3\x01"):
         return "an Avro single object"
