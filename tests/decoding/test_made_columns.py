@@ -177,6 +177,21 @@ def test_a_required_field_is_there_and_not_null(spark: SparkSession) -> None:
     ]
 
 
+def test_a_null_key_has_not_what_is_required_and_a_tombstone_lands(spark: SparkSession) -> None:
+    raw = {**BASE, "format": {"type": "raw"}, "required": ["value", "_key_value"]}
+    formats = PipelineSpec.model_validate({**raw, "key_format": "text"}).formats
+    records = [(0, None, bytearray(b"k")), (1, bytearray(b"v"), None)]
+    frame = spark.createDataFrame(records, "place INT, value BINARY, key BINARY")
+    for source in ("value", "key"):
+        frame = decoder_of(formats, source, {})(frame)
+    first, second = frame.select("place", *DECODED.values()).toArrow().to_pylist()
+    assert first[DECODED["value"]] is None
+    assert first[DECODED["key"]] == {"value": "k", "(error)": None}
+    assert second[DECODED["value"]] == {"value": b"v", "(error)": None}
+    told = "value: expected a value, as it is required, found none"
+    assert second[DECODED["key"]] == {"value": None, "(error)": told}
+
+
 def test_what_columns_take_is_not_rescued(spark: SparkSession) -> None:
     spec = {
         "format": {"type": "json", "schema": "id BIGINT"},

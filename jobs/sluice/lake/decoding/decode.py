@@ -56,7 +56,7 @@ def decoder(
     """
     name = DECODED[source]
     read = _struct(form, source, writers, rescue)
-    made = made_columns(F.col(name), form, required, rescue)
+    made = made_columns(F.col(name), form, source, required, rescue)
     if made is None:
         return lambda records: records.withColumn(name, read)
     return lambda records: records.withColumn(name, read).withColumn(name, made)

@@ -16,7 +16,7 @@ from sluice.columns import columns as declared
 from sluice.columns.taking import Field, Taken
 from sluice.lake.decoding.column_types import spark_type, struct_type
 from sluice.lake.decoding.decoded_fields import ERROR, RESCUED
-from sluice.spec_file.formats import RegisteredFormat
+from sluice.spec_file.formats import RegisteredFormat, Source
 from sluice.spec_file.key_formats import KeyFormat
 
 # Ours (jobs/jvm/records/ConnectDecimal.scala).
@@ -36,7 +36,7 @@ def fields_of(form: KeyFormat) -> T.StructType:
 
 
 def made_columns(
-    read: Column, form: KeyFormat, required: Sequence[str], rescue: bool
+    read: Column, form: KeyFormat, source: Source, required: Sequence[str], rescue: bool
 ) -> Column | None:
     """The struct of the columns, `_rescued` where there is one, and `(error)`, from what was read.
 
@@ -56,7 +56,10 @@ def made_columns(
     if rescue:
         values[RESCUED] = read[RESCUED]
     kept = [F.when(error.isNull(), value).alias(name) for name, value in values.items()]
-    return F.when(read.isNotNull(), F.struct(*kept, error.alias(ERROR)))
+    made = F.struct(*kept, error.alias(ERROR))
+    # A tombstone has no fields, and lands; a null key has not what is required of it.
+    there = F.lit(True) if source == "key" and required else F.col(source).isNotNull()
+    return F.when(there, made)
 
 
 def _lacking(name: str, value: Column) -> Column:
