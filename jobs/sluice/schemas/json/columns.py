@@ -88,7 +88,8 @@ class _Reading:
         if len(self._open) > 3 * DEEPEST:
             raise ValueError(f"{path_of(place)}: nested too deeply")
         self._open.append(id(content))
-        found = reduce(filled, self._sometimes(node, place), self._always(node, place))
+        always = self._always(node, place)
+        found = filled(always, reduce(in_either, self._sometimes(node, place), OPEN))
         self._open.pop()
         return found
 
@@ -159,11 +160,15 @@ class _Reading:
 
     def _array(self, node: Node, place: Place) -> ColumnType:
         place = (*place, ELEMENT)
-        items = [self.type_of(each, place) for each in _named(node, ("items", "contains"))]
+        items = [self.type_of(each, place) for each in _named(node, ("items",))]
+        # It speaks of one element at least, and not of each.
+        some = [self.type_of(each, place) for each in _named(node, ("contains",))]
         tuples = [*_listed(node, "items"), *_listed(node, "prefixItems")]
         for each in tuples:
             self.type_of(each, place)
-        return Array(TEXT if tuples else reduce(in_both, items, OPEN))
+        found = reduce(in_both, items, OPEN)
+        names = reduce(in_either, map(_names_only, some), OPEN)
+        return Array(TEXT if tuples else filled(found, names))
 
 
 def _names_only(found: ColumnType) -> ColumnType:

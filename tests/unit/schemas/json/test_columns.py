@@ -381,3 +381,26 @@ def test_each_declared_name_has_a_column_or_is_told(properties: Any) -> None:
 def test_any_json_is_read_or_refused(schema: Any) -> None:
     with suppress(ValueError):
         json_schema_declared(registered(schema))
+
+
+@pytest.mark.parametrize(
+    ("schema", "column"),
+    [
+        (
+            {"type": "array", "items": {"type": "number"}, "contains": {"type": "integer"}},
+            "ARRAY<DOUBLE>",
+        ),
+        ({"type": "array", "contains": {"type": "integer"}}, "ARRAY<STRING>"),
+        (
+            {
+                "oneOf": [{"properties": {"v": {"type": "integer"}}}],
+                "anyOf": [{"properties": {"v": {"type": "string"}}}],
+            },
+            "STRUCT<v: STRING>",
+        ),
+    ],
+    ids=str,
+)
+def test_what_holds_for_some_values_narrows_nothing(schema: Any, column: str) -> None:
+    found = json_schema_declared(registered({"properties": {"x": schema}})).columns
+    assert found == parse_columns(f"x {column}")
