@@ -9,6 +9,7 @@ from typing import Any
 
 from sluice.clock import Chance, Clock
 from sluice.columns.columns import Column, parse_columns
+from sluice.columns.names import quoted
 from sluice.errors import CommitConflict
 from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.spec_file.statistics_columns import statistics_columns
@@ -41,7 +42,7 @@ class Tables:
     def create_data(self, uri: str, spec: PipelineSpec) -> None:
         """The data table, unless it exists."""
         columns = (*spec.shape.columns, *spec.formats.our_columns)
-        statistics = ",".join(statistics_columns(spec.shape))
+        statistics = ",".join(map(quoted, statistics_columns(spec.shape)))
         further = wanted_properties(spec.evolution, spec.properties)
         self._create(uri, spec, columns, statistics, further)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sluice.schemas.inference import parse_object
 from sluice.spec_file.formats import JsonFormat
 from sluice.spec_file.pipeline_spec import PipelineSpec
 
@@ -42,7 +43,11 @@ def decoded(record: Record, spec: PipelineSpec) -> Decoded:
 
 
 def _error(value: bytes, reason: str, spec: PipelineSpec) -> str:
-    """The reason as Spark's lake words it: where, expected, found."""
+    """The reason as Spark's lake words it: what the value is, or where, expected, found."""
+    try:
+        parse_object(value)
+    except ValueError as flaw:
+        return str(flaw)
     name, column, _ = reason.partition(": ")
     kinds = {each.name: str(each.type) for each in spec.columns}
     if not column or name not in kinds:

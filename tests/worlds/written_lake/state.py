@@ -98,7 +98,7 @@ class TableState:
 
 def statistics_columns(properties: Mapping[str, str]) -> list[str]:
     """The columns that have statistics, by a table's properties."""
-    return [each for each in properties.get(_STATISTICS, "").split(",") if each]
+    return [each.strip("`") for each in properties.get(_STATISTICS, "").split(",") if each]
 
 
 def _stored(found: Mapping[str, Any], partition_by: list[str]) -> StoredFile:
