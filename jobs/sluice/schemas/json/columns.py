@@ -19,8 +19,7 @@ from sluice.schemas.json.merging import (
     OPEN,
     STRING,
     TEXT,
-    filled,
-    in_both,
+    Said,
     in_either,
     settled,
 )
@@ -50,7 +49,7 @@ def json_schema_declared(schema: RegisteredSchema) -> Declared:
     Where records are not objects with properties, the one column has them as JSON text.
     """
     reading, root = _Reading(), root_of(schema)
-    found = settled(reading.type_of(root, ()))
+    found = settled(reading.said_of(root, ()).whole)
     if isinstance(found, Struct):
         return reading.fields.declared(found)
     _require_json_schema(root.content)
@@ -59,7 +58,7 @@ def json_schema_declared(schema: RegisteredSchema) -> Declared:
 
 def describes_objects(schema: RegisteredSchema) -> bool:
     """Whether the records are objects with properties, so that these are the columns."""
-    return isinstance(settled(_Reading().type_of(root_of(schema), ())), Struct)
+    return isinstance(settled(_Reading().said_of(root_of(schema), ()).whole), Struct)
 
 
 def _require_json_schema(content: Any) -> None:
@@ -77,32 +76,31 @@ class _Reading:
         self._open: list[int] = []
         self.fields = DeclaredFields()
 
-    def type_of(self, node: Node, place: Place) -> ColumnType:
-        """The type of a part's values, OPEN where it says nothing."""
+    def said_of(self, node: Node, place: Place) -> Said:
+        """What a part says of the type of its values."""
         content = node.content
         if not isinstance(content, dict):
-            return OPEN
+            return Said()
         if id(content) in self._open:
             self.fields.recurs(place)
-            return TEXT
+            return Said(TEXT)
         if len(self._open) > 3 * DEEPEST:
             raise ValueError(f"{path_of(place)}: nested too deeply")
         self._open.append(id(content))
-        always = self._always(node, place)
-        found = filled(always, reduce(in_either, self._sometimes(node, place), OPEN))
+        found = reduce(Said.or_some, self._sometimes(node, place), self._always(node, place))
         self._open.pop()
         return found
 
-    def _always(self, node: Node, place: Place) -> ColumnType:
-        """What all that holds for each value says together."""
+    def _always(self, node: Node, place: Place) -> Said:
+        """What all parts that hold for each value say together."""
         found = [self._own(node, place)]
         if "$ref" in node.content:
             try:
-                found.append(self.type_of(node.referenced(), place))
+                found.append(self.said_of(node.referenced(), place))
             except ValueError as problem:
                 raise ValueError(f"{path_of(place)}: {problem}") from None
-        found += (self.type_of(each, place) for each in _listed(node, "allOf"))
-        return reduce(in_both, found)
+        found += (self.said_of(each, place) for each in _listed(node, "allOf"))
+        return reduce(Said.together, found)
 
     def _sometimes(self, node: Node, place: Place) -> Iterator[ColumnType]:
         for key in ("oneOf", "anyOf"):
@@ -110,65 +108,80 @@ class _Reading:
         yield self._either(_named(node, ("then", "else")), place)
         # What it says, it says of some values only; its names are names of fields all the same.
         for each in _named(node, ("if",)):
-            yield _names_only(self.type_of(each, place))
+            yield _names_only(self.said_of(each, place).whole)
         for key in _DEPENDENT:
             for each in _parts(node, key).values():
-                yield self.type_of(each, place)
+                yield self.said_of(each, place).whole
 
     def _either(self, parts: Iterable[Node], place: Place) -> ColumnType:
-        return reduce(in_either, (self.type_of(each, place) for each in parts), OPEN)
+        return reduce(in_either, (self.said_of(each, place).whole for each in parts), OPEN)
 
-    def _own(self, node: Node, place: Place) -> ColumnType:
+    def _own(self, node: Node, place: Place) -> Said:
         """What a part says by itself, without those that it leads to."""
         name = _own_type(node.content)
         fields, elements = self._object(node, place), self._array(node, place)
         match name:
             case None:
-                return OPEN
+                return Said()
             case "object":
                 return fields
             case "array":
                 return elements
             case "string":
-                return _text(node.content)
-        return _SCALARS.get(name, TEXT)
+                return Said(_text(node.content))
+        return Said(_SCALARS.get(name, TEXT))
 
-    def _object(self, node: Node, place: Place) -> ColumnType:
+    def _object(self, node: Node, place: Place) -> Said:
         content = node.content
         if not isinstance(content.get("properties") or {}, dict):
             raise ValueError(f"{path_of(place)}: properties: expected names with schemas")
-        columns = [
-            Column(name, self.type_of(each, (*place, name)))
+        columns = {
+            name: self.said_of(each, (*place, name))
             for name, each in _parts(node, "properties").items()
             if self.fields.meets((*place, name)) and each.content is not False
-        ]
-        others = [
-            self.type_of(e, (*place, ELEMENT)) for e in _named(node, ("additionalProperties",))
-        ]
-        for pattern, each in _parts(node, "patternProperties").items():
-            others.append(self.type_of(each, (*place, ELEMENT)))
+        }
+        others = self._others(node, place)
+        if not columns:
+            return others
+        some = {name: each.sometimes for name, each in columns.items() if each.sometimes != OPEN}
+        return Said(
+            _struct({name: each.always for name, each in columns.items()}),
+            _struct(some) if some else OPEN,
+        )
+
+    def _others(self, node: Node, place: Place) -> Said:
+        """What an object says of names that it does not declare."""
+        below = (*place, ELEMENT)
+        others = [self.said_of(each, below) for each in _named(node, ("additionalProperties",))]
+        patterns = _parts(node, "patternProperties")
+        for pattern, each in patterns.items():
+            others.append(self.said_of(each, below))
             self.fields.leaves_open(place, f"names like {pattern}")
-        if isinstance(content.get("additionalProperties"), dict):
+        if isinstance(node.content.get("additionalProperties"), dict):
             self.fields.leaves_open(place, "any other name")
-        if columns:
-            return Struct(tuple(columns))
-        return Map(reduce(in_either, others)) if others else OBJECT
+        if not others:
+            return Said(OBJECT)
+        if not patterns:
+            return others[0].within(Map)
+        # Each of them speaks of some names only.
+        return Said(Map(OPEN), Map(reduce(in_either, (each.whole for each in others))))
 
-    def _left_open(self, value: Node, place: Place, names: str) -> ColumnType:
-        self.fields.leaves_open(place, names)
-        return self.type_of(value, (*place, ELEMENT))
-
-    def _array(self, node: Node, place: Place) -> ColumnType:
+    def _array(self, node: Node, place: Place) -> Said:
         place = (*place, ELEMENT)
-        items = [self.type_of(each, place) for each in _named(node, ("items",))]
+        items = [self.said_of(each, place) for each in _named(node, ("items",))]
         # It speaks of one element at least, and not of each.
-        some = [self.type_of(each, place) for each in _named(node, ("contains",))]
+        some = [self.said_of(each, place).whole for each in _named(node, ("contains",))]
         tuples = [*_listed(node, "items"), *_listed(node, "prefixItems")]
         for each in tuples:
-            self.type_of(each, place)
-        found = reduce(in_both, items, OPEN)
-        names = reduce(in_either, map(_names_only, some), OPEN)
-        return Array(TEXT if tuples else filled(found, names))
+            self.said_of(each, place)
+        if tuples:
+            return Said(Array(TEXT))
+        each_one = reduce(Said.together, items, Said())
+        return reduce(Said.or_some, map(_names_only, some), each_one).within(Array)
+
+
+def _struct(types: Mapping[str, ColumnType]) -> Struct:
+    return Struct(tuple(Column(name, kind) for name, kind in types.items()))
 
 
 def _names_only(found: ColumnType) -> ColumnType:

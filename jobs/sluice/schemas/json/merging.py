@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from sluice.columns.columns import Array, Column, ColumnType, Map, Primitive, Struct
 
@@ -26,7 +27,8 @@ def in_both(one: ColumnType, other: ColumnType) -> ColumnType:
         if (narrow, wide) == (BIGINT, DOUBLE) or (wide == STRING and narrow in _IN_TEXTS):
             return narrow
         if isinstance(narrow, Struct) and isinstance(wide, Map):
-            return narrow
+            named = (Column(each.name, in_both(each.type, wide.value)) for each in narrow.fields)
+            return Struct(tuple(named))
     return TEXT
 
 
@@ -49,6 +51,35 @@ def filled(whole: ColumnType, sometimes: ColumnType) -> ColumnType:
     composed = (Struct, Array, Map)
     apart = isinstance(whole, composed) or isinstance(sometimes, composed)
     return TEXT if apart and not isinstance(sometimes, Map) else whole
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a part says of values: of each of them, and of some, such as in `then` or `oneOf`."""
+
+    always: ColumnType = OPEN
+    sometimes: ColumnType = OPEN
+
+    @property
+    def whole(self) -> ColumnType:
+        """The type of the values, where no other part says anything of them."""
+        return filled(self.always, self.sometimes)
+
+    def together(self, other: Said) -> Said:
+        """What two parts that both hold say: what each says of some values narrows nothing."""
+        return Said(in_both(self.always, other.always), self.or_some(other.sometimes).sometimes)
+
+    def or_some(self, more: ColumnType) -> Said:
+        """The same, with what else holds for some values."""
+        for known, map_ in ((self.sometimes, more), (more, self.sometimes)):
+            if isinstance(known, Struct) and isinstance(map_, Map):
+                return Said(self.always, known)
+        return Said(self.always, in_either(self.sometimes, more))
+
+    def within(self, kind: type[Array] | type[Map]) -> Said:
+        """The same of an array, or a map, of such values."""
+        some = OPEN if self.sometimes == OPEN else kind(self.sometimes)
+        return Said(kind(self.always), some)
 
 
 def settled(found: ColumnType) -> ColumnType:
