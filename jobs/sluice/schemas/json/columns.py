@@ -81,6 +81,7 @@ class _Reading:
         content = node.content
         if not isinstance(content, dict):
             return Said()
+        self.fields.visits(place)
         if id(content) in self._open:
             self.fields.recurs(place)
             return Said(TEXT)
@@ -96,9 +97,10 @@ class _Reading:
         found = [self._own(node, place)]
         if "$ref" in node.content:
             try:
-                found.append(self.said_of(node.referenced(), place))
+                referenced = node.referenced()
             except ValueError as problem:
                 raise ValueError(f"{path_of(place)}: {problem}") from None
+            found.append(self.said_of(referenced, place))
         found += (self.said_of(each, place) for each in _listed(node, "allOf"))
         return reduce(Said.together, found)
 

@@ -6,6 +6,7 @@ from sluice.columns.columns import Array, ColumnType, Map, Primitive, Struct
 from sluice.columns.declared import Declared, Note, Place, path_of, possible
 
 _MOST_FIELDS = 10_000
+_MOST_PARTS = 30_000
 
 
 class DeclaredFields:
@@ -13,17 +14,24 @@ class DeclaredFields:
 
     def __init__(self) -> None:
         self._met: dict[Place, None] = {}
-        self._visits = 0
+        self._fields = 0
+        self._parts = 0
         self._recurring: dict[Place, None] = {}
         self._open: dict[tuple[Place, str], None] = {}
 
     def meets(self, place: Place) -> bool:
         """Note a field. Raises ValueError where there are too many."""
-        self._visits += 1
-        if self._visits > _MOST_FIELDS:
-            raise ValueError(f"expected at most {_MOST_FIELDS} fields, found more")
+        self._fields += 1
+        if self._fields > _MOST_FIELDS:
+            raise _too_many(place, f"{_MOST_FIELDS} fields")
         self._met[place] = None
         return True
+
+    def visits(self, place: Place) -> None:
+        """Note a part, each time that the schema leads to it. Raises ValueError as `meets`."""
+        self._parts += 1
+        if self._parts > _MOST_PARTS:
+            raise _too_many(place, f"{_MOST_PARTS} parts")
 
     def recurs(self, place: Place) -> None:
         """Note that a type holds itself there."""
@@ -54,6 +62,10 @@ class DeclaredFields:
         return Declared(
             record.fields, tuple(unread), tuple(Note(*e) for e in as_text.items()), found.fields
         )
+
+
+def _too_many(place: Place, most: str) -> ValueError:
+    return ValueError(f"{path_of(place)}: expected at most {most}, found more")
 
 
 def _below(found: ColumnType, place: Place) -> ColumnType | None:

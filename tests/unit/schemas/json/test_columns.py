@@ -300,8 +300,22 @@ def test_a_schema_that_unfolds_to_millions_of_fields_is_refused() -> None:
         f"d{n}": {"properties": {f"f{k}": {"$ref": f"#/d/d{n + 1}"} for k in range(10)}}
         for n in range(8)
     }
-    with pytest.raises(ValueError, match="at most 10000 fields"):
+    with pytest.raises(ValueError, match=r"^\$\.f0.*: expected at most 10000 fields, found more"):
         json_schema_declared(registered({"$ref": "#/d/d0", "d": {**tens, "d8": TEXT}}))
+
+
+@pytest.mark.parametrize("key", ["anyOf", "allOf", "items"])
+def test_a_schema_that_leads_twice_to_each_next_part_is_refused_at_once(key: str) -> None:
+    """It declares one field, and would be read 2^60 times."""
+    steps = {f"d{n}": {key: [{"$ref": f"#/d/d{n + 1}"}] * 2} for n in range(60)}
+    whole = {"properties": {"x": {"$ref": "#/d/d0"}}, "d": {**steps, "d60": TEXT}}
+    with pytest.raises(ValueError, match=r"^\$\.x.*: expected at most 30000 parts, found more"):
+        json_schema_declared(registered(whole))
+
+
+def test_a_part_that_is_met_a_few_times_is_read_each_time() -> None:
+    steps = {f"d{n}": {"anyOf": [{"$ref": f"#/d/d{n + 1}"}] * 2} for n in range(8)}
+    assert of_x({"$ref": "#/d/d0"}, d={**steps, "d8": WHOLE}) == "BIGINT"
 
 
 KEYS = st.sampled_from(
