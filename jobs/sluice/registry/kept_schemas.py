@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -107,7 +108,8 @@ class KeptSchemas:
             return newest
         path = f"{_readers_of(registry, subject)}/{(before or [0])[-1] + 1}.json"
         content = {"format_version": FORMAT_VERSION, "subject": subject, "key": schema.key}
-        if self._files.put(path, json.dumps(content)):
+        kept = {"kept": schema.kept} if schema.kept else {}
+        if self._files.put(path, json.dumps(content | kept)):
             return schema
         newest_now = self.reader(registry, subject)
         assert newest_now is not None
@@ -119,7 +121,8 @@ class KeptSchemas:
 
     def _reader(self, registry: str, subject: str, number: int) -> RegisteredSchema:
         path = f"{_readers_of(registry, subject)}/{number}.json"
-        key = self._document(path, self._files.text(path) or "").get("key")
+        document = self._document(path, self._files.text(path) or "")
+        key = document.get("key")
         if not isinstance(key, str):
             raise self._damaged(path, "the key of a kept schema", "none")
         schema = self.get(registry, key)
@@ -133,7 +136,10 @@ class KeptSchemas:
                 Move("plan", (self._pipeline,)),
                 " shows what that does to the table.",
             )
-        return schema
+        try:
+            return replace(schema, kept=tuple(map(tuple, document.get("kept", ()))))
+        except TypeError:
+            raise self._damaged(path, "lists of names under kept", "another value") from None
 
     def _schema(self, path: str, text: str) -> RegisteredSchema:
         try:

@@ -8,9 +8,10 @@ reader reads whole are read whole. If two schemas hold each other, the higher nu
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sluice.columns.columns import Column
+from sluice.columns.twins import kept_twins
 from sluice.columns.type_changes import new_columns, type_changes
 from sluice.schemas.kind import kind_of
 from sluice.schemas.registered import RegisteredSchema
@@ -38,6 +39,7 @@ def choose_reader(
     if found == reader:
         return ReaderChoice(reader)
     try:
+        found = _beside(form, reader, found)
         before, now = form.read_as(reader).columns, form.read_as(found).columns
     except ValueError as problem:
         return ReaderChoice(reader, str(problem))
@@ -61,6 +63,17 @@ def choose_reader(
     if gone_too := kind.narrowing(reader, found):
         return ReaderChoice(reader, f"it reads less than schema {reader.key}: {gone_too}")
     return ReaderChoice(found)
+
+
+def _beside(
+    form: RegisteredFormat, reader: RegisteredSchema, found: RegisteredSchema
+) -> RegisteredSchema:
+    """The schema, in which fields of the reader keep their columns. Raises ValueError."""
+    kind = kind_of(form.kind)
+    if not kind.opens:
+        return found
+    before, now = (kind.declared(each, form.record) for each in (reader, found))
+    return replace(found, kept=tuple(kept_twins(now.fields, before.columns)))
 
 
 def clashes_of(before: Iterable[Column], now: Iterable[Column], evolution: Evolution) -> str:

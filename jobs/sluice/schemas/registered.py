@@ -6,8 +6,10 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
+
+from sluice.columns.declared import Place
 
 Kind = Literal["AVRO", "JSON", "PROTOBUF"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -29,13 +31,15 @@ class RegisteredSchema:
     A schema of a file has the file's name as its key; its references are further files.
 
     `references` come in the order in which they can be read: in Avro and Protobuf, each only uses
-    those before it.
+    those before it. `kept` are the fields that had their columns before this schema was the reader,
+    and keep them beside new ones whose names differ only in case.
     """
 
     key: str
     kind: Kind
     text: str
     references: tuple[Reference, ...] = ()
+    kept: tuple[Place, ...] = field(default=(), compare=False)
 
     @property
     def age(self) -> tuple[int, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from threading import Barrier
 
@@ -102,6 +103,15 @@ def test_the_reader_is_the_newest_also_after_the_ninth(kept: KeptSchemas, uri: s
     readers = Path(uri, "_schemas", REGISTRY, "readers", "orders-value")
     assert {f.name for f in readers.iterdir()} == {f"{n}.json" for n in range(1, 12)}
     assert kept.reader(REGISTRY, "orders-key") is None
+
+
+def test_a_reader_says_which_of_twins_keep_their_columns(kept: KeptSchemas) -> None:
+    places = (("id",), ("lines", None, "sku"))
+    kept.advance(REGISTRY, "orders-value", SEVEN)
+    kept.advance(REGISTRY, "orders-value", replace(GUID, kept=places))
+    found = kept.reader(REGISTRY, "orders-value")
+    assert found is not None
+    assert found.kept == places
 
 
 def test_a_reader_may_come_back(kept: KeptSchemas) -> None:

@@ -135,6 +135,24 @@ def test_a_name_in_another_case_is_another_field(evolution: Evolution) -> None:
     assert (choice.reader.key, choice.kept_for) == ("5", "it lacks at.ID STRING")
 
 
+@pytest.mark.parametrize("names", [("ID", "id", "new"), ("id", "ID", "new"), ("new", "id", "ID")])
+def test_a_new_name_in_another_case_takes_no_column_from_the_field_that_has_it(
+    names: tuple[str, ...],
+) -> None:
+    old, found = (
+        RegisteredSchema(key, "JSON", json.dumps({"properties": {name: {} for name in each}}))
+        for key, each in (("5", ("id",)), ("6", names))
+    )
+    form = JsonFormat(type="json", registry="r")
+    choice = choose_reader(form, old, found, "add_columns")
+    assert (choice.reader.key, choice.kept_for) == ("6", "")
+    declared = form.read_as(choice.reader).declared
+    assert {each.name for each in declared.columns} == {"id", "new"}
+    assert [str(each) for each in declared.unread] == [
+        "$.ID: declared twice (Delta ignores case in column names)"
+    ]
+
+
 def kind(*names: str, **more: Any) -> dict[str, Any]:
     return {"type": "enum", "name": "Kind", "symbols": [*names], **more}
 

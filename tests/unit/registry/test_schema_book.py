@@ -83,6 +83,22 @@ def test_the_reader_is_the_newest_schema_and_stays_known(
     assert columns(book_of(tmp_path, server).as_kept(spec())) == ["x"]
 
 
+def test_a_new_twin_of_a_column_has_none_also_for_the_next_process(
+    tmp_path: Path, server: ScriptedServer, book: SchemaBook
+) -> None:
+    asked = spec(evolution="add_columns")
+    latest(server, "a", 7, "id")
+    book.keep(book.as_registered(asked, ["a"], ())[0])
+    latest(server, "a", 8, "ID", "id", "new")
+    found, told = book.as_registered(asked, ["a"], ())
+    assert (sorted(columns(book.keep(found))), told) == (["id", "new"], ())
+    for each in (book_of(tmp_path, server), book):
+        assert sorted(columns(each.as_kept(asked))) == ["id", "new"]
+        assert sorted(columns(each.as_registered(asked, ["a"], ())[0])) == ["id", "new"]
+    (line,) = book.as_kept(asked).formats.told()
+    assert line.startswith("format: no column holds $.ID: declared twice")
+
+
 def test_a_registry_that_does_not_answer_stops_only_who_knows_no_reader(
     server: ScriptedServer, book: SchemaBook
 ) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from sluice.columns.columns import DEEPEST, Array, Column, ColumnType, Map, Primitive, Struct
 from sluice.columns.declared import ELEMENT, Declared, Note, Place, path_of
+from sluice.columns.twins import kept_first
 from sluice.schemas.json.declared_fields import DeclaredFields
 from sluice.schemas.json.merging import (
     BIGINT,
@@ -51,7 +52,7 @@ def json_schema_declared(schema: RegisteredSchema) -> Declared:
     reading, root = _Reading(), root_of(schema)
     found = settled(reading.said_of(root, ()).whole)
     if isinstance(found, Struct):
-        return reading.fields.declared(found)
+        return reading.fields.declared(Struct(kept_first(found.fields, schema.kept)))
     _require_json_schema(root.content)
     return Declared((Column(ALONE, STRING),), as_text=(Note((), "no object with properties"),))
 
