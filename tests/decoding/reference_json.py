@@ -225,9 +225,11 @@ def _timestamp_of_number(text: Number, unit: str) -> datetime:
         return _EPOCH
     if len(digits) + exponent > 18:
         raise Misfit("not a TIMESTAMP")
-    whole = (digits + "0" * exponent) if exponent >= 0 else digits[: max(len(digits) + exponent, 0)]
+    number = int(digits) * (-1 if sign else 1)
+    # A number between two microseconds is the earlier: `//` floors.
+    micros = number * 10**exponent if exponent >= 0 else number // 10 ** min(-exponent, len(digits))
     try:
-        return _EPOCH + timedelta(microseconds=int(whole or 0) * (-1 if sign else 1))
+        return _EPOCH + timedelta(microseconds=micros)
     except OverflowError:
         raise Misfit("not a TIMESTAMP") from None
 

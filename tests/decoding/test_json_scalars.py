@@ -193,11 +193,16 @@ def in_numbers(unit: str, places: int) -> Expected:
         "0e99999999999": datetime(1970, 1, 1),
         "1e-99999999999": datetime(1970, 1, 1),
         f"1357016400123456{'9' * 40}e-{46 - places}": at.replace(microsecond=123456),
+        # Between two microseconds it is the earlier, before 1970 too.
+        f"-1{zeros}.{'0' * (6 - places)}5": datetime(1969, 12, 31, 23, 59, 58, 999999),
+        f"-1{'9' * 20}e-{26 - places}": datetime(1969, 12, 31, 23, 59, 59, 999998),
+        "-1e-99999999999": datetime(1969, 12, 31, 23, 59, 59, 999999),
         f"-62135596800{zeros}": datetime(1, 1, 1),
         f"253402300799{zeros}": datetime(9999, 12, 31, 23, 59, 59),
         '"2013-01-01T05:00:00Z"': at,
     }
     outside = [f"-62135596801{zeros}", f"253402300800{zeros}", "1e99999999999", "9" * 30]
+    outside.append(f"-62135596800{zeros}.{'0' * (6 - places)}1")
     refused = dict.fromkeys([*outside, '"1357016400"', "true", "[]"], NO)
     return Expected("x TIMESTAMP", of_field(values | refused), unit)
 

@@ -106,7 +106,7 @@ def test_numbers_are_moments_and_days_of_the_unit_of_their_column(spark: SparkSe
         "s": datetime(1970, 1, 1, 0, 0, 1, 500000, tzinfo=UTC),
         "ms": datetime(2023, 11, 14, 22, 13, 20, 123000, tzinfo=UTC),
         "us": datetime(1969, 12, 31, 23, 59, 59, 999999, tzinfo=UTC),
-        "ns": datetime(1970, 1, 1, tzinfo=UTC),
+        "ns": datetime(1969, 12, 31, 23, 59, 59, 999999, tzinfo=UTC),
         "days": date(1969, 12, 31),
     }
     assert second["s"] == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

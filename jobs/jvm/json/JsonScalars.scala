@@ -63,7 +63,7 @@ private[sluice] object JsonScalars {
       if (token == JsonToken.VALUE_STRING) as(in.getText) else null
   }
 
-  /** Moments that may also be numbers of a unit since 1970; digits beyond microseconds are cut. */
+  /** Moments that may also be numbers of a unit since 1970; one between two microseconds is the earlier. */
   private final class Moments(declared: DataType, unit: String) extends Read(declared) {
     private val places = unit match {
       case "s" => 6
@@ -109,14 +109,20 @@ private[sluice] object JsonScalars {
       }
     }
 
-    /** Times ten to some power, cut to a whole number; null if that has more than 18 digits. */
+    /** Times ten to some power, the whole number that is not above it; null if it has more than 18
+      * digits before the point.
+      */
     def whole(power: Int): java.lang.Long = {
       val shift = exponent + power
       val places = digits.length + shift
-      if (digits.isEmpty || places <= 0) 0L
+      if (digits.isEmpty) 0L
       else if (places > 18) null
       else if (shift >= 0) signed(digits + "0" * shift.toInt).toLong
-      else signed(digits.substring(0, places.toInt)).toLong
+      else {
+        // What is cut is not zero: digits do not end with one.
+        val cut = if (places <= 0) 0L else signed(digits.substring(0, places.toInt)).toLong
+        if (negative) cut - 1 else cut
+      }
     }
 
     private def signed(digits: String): String = if (negative) s"-$digits" else digits
