@@ -156,11 +156,37 @@ def test_the_way_to_a_field_is_no_field(spark: SparkSession) -> None:
     form = {"type": "json", "schema": "id BIGINT"}
     taken = {"at": {"from": "$.p.at", "type": "STRING"}}
     values = [b'{"p":{"x":1}}', b'{"p":null}', b'{"p":{"at":null}}']
-    told = "expected one of the declared fields (id, p), found p"
+    told = "expected one of the declared fields (id, p.at), found p"
     assert rows(spark, {"format": form, "columns": taken}, values) == [
         told,
         told,
         {"id": None, "at": None},
+    ]
+
+
+def test_of_ways_that_are_repeated_the_last_one_counts(spark: SparkSession) -> None:
+    form = {"type": "json", "schema": "id BIGINT"}
+    taken = {
+        "at": {"from": "$.p.q.at", "type": "STRING"},
+        "by": {"from": "$.p.by", "type": "STRING"},
+    }
+    empty = [
+        b'{"p":{"by":"a"},"p":{}}',
+        b'{"p":{"q":{"at":"a"},"q":{}}}',
+        b'{"p":{"by":1},"p":null}',
+    ]
+    last = [b'{"p":{},"p":{"by":"a"}}', b'{"p":{"q":1,"q":{"at":"a"}}}']
+    # What one record has is not the next one's.
+    after = [b'{"p":{"q":{"at":"a"}}}', b'{"p":{}}', b"{}"]
+    told = "expected one of the declared fields (id, p.q.at, p.by), found "
+    none = {"id": None, "at": None, "by": None}
+    assert rows(spark, {"format": form, "columns": taken}, [*empty, *last, *after]) == [
+        *[f"{told}p"] * 3,
+        {**none, "by": "a"},
+        {**none, "at": "a"},
+        {**none, "at": "a"},
+        f"{told}p",
+        f"{told}an object without fields",
     ]
 
 

@@ -59,7 +59,8 @@ private[sluice] object JsonReads {
       val own = each.metadata.contains("unit")
       of(each.dataType, if (own) each.metadata.getString("unit") else unit, rescue)
     }.toArray
-    private val ways = declared.map(_.metadata.contains("way")).toArray
+    private val ways = declared.indices.filter(declared(_).metadata.contains("way")).toArray
+    private val isField = declared.indices.map(!ways.contains(_)).toArray
     private val places = new HashMap[String, Integer]()
     private var met = false
     private var left: String = null
@@ -82,7 +83,7 @@ private[sluice] object JsonReads {
         val place = places.get(name)
         if (place != null) {
           val found = reads(place)(in)
-          met ||= !ways(place) || reads(place).matched
+          met ||= isField(place)
           if (rescue) {
             val rest = reads(place).rest
             if (rest != null) {
@@ -98,6 +99,8 @@ private[sluice] object JsonReads {
         } else in.skipChildren()
         name = in.nextFieldName()
       }
+      // Of a name that is repeated only the last value counts.
+      met ||= ways.exists(place => row.values(place) != null && reads(place).matched)
       left = if (others == null || others.isEmpty) null else JsonText.ofMembers(others)
       if (fits) null else Misfit.first(row.values, declared.fieldNames(_))
     }

@@ -46,7 +46,7 @@ case class JsonRecord(
           if (members.rest != null) row.update(declared.length, UTF8String.fromString(members.rest))
           row
         }
-        else failed(JsonUnmatched.told(declared.map(_.name), bytes))
+        else failed(JsonUnmatched.told(declared, bytes))
       }
     } catch {
       case _: JsonProcessingException => failed(JsonFlaw.of(bytes))

@@ -1,6 +1,7 @@
 package sluice
 
 import com.fasterxml.jackson.core.JsonToken
+import org.apache.spark.sql.types.StructType
 import scala.collection.mutable.ArrayBuffer
 
 /** Unmatched: an object that has none of the fields, whose row would be nulls only. */
@@ -8,8 +9,17 @@ private[sluice] object JsonUnmatched {
   private val Named = 5
 
   /** The fields that were expected, and the names that are there. */
-  def told(fields: Seq[String], bytes: Array[Byte]): String =
-    s"expected one of the declared fields (${listed(fields)}), found ${names(bytes)}"
+  def told(declared: StructType, bytes: Array[Byte]): String =
+    s"expected one of the declared fields (${listed(fields(declared))}), found ${names(bytes)}"
+
+  /** A struct that is only on the way to fields is none: each of these is named with its way. */
+  private def fields(declared: StructType): Seq[String] = declared.flatMap { each =>
+    each.dataType match {
+      case within: StructType if each.metadata.contains("way") =>
+        fields(within).map(Misfit.joined(each.name, _))
+      case _ => Seq(each.name)
+    }
+  }
 
   private def names(bytes: Array[Byte]): String = {
     val in = JsonText.parser(bytes)

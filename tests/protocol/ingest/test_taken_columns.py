@@ -82,7 +82,8 @@ def test_taken_columns_are_laid_out_read_again_evolved_and_replayed(
     errors = {each["_offset"]: each["error"] for each in trips.quarantined()}
     lacking = "id: expected a value, as it is required, found none"
     assert (errors.pop(3), errors.pop(4)) == (lacking, lacking)
-    fields = "expected one of the declared fields (id, source, amount, born, http status, …), found"
+    told = "expected one of the declared fields"
+    fields = f"{told} (id, source, amount, born, http status.code, …), found"
     assert errors == {5: f"{fields} other", 6: f"{fields} an object without fields"}
     first = next(each for each in trips.rows() if each["_offset"] == 0)
     assert (first["_hour"], first["at"]) == (22, datetime(2023, 11, 14, 22, 13, 20, 123000, UTC))
