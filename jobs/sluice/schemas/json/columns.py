@@ -6,13 +6,15 @@ What a schema leaves open, such as one of several types, is STRING: the JSON tex
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import reduce
+from itertools import count
 from typing import Any
 
 from sluice.columns.columns import DEEPEST, Array, Column, ColumnType, Map, Primitive, Struct
 from sluice.columns.declared import ELEMENT, Declared, Note, Place, path_of
 from sluice.columns.twins import kept_first
-from sluice.schemas.json.declared_fields import DeclaredFields
+from sluice.schemas.json.declared_fields import DeclaredFields, TooLarge
 from sluice.schemas.json.merging import (
     BIGINT,
     DOUBLE,
@@ -47,10 +49,11 @@ _DEPENDENT = ("dependentSchemas", "dependencies")
 def json_schema_declared(schema: RegisteredSchema) -> Declared:
     """The columns, and what they do not hold.
 
-    Where records are not objects with properties, the one column has them as JSON text.
+    Where records are not objects with properties, the one column has them as JSON text. Of a schema
+    with too many fields, the objects below as many levels as fit are JSON text.
     """
-    reading, root = _Reading(), root_of(schema)
-    found = settled(reading.said_of(root, ()).whole)
+    root = root_of(schema)
+    reading, found = _read(root)
     if isinstance(found, Struct):
         return reading.fields.declared(Struct(kept_first(found.fields, schema.kept)))
     _require_json_schema(root.content)
@@ -59,7 +62,24 @@ def json_schema_declared(schema: RegisteredSchema) -> Declared:
 
 def describes_objects(schema: RegisteredSchema) -> bool:
     """Whether the records are objects with properties, so that these are the columns."""
-    return isinstance(settled(_Reading().said_of(root_of(schema), ()).whole), Struct)
+    return isinstance(_read(root_of(schema))[1], Struct)
+
+
+def _read(root: Node) -> tuple[_Reading, ColumnType]:
+    """The schema's type, to the deepest level with which it is not too large."""
+    try:
+        return _read_to(root, None)
+    except TooLarge:
+        fitting = _read_to(root, 1)
+    with suppress(TooLarge):
+        for deepest in count(2):
+            fitting = _read_to(root, deepest)
+    return fitting
+
+
+def _read_to(root: Node, deepest: int | None) -> tuple[_Reading, ColumnType]:
+    reading = _Reading(deepest)
+    return reading, settled(reading.said_of(root, ()).whole)
 
 
 def _require_json_schema(content: Any) -> None:
@@ -73,7 +93,8 @@ def _require_json_schema(content: Any) -> None:
 class _Reading:
     """One reading of a schema: it remembers which parts are open, and which fields it met."""
 
-    def __init__(self) -> None:
+    def __init__(self, deepest: int | None) -> None:
+        self._deepest = deepest
         self._open: list[int] = []
         self.fields = DeclaredFields()
 
@@ -138,6 +159,9 @@ class _Reading:
         content = node.content
         if not isinstance(content.get("properties") or {}, dict):
             raise ValueError(f"{path_of(place)}: properties: expected names with schemas")
+        if content.get("properties") and self._deepest is not None and len(place) >= self._deepest:
+            self.fields.is_too_deep(place)
+            return Said(TEXT)
         columns = {
             name: self.said_of(each, (*place, name))
             for name, each in _parts(node, "properties").items()

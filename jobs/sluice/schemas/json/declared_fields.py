@@ -9,6 +9,10 @@ _MOST_FIELDS = 10_000
 _MOST_PARTS = 30_000
 
 
+class TooLarge(ValueError):
+    """A schema with too many fields, or whose parts lead to others too often."""
+
+
 class DeclaredFields:
     """The places of a schema's fields, as they are met."""
 
@@ -16,11 +20,11 @@ class DeclaredFields:
         self._met: dict[Place, None] = {}
         self._fields = 0
         self._parts = 0
-        self._recurring: dict[Place, None] = {}
+        self._cut: dict[Place, str] = {}
         self._open: dict[tuple[Place, str], None] = {}
 
     def meets(self, place: Place) -> bool:
-        """Note a field. Raises ValueError where there are too many."""
+        """Note a field. Raises TooLarge where there are too many."""
         self._fields += 1
         if self._fields > _MOST_FIELDS:
             raise _too_many(place, f"{_MOST_FIELDS} fields")
@@ -28,14 +32,18 @@ class DeclaredFields:
         return True
 
     def visits(self, place: Place) -> None:
-        """Note a part, each time that the schema leads to it. Raises ValueError as `meets`."""
+        """Note a part, each time that the schema leads to it. Raises TooLarge as `meets`."""
         self._parts += 1
         if self._parts > _MOST_PARTS:
             raise _too_many(place, f"{_MOST_PARTS} parts")
 
     def recurs(self, place: Place) -> None:
         """Note that a type holds itself there."""
-        self._recurring[place] = None
+        self._cut[place] = "the schema holds itself"
+
+    def is_too_deep(self, place: Place) -> None:
+        """Note that fields below it are left to the text of their object."""
+        self._cut[place] = f"with what is below, the schema has more than {_MOST_FIELDS} fields"
 
     def leaves_open(self, place: Place, names: str) -> None:
         """Note that an object may have fields of other names."""
@@ -46,9 +54,9 @@ class DeclaredFields:
         possible_now = possible(found.fields)
         record, unread = Struct(possible_now.columns), list(possible_now.unread)
         as_text: dict[Place, str] = {}
-        for place in self._recurring:
+        for place, why in self._cut.items():
             if held := _held(record, place):
-                as_text[held] = "the schema holds itself"
+                as_text[held] = why
         for place in self._met:
             held = _held(record, place)
             if held and held != place:
@@ -64,8 +72,8 @@ class DeclaredFields:
         )
 
 
-def _too_many(place: Place, most: str) -> ValueError:
-    return ValueError(f"{path_of(place)}: expected at most {most}, found more")
+def _too_many(place: Place, most: str) -> TooLarge:
+    return TooLarge(f"{path_of(place)}: expected at most {most}, found more")
 
 
 def _below(found: ColumnType, place: Place) -> ColumnType | None:

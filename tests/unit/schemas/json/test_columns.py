@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sluice.columns.columns import Array, Column, ColumnType, Struct, parse_columns
+from sluice.columns.columns import Struct, parse_columns
 from sluice.columns.declared import Place
 from sluice.schemas.json.columns import (
     describes_objects,
     json_schema_declared,
 )
 from sluice.schemas.registered import Reference, RegisteredSchema
+
+from tests.worlds.held_places import is_held
 
 
 def registered(schema: Any, **references: Any) -> RegisteredSchema:
@@ -295,13 +297,27 @@ def test_a_text_that_is_no_schema_is_refused(text: str) -> None:
         json_schema_declared(RegisteredSchema("7", "JSON", text))
 
 
-def test_a_schema_that_unfolds_to_millions_of_fields_is_refused() -> None:
+def test_of_a_schema_that_unfolds_to_millions_of_fields_the_deep_ones_are_text() -> None:
     tens = {
         f"d{n}": {"properties": {f"f{k}": {"$ref": f"#/d/d{n + 1}"} for k in range(10)}}
         for n in range(8)
     }
-    with pytest.raises(ValueError, match=r"^\$\.f0.*: expected at most 10000 fields, found more"):
-        json_schema_declared(registered({"$ref": "#/d/d0", "d": {**tens, "d8": TEXT}}))
+    found = json_schema_declared(registered({"$ref": "#/d/d0", "d": {**tens, "d8": TEXT}}))
+    # 10 + 100 + 1,000 fields; with the next level there would be over 10,000.
+    deepest = parse_columns("x STRUCT<" + ", ".join(f"f{k} STRING" for k in range(10)) + ">")[0]
+    (first, *_) = found.columns
+    assert isinstance(first.type, Struct)
+    assert first.type.fields[9].type == deepest.type
+    assert len(found.as_text) == 1_000
+    whys = {each.why for each in found.as_text}
+    assert whys == {"with what is below, the schema has more than 10000 fields"}
+    assert found.unread == ()
+
+
+def test_a_schema_of_too_many_columns_is_refused() -> None:
+    flat = {"properties": {f"f{n}": TEXT for n in range(10_001)}}
+    with pytest.raises(ValueError, match=r"^\$\.f10000: expected at most 10000 fields, found more"):
+        json_schema_declared(registered(flat))
 
 
 @pytest.mark.parametrize("key", ["anyOf", "allOf", "items"])
@@ -358,23 +374,6 @@ def declared_names(schema: Any, above: Place = ()) -> Iterator[Place]:
         yield from declared_names(part, above)
     if "items" in schema:
         yield from declared_names(schema["items"], (*above, None))
-
-
-def is_held(columns: Sequence[Column], place: Place) -> bool:
-    """Whether a column has the place, or is the text of what is above it."""
-    found: ColumnType = Struct(tuple(columns))
-    for name in place:
-        match found:
-            case Struct(fields):
-                below = [each.type for each in fields if each.name == name]
-                if not below:
-                    return False
-                (found,) = below
-            case Array(inner) if name is None:
-                found = inner
-            case _:
-                return str(found) == "STRING"
-    return True
 
 
 @pytest.mark.patient
