@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sluice.columns.columns import Column, ColumnType, Decimal, Primitive, Struct
 from sluice.columns.declared import Declared, Note, path_of, possible
-from sluice.columns.names import OWN_NAME, as_compared, is_ours, require_name, unfit
+from sluice.columns.names import OWN_NAME, TWIN, as_compared, is_ours, unfit
 from sluice.errors import did_you_mean
 
 Path = tuple[str, ...]
@@ -28,6 +28,7 @@ class Taken:
 
     `unit` is what a number counts: s, ms, us, ns or days. `encoding` is how text or bytes hold the
     value: base64, or connect_decimal, an unscaled number. `type` is None where the schema has it.
+    `prefix` is what the spec has before the column's name: `_key_` of keys.
     """
 
     column: str
@@ -35,11 +36,17 @@ class Taken:
     type: ColumnType | None = None
     unit: str | None = None
     encoding: str | None = None
+    prefix: str = ""
+
+    @property
+    def name(self) -> str:
+        """The column, as the spec names it."""
+        return f"{self.prefix}{self.column}"
 
     @property
     def place(self) -> str:
         """The column and its field, for messages."""
-        return f"columns.{self.column}: {path_of(self.path)}"
+        return f"columns.{self.name}: {path_of(self.path)}"
 
 
 @dataclass(frozen=True)
@@ -89,13 +96,13 @@ def taking(declared: Declared, taken: Sequence[Taken], opens: bool) -> Reading:
     `opens`: whether records may have fields that are not declared, and a field is read as what its
     column is, as in JSON. Raises ValueError for a path that leads nowhere.
     """
-    _require_apart(taken)
+    require_apart(taken)
     found = [_field_of(declared.fields, each, opens) for each in taken]
     paths = [each.path for each in taken]
     lost: list[Note] = []
     rest = possible(_without(declared.fields, paths, (), lost))
     columns = (*rest.columns, *(each.column for each in found if each.column))
-    _require_names(columns, len(rest.columns))
+    _require_names(taken, {as_compared(each.name) for each in rest.columns})
     names = possible(declared.fields).unread
     others = [x for x in declared.unread if x not in names and not _is_within(x, paths)]
     notes = Declared(
@@ -111,25 +118,25 @@ def _is_within(note: Note, paths: Iterable[Path]) -> bool:
     return any(note.place[: len(each)] == each for each in paths)
 
 
-def _require_apart(taken: Sequence[Taken]) -> None:
+def require_apart(taken: Sequence[Taken]) -> None:
+    """Raises ValueError for what cannot be taken, whatever fields and columns there are."""
+    _require_names(taken, set())
     for each in taken:
         for other in taken:
             if each is not other and each.path[: len(other.path)] == other.path:
                 raise ValueError(
                     f"{each.place}: expected each field in one column, found that columns."
-                    f"{other.column} takes {path_of(other.path)}: derive one of them (`derived`)"
+                    f"{other.name} takes {path_of(other.path)}: derive one of them (`derived`)"
                 )
 
 
-def _require_names(columns: Sequence[Column], kept: int) -> None:
-    seen = {as_compared(each.name) for each in columns[:kept]}
-    for each in columns[kept:]:
-        if is_ours(each.name):
+def _require_names(taken: Sequence[Taken], seen: set[str]) -> None:
+    for each in taken:
+        if is_ours(each.column):
             raise ValueError(f"columns.{each.name}: {OWN_NAME}")
-        try:
-            require_name(each.name, seen)
-        except ValueError as problem:
-            raise ValueError(f"columns.{problem}") from None
+        if why := unfit(each.column, seen):
+            raise ValueError(f"columns.{each.name if why is TWIN else repr(each.name)}: {why}")
+        seen.add(as_compared(each.column))
 
 
 def _field_of(fields: Iterable[Column], taken: Taken, opens: bool) -> Field:
@@ -175,7 +182,7 @@ def _column_type(taken: Taken, found: ColumnType | None, opens: bool) -> ColumnT
     if known is None:
         raise ValueError(
             f"{taken.place}: expected type, as no schema says the field's; for example"
-            f" {taken.column}: {{from: {json.dumps(path_of(taken.path))}, type: STRING}}"
+            f" {taken.name}: {{from: {json.dumps(path_of(taken.path))}, type: STRING}}"
         )
     by_schema = opens or taken.unit or taken.encoding or found in (None, known)
     if not by_schema:

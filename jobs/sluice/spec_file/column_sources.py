@@ -71,10 +71,10 @@ class ColumnSource(Model):
             return Primitive("BINARY")
         return None if self.scale is None else Decimal(_MOST_DIGITS, self.scale)
 
-    def taken(self, column: str) -> Taken:
-        """The column of this name."""
+    def taken(self, column: str, prefix: str) -> Taken:
+        """The column of this name, which the spec has behind a prefix."""
         path = parse_path(self.source)
-        return Taken(column, path, self.declared_type, self.unit, self.encoding)
+        return Taken(column, path, self.declared_type, self.unit, self.encoding, prefix)
 
 
 def _parsed(text: str) -> ColumnType:

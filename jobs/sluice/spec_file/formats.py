@@ -17,7 +17,7 @@ from pydantic import (
 from sluice.columns.columns import Column, parse_columns
 from sluice.columns.declared import Declared, possible
 from sluice.columns.names import BAD_NAME, ELSEWHERE, OWN_NAME, TWIN, require_not_ours
-from sluice.columns.taking import Reading, Taken, taking
+from sluice.columns.taking import Reading, Taken, require_apart, taking
 from sluice.schemas.kind import kind_of
 from sluice.schemas.registered import Kind, RegisteredSchema
 from sluice.schemas.spec_files import EXPECTED, SpecFiles
@@ -173,6 +173,10 @@ class RegisteredFormat(Model):
         if self._reader is None:
             raise LookupError(f"{self.registry}: the reader schema is not known yet")
         return kind_of(self.kind).declared(self._reader, self.record)
+
+    def require_apart(self) -> None:
+        """Raises ValueError for columns that cannot be taken, whatever the schema is."""
+        require_apart(self._taken)
 
     def taking(self, columns: Iterable[Taken]) -> Self:
         """The same format, with columns that are taken from fields of its records."""

@@ -11,7 +11,6 @@ from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
 from sluice.columns.columns import Column
 from sluice.columns.names import KEY_PREFIX
-from sluice.errors import did_you_mean
 from sluice.offsets import notation
 from sluice.offsets.losses import ON_DATA_LOSS, OnDataLoss
 from sluice.offsets.spec_edition import SpecEdition
@@ -189,18 +188,14 @@ class PipelineSpec(Model):
             key = self._source_of(name)
             if not isinstance(getattr(self, key), RegisteredFormat):
                 raise ValueError(f"columns.{name}: expected {key} with type json, avro or protobuf")
-        if not self.formats.awaits_reader:
-            self._require_columns()
+        self._require_columns()
         return self
 
     def _require_columns(self) -> None:
-        """Raises ValueError where the spec's columns do not fit together."""
-        self.shape.require()
-        known = [each.name for each in (*self.columns, *self.formats.key_columns)]
-        for name in self.required:
-            if name not in known:
-                meant = did_you_mean(name, known)
-                raise ValueError(f"required: expected a column of the records, found {name}{meant}")
+        """Raises ValueError where the spec's columns, as far as known, do not fit together."""
+        self.formats.require()
+        if not self.formats.awaits_reader:
+            self.shape.require()
 
     @staticmethod
     def _source_of(column: str) -> str:
@@ -209,8 +204,9 @@ class PipelineSpec(Model):
 
     def _taking(self, key: str) -> Any:
         form = getattr(self, key)
+        prefix = KEY_PREFIX if key == "key_format" else ""
         taken = [
-            each.taken(name.removeprefix(KEY_PREFIX))
+            each.taken(name.removeprefix(prefix), prefix)
             for name, each in self.column_sources.items()
             if self._source_of(name) == key
         ]
@@ -225,8 +221,7 @@ class PipelineSpec(Model):
     def with_readers(self, readers: Mapping[Source, RegisteredSchema]) -> PipelineSpec:
         """The spec whose formats read as these schemas. Raises ValueError where it does not fit."""
         found = self.model_copy(update=dict(self.formats.read_as(readers)))
-        if not found.formats.awaits_reader:
-            found._require_columns()
+        found._require_columns()
         return found
 
     @property

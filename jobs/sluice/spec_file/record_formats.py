@@ -10,10 +10,12 @@ from sluice.columns.columns import Column, parse_columns
 from sluice.columns.declared import told
 from sluice.columns.names import KEY_PREFIX
 from sluice.derived.derived_columns import OURS
+from sluice.errors import did_you_mean
 from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.formats import KEY_OF, Format, RegisteredFormat, Source
 from sluice.spec_file.key_formats import KeyFormat
 
+_PREFIX: Mapping[Source, str] = {"value": "", "key": KEY_PREFIX}
 _PART = re.compile(r"[.\[{]")
 
 
@@ -46,6 +48,21 @@ class RecordFormats:
         if source == "value":
             return tuple(each for each in self.required if each not in keys)
         return tuple(each.removeprefix(KEY_PREFIX) for each in self.required if each in keys)
+
+    def require(self) -> None:
+        """Raises ValueError where columns that are known, taken or required do not fit together."""
+        known: list[str] = []
+        for source, form in self.by_source.items():
+            if isinstance(form, RegisteredFormat):
+                form.require_apart()
+            if not form.awaits_reader:
+                known += (f"{_PREFIX[source]}{each.name}" for each in form.columns)
+        for name in self.required:
+            decoded = self.key if name.startswith(KEY_PREFIX) else self.value
+            awaits = decoded is not None and decoded.awaits_reader
+            if name not in known and not awaits:
+                meant = did_you_mean(name, known)
+                raise ValueError(f"required: expected a column of the records, found {name}{meant}")
 
     @property
     def registered(self) -> Mapping[Source, RegisteredFormat]:

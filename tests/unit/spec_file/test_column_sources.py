@@ -93,6 +93,42 @@ def test_what_is_wrong_is_told_with_file_and_key(
     assert "trips.yaml" in str(refused.value)
 
 
+HEAD = SPEC.partition("format:")[0]
+AWAITS, KNOWN = "{type: json, registry: r}", "{type: json, schema: id BIGINT}"
+
+
+@pytest.mark.parametrize(
+    ("value", "key", "line", "told"),
+    [
+        (AWAITS, KNOWN, "columns: {_key_x: $.n}", "columns._key_x: $.n: expected type, as no sch"),
+        (AWAITS, KNOWN, "required: [_key_n]", "required: expected a column of the records, found"),
+        (KNOWN, AWAITS, "required: [n]", "required: expected a column of the records, found n"),
+        (KNOWN, AWAITS, "columns: {x: $.n}", "columns.x: $.n: expected type, as no schema says"),
+        (KNOWN, AWAITS, "columns: {_batch: $.id}", "columns._batch: Sluice has its own column of"),
+        (AWAITS, AWAITS, "columns: {_batch: $.id}", "columns._batch: Sluice has its own column of"),
+        (AWAITS, AWAITS, "columns: {a: $.x, b: $.x}", "columns.a: $.x: expected each field in one"),
+        (AWAITS, AWAITS, "columns: {a: $.x, A: $.y}", "columns.A: declared twice"),
+        (AWAITS, AWAITS, "columns: {_key_a b: $.x}", "columns.'_key_a b': a column name must not"),
+        (AWAITS, "{type: raw}", "required: [_key_n]", "required: expected a column of the records"),
+        (AWAITS, "", "required: [_key_n]", "required: expected a column of the records, found"),
+    ],
+    ids=str,
+)
+def test_a_format_that_awaits_its_registry_hides_no_mistake(
+    tmp_path: Path, value: str, key: str, line: str, told: str
+) -> None:
+    keys = f"key_format: {key}" if key else ""
+    with pytest.raises(SpecError) as refused:
+        loaded(tmp_path, keys, line, of=f"{HEAD}format: {value}\n")
+    assert f"trips.yaml: {told}" in str(refused.value)
+
+
+def test_what_only_the_registry_knows_is_no_mistake_before(tmp_path: Path) -> None:
+    keys = (f"key_format: {AWAITS}", "columns: {_key_x: $.n, y: $.m}", "required: [_key_z, q]")
+    spec = loaded(tmp_path, *keys, of=f"{HEAD}format: {AWAITS}\n")
+    assert list(spec.formats.told()) == []
+
+
 def test_raw_records_have_no_fields_to_take(tmp_path: Path) -> None:
     raw = SPEC.replace('type: json, schema: "id BIGINT, user STRUCT<name: STRING>"', "type: raw")
     with pytest.raises(SpecError, match=r"columns.s: expected format with type json, avro or"):
