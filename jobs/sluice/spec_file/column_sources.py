@@ -78,5 +78,9 @@ class ColumnSource(Model):
 
 
 def _parsed(text: str) -> ColumnType:
-    (column,) = parse_columns(f"value {text}")
-    return column.type
+    if not text.strip():
+        raise ValueError("expected a type such as STRING, found none")
+    first, *more = parse_columns(f"value {text}")
+    if more:
+        raise ValueError(f"expected one type, found ',' behind {first.type}")
+    return first.type

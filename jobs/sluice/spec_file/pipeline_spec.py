@@ -185,6 +185,10 @@ class PipelineSpec(Model):
                 f"rescue goes with records that name their fields, found type: {self.format.type}"
             )
         for name in self.column_sources:
+            if name == KEY_PREFIX:
+                raise ValueError(
+                    f"columns.{name}: expected a column's name behind {name}, such as _key_id"
+                )
             key = self._source_of(name)
             if not isinstance(getattr(self, key), RegisteredFormat):
                 raise ValueError(f"columns.{name}: expected {key} with type json, avro or protobuf")

@@ -104,7 +104,13 @@ class RecordFormats:
     def decided(self) -> Mapping[str, Mapping[str, str]]:
         """What decides rows, by the spec's keys. A key that has its default is as none."""
         return {
-            KEY_OF[source]: form.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+            KEY_OF[source]: form.model_dump(
+                # The reader's digest tells which texts they are, also of files found by themselves.
+                mode="json",
+                by_alias=True,
+                exclude_defaults=True,
+                exclude={"schema_files"},
+            )
             | dict(form.decided)
             for source, form in self.by_source.items()
         }

@@ -67,6 +67,15 @@ def test_columns_of_keys_are_taken_from_keys(tmp_path: Path) -> None:
         (["columns: {s: {type: INT}}"], "trips.yaml: columns.s.from: missing"),
         (["columns: {s: {from: x, typ: INT}}"], "columns.s.typ: unknown key (did you mean type?)"),
         (["columns: {s: {from: x, type: INTT}}"], "columns.s.type: found 'INTT'; "),
+        (
+            ["columns: {s: {from: x, type: 'INT, c INT'}}"],
+            "columns.s.type: found 'INT, c INT'; expected one type, found ',' behind INT",
+        ),
+        (["columns: {s: {from: x, type: ''}}"], "columns.s.type: found ''; expected a type such"),
+        (
+            ["columns: {_key_: {from: x, type: INT}}"],
+            "columns._key_: expected a column's name behind _key_, such as _key_id",
+        ),
         (["columns: {s: {from: x, unit: m}}"], "columns.s.unit: found 'm'; expected"),
         (["columns: {s: {from: '$.a[0]', type: INT}}"], "columns.s.from: found '$.a[0]'; found"),
         (["columns: {s: {from: x, unit: ms, type: INT}}"], "found type INT; expected TIMESTAMP"),

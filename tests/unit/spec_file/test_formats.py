@@ -9,6 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from sluice.columns.columns import parse_columns
 from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.formats import AvroFormat, Format, JsonFormat, ProtobufFormat
+from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.spec_file.plain_formats import RawFormat
 
 formats: TypeAdapter[JsonFormat | RawFormat | AvroFormat | ProtobufFormat] = TypeAdapter(Format)
@@ -112,6 +113,22 @@ def test_a_field_named_value_is_told_from_a_record_that_is_kept_whole(
     assert isinstance(found, JsonFormat)
     assert found.columns == parse_columns("value STRING")
     assert found.has_fields == has_fields
+
+
+def test_naming_a_file_that_is_found_anyway_decides_no_rows() -> None:
+    files = {"event.json": b'{"properties":{"a":{"$ref":"a.json"}}}', "a.json": b"{}"}
+    base = {"version": 1, "pipeline": "p", "topics": ["t"], "table": "p"}
+    form = {"type": "json", "schema_file": "event.json"}
+    alone, named, other = (
+        PipelineSpec.model_validate({**base, "format": form | more}, context={"files": found})
+        for more, found in (
+            ({}, files),
+            ({"schema_files": ["a.json"]}, files),
+            ({"schema_files": ["a.json"]}, files | {"a.json": b'{"type": "integer"}'}),
+        )
+    )
+    assert alone.edition == named.edition
+    assert named.edition != other.edition
 
 
 def test_declared_columns_are_fields_whatever_the_registry_has() -> None:

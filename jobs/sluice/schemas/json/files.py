@@ -11,6 +11,14 @@ from typing import Any
 from sluice.schemas.registered import Reference
 from sluice.schemas.spec_files import SpecFiles, plain_path, text_of
 
+# Their parts are schemas by names of any kind; those of the second are values, and no schemas.
+_NAMED = frozenset(
+    {
+        *("properties", "patternProperties", "dependentSchemas", "dependencies"),
+        *("definitions", "$defs"),
+    }
+)
+_VALUES = frozenset({"enum", "const", "default", "examples", "example"})
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|/")
 
 
@@ -58,16 +66,19 @@ def require_own_ids(texts: Sequence[Reference]) -> None:
 
 
 def _paths(file: str, text: str) -> Iterator[str]:
-    waiting = [_content(text)]
+    waiting = [(_content(text), False)]
     while waiting:
-        match waiting.pop():
+        found, by_names = waiting.pop()
+        match found:
+            case dict() as parts if by_names:
+                waiting += ((each, False) for each in parts.values())
             case dict() as part:
-                waiting += part.values()
+                waiting += ((v, k in _NAMED) for k, v in part.items() if k not in _VALUES)
                 path = str(part.get("$ref") or "").partition("#")[0]
                 if path and is_path(path):
                     yield beside(file, path)
-            case list() as parts:
-                waiting += parts
+            case list() as listed:
+                waiting += ((each, False) for each in listed)
 
 
 def _content(text: str) -> Any:

@@ -83,6 +83,23 @@ def test_a_file_refers_to_itself_by_its_own_name(first: str) -> None:
     assert columns(in_files(first, {first: event})) == FOUND
 
 
+@pytest.mark.parametrize("key", ["const", "default", "enum", "examples", "example"])
+def test_a_value_that_looks_like_a_reference_is_none(key: str) -> None:
+    value = {"$ref": "user.json"}
+    event = of({"type": "object", key: [value] if key in ("enum", "examples") else value})
+    found = in_files("event.json", {"event.json": event, "user.json": LOGIN})
+    assert found.references == ()
+
+
+def test_a_property_of_the_name_of_a_keyword_is_a_schema() -> None:
+    names = ("default", "enum", "const", "examples")
+    for around in ("properties", "definitions", "$defs"):
+        for name in names:
+            event = {**of({}), "$defs": {}, around: {name: {"$ref": "user.json"}}}
+            found = in_files("event.json", {"event.json": event, "user.json": LOGIN})
+            assert [each.name for each in found.references] == ["user.json"]
+
+
 def test_files_may_refer_to_each_other() -> None:
     event = of({"$ref": "user.json#/user"}) | {"login": LOGIN}
     user = {"user": {"$ref": "event.json#/login"}}
