@@ -114,6 +114,15 @@ def taking(declared: Declared, taken: Sequence[Taken], opens: bool) -> Reading:
     return Reading(_fields(rest.columns, list(zip(paths, found, strict=True))), notes)
 
 
+def type_at(fields: Sequence[Column], path: Path) -> ColumnType | None:
+    """The type of the field that a path leads to; None where it leads to none."""
+    found: ColumnType | None = Struct(tuple(fields))
+    for name in path:
+        below = found.fields if isinstance(found, Struct) else ()
+        found = next((each.type for each in below if each.name == name), None)
+    return found
+
+
 def _is_within(note: Note, paths: Iterable[Path]) -> bool:
     return any(note.place[: len(each)] == each for each in paths)
 

@@ -10,6 +10,7 @@ from sluice.columns.type_changes import new_columns
 from sluice.errors import SpecError
 from sluice.registry.noted import Noted
 from sluice.registry.reader_choice import are_numbers, choose_reader, clashes_of, is_newer
+from sluice.registry.taken_fields import changed_fields
 from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.formats import Source
 from sluice.spec_file.pipeline_spec import PipelineSpec
@@ -44,7 +45,10 @@ def grown(
         why = choice.kept_for
         if choice.reader != reader:
             why = _unfit(spec, source, choice.reader, stored)
-            reader = reader if why else choice.reader
+            if not why:
+                changed = changed_fields(form, reader, choice.reader)
+                notes += (f"{spec.pipeline}: {line}" for line in changed)
+                reader = choice.reader
         if why:
             notes.append(_kept_text(spec, reader, each.key, why))
     return Noted(reader, tuple(notes))

@@ -14,10 +14,10 @@ from pydantic import (
     model_validator,
 )
 
-from sluice.columns.columns import Column, parse_columns
+from sluice.columns.columns import Column, ColumnType, parse_columns
 from sluice.columns.declared import Declared, possible
 from sluice.columns.names import BAD_NAME, ELSEWHERE, OWN_NAME, TWIN, require_not_ours
-from sluice.columns.taking import Reading, Taken, require_apart, taking
+from sluice.columns.taking import Reading, Taken, require_apart, taking, type_at
 from sluice.schemas.kind import kind_of
 from sluice.schemas.registered import Kind, RegisteredSchema
 from sluice.schemas.spec_files import EXPECTED, SpecFiles
@@ -173,6 +173,12 @@ class RegisteredFormat(Model):
         if self._reader is None:
             raise LookupError(f"{self.registry}: the reader schema is not known yet")
         return kind_of(self.kind).declared(self._reader, self.record)
+
+    @property
+    def taken_types(self) -> Mapping[Taken, ColumnType | None]:
+        """The schema's types of the fields that columns take; None of one that it has not."""
+        fields = self._of_schema.fields
+        return {each: type_at(fields, each.path) for each in self._taken}
 
     def require_apart(self) -> None:
         """Raises ValueError for columns that cannot be taken, whatever the schema is."""
