@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 import random
 import struct
 from collections.abc import Callable, Mapping
@@ -18,6 +19,26 @@ class Drawn(NamedTuple):
 
     written: Any
     told: Any
+
+
+def same(found: Any, told: Any) -> bool:
+    """Whether JSON that was read is what is to be told.
+
+    Numbers of JSON are Decimal or int; those that JSON has not are text.
+    """
+    match told:
+        case dict():
+            return found.keys() == told.keys() and all(same(found[k], told[k]) for k in told)
+        case list():
+            return len(found) == len(told) and all(map(same, found, told))
+        case bool() | str() | None:
+            return type(found) is type(told) and bool(found == told)
+        case float() if math.isnan(told) or math.isinf(told):
+            names = {math.inf: "Infinity", -math.inf: "-Infinity"}
+            return bool(found == names.get(told, "NaN"))
+        case float():
+            return float(found) == told
+    return bool(Decimal(found) == told)
 
 
 class Drawing:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import random
 from decimal import Decimal
 from typing import Any
@@ -25,7 +24,7 @@ from tests.decoding.avro_decoding import (
     record,
     schema,
 )
-from tests.decoding.drawn_avro import Drawing
+from tests.decoding.drawn_avro import Drawing, same
 from tests.decoding.reference_json import Undecodable
 
 pytestmark = pytest.mark.spark
@@ -69,23 +68,6 @@ EVERY = record(
 
 def plain(found: Any) -> Any:
     return json.loads(json.dumps(found).replace('"logicalType"', '"was"'))
-
-
-def same(found: Any, told: Any) -> bool:
-    """Numbers of JSON are Decimal or int; those that JSON has not are text."""
-    match told:
-        case dict():
-            return found.keys() == told.keys() and all(same(found[k], told[k]) for k in told)
-        case list():
-            return len(found) == len(told) and all(map(same, found, told))
-        case bool() | str() | None:
-            return type(found) is type(told) and bool(found == told)
-        case float() if math.isnan(told) or math.isinf(told):
-            names = {math.inf: "Infinity", -math.inf: "-Infinity"}
-            return bool(found == names.get(told, "NaN"))
-        case float():
-            return float(found) == told
-    return bool(Decimal(found) == told)
 
 
 @settings(

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, GenericInternalRow
   * the reader's fields, or one alone where its schema is no record.
   *
   * Without frames the reader wrote them all. With `rescue` the fields that no column is read from
-  * are kept, as the text of an object.
+  * are kept at every depth, as the text of an object.
   */
 case class AvroDatum(
     child: Expression,

@@ -79,8 +79,9 @@ private[sluice] object AvroJson {
     }
   }
 
-  private def bounded(text: Text): Unit =
-    if (text.length > MostText)
+  /** Throws a Misfit for text that is too long with so much more. */
+  def bounded(text: Text, more: Long = 0): Unit =
+    if (text.length + more > MostText)
       throw new Misfit("expected JSON text of at most 67,108,864 characters, found more")
 
   private final class Symbols(quoted: Array[String]) extends Telling {
@@ -106,30 +107,40 @@ private[sluice] object AvroJson {
   }
 
   private final class Entries(member: Telling) extends Telling {
-    def apply(in: Cursor, text: Text): Unit = {
-      val start = text.length
-      // Of repeated names the last counts. Names are put before the values once all are known.
-      val ends = new LinkedHashMap[String, (Int, Int)]
-      AvroShapes.members(
-        in,
-        false,
-        () => {
-          val name = in.text().toString
-          val from = text.length - start
-          member(in, text)
-          bounded(text)
-          ends.put(name, (from, text.length - start))
-        }
-      )
-      val values = text.substring(start)
-      text.setLength(start)
-      text.append('{')
-      ends.forEach { (name, value) =>
-        if (text.length > start + 1) text.append(',')
-        text.append(JsonText.quoted(name)).append(':').append(values, value._1, value._2)
+    def apply(in: Cursor, text: Text): Unit = entries(
+      in,
+      text,
+      () => {
+        member(in, text)
+        true
       }
-      text.append('}')
+    )
+  }
+
+  /** An object of a map's values. `tell` appends the next one, or nothing; false if all do that. */
+  def entries(in: Cursor, text: Text, tell: () => Boolean): Boolean = {
+    val start = text.length
+    // Of repeated names the last counts. Names are put before the values once all are known.
+    val ends = new LinkedHashMap[String, (Int, Int)]
+    AvroShapes.members(
+      in,
+      false,
+      () => {
+        val name = in.text().toString
+        val from = text.length - start
+        if (tell()) ends.put(name, (from, text.length - start)) else ends.remove(name)
+        bounded(text)
+      }
+    )
+    val values = text.substring(start)
+    text.setLength(start)
+    text.append('{')
+    ends.forEach { (name, value) =>
+      if (text.length > start + 1) text.append(',')
+      text.append(JsonText.quoted(name)).append(':').append(values, value._1, value._2)
     }
+    text.append('}')
+    !ends.isEmpty
   }
 
   private def union(members: Seq[Schema], known: IdentityHashMap[Schema, Record]): Telling = {

@@ -168,33 +168,52 @@ private[sluice] object AvroReads {
     if (members.nonEmpty && members.forall(_.isInstanceOf[Refused])) members(0)
     else in => members(in.place(members.length, "of a union's type"))(in)
 
-  private def intoUnion(writer: Schema, reader: Schema, column: DataType): Read = {
+  /** The type of a reader's union that a writer's is read as, and its column: in this place of the
+    * union's struct, or `alone`.
+    */
+  final class Member(
+      val read: Read,
+      val schema: Schema,
+      val column: StructField,
+      val place: Int,
+      val alone: Boolean
+  )
+
+  def member(writer: Schema, reader: Schema, column: DataType): Option[Member] = {
     val held = AvroTypes.toldApart(reader, column)
+    val alone = held.length == 1
     val columns = column match {
       case struct: StructType if held.length > 1 => struct
       case one => new StructType().add("", one)
     }
-    if (writer.getType == Type.NULL)
-      return if (AvroTypes.mayBeNull(reader)) _ => null else refused(writer, reader)
-    val ranked = held.zipWithIndex.sortBy { case (each, _) => AvroTypes.rank(writer, each) }
-    val readable = ranked
-      .map { case (each, place) => (of(writer, each, columns(place).dataType), place) }
-      .find { case (read, _) => !read.isInstanceOf[Refused] }
-    readable match {
-      case None => refused(writer, reader)
-      case Some((read, _)) if held.length == 1 => read
-      case Some((read, place)) =>
-        in => {
-          val row = Cells.row(held.length)
-          read(in) match {
-            case misfit: Misfit => misfit.within(columns(place).name)
-            case found =>
-              row.update(place, found)
-              row
-          }
-        }
-    }
+    held.zipWithIndex
+      .sortBy { case (each, _) => AvroTypes.rank(writer, each) }
+      .map { case (each, place) =>
+        new Member(of(writer, each, columns(place).dataType), each, columns(place), place, alone)
+      }
+      .find(each => !each.read.isInstanceOf[Refused])
   }
+
+  private def intoUnion(writer: Schema, reader: Schema, column: DataType): Read =
+    if (writer.getType == Type.NULL)
+      if (AvroTypes.mayBeNull(reader)) _ => null else refused(writer, reader)
+    else
+      member(writer, reader, column) match {
+        case None => refused(writer, reader)
+        case Some(member) if member.alone => member.read
+        case Some(member) =>
+          val (read, place, name) = (member.read, member.place, member.column.name)
+          val width = AvroTypes.toldApart(reader, column).length
+          in => {
+            val row = Cells.row(width)
+            read(in) match {
+              case misfit: Misfit => misfit.within(name)
+              case found =>
+                row.update(place, found)
+                row
+            }
+          }
+      }
 
   private final class Elements(member: Read, shape: Shape) extends Read {
     def apply(in: Cursor): Any = {

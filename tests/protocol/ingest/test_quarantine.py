@@ -98,7 +98,7 @@ def test_a_value_that_does_not_fit_its_type_is_never_a_null(
     good = [
         b'{"id": 1, "price": 123.45, "at": "2013-01-01T05:00:00Z", "ok": true}',
         b'{"id": null}',
-        b"{}",
+        b'{"ok": null, "more": 1}',
         None,
     ]
     bad = [
