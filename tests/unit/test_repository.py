@@ -43,6 +43,7 @@ WITHOUT_PIPELINE = {
     "peek": ["topic"],
     "produce": ["topic", "file"],
     "schema": [],
+    "topics": ["files"],
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import yaml
 from sluice.columns.columns import parse_columns
 from sluice.errors import SpecError
 from sluice.spec_file.pipeline_spec import PipelineSpec
-from sluice.spec_folder import FolderFiles, load_spec
+from sluice.spec_folder import FolderFiles, find_spec, find_spec_file, load_spec, read_specs
 
 from tests.unit.builders import spec_keys
 
@@ -131,3 +132,93 @@ def test_what_is_wrong_with_further_files_is_told(
 ) -> None:
     with pytest.raises(SpecError, match=message):
         loaded(folder, form, event=USER)
+
+
+ORDERS = {
+    "version": 1,
+    "pipeline": "{topic}",
+    "table": "{topic}_log",
+    "topic_pattern": r"orders[.-].*",
+    "description": "Records of {topic}",
+    "format": {"type": "raw"},
+}
+
+
+def write_template(
+    folder: Path, found: list[str], left_out: Sequence[str] = (), **keys: Any
+) -> Path:
+    file = folder / "orders.yaml"
+    file.write_text(yaml.safe_dump({**ORDERS, **keys}), encoding="utf-8")
+    known = {"version": 1, "pipelines": [*found], "left_out": [*left_out]}
+    (folder / "orders.yaml.topics.json").write_text(json.dumps(known), encoding="utf-8")
+    return file
+
+
+def test_a_template_makes_the_spec_that_a_file_of_its_own_would_have(tmp_path: Path) -> None:
+    file = write_template(tmp_path, ["orders.eu", "orders.us"], most_pipelines=7)
+    found = read_specs(tmp_path)
+    assert found.refused == {}
+    place = tmp_path / "orders.yaml (topic orders.eu)"
+    own = {
+        "pipeline": "orders_eu",
+        "table": "orders_eu_log",
+        "topics": ["orders.eu"],
+        "description": "Records of orders.eu",
+    }
+    assert found.accepted[place] == PipelineSpec.model_validate(spec_keys(**own))
+    assert [*found.by_pipeline] == ["orders_eu", "orders_us"]
+    assert found.file_of(place) == file
+    assert find_spec_file(tmp_path, "orders_us")[0].parent == tmp_path
+
+
+def test_a_consumer_group_may_have_the_topics_name_and_has_the_pipelines_by_default(
+    tmp_path: Path,
+) -> None:
+    write_template(tmp_path, ["orders.eu"])
+    assert read_specs(tmp_path).by_pipeline["orders_eu"].consumer_group == "sluice-orders_eu"
+    write_template(tmp_path, ["orders.eu"], consumer_group="lake-{topic}")
+    assert read_specs(tmp_path).by_pipeline["orders_eu"].consumer_group == "lake-orders.eu"
+    write_template(tmp_path, ["orders.eu"], consumer_group=None)
+    assert read_specs(tmp_path).by_pipeline["orders_eu"].consumer_group is None
+
+
+def test_topics_without_a_pipeline_are_refused_and_the_others_go_on(tmp_path: Path) -> None:
+    file = write_template(tmp_path, ["orders.eu"], ["orders-eu", "orders.us"], most_pipelines=1)
+    found = read_specs(tmp_path)
+    assert [*found.by_pipeline] == ["orders_eu"]
+    (problem,) = found.refused.values()
+    first, second = str(problem).splitlines()
+    assert first.startswith(f"{file}: most_pipelines: expected at most 1, found 2 topics;")
+    assert second.startswith(f"{file}: topic orders-eu: found the name 'orders_eu', which the")
+
+
+def test_a_name_of_another_spec_is_refused_by_template_and_topic(tmp_path: Path) -> None:
+    write_template(tmp_path, ["orders.eu", "orders.us"])
+    (tmp_path / "orders_eu.yaml").write_text(yaml.safe_dump(spec_keys(pipeline="orders_eu")))
+    found = read_specs(tmp_path)
+    assert sorted(found.by_pipeline) == ["orders_eu", "orders_us"]
+    (problem,) = found.refused.values()
+    assert str(problem).startswith(
+        f"{tmp_path}/orders.yaml (topic orders.eu): pipeline: found 'orders_eu', which"
+        " orders_eu.yaml already has"
+    )
+
+
+def test_a_refused_topic_does_not_stop_a_pipeline_that_is_named_like_the_file(
+    tmp_path: Path,
+) -> None:
+    write_template(tmp_path, ["orders"], ["orders.9", "orders-9"], topic_pattern="orders.*")
+    assert read_specs(tmp_path).refused
+    assert find_spec(tmp_path, "orders").topics == ["orders"]
+
+
+def test_a_broken_template_or_file_of_topics_affects_no_other_file(tmp_path: Path) -> None:
+    file = write_template(tmp_path, ["orders.eu"], start="latest")
+    (tmp_path / "flights.yaml").write_text(yaml.safe_dump(spec_keys()))
+    assert [*read_specs(tmp_path).by_pipeline] == ["flights"]
+    write_template(tmp_path, ["orders.eu"])
+    (tmp_path / "orders.yaml.topics.json").write_text("{")
+    found = read_specs(tmp_path)
+    assert ([*found.by_pipeline], [*found.refused]) == (["flights"], [file])
+    with pytest.raises(SpecError, match=r"orders\.yaml\.topics\.json: the file: Invalid JSON"):
+        find_spec(tmp_path, "orders_eu")

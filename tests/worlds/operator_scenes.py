@@ -203,6 +203,25 @@ def check_specs(stage: Stage) -> Scene:
     return stage.exact(14)
 
 
+def table_for_each(stage: Stage) -> Scene:
+    for name in ("flights.eu", "flights.us-west"):
+        stage.topic(1, name)
+        stage.send(departures(3), topic=name)
+    stage.flights.write_spec(consumer_group="sluice-{topic}", format=DELAYS)
+    yield
+    shown, kept, checked = yield
+    assert "Nothing was changed" in shown
+    assert all("flights_us_west" in each for each in (shown, kept))
+    assert "Nothing was changed" not in kept
+    assert checked == "1 file, 0 with findings\n"
+    _, status = yield
+    assert re.search(r"flights_eu .*fresh", status)
+    assert "flights_us_west" in status
+    stage.flights = replace(stage.flights, topics=["flights.eu"])
+    stage.goes_on_as("flights_eu")
+    return stage.exact(3, group="sluice-flights.eu")
+
+
 def jars_fetched(stage: Stage) -> Scene:
     stage.landed(format=DELAYS)
     (told,) = yield
@@ -665,6 +684,7 @@ SCENES: dict[str, Callable[[Stage], Scene]] = {
     "Fill a topic to try things out": topic_filled,
     "Write a spec for a topic": spec_of_a_topic,
     "Check specs before they are deployed": check_specs,
+    "Many topics, a table each": table_for_each,
     "Fetch Spark's jars": jars_fetched,
     "See which spec a batch was read with": which_spec,
     "Remove a pipeline": removed,

@@ -13,6 +13,7 @@ from sluice.airflow.given_folder import Folder, folder_of
 from sluice.airflow.maintenance_dag import maintenance_dag
 from sluice.airflow.pipeline_dag import pipeline_dag
 from sluice.airflow.reset_dag import reset_dag
+from sluice.airflow.topics_dag import topics_dag
 from sluice.airflow.watch_dag import watch_dag
 from sluice.errors import SpecError, as_lines
 from sluice.spec_folder import SpecFolder, read_specs
@@ -27,6 +28,8 @@ def pipeline_dags(folder: Folder | None = None, *, without: Collection[str] = ()
 
         globals().update(pipeline_dags("pipelines"))
 
+    A spec with `{topic}` in its names has a DAG for each topic that `sluice_topics` has found.
+
     A relative folder begins at the folder of the DAG file; None is the one that `SLUICE_PIPELINES`
     names. `without` are ids of DAGs to leave out: pipelines whose tasks are in a DAG of your own.
 
@@ -39,7 +42,8 @@ def pipeline_dags(folder: Folder | None = None, *, without: Collection[str] = ()
     for problem in found.refused.values():
         log.error("No DAG: %s", problem)
     builders = {
-        spec.pipeline: partial(pipeline_dag, spec, path) for path, spec in found.accepted.items()
+        spec.pipeline: partial(pipeline_dag, spec, path, made=path in found.made)
+        for path, spec in found.accepted.items()
     }
     return _built({**builders, **_operations(found, specs)}, without)
 
@@ -48,6 +52,8 @@ def operations_dags(
     folder: Folder | None = None, *, without: Collection[str] = ()
 ) -> dict[str, DAG]:
     """`sluice_reset`, `sluice_maintenance` and `sluice_watch`, which are about all pipelines.
+
+    And `sluice_topics`, where a spec makes a pipeline of each topic.
 
     For a DAG folder that has the pipelines only as `PipelineTasks`. The parameters are those of
     `pipeline_dags`, which returns these DAGs as well: an Airflow has one of each.
@@ -73,8 +79,10 @@ def _operations(found: SpecFolder, specs: Path) -> Builders:
     if accepted := list(found.accepted.values()):
         builders["sluice_reset"] = partial(reset_dag, accepted, specs)
         builders["sluice_maintenance"] = partial(maintenance_dag, accepted, specs)
+    if found.templates:
+        builders["sluice_topics"] = partial(topics_dag, specs)
     # Refused specs are a reason to call a person.
-    if found.accepted or found.refused:
+    if found.accepted or found.refused or found.templates:
         builders["sluice_watch"] = partial(watch_dag, specs)
     return builders
 

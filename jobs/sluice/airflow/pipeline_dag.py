@@ -39,8 +39,11 @@ from sluice.scheduling.run_params import asked_in_form, run_params
 from sluice.spec_file.pipeline_spec import PipelineSpec
 
 
-def pipeline_dag(spec: PipelineSpec, path: Path) -> DAG:
-    """The DAG of one pipeline; its spec is in this file."""
+def pipeline_dag(spec: PipelineSpec, path: Path, *, made: bool = False) -> DAG:
+    """The DAG of one pipeline; its spec is in this file.
+
+    One that a template has `made` is switched on from the beginning: the template asked for it.
+    """
     with DAG(
         dag_id=spec.pipeline,
         description=spec.description,
@@ -50,6 +53,8 @@ def pipeline_dag(spec: PipelineSpec, path: Path) -> DAG:
         start_date=datetime(2000, 1, 1, tzinfo=UTC),
         catchup=False,
         max_active_runs=1,
+        # None: as Airflow's own setting says.
+        is_paused_upon_creation=False if made else None,
         default_args=default_args(spec),
         tags=["sluice", "kafka", "delta"],
         params=run_params(spec.example_topic),

@@ -36,6 +36,7 @@ COMMANDS = (
     "run",
     "schema",
     "status",
+    "topics",
     "verify",
 )
 

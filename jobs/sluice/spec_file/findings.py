@@ -21,6 +21,7 @@ from sluice.spec_file.starts import (
     StartOffsets,
     StartTimestamp,
 )
+from sluice.spec_file.topic_template import TemplateKeys
 from sluice.strict_model import Model
 
 _PARTS: Mapping[tuple[str, ...], type[Model]] = {
@@ -46,6 +47,7 @@ _EXPECTED: Mapping[str, str] = {
     "greater_than_equal": "at least {ge}",
     "less_than_equal": "at most {le}",
     "list_type": "a list",
+    "tuple_type": "a list",
     "too_short": "at least {min_length} entry",
     "too_long": "at most {max_length} entries",
     "dict_type": "keys with values",
@@ -64,7 +66,7 @@ _OF_PATTERN: Mapping[str, str] = {
 }
 
 
-def finding(path: Path, error: Mapping[str, Any]) -> str:
+def finding(place: Path | str, error: Mapping[str, Any]) -> str:
     """One of pydantic's errors as file, key path, what was found and what was expected."""
     location = [str(part) for part in error["loc"]]
     # For these keys, the second part names the chosen kind, which is not a key of the file.
@@ -72,10 +74,11 @@ def finding(path: Path, error: Mapping[str, Any]) -> str:
     key = location[:1] + location[2:] if of_a_kind else location
     if error["type"] == "invalid_key":
         key = [*location[:-1], repr(error["input"])]
-    where = f"{path}: {'.'.join(key)}".removesuffix(": ")
+    where = f"{place}: {'.'.join(key)}".removesuffix(": ")
     if error["type"] in ("extra_forbidden", "invalid_key"):
         model = _model_of(tuple(location[:-1]))
         allowed = [field.alias or name for name, field in model.model_fields.items()]
+        allowed += [*TemplateKeys.model_fields] if model is PipelineSpec else []
         meant = did_you_mean(str(location[-1]), allowed)
         return f"{where}: unknown key{meant}; allowed: {', '.join(allowed)}"
     if error["type"] == "missing":

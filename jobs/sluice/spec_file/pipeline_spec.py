@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, WithJsonSchema, field_validator, model_validator
+from pydantic import AfterValidator, Field, WithJsonSchema, field_validator, model_validator
 
 from sluice.columns.columns import Column
 from sluice.columns.names import KEY_PREFIX
@@ -29,7 +29,7 @@ from sluice.spec_file.table_shape import TableShape
 from sluice.strict_model import Model
 
 _LEAST_PATIENCE = timedelta(minutes=15)
-OUR_DAGS = ("sluice_maintenance", "sluice_reset", "sluice_watch")
+OUR_DAGS = ("sluice_maintenance", "sluice_reset", "sluice_topics", "sluice_watch")
 # Kafka's own topics. Mirroring the cursor writes to the first: it would never be fully read.
 _INTERNAL = ("__consumer_offsets", "__share_group_state", "__transaction_state")
 # Keys that say where, when and how fast to read, and who owns it; they decide no rows.
@@ -44,9 +44,24 @@ _MAY_BE_EMPTY = ("include", "exclude", "derived", "rescue", "required", "column_
 PIPELINE = r"^[a-z][a-z0-9_]{0,63}$"
 TABLE = r"^[a-z][a-z0-9_]{0,127}$"
 FILE_SIZE = r"^[1-9][0-9]{0,3}[mg]$"
-Name = Annotated[str, Field(pattern=PIPELINE)]
 Evolution = Literal["strict", "add_columns", "widen"]
 TopicName = Annotated[str, Field(pattern=notation.TOPIC)]
+
+
+def _no_dag_of_ours(name: str) -> str:
+    if name in OUR_DAGS:
+        raise ValueError("expected another name: Sluice has its own DAG of that name")
+    return name
+
+
+def _no_table_of_ours(table: str) -> str:
+    if table.endswith(("__quarantine", "__offsets")):
+        raise ValueError("names that end in __quarantine or __offsets are Sluice's own")
+    return table
+
+
+Name = Annotated[str, Field(pattern=PIPELINE), AfterValidator(_no_dag_of_ours)]
+TableName = Annotated[str, Field(pattern=TABLE), AfterValidator(_no_table_of_ours)]
 
 
 class Quarantine(Model):
@@ -64,7 +79,7 @@ class PipelineSpec(Model):
     topics: list[TopicName] | None = Field(default=None, min_length=1)
     topic_pattern: str | None = None
     except_topics: list[TopicName] = Field(default=[])
-    table: Annotated[str, Field(pattern=TABLE)]
+    table: TableName
     format: Format
     key_format: KeyFormat | None = None
     evolution: Evolution = "strict"
@@ -128,20 +143,6 @@ class PipelineSpec(Model):
         except re.error as problem:
             raise ValueError(f"expected a regular expression: {problem}") from None
         return pattern
-
-    @field_validator("pipeline")
-    @classmethod
-    def _is_not_a_dag_of_ours(cls, name: str) -> str:
-        if name in OUR_DAGS:
-            raise ValueError("expected another name: Sluice has its own DAG of that name")
-        return name
-
-    @field_validator("table")
-    @classmethod
-    def _is_no_name_of_ours(cls, table: str) -> str:
-        if table.endswith(("__quarantine", "__offsets")):
-            raise ValueError("names that end in __quarantine or __offsets are Sluice's own")
-        return table
 
     @field_validator("spark")
     @classmethod

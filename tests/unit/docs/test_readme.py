@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from sluice.spec_file.pipeline_spec import PipelineSpec
+from sluice.spec_file.topic_template import TemplateKeys
 from sluice.spec_folder import load_spec
 
 from tests.unit.docs.test_operations_page import anchor, typed
@@ -47,7 +48,8 @@ def test_the_keys_of_the_short_spec_are_enough(tmp_path: Path) -> None:
 def test_the_table_of_keys_has_every_key_of_a_spec_and_no_other(tmp_path: Path) -> None:
     cells = re.findall(r"^\| (`.+?) \|", SPEC, re.MULTILINE)
     listed = [key for cell in cells for key in re.findall(r"`(\w+)`", cell)]
-    assert sorted(listed) == sorted(e.alias or n for n, e in PipelineSpec.model_fields.items())
+    keys = [field.alias or name for name, field in PipelineSpec.model_fields.items()]
+    assert sorted(listed) == sorted([*keys, *TemplateKeys.model_fields])
     (whole,) = specs(SPEC)
     (tmp_path / "flights.yaml").write_text(whole)
     load_spec(tmp_path / "flights.yaml")

@@ -31,8 +31,8 @@ def list_pipelines(as_json: bool) -> None:
             raise problem
     by_name = sorted(found.accepted.items(), key=lambda each: each[1].pipeline)
     if as_json:
-        documents = [_document(path, spec) for path, spec in by_name]
-        print_json({"pipelines": documents, "refused": [str(path) for path in found.refused]})
+        documents = [_document(found.file_of(path), spec) for path, spec in by_name]
+        print_json({"pipelines": documents, "refused": [*map(str, found.refused)]})
         return
     _print_rows(by_name)
     for path in found.refused:

@@ -23,8 +23,12 @@ def schema(as_json: bool) -> None:
 def spec_schema() -> dict[str, Any]:
     """The schema (draft 2020-12). What keys mean together only `sluice check` can tell."""
     from sluice.spec_file.pipeline_spec import PipelineSpec
+    from sluice.spec_file.topic_template import NAME_OF_TEMPLATE, TemplateKeys
 
     found = PipelineSpec.model_json_schema()
+    found["properties"] |= TemplateKeys.model_json_schema()["properties"]
+    for key in ("pipeline", "table"):
+        found["properties"][key]["pattern"] += f"|{NAME_OF_TEMPLATE}"
     # As a spec writes it, not as it is stored.
     found["properties"]["start"]["default"] = "earliest"
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}

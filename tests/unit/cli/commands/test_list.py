@@ -31,3 +31,17 @@ def test_a_refused_spec_is_listed(tmp_path: Path) -> None:
         "pipelines": [],
         "refused": [str(tmp_path / "lost.yaml")],
     }
+
+
+def test_the_pipelines_of_a_template_are_listed_with_their_topic(tmp_path: Path) -> None:
+    file = tmp_path / "orders.yaml"
+    file.write_text(
+        "{version: 1, pipeline: '{topic}', table: '{topic}', topic_pattern: 'orders.*',"
+        " format: {type: raw}}"
+    )
+    known = {"version": 1, "pipelines": ["orders.eu"], "left_out": []}
+    (tmp_path / "orders.yaml.topics.json").write_text(json.dumps(known))
+    assert "orders.yaml (topic orders.eu)" in listed(tmp_path).stdout
+    (document,) = json.loads(listed(tmp_path, "--json").stdout)["pipelines"]
+    assert (document["pipeline"], document["topics"]) == ("orders_eu", ["orders.eu"])
+    assert document["file"] == str(file)
