@@ -22,6 +22,7 @@ from sluice.spec_file.findings import finding
 from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.spec_file.topic_choice import TopicChoice, choose
 from sluice.spec_file.topic_template import (
+    Names,
     TemplateKeys,
     TopicTemplate,
     example_keys,
@@ -232,7 +233,8 @@ def _made(path: Path, template: TopicTemplate, files: FolderFiles) -> _Read:
     for topic in choice.kept:
         place = path.with_name(f"{path.name} (topic {topic})")
         try:
-            outcomes[place] = _checked(PipelineSpec, place, template.keys_of(topic), files)
+            _checked(Names, place, template.names(topic), files)
+            outcomes[place] = template.made(topic)
         except SpecError as error:
             outcomes[place] = error
     if choice.refused:

@@ -165,8 +165,12 @@ def test_a_template_makes_the_spec_that_a_file_of_its_own_would_have(tmp_path: P
         "topics": ["orders.eu"],
         "description": "Records of orders.eu",
     }
-    assert found.accepted[place] == PipelineSpec.model_validate(spec_keys(**own))
-    assert [*found.by_pipeline] == ["orders_eu", "orders_us"]
+    written = PipelineSpec.model_validate(spec_keys(**own))
+    assert found.accepted[place] == written
+    assert found.accepted[place].edition == written.edition
+    eu, us = found.by_pipeline.values()
+    assert (eu.pipeline, us.pipeline) == ("orders_eu", "orders_us")
+    assert eu.format is us.format, "a schema is compiled once, not for each topic"
     assert found.file_of(place) == file
     assert find_spec_file(tmp_path, "orders_us")[0].parent == tmp_path
 
@@ -180,6 +184,14 @@ def test_a_consumer_group_may_have_the_topics_name_and_has_the_pipelines_by_defa
     assert read_specs(tmp_path).by_pipeline["orders_eu"].consumer_group == "lake-orders.eu"
     write_template(tmp_path, ["orders.eu"], consumer_group=None)
     assert read_specs(tmp_path).by_pipeline["orders_eu"].consumer_group is None
+
+
+def test_a_name_that_a_changed_template_makes_too_long_is_refused_alone(tmp_path: Path) -> None:
+    write_template(tmp_path, ["orders.eu", f"orders.{'x' * 57}"], pipeline="a_{topic}")
+    found = read_specs(tmp_path)
+    assert [*found.by_pipeline] == ["a_orders_eu"]
+    (problem,) = found.refused.values()
+    assert f"orders.yaml (topic orders.{'x' * 57}): pipeline: found 'a_orders_x" in str(problem)
 
 
 def test_topics_without_a_pipeline_are_refused_and_the_others_go_on(tmp_path: Path) -> None:

@@ -27,22 +27,31 @@ def find_in(specs: Path) -> Callable[..., None]:
     def find(ti: Any = None) -> None:
         """Look for new topics; fail if some get no pipeline, or a cluster does not answer."""
         with failing_for_good():
-            _find(specs, ti.bundle_instance.version)
+            _find(specs, _version_of(specs, ti.bundle_instance))
 
     return find
+
+
+def _version_of(specs: Path, bundle: Any) -> str | None:
+    """The version of the DAG bundle that the specs are in, such as Git's; None elsewhere.
+
+    It is a copy of what is kept elsewhere: a file that is written there is lost.
+    """
+    version: str | None = bundle.version
+    return version if specs.resolve().is_relative_to(Path(bundle.path).resolve()) else None
 
 
 def _find(specs: Path, bundle_version: str | None) -> None:
     from sluice.operations.find_topics import find_topics
 
     silence_clients()
-    # A bundle with versions is a copy of what is kept elsewhere: what is written there is lost.
     looks, failed = find_topics(specs, (), _cluster, execute=bundle_version is None)
     for each in looks:
         for line in each.told:
             log.info("%s: %s", each.path, line)
-    for problem in failed:
-        log.error("%s", problem)
+    refused = [line for each in looks for line in each.refused]
+    for told in (*failed, *refused):
+        log.error("%s", told)
     lost = [each for each in looks if each.choice.new] if bundle_version else []
     if lost:
         raise SettingsError(
@@ -56,7 +65,7 @@ def _find(specs: Path, bundle_version: str | None) -> None:
     for problem in failed:
         if problem.retryable:
             raise problem
-    if wrong := [*map(str, failed), *(line for each in looks for line in each.refused)]:
+    if wrong := [*map(str, failed), *refused]:
         raise SpecError(as_lines(wrong))
 
 

@@ -64,6 +64,11 @@ Name = Annotated[str, Field(pattern=PIPELINE), AfterValidator(_no_dag_of_ours)]
 TableName = Annotated[str, Field(pattern=TABLE), AfterValidator(_no_table_of_ours)]
 
 
+def default_group(pipeline: object) -> str:
+    """The consumer group of a pipeline whose spec names none."""
+    return f"sluice-{pipeline}"
+
+
 class Quarantine(Model):
     """How many undecodable records a batch may have."""
 
@@ -112,7 +117,7 @@ class PipelineSpec(Model):
     def _group_has_a_default(cls, given: Any) -> Any:
         # A missing key means the default name; null means no group at all.
         if isinstance(given, dict) and "consumer_group" not in given:
-            return {**given, "consumer_group": f"sluice-{given.get('pipeline')}"}
+            return {**given, "consumer_group": default_group(given.get("pipeline"))}
         return given
 
     @field_validator("version", mode="before")

@@ -8,7 +8,13 @@ from typing import Any
 
 from pydantic import Field
 
-from sluice.spec_file.pipeline_spec import Name, PipelineSpec, TableName, TopicName
+from sluice.spec_file.pipeline_spec import (
+    Name,
+    PipelineSpec,
+    TableName,
+    TopicName,
+    default_group,
+)
 from sluice.spec_file.starts import StartEarliest, StartGroup, StartTimestamp
 from sluice.strict_model import Model
 
@@ -97,11 +103,18 @@ class TopicTemplate:
         """What the pipeline of a topic and its table would be called."""
         return {key: self.keys[key].replace(TOPIC, name_of(topic)) for key in _NAMED}
 
-    def keys_of(self, topic: str) -> dict[str, Any]:
-        """The spec of a topic's pipeline, as a file of its own would have it."""
-        given = own_keys(self.keys).items()
-        left = {key: value for key, value in given if key not in ("topic_pattern", "except_topics")}
-        return {**left, **_told(left, topic), **self.names(topic), "topics": [topic]}
+    def made(self, topic: str) -> PipelineSpec:
+        """The spec of a topic's pipeline, as a file of its own would have it.
+
+        Its names have to be valid `Names`. Everything else has been checked with the template, and
+        is not checked again for each topic: a schema takes its time.
+        """
+        names = self.names(topic)
+        told = {"consumer_group": default_group(names["pipeline"]), **_told(self.keys, topic)}
+        if self.spec.consumer_group is None:
+            del told["consumer_group"]
+        own = {"topics": [topic], "topic_pattern": None, "except_topics": []}
+        return self.spec.model_copy(update={**own, **told, **names})
 
     def findings(self) -> Iterator[str]:
         """What is wrong with the template as a whole: key, found, expected."""
@@ -120,14 +133,9 @@ class TopicTemplate:
 
 def example_keys(keys: Mapping[str, Any]) -> dict[str, Any]:
     """The keys of a template as the spec of its whole pattern."""
-    own = own_keys(keys)
+    own = {key: value for key, value in keys.items() if key not in TemplateKeys.model_fields}
     named = {key: own[key].replace(TOPIC, _EXAMPLE) for key in _NAMED}
     return {**own, **_told(own, _EXAMPLE), **named}
-
-
-def own_keys(keys: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the keys that any spec may have."""
-    return {key: value for key, value in keys.items() if key not in TemplateKeys.model_fields}
 
 
 def limits_of(keys: Mapping[str, Any]) -> dict[str, Any]:

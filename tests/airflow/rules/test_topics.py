@@ -108,9 +108,9 @@ def test_topics_without_a_pipeline_are_told_wherever_refused_specs_are(found, sp
         watch_in(specs)()
 
 
-def task(bundle_version: str | None = None) -> Any:
-    """A task's instance, whose DAG comes from a bundle."""
-    return SimpleNamespace(bundle_instance=SimpleNamespace(version=bundle_version))
+def task(bundle: Path, version: str | None = None) -> Any:
+    """A task's instance, whose DAG comes from this bundle."""
+    return SimpleNamespace(bundle_instance=SimpleNamespace(path=bundle, version=version))
 
 
 def connect(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
@@ -128,24 +128,25 @@ def test_the_task_keeps_what_it_finds_and_then_tells_what_it_refused(
     write_spec("{topic}", file="all.yaml", topics=None, topic_pattern=pattern)
     name = prefix.replace("-", "_")
     find = find_in(specs)
-    find(ti=task())
+    find(ti=task(specs))
     assert name not in str(parse().dags)
 
     topic(name=f"{prefix}.eu")
     with pytest.raises(
         AirflowFailException, match=r"SettingsError(.|\n)*new: topic .*\.eu(.|\n)*4a"
     ):
-        find(ti=task("4a"))
+        find(ti=task(specs.parent, "4a"))
     assert f"{name}_eu" not in parse().dags, "what is written to a copy is lost"
     caplog.set_level("INFO", "sluice.scheduling.topics")
-    find(ti=task())
+    # The setting may name a folder outside of the bundle.
+    find(ti=task(specs.parent / "bundle", "4a"))
     assert f"all.yaml: new: topic {prefix}.eu; a pipeline each" in caplog.text
     assert f"{name}_eu" in parse().dags
 
     for each in ("us", "a-b", "a.b"):
         topic(name=f"{prefix}.{each}")
     with pytest.raises(AirflowFailException, match=rf"SpecError: .*topics {prefix}\.a-b, .*a\.b:"):
-        find(ti=task())
+        find(ti=task(specs))
     assert f"{name}_us" in parse().dags
 
 
@@ -154,5 +155,5 @@ def test_a_broker_that_is_down_is_tried_again(template, found, specs, monkeypatc
     found("orders.eu")
     connect(monkeypatch, f"127.0.0.1:{free_port()}")
     with pytest.raises(BrokerUnavailable):
-        find_in(specs)(ti=task())
+        find_in(specs)(ti=task(specs))
     assert "orders_eu" in parse().dags
