@@ -49,8 +49,8 @@ _DEPENDENT = ("dependentSchemas", "dependencies")
 def json_schema_declared(schema: RegisteredSchema) -> Declared:
     """The columns, and what they do not hold.
 
-    Where records are not objects with properties, the one column has them as JSON text. Of a schema
-    with too many fields, the objects below as many levels as fit are JSON text.
+    Where records are not objects with properties, the one column has them as JSON text. If a schema
+    has too many fields, the objects below as many levels as fit are JSON text.
     """
     root = root_of(schema)
     reading, found = _read(root)
