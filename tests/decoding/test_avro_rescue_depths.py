@@ -138,11 +138,11 @@ def test_what_is_rescued_within_others_has_the_shape_of_the_record() -> Judged:
     data = [{"id": 1, "one": whole, "all": [None, whole, None], "by": {"k": whole}}]
     data.append({"id": 2, "one": whole, "all": [None], "by": {}})
     values = [framed(1, encoded(writer, each)) for each in data]
-    first, second = yield AvroTable(schema(reader, "9"), values, {"1": schema(writer)}, rescue=True)
-    assert first["_rescued"] == (
-        '{"one":{"more":"m"},"all":[null,{"more":"m"}],"by":{"k":{"more":"m"}}}'
-    )
-    assert second["_rescued"] == '{"one":{"more":"m"}}'
+    found = yield AvroTable(schema(reader, "9"), values, {"1": schema(writer)}, rescue=True)
+    assert [each["_rescued"] for each in found if isinstance(each, dict)] == [
+        '{"one":{"more":"m"},"all":[null,{"more":"m"}],"by":{"k":{"more":"m"}}}',
+        '{"one":{"more":"m"}}',
+    ]
 
 
 @TOGETHER.clause
