@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 
 NOT_ONE = "not one JSON object"
 NOT_STRICT = "not strict UTF-8"
@@ -15,6 +16,8 @@ _TEXT = json.dumps({"id": 1, "name": "a name"})
 # The first bytes alone explain these, whatever is expected.
 KINDS = {
     gzip.compress(_TEXT.encode(), mtime=0): "gzip",
+    zlib.compress(_TEXT.encode()): "zlib",
+    zlib.compress(_TEXT.encode(), 9): "zlib",
     b"\x28\xb5\x2f\xfd\x04\x00": "zstd",
     b"\x04\x22\x4d\x18\x40": "an LZ4 frame",
     b"\xff\x06\x00\x00sNaPpY\x00": "framed Snappy",

@@ -11,6 +11,8 @@ import java.util.HexFormat
 private[sluice] object ValueKind {
   private val Beginnings = Seq(
     "1f8b08" -> "gzip",
+    "789c" -> "zlib",
+    "78da" -> "zlib",
     "28b52ffd" -> "zstd",
     "04224d18" -> "an LZ4 frame",
     "ff060000734e61507059" -> "framed Snappy",

@@ -1,7 +1,7 @@
 package sluice
 
 import java.nio.ByteBuffer
-import java.util.{Arrays, HexFormat, UUID}
+import java.util.{Arrays, UUID}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -36,17 +36,22 @@ private[sluice] final class Frame(record: InternalRow, name: UTF8String) {
   def body: Array[Byte] =
     if (header == null) Arrays.copyOfRange(bytes, start, bytes.length) else bytes
 
+  /** Throws a Misfit where the record names no schema. */
+  def requireSchema(): Unit =
+    if (schema == null) throw new Misfit(s"$NotFound, found $instead").hinted(kind)
+
   /** What stands where a schema's number was expected. */
-  def instead: String =
-    if (header != null) s"a header of 0x${firstOf(header)}"
+  private def instead: String =
+    if (header != null) s"a header of 0x${Bytes.hex(header)}"
     else if (bytes.isEmpty) "no bytes"
-    else s"0x${firstOf(bytes)}"
+    else s"0x${Bytes.hex(bytes)}"
 
   /** What the record's own bytes begin like; empty if it is nothing known. */
-  def kind: String = if (header == null) ValueKind.of(bytes) else ""
+  private def kind: String = if (header == null) ValueKind.of(bytes) else ""
 }
 
 private[sluice] object Frame {
+  private val NotFound = "no schema id: expected the byte 0 and an id, or a header"
 
   /** What a record has where its schema is the one of this key. */
   def schemaOf(key: String): Any =
@@ -71,7 +76,4 @@ private[sluice] object Frame {
 
   private def number(in: ByteBuffer): Any =
     if (begins(in, 0, 5)) in.position(1).getInt() else null
-
-  private def firstOf(bytes: Array[Byte]): String =
-    HexFormat.of().formatHex(bytes, 0, math.min(5, bytes.length))
 }

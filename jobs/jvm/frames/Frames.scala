@@ -23,8 +23,7 @@ private[sluice] final class Frames[Writer](known: String, made: (String, JsonNod
   /** The record's frame, and its writer's schema. A Misfit says why it cannot be decoded. */
   def of(record: InternalRow): (Frame, Writer) = {
     val frame = new Frame(record, header)
-    if (frame.schema == null)
-      throw new Misfit(s"${Frames.NotFound}, found ${frame.instead}").hinted(frame.kind)
+    frame.requireSchema()
     writers.get(frame.schema) match {
       case null => throw new Misfit(s"${Frames.Unknown} ${frame.key}")
       case Left(why) => throw new Misfit(why)
@@ -34,6 +33,5 @@ private[sluice] final class Frames[Writer](known: String, made: (String, JsonNod
 }
 
 private object Frames {
-  private val NotFound = "no schema id: expected the byte 0 and an id, or a header"
   private val Unknown = "no such schema in the registry:"
 }

@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
   *  - `sluice_json(record, columns, frames, unit, rescue, unmatched)`
   *  - `sluice_json_value(record, columns, frames, rescue)`: the record is one column, as JSON text
   *  - `sluice_protobuf(record, columns, frames, files, message)`
+  *  - `sluice_payload(record, compression, frame, given)` reads the bytes that the others decode
   *  - `sluice_schema_key(record, header)` reads nothing but which schema it names
   *  - `sluice_connect_decimal(bytes, precision, scale)` is no record's, but a field's
   *
@@ -46,6 +47,9 @@ class Decoding extends SparkSessionExtensionsProvider {
     }
     add("sluice_connect_decimal", classOf[ConnectDecimal], 3) { given =>
       ConnectDecimal(given(0), given(1).eval().asInstanceOf[Int], given(2).eval().asInstanceOf[Int])
+    }
+    add("sluice_payload", classOf[Payload], 4) { given =>
+      Payload(given(0), text(given(1)), text(given(2)), text(given(3)))
     }
     add("sluice_schema_key", classOf[SchemaKey], 2) { given =>
       SchemaKey(given(0), text(given(1)))

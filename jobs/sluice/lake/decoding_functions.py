@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sluice.errors import SettingsError
+from sluice.lake.decoding.payloads import is_wrapped
 from sluice.lake.requirements import EXTENSIONS_KEY
 from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.spec_file.plain_formats import PlainFormat
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 # Each with the least that it takes: an empty struct; a file with a message M, in base64.
 _NO_COLUMNS = """'{"type":"struct","fields":[]}'"""
 _ASKED = f"""SELECT sluice_schema_key(struct(X'', null), ''),
+sluice_payload(struct(X'', null), '', '', '{{}}'),
 sluice_avro(struct(X''), {_NO_COLUMNS}, '', '"int"', false),
 sluice_json(struct(X''), {_NO_COLUMNS}, '', '', false, false),
 sluice_connect_decimal(X'', 38, 0),
@@ -26,7 +28,8 @@ _LACKING = ("UNRESOLVED_ROUTINE", "NoClassDefFoundError", "NoSuchMethodError")
 
 def require_decoding(spark: SparkSession, spec: PipelineSpec) -> None:
     """Raises SettingsError, with what to add, if the spec needs functions that Spark lacks."""
-    if all(isinstance(each, PlainFormat) for each in spec.formats.by_source.values()):
+    forms = spec.formats.by_source.values()
+    if all(isinstance(each, PlainFormat) and not is_wrapped(each) for each in forms):
         return
     try:
         spark.sql(_ASKED).schema  # noqa: B018

@@ -26,14 +26,17 @@ class FormerNumbers:
         self._schemas = schemas
         self._writers: dict[FormerRegistry, dict[str, RegisteredSchema]] = {}
 
-    def learn(self, records: DataFrame, former: Iterable[FormerRegistry]) -> bool:
+    def learn(
+        self, records: DataFrame, formats: RecordFormats, former: Iterable[FormerRegistry]
+    ) -> bool:
         """Look up the keys that the records name; whether any was found that was not known."""
-        found = [self._learn(records, each) for each in former]
+        found = [self._learn(records, formats, each) for each in former]
         return any(found)
 
-    def _learn(self, records: DataFrame, former: FormerRegistry) -> bool:
-        known = self._writers.setdefault(former, {})
-        named = unknown_keys(records.where(_inside(former.ranges)), former.source, {*known, ""})
+    def _learn(self, records: DataFrame, formats: RecordFormats, former: FormerRegistry) -> bool:
+        known, source = self._writers.setdefault(former, {}), former.source
+        read = records.where(_inside(former.ranges))
+        named = unknown_keys(read, formats.registered[source], source, {*known, ""})
         found = self._schemas.kept_of(former.registry, named)
         known |= found
         return bool(found)

@@ -154,10 +154,11 @@ class SparkLake:
         if not self._writers:
             return False
         records, schemas = self._read(attempt), self._resources.schemas
-        formerly = self._former.learn(records, attempt.former)
+        formerly = self._former.learn(records, self._spec.formats, attempt.former)
         met = {
             source: unknown_keys(
                 records.where(outside(attempt.former, source)) if attempt.former else records,
+                form,
                 source,
                 {*self._writers[source], *schemas.absent(form)},
             )

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 _BEGINNINGS = {
     b"\x1f\x8b\x08": "gzip",
+    b"\x78\x9c": "zlib",
+    b"\x78\xda": "zlib",
     b"\x28\xb5\x2f\xfd": "zstd",
     b"\x04\x22\x4d\x18": "an LZ4 frame",
     b"\xff\x06\x00\x00sNaPpY": "framed Snappy",

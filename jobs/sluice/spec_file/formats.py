@@ -22,6 +22,7 @@ from sluice.schemas.kind import kind_of
 from sluice.schemas.registered import Kind, RegisteredSchema
 from sluice.schemas.spec_files import EXPECTED, SpecFiles
 from sluice.spec_file.plain_formats import RawFormat
+from sluice.spec_file.wraps import CompressionKey, Frame, fitting
 from sluice.strict_model import Model
 
 CONNECTION = r"^[A-Za-z_][A-Za-z0-9_]*$"
@@ -49,9 +50,18 @@ class RegisteredFormat(Model):
     subject_strategy: SubjectStrategy = "topic"
     record: str | None = Field(default=None, pattern=RECORD)
     schema_file: str | None = Field(default=None, min_length=1)
+    frame: Frame | None = None
+    compression: CompressionKey = None
     _reader: RegisteredSchema | None = PrivateAttr(default=None)
     _taken: tuple[Taken, ...] = PrivateAttr(default=())
     kind: ClassVar[Kind]
+
+    @field_validator("frame")
+    @classmethod
+    def _frame_fits(cls, frame: Frame | None, info: ValidationInfo) -> Frame | None:
+        if "registry" not in info.data:
+            return frame
+        return fitting(frame, info.data["type"], info.data["registry"] is not None)
 
     @model_validator(mode="after")
     def _has_a_schema(self, info: ValidationInfo) -> Self:

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 from sluice.columns.columns import Column, parse_columns
 from sluice.columns.declared import Declared, possible
+from sluice.spec_file.wraps import CompressionKey
 from sluice.strict_model import Model
 
 
@@ -43,9 +44,10 @@ class PlainFormat(Model):
 
 
 class RawFormat(PlainFormat):
-    """The bytes, unchanged, in column `value`."""
+    """The bytes in column `value`: unchanged, or without their compression."""
 
     type: Literal["raw"]
+    compression: CompressionKey = None
 
     @property
     def columns(self) -> tuple[Column, ...]:

@@ -22,6 +22,8 @@ from sluice.spec_file.formats import Source
 
 # Ours (jobs/jvm/avro/AvroDatum.scala).
 READ_AVRO = "sluice_avro"
+# In place of frames (jobs/jvm/avro/AvroContainer.scala).
+CONTAINER = "container"
 
 
 def avro_struct(
@@ -30,19 +32,21 @@ def avro_struct(
     writers: Mapping[str, RegisteredSchema] | None,
     source: Source,
     rescue: bool = False,
+    container: bool = False,
 ) -> Column:
     """A record's fields and its error: those of the reader that are named in `fields`.
 
     With `writers`, by their keys, each record names the one that it was written with; without,
-    all are written with the reader's. `rescue` keeps the fields that no column is read from, as
-    JSON text.
+    all are written with the reader's, or are `container` files that have their writer's. `rescue`
+    keeps the fields that no column is read from, as JSON text.
     """
     ours = parse_avro(reader)
 
     def known(writer: RegisteredSchema) -> Any:
         return _known(writer, reader.key, ours)
 
-    frames = BARE if writers is None else frames_of(source, writers, "AVRO", known)
+    alone = CONTAINER if container else BARE
+    frames = alone if writers is None else frames_of(source, writers, "AVRO", known)
     return read_by(READ_AVRO, source, fields, frames, schema_text(ours), rescue)
 
 

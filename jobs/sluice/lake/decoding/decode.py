@@ -9,11 +9,12 @@ from typing import Protocol
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from sluice.lake.decoding.avro_records import avro_struct
+from sluice.lake.decoding.avro_records import CONTAINER, avro_struct
 from sluice.lake.decoding.column_types import struct_type
 from sluice.lake.decoding.decoded_fields import ERROR, VALUE
 from sluice.lake.decoding.json_records import json_frames, json_struct, json_value_struct
 from sluice.lake.decoding.made_columns import fields_of, made_columns
+from sluice.lake.decoding.payloads import decoded_payload, is_wrapped
 from sluice.lake.decoding.protobuf_records import protobuf_struct
 from sluice.lake.decoding.scalar_keys import scalar_struct
 from sluice.schemas.registered import RegisteredSchema
@@ -54,6 +55,17 @@ def decoder(
 
     With `rescue` the struct has `_rescued` as well: fields that no column declares, as JSON text.
     """
+    decode = _of_payload(form, source, writers, rescue, required)
+    if not is_wrapped(form):
+        return decode
+    name = DECODED[source]
+    return lambda records: decoded_payload(records, form, source, name, rescue, decode)
+
+
+def _of_payload(
+    form: KeyFormat, source: Source, writers: Writers, rescue: bool, required: Sequence[str]
+) -> Decode:
+    """The decoding of records that are nothing but their payload."""
     name = DECODED[source]
     read = _struct(form, source, writers, rescue)
     made = made_columns(F.col(name), form, source, required, rescue)
@@ -91,7 +103,8 @@ def _(form: AvroFormat, source: Source, writers: Writers, rescue: bool) -> Colum
     if form.reader is None:
         raise LookupError(f"{form.registry}: the reader schema is not known yet")
     known = writers if form.registry else None
-    return avro_struct(form.reader, fields_of(form), known, source, rescue)
+    container = form.frame == CONTAINER
+    return avro_struct(form.reader, fields_of(form), known, source, rescue, container)
 
 
 @_struct.register

@@ -57,6 +57,25 @@ def protobuf_struct(
     return read_by(READ_PROTOBUF, source, fields, frames, files, reader.full_name)
 
 
+def places_of(form: ProtobufFormat) -> tuple[str, Mapping[str, str]]:
+    """The message of a form without a registry, and all those of its file by their places.
+
+    What names a place in Confluent's frame are the indexes, and in AWS Glue's where the message
+    stands among all, those of maps included, in the order of their full names.
+    """
+    if form.reader is None:
+        raise LookupError(f"{form.registry}: the reader schema is not known yet")
+    reader = message_of(form.reader, form.record)
+    if form.frame == "confluent":
+        return reader.full_name, _named(messages(reader.file))
+    every = sorted(messages(reader.file, entries=True).values(), key=lambda each: each.full_name)
+    return reader.full_name, {str(place): each.full_name for place, each in enumerate(every)}
+
+
+def _named(found: Mapping[Indexes, Descriptor]) -> Mapping[str, str]:
+    return {".".join(map(str, indexes)): each.full_name for indexes, each in found.items()}
+
+
 def _by_indexes(
     key: str, found: Mapping[Indexes, Descriptor], reader: Descriptor
 ) -> Mapping[str, str] | str:
@@ -64,7 +83,7 @@ def _by_indexes(
     for each in found.values():
         if each.full_name == reader.full_name and (difference := clash(each, reader)):
             return f"{difference} in schema {key}"
-    return {".".join(map(str, indexes)): each.full_name for indexes, each in found.items()}
+    return _named(found)
 
 
 @cache

@@ -8,7 +8,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from sluice.lake.decoding.frames import header_of
-from sluice.spec_file.formats import Source
+from sluice.lake.decoding.payloads import is_wrapped, with_payload
+from sluice.spec_file.formats import RegisteredFormat, Source
 
 # Ours (jobs/jvm/frames/SchemaKey.scala).
 SCHEMA_KEY = "sluice_schema_key"
@@ -16,11 +17,15 @@ SCHEMA_KEY = "sluice_schema_key"
 MOST_KEYS = 1000
 
 
-def unknown_keys(records: DataFrame, source: Source, known: Collection[str]) -> tuple[str, ...]:
+def unknown_keys(
+    records: DataFrame, form: RegisteredFormat, source: Source, known: Collection[str]
+) -> tuple[str, ...]:
     """The keys that records name and that are not known, those of most records first.
 
     At most MOST_KEYS: each is a question to the registry.
     """
+    if is_wrapped(form):
+        records = with_payload(records, form, source)
     record, header = F.struct(source, "headers"), F.lit(header_of(source))
     keys = records.select(F.call_function(SCHEMA_KEY, record, header).alias("key"))
     unknown = keys.where(F.col("key").isNotNull() & ~F.col("key").isin(*known))

@@ -11,6 +11,7 @@ from textwrap import indent
 
 from sluice.offsets.quantities import format_count
 from sluice.operations.peek.envelopes import envelope_of
+from sluice.operations.peek.packing import told_frame, unpacked
 from sluice.operations.peek.remarks import remarks_on
 from sluice.operations.peek.samples import Samples
 from sluice.schemas.inference import Inferred, Object
@@ -29,7 +30,8 @@ def propose_spec(topic: str, connection: str, values: Mapping[str, bytes | None]
 
     `values` are those of the records, by where they are.
     """
-    name, samples = name_for(topic), Samples(values)
+    opened = unpacked(values)
+    name, samples = name_for(topic), Samples(opened.values, opened.broken)
     lines = [
         *(f"# {each}" for each in _basis(samples)),
         "version: 1",
@@ -38,7 +40,7 @@ def propose_spec(topic: str, connection: str, values: Mapping[str, bytes | None]
         # Topics such as 2024 or null would be no text to YAML.
         f"topics: [{json.dumps(topic)}]",
         f"table: {json.dumps(name) if name in _WORDS else name}",
-        *_format(samples),
+        *_format(samples, opened.compression),
         'schedule: null  # by hand; for example "*/10 * * * *"',
     ]
     return "\n".join([*lines, ""])
@@ -61,7 +63,7 @@ def _basis(samples: Samples) -> Iterator[str]:
         return
     records = format_count(len(samples.by_place), "record")
     yield f"Proposed from {records}: look at the types before you use it."
-    if framing := _framing(samples.values.values()):
+    if framing := _framing(samples.values.values()) or told_frame(samples.by_place):
         yield framing
     yield from _problems(samples)
     if samples.inferred:
@@ -102,12 +104,15 @@ def _remarks(inferred: Inferred, objects: Sequence[Object]) -> Iterator[str]:
         yield f"Remarks on {len(found) - _REMARKS_TOLD} more columns are left out."
 
 
-def _format(samples: Samples) -> Sequence[str]:
+def _format(samples: Samples, compression: str) -> Sequence[str]:
     found = samples.inferred
     if found is None:
-        return ["format: {type: raw}"]
+        within = f", compression: {compression}" if compression else ""
+        return [f"format: {{type: raw{within}}}"]
+    packed = [f"  compression: {compression}"] if compression else []
     rescue = ["rescue: true"] if found.left_out else []
-    return ["format:", "  type: json", "  schema: |-", indent(found.schema_text, "    "), *rescue]
+    schema = ["  schema: |-", indent(found.schema_text, "    ")]
+    return ["format:", "  type: json", *packed, *schema, *rescue]
 
 
 _FRAME = 5
@@ -133,5 +138,5 @@ def _framing(values: Iterable[bytes]) -> str:
         f"{ids.total():,} of {format_count(len(found), 'value')} may be framed: schema id {told}"
         f"{more}. If a schema registry has these, name the connection to it, such as"
         " format: {type: avro, registry: schema_registry_default} (or protobuf, json):"
-        " docs/schema-registry.md."
+        " docs/schema-registry.md. Without one, frame: confluent beside schema_file."
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from sluice.offsets.quarantined import error_pattern
@@ -12,9 +12,13 @@ from sluice.schemas.inference import Inferred, Object, infer_columns, parse_obje
 
 @dataclass(frozen=True)
 class Samples:
-    """Values by where their records are; tombstones, which have none, are left out."""
+    """Values by where their records are; tombstones, which have none, are left out.
+
+    `broken` says of some why nothing can be seen in them.
+    """
 
     by_place: Mapping[str, bytes | None]
+    broken: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def values(self) -> Mapping[str, bytes]:
@@ -56,8 +60,10 @@ class Samples:
 
     @cached_property
     def _parsed(self) -> tuple[dict[str, Object], dict[str, str]]:
-        objects, problems = {}, {}
+        objects, problems = {}, dict(self.broken)
         for where, value in self.values.items():
+            if where in problems:
+                continue
             try:
                 objects[where] = parse_object(value)
             except ValueError as problem:

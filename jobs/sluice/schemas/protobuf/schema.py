@@ -42,12 +42,12 @@ def message_of(schema: RegisteredSchema, record: str | None) -> Descriptor:
     return named[record]
 
 
-def messages(file: FileDescriptor) -> Mapping[Indexes, Descriptor]:
-    """All messages of a file, those within others as well; not the entries of maps."""
+def messages(file: FileDescriptor, entries: bool = False) -> Mapping[Indexes, Descriptor]:
+    """All messages of a file, those within others as well; with `entries`, those of maps, too."""
 
     def walk(found: Sequence[Descriptor], above: Indexes) -> Iterator[tuple[Indexes, Descriptor]]:
         for index, each in enumerate(found):
-            if not each.GetOptions().map_entry:
+            if entries or not each.GetOptions().map_entry:
                 yield (*above, index), each
                 yield from walk(each.nested_types, (*above, index))
 

@@ -14,12 +14,14 @@ from sluice.offsets.ranges import TopicPartition
 from sluice.operations.peek.proposal import name_for, propose_spec
 from sluice.operations.peek.samples import Samples
 from sluice.operations.peek.sampling import End, range_at, shares
+from sluice.spec_file.formats import JsonFormat
 from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.spec_file.plain_formats import RawFormat
 from sluice.spec_folder import load_spec
 
 from tests.decoding import reference_json
 from tests.decoding.reference_json import Undecodable
+from tests.worlds.packed import COMPRESSIONS, as_container, as_single_object, in_glue
 
 TOPICS = st.from_regex(r"[A-Za-z0-9._-]{1,249}", fullmatch=True) | st.sampled_from(
     ["on", "null", "2024", "_", "sluice_reset", "a__offsets", "x__quarantine", "1e3", "N" * 249]
@@ -120,6 +122,45 @@ def test_values_that_a_registrys_serialiser_may_have_written_are_told(tmp_path: 
     assert "schema id 1, 2, 3, 4, 5 and 2 more." in text
     loaded(tmp_path, "orders", [b"{}", b"\1\0\0\0\7a", b"", None])
     assert "framed" not in (tmp_path / "proposed.yaml").read_text()
+
+
+PACKED = {name: ways[0] for name, ways in COMPRESSIONS.items()}
+
+
+@pytest.mark.parametrize("compression", PACKED)
+def test_compressed_values_are_looked_into(tmp_path: Path, compression: str) -> None:
+    pack = PACKED[compression]
+    values = [pack(json.dumps({"id": each, "name": "x" * 99}).encode()) for each in range(3)]
+    spec = loaded(tmp_path, "orders", [*values, b'{"id": 3}', None])
+    assert isinstance(spec.format, JsonFormat)
+    assert spec.format.compression == compression
+    assert [each.name for each in spec.columns] == ["id", "name"]
+    text = (tmp_path / "proposed.yaml").read_text()
+    assert f"# 1 of 4 values would be quarantined: orders[0]@3: not {compression}\n" in text
+
+
+def test_compressed_values_that_are_no_objects_or_too_large_are_raw(tmp_path: Path) -> None:
+    for value in (b"\xff\xfe\x01", bytes(5 << 20)):
+        spec = loaded(tmp_path, "orders", [PACKED["gzip"](value)])
+        assert isinstance(spec.format, RawFormat)
+        assert spec.format.compression == "gzip"
+    assert "t[0]@0: not gzip, or too large to look into: " in proposed(PACKED["gzip"](value))
+
+
+@pytest.mark.parametrize(
+    ("value", "keys"),
+    [
+        (as_container("long", [1]), "{type: avro, schema_file: name.avsc, frame: container}"),
+        (as_single_object("long", 1), "{type: avro, schema_file: name.avsc, frame: single_object}"),
+        (in_glue(b"\2"), "{type: avro, schema_file: name.avsc, frame: glue} (or json, protobuf)"),
+    ],
+    ids=["container", "single_object", "glue"],
+)
+def test_a_frame_is_told_with_the_keys_that_read_it(value: bytes, keys: str) -> None:
+    for each in (value, PACKED["zstd"](value)):
+        text = proposed(each, each, b"{}")
+        assert f"format: {keys}: docs/formats.md#frames" in text
+    assert "frame: " not in proposed(value, b"{}")
 
 
 def test_left_out_names_are_told_with_the_reason_and_rescued(tmp_path: Path) -> None:
