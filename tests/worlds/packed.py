@@ -94,9 +94,11 @@ def as_container(schema: Any, values: Sequence[Any], codec: str = "null") -> byt
 
 def as_zstandard_container(schema: Any, value: Any) -> bytes:
     """A file of one short record, whose only block is compressed anew: fastavro writes no such."""
-    plain = as_container(schema, [value])
+    plain, datum = as_container(schema, [value]), io.BytesIO()
     mark = plain[-16:]
-    header, block, _ = plain.split(mark)
-    packed = zstandard.compress(block[2:])
+    header, *_ = plain.split(mark)
+    fastavro.schemaless_writer(datum, fastavro.parse_schema(schema), value)
+    packed = zstandard.compress(datum.getvalue())
+    assert len(packed) < 64, "its length is one byte"
     named = header.replace(b"\x14avro.codec\x08null", b"\x14avro.codec\x12zstandard")
     return named + mark + bytes([2, 2 * len(packed)]) + packed + mark

@@ -7,7 +7,7 @@ own bytes: they are what goes to quarantine.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -40,7 +40,12 @@ def with_payload(records: DataFrame, form: KeyFormat, source: Source) -> DataFra
 
 
 def decoded_payload(
-    records: DataFrame, form: KeyFormat, source: Source, name: str, rescue: bool, decode: Any
+    records: DataFrame,
+    form: KeyFormat,
+    source: Source,
+    name: str,
+    rescue: bool,
+    decode: Callable[[DataFrame], DataFrame],
 ) -> DataFrame:
     """The records with what `decode` makes of their payload, in struct column `name`.
 
