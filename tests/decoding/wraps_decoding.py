@@ -14,7 +14,6 @@ from sluice.spec_file.formats import (
     AvroFormat,
     JsonFormat,
     ProtobufFormat,
-    RegisteredFormat,
     Source,
 )
 from sluice.spec_file.key_formats import KeyFormat
@@ -41,7 +40,8 @@ PAYLOADS = {
     "avro": encoded(USER, ROW),
     "protobuf": User(**ROW).SerializeToString(),
 }
-TYPES: dict[str, tuple[type[RegisteredFormat], dict[str, Any]]] = {
+Schemas = JsonFormat | AvroFormat | ProtobufFormat
+TYPES: dict[str, tuple[type[Schemas], dict[str, Any]]] = {
     "json": (JsonFormat, {"schema": "id BIGINT, name STRING"}),
     "avro": (AvroFormat, {"schema_file": "user.avsc"}),
     "protobuf": (ProtobufFormat, {"schema_file": "user.desc", "record": "demo.User"}),
@@ -53,7 +53,7 @@ FILES = {
 LIMIT = "expected at most 67,108,864 bytes, found more"
 
 
-def form(kind: str, **keys: Any) -> RegisteredFormat:
+def form(kind: str, **keys: Any) -> Schemas:
     model, needed = TYPES[kind]
     return model.model_validate({"type": kind, **needed, **keys}, context={"files": FILES})
 

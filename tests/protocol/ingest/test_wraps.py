@@ -83,9 +83,9 @@ def test_a_bomb_is_quarantined_and_the_others_land(topic: Topic, pipeline: Pipel
     assert trips.sluice("verify").returncode == 0
 
 
-def framed(form: dict[str, Any], value: bytes, text: str) -> dict[str, Any] | None:
-    """As the reference decodes what stands in the values of `of_frame`, by their bytes."""
-    found = reference_avro.decode(form[value], text) if value in form else None
+def framed(payloads: dict[bytes, bytes], value: bytes, text: str) -> dict[str, Any] | None:
+    """As the reference decodes the payload that the value was made of; None of others."""
+    found = reference_avro.decode(payloads[value], text) if value in payloads else None
     return found if isinstance(found, dict) else None
 
 

@@ -29,19 +29,21 @@ PAYLOAD = "sluice_payload"
 _WHOLE, _OPENED = "_sluice_whole", "_sluice_opened"
 
 
-def is_wrapped(form: KeyFormat) -> bool:
+def is_wrapped(form: KeyFormat | RegisteredFormat) -> bool:
     """Whether anything has to be taken off before its records are decoded."""
     return bool(_compression(form) or _frame(form))
 
 
-def with_payload(records: DataFrame, form: KeyFormat, source: Source) -> DataFrame:
+def with_payload(
+    records: DataFrame, form: KeyFormat | RegisteredFormat, source: Source
+) -> DataFrame:
     """The records with their payload as the source; null where there is none."""
     return _opened(records, form, source).drop(_WHOLE, _OPENED)
 
 
 def decoded_payload(
     records: DataFrame,
-    form: KeyFormat,
+    form: KeyFormat | RegisteredFormat,
     source: Source,
     name: str,
     rescue: bool,
@@ -65,7 +67,7 @@ def decoded_payload(
     )
 
 
-def _opened(records: DataFrame, form: KeyFormat, source: Source) -> DataFrame:
+def _opened(records: DataFrame, form: KeyFormat | RegisteredFormat, source: Source) -> DataFrame:
     record = F.struct(source, "headers")
     wraps = map(F.lit, (_compression(form), _frame(form), json.dumps(_known(form, source))))
     opened = F.call_function(PAYLOAD, record, *wraps)
@@ -78,17 +80,17 @@ def _opened(records: DataFrame, form: KeyFormat, source: Source) -> DataFrame:
     )
 
 
-def _compression(form: KeyFormat) -> str:
+def _compression(form: KeyFormat | RegisteredFormat) -> str:
     return (form.compression if isinstance(form, RawFormat | RegisteredFormat) else None) or ""
 
 
-def _frame(form: KeyFormat) -> str:
+def _frame(form: KeyFormat | RegisteredFormat) -> str:
     """The frame, but of container files: the schema that one has decides how it is decoded."""
     frame = (form.frame if isinstance(form, RegisteredFormat) else None) or ""
     return "" if frame == CONTAINER else frame
 
 
-def _known(form: KeyFormat, source: Source) -> Mapping[str, Any]:
+def _known(form: KeyFormat | RegisteredFormat, source: Source) -> Mapping[str, Any]:
     """What the JVM needs to know to take the frame off."""
     known: dict[str, Any] = {"header": header_of(source)}
     if isinstance(form, AvroFormat) and form.reader and _frame(form) == "single_object":
