@@ -101,6 +101,12 @@ def tickets_that_others_have_used(stage: Stage) -> None:
     stage.set_aside(stage.attempt(1, (3, 0, 12), attempt="of a closed batch", ticket=2))
 
 
+@story(only={"header": "a", "value": "1"})
+def records_of_one_kind(stage: Stage) -> None:
+    stage.land(stage.attempt(1, (0, 0, 16), (1, 0, 10), (2, 0, 4)))
+    stage.land(stage.attempt(1, (0, 3, 14), (1, 0, 0), mode="replace", lane="backfill"))
+
+
 @story()
 def rows_that_are_replaced(stage: Stage) -> None:
     stage.land(stage.attempt(1, (0, 0, 10), (1, 0, 10)))

@@ -73,6 +73,22 @@ SEEN_BY_ORACLE = (
         8,
     ),
     _mutation(
+        "does not count what it filters",
+        "tables/offsets_rows.py",
+        '"filtered": line.filtered,',
+        '"filtered": 0,',
+        "two kinds of record",
+        8,
+    ),
+    _mutation(
+        "takes what it filters for missing",
+        "protocol/settle/counting.py",
+        "filtered = commit.filtered if commit else NOTHING_FILTERED",
+        "filtered = NOTHING_FILTERED",
+        "two kinds of record",
+        8,
+    ),
+    _mutation(
         "takes markers for compacted records",
         "offsets/log_verdicts.py",
         "GapKind.CONTROL if batch.is_control else GapKind.ABORTED",

@@ -141,6 +141,16 @@ def a_malformed_record(trips: Installed) -> None:
 
 
 @scenario
+def two_kinds_of_record(trips: Installed) -> Expectations:
+    trips.write_spec(only={"header": "kind", "value": "order"})
+    topic = trips.topics[0]
+    produce(trips.bootstrap, topic, numbered(4), headers=[("kind", b"order")])
+    produce(trips.bootstrap, topic, numbered(3), headers=[("kind", b"click")])
+    trips.run()
+    return {"keeps": lambda found: found["headers"] == [{"key": "kind", "value": b"order"}]}
+
+
+@scenario
 def a_schema_mended_after_an_attempt_has_died(trips: Installed) -> None:
     from sluice.errors import SparkFailed
     from sluice.failpoints import reaching

@@ -83,7 +83,7 @@ def append_only(evidence: Evidence) -> Iterator[Violation]:
 
 
 def accounted(evidence: Evidence) -> Iterator[Violation]:
-    """records + quarantined + gaps == end - start, and each figure is what is really there."""
+    """records + quarantined + filtered + gaps == end - start; each is what is really there."""
     receipts = receipts_of(evidence)
     landed, quarantined = landed_rows(evidence), quarantine_rows(evidence)
     superseded = _superseded(evidence.history.committed)
@@ -93,6 +93,7 @@ def accounted(evidence: Evidence) -> Iterator[Violation]:
             for receipt in receipts.get((batch.label, row.place), []):
                 yield from _adds_up(receipt)
                 yield from _gaps_as_seen(evidence, receipt)
+                yield from _filtered_as_seen(evidence, receipt)
                 yield from _records_stored(evidence, receipt, landed.get(batch.label))
                 if batch.label not in superseded:
                     yield from _records_aside(evidence, receipt, aside)
@@ -111,9 +112,11 @@ def _superseded(batches: list[Batch]) -> set[str]:
 
 def _adds_up(receipt: OffsetsRow) -> Iterator[Violation]:
     span = receipt.end_offset - receipt.start_offset
-    total = sum(n or 0 for n in (receipt.records, receipt.quarantined, receipt.gaps))
+    counts = (receipt.records, receipt.quarantined, receipt.filtered, receipt.gaps)
+    total = sum(n or 0 for n in counts)
     if total != span:
-        yield Violation(8, str(receipt), f"{span} = records + quarantined + gaps", str(total))
+        expected = f"{span} = records + quarantined + filtered + gaps"
+        yield Violation(8, str(receipt), expected, str(total))
     if sum(receipt.gap_kinds.values()) != (receipt.gaps or 0):
         expected = f"{receipt.gaps} gaps by kind"
         yield Violation(8, str(receipt), expected, str(receipt.gap_kinds))
@@ -163,6 +166,16 @@ def _gaps_as_seen(evidence: Evidence, receipt: OffsetsRow) -> Iterator[Violation
     expected |= {"gap_control": control, "gap_aborted": aborted, "gap_lost": lost}
     if receipt.gap_kinds != expected:
         yield Violation(8, str(receipt), f"gaps {expected}", str(receipt.gap_kinds))
+
+
+def _filtered_as_seen(evidence: Evidence, receipt: OffsetsRow) -> Iterator[Violation]:
+    """The records of other kinds, as Kafka has them."""
+    truth = evidence.truth.partitions.get(receipt.place)
+    if truth is None or truth.compacts or receipt.start_offset < truth.log_start:
+        return
+    expected = _count(evidence, receipt, evidence.left_out)
+    if expected != (receipt.filtered or 0):
+        yield Violation(8, str(receipt), f"filtered {expected}", str(receipt.filtered))
 
 
 def loud(evidence: Evidence, skipped: frozenset[Skip] = frozenset()) -> Iterator[Violation]:

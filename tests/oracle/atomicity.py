@@ -203,7 +203,7 @@ def _whole(
     aside = quarantined.get(batch.label, keys[:0])
     outside = keys[~evidence.within(batch, keys)]
     held = evidence.held_by(batch)
-    there = np.unique(np.concatenate([keys, aside, evidence.told_lost]))
+    there = np.unique(np.concatenate([keys, aside, evidence.told_lost, evidence.left_out]))
     missing = held[~members(held, there)]
     for expected, found, wrong in (
         ("rows of its ranges only", "others", outside),

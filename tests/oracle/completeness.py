@@ -17,9 +17,18 @@ def complete(evidence: Evidence) -> Iterator[Violation]:
     wanted = evidence.held[evidence.newest(evidence.held) >= 0]
     stored = np.unique(np.concatenate([evidence.rows.keys, evidence.live_quarantine.keys]))
     told = np.union1d(evidence.told_lost, forgotten(evidence))
+    told = np.union1d(told, evidence.left_out)
     missing = wanted[~members(wanted, np.union1d(stored, told))]
     for name, offsets in evidence.coordinates.by_partition(missing):
         yield Violation(1, name, "every record of the committed ranges", f"missing {some(offsets)}")
+
+
+def of_its_kind(evidence: Evidence) -> Iterator[Violation]:
+    """Nothing is stored that the pipeline is to leave out."""
+    stored = np.unique(np.concatenate([evidence.rows.keys, evidence.live_quarantine.keys]))
+    strange = stored[members(stored, evidence.left_out)]
+    for name, offsets in evidence.coordinates.by_partition(strange):
+        yield Violation(7, name, "records of its kind only", f"others {some(offsets)}")
 
 
 def began_at_log_start(evidence: Evidence) -> Iterator[Violation]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -51,6 +53,7 @@ class Evidence:
     history: LaneHistory
     coordinates: Coordinates = field(default_factory=Coordinates)
     notes: list[str] = field(default_factory=list)
+    left_out: Keys = field(default_factory=lambda: np.empty(0, np.int64))
     _labels: dict[str, int] = field(default_factory=dict)
     _files: dict[str, Rows | None] = field(default_factory=dict)
 
@@ -134,6 +137,11 @@ class Evidence:
         places = self.truth.partitions.items()
         parts = {self.coordinates.code(*at): place.records for at, place in places}
         return pa.concat_tables([parts[code] for code in sorted(parts)] or [NO_RECORDS])
+
+    def judge_kinds(self, keeps: Callable[[dict[str, Any]], bool]) -> None:
+        """Note which records of Kafka the pipeline is to leave out, by the test's own words."""
+        wanted = [keeps(record) for record in self.records.to_pylist()]
+        self.left_out = self.held[~np.asarray(wanted, bool)]
 
     def bounds(self, batch: Batch) -> np.ndarray:
         """The batch's ranges as pairs of keys, one line per partition."""

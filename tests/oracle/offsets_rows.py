@@ -46,6 +46,7 @@ class OffsetsRow:
     actor: str | None
     reason: str | None
     recorded_at: datetime
+    filtered: int | None = None
 
     @property
     def place(self) -> tuple[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -60,6 +60,7 @@ class Verdict:
 class Expectations:
     """What the test knows beyond the tables. The defaults are the strict end of a quiet run.
 
+    `keeps` says of a record of Kafka whether it is of the kind that the pipeline lands.
     The reference decoder takes 0.1 ms a record: above `decode_at_most` rows it sees a sample.
     """
 
@@ -68,6 +69,7 @@ class Expectations:
     timestamp_unit: str | None = None
     allow_unmatched: bool = False
     decode: Decode | None = None
+    keeps: Callable[[dict[str, Any]], bool] | None = None
     decode_at_most: int | None = 50_000
     settled: bool = True
     caught_up: bool = True
@@ -107,6 +109,8 @@ def judge(
     truth = truth or read_truth(bootstrap, topics)
     truth = truth.remembering(remembered) if remembered else truth
     evidence = gather(warehouse, pipeline, table, truth)
+    if expected.keeps is not None:
+        evidence.judge_kinds(expected.keeps)
     violations = list(_violations(evidence, expected))
     if expected.group is not None:
         violations += _group_ahead(bootstrap, expected.group, evidence)
@@ -126,6 +130,7 @@ def _violations(evidence: Evidence, expected: Expectations) -> Iterator[Violatio
     if expected.from_earliest:
         yield from completeness.began_at_log_start(evidence)
     yield from completeness.unique(evidence)
+    yield from completeness.of_its_kind(evidence)
     yield from tiling.planned_once(evidence)
     yield from tiling.tiled(evidence)
     yield from atomicity.atomic(evidence, expected.altered)

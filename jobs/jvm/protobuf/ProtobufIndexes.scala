@@ -22,6 +22,9 @@ private[sluice] final class ProtobufIndexes(key: String, messages: JsonNode) {
       )
   }
 
+  /** The name of the message that stands there; null where the file has none. */
+  def nameAt(in: ByteBuffer): String = messages.path(indexes(in)).textValue
+
   private def indexes(in: ByteBuffer): String = {
     val count = index(in)
     if (count == 0) return "0"

@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
   *  - `sluice_protobuf(record, columns, frames, files, message)`
   *  - `sluice_payload(record, compression, frame, given)` reads the bytes that the others decode
   *  - `sluice_schema_key(record, header)` reads nothing but which schema it names
+  *  - `sluice_record_name(record, frames)` nor but which record it is, by its schema
   *  - `sluice_connect_decimal(bytes, precision, scale)` is no record's, but a field's
   *
   * `record` is a struct of the bytes and, where `frames` (as in Frames) is not empty, the headers; all
@@ -53,6 +54,9 @@ class Decoding extends SparkSessionExtensionsProvider {
     }
     add("sluice_schema_key", classOf[SchemaKey], 2) { given =>
       SchemaKey(given(0), text(given(1)))
+    }
+    add("sluice_record_name", classOf[RecordName], 2) { given =>
+      RecordName(given(0), text(given(1)))
     }
   }
 }

@@ -16,6 +16,7 @@ from sluice.cli.output import print_json
 from sluice.cli.reading import bars_of_batches
 from sluice.cli.views.outlook import print_outlook
 from sluice.offsets.batches import BatchReference
+from sluice.offsets.filtered import told
 from sluice.offsets.origin import Caller
 from sluice.offsets.quantities import format_count
 
@@ -107,7 +108,8 @@ class Runner:
         for receipt in settled.receipts:
             self.say(
                 f"{receipt.batch}: {format_count(receipt.records, 'record')},"
-                f" {receipt.quarantined:,} quarantined, {format_count(receipt.gaps, 'gap')},"
+                f" {receipt.quarantined:,} quarantined{told(receipt.filtered)},"
+                f" {format_count(receipt.gaps, 'gap')},"
                 f" table version {receipt.data_version}"
             )
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from sluice.columns.columns import Column, ColumnType, parse_columns
 from sluice.columns.names import as_compared, is_ours, quoted, unfit
+from sluice.derived.casts import BOOLEAN
 from sluice.derived.typed import Typed
 from sluice.derived.written_values import within_years
 
@@ -67,6 +68,19 @@ def _read(name: str, text: str, known: Mapping[str, Typed]) -> DerivedColumn:
     except ValueError as problem:
         raise ValueError(f"derived.{name}: {problem}") from None
     return DerivedColumn(name, text, found.sql, found.type)
+
+
+def read_condition(text: str, columns: Iterable[Column]) -> str:
+    """A condition over a record's fields and coordinates, as Spark is given it.
+
+    Raises ValueError with what was found and what is allowed.
+    """
+    from sluice.derived.expressions import read_expression
+
+    found = read_expression(text, dict(_named(columns)))
+    if found.type != BOOLEAN:
+        raise ValueError(f"expected a condition, found a {found.type}")
+    return found.sql
 
 
 def require_free_names(derived: Iterable[str]) -> None:

@@ -75,7 +75,14 @@ def _commit_of(attempt: BatchAttempt, rows: DataFrame) -> DataFrameWriter:
         .option("txnVersion", str(batch.number))
         .option(
             "userMetadata",
-            batch_metadata(batch, attempt.id, attempt.fingerprints, attempt.spec, attempt.aside),
+            batch_metadata(
+                batch,
+                attempt.id,
+                attempt.fingerprints,
+                attempt.spec,
+                attempt.aside,
+                attempt.filtered,
+            ),
         )
     )
 

@@ -41,7 +41,21 @@ def judged_by_rules(
         return decoded.withColumn(_BROKEN, F.lit(None).cast("string"))
     carried = _Carried(decoded)
     rows = _data(decoded, spec, attempt, F.lit(str(attempt)), carried.column)
-    return carried.judged(rows, rules)
+    return carried.beside(rows, _broken_rule(rules).alias(_BROKEN))
+
+
+def marked_by(
+    decoded: DataFrame, spec: PipelineSpec, attempt: BatchAttempt, condition: str, name: str
+) -> DataFrame:
+    """The records, and in a column of this name whether a condition over their fields lacks.
+
+    One without a value, or that cannot be decoded, has no fields: it is not judged.
+    """
+    carried = _Carried(decoded)
+    rows = _whole(decoded, spec, attempt, F.lit(str(attempt)), carried.column)
+    has_fields = F.col("value").isNotNull() & undecodable_by(spec).isNull()
+    judged = carried.beside(rows, F.coalesce(~F.expr(condition), F.lit(True)).alias(name))
+    return judged.withColumn(name, has_fields & F.col(name))
 
 
 _BROKEN = "_sluice_broken"
@@ -67,9 +81,9 @@ class _Carried:
         columns = [F.col(quoted(name)) for name in decoded.columns]
         self.column = F.struct(*columns).alias(self._name)
 
-    def judged(self, rows: DataFrame, rules: Sequence[TableRule]) -> DataFrame:
-        """The records again, with what their row breaks in column _BROKEN."""
-        return rows.select(F.col(f"{self._name}.*"), _broken_rule(rules).alias(_BROKEN))
+    def beside(self, rows: DataFrame, found: Column) -> DataFrame:
+        """The records again, beside what was found of their rows."""
+        return rows.select(F.col(f"{self._name}.*"), found)
 
 
 def data_rows(decoded: DataFrame, spec: PipelineSpec, attempt: BatchAttempt) -> DataFrame:
@@ -112,6 +126,17 @@ def _data(
     batch_column: Column,
     *beside: Column,
 ) -> DataFrame:
+    return stored_part(_whole(decoded, spec, attempt, batch_column, *beside), spec.shape)
+
+
+def _whole(
+    decoded: DataFrame,
+    spec: PipelineSpec,
+    attempt: BatchAttempt,
+    batch_column: Column,
+    *beside: Column,
+) -> DataFrame:
+    """All that expressions may read: the fields, also those that are not kept, and our columns."""
     envelope = [*_envelope(attempt.batch), F.col("value").isNull().alias("_tombstone")]
     fields = [F.col(DECODED["value"])[each.name].alias(each.name) for each in spec.columns]
     keys = [
@@ -119,10 +144,9 @@ def _data(
         for name in (each.name for each in spec.formats.key_columns)
     ]
     rescued = [F.col(DECODED["value"])[RESCUED].alias(RESCUED)] if spec.rescue else []
-    whole = decoded.select(
+    return decoded.select(
         *fields, *envelope, batch_column.alias("_batch"), *keys, *rescued, *beside
     )
-    return stored_part(whole, spec.shape)
 
 
 def stored_part(whole: DataFrame, shape: TableShape) -> DataFrame:
@@ -183,11 +207,15 @@ def error_of(spec: PipelineSpec) -> Column:
 
     Null if decodable.
     """
+    return F.coalesce(undecodable_by(spec), F.col(_BROKEN))
+
+
+def undecodable_by(spec: PipelineSpec) -> Column:
+    """The same, without the table's rules."""
     error = F.col(DECODED["value"])[ERROR]
     if spec.key_format is None:
-        return F.coalesce(error, F.col(_BROKEN))
-    of_key = F.concat(F.lit("key: "), F.col(DECODED["key"])[ERROR])
-    return F.coalesce(error, of_key, F.col(_BROKEN))
+        return error
+    return F.coalesce(error, F.concat(F.lit("key: "), F.col(DECODED["key"])[ERROR]))
 
 
 def _coordinates() -> Column:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _NO_COLUMNS = """'{"type":"struct","fields":[]}'"""
 _ASKED = f"""SELECT sluice_schema_key(struct(X'', null), ''),
 sluice_payload(struct(X'', null), '', '', '{{}}'),
+sluice_record_name(struct(X'', null), ''),
 sluice_avro(struct(X''), {_NO_COLUMNS}, '', '"int"', false),
 sluice_json(struct(X''), {_NO_COLUMNS}, '', '', false, false),
 sluice_connect_decimal(X'', 38, 0),

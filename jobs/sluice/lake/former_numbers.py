@@ -9,11 +9,13 @@ from pyspark.sql import functions as F
 
 from sluice.lake.decoding.decode import DECODED, Decode, Writers, decoder_of
 from sluice.lake.decoding.schema_keys import unknown_keys
+from sluice.lake.left_out import is_left_out
 from sluice.offsets.ranges import OffsetRange
 from sluice.progress.former_registries import FormerRegistry
 from sluice.registry.schema_book import SchemaBook
 from sluice.schemas.registered import RegisteredSchema
-from sluice.spec_file.formats import Source
+from sluice.spec_file.formats import Format, Source
+from sluice.spec_file.only import Only
 from sluice.spec_file.record_formats import RecordFormats
 
 _BEFORE = "_decoded_as_now"
@@ -60,6 +62,16 @@ class FormerNumbers:
                 chosen = F.when(_inside(each.ranges), F.col(column)).otherwise(F.col(_BEFORE))
                 decoded = both.withColumn(column, chosen).drop(_BEFORE)
         return decoded
+
+    def chosen(
+        self, only: Only, form: Format, now: Column, former: Sequence[FormerRegistry]
+    ) -> Column:
+        """Whether each record is left out, by the numbers that it names; `now` by the spec's."""
+        for each in former:
+            if each.source == "value":
+                then = is_left_out(only, form, self._writers.get(each, {}))
+                now = F.when(_inside(each.ranges), then).otherwise(now)
+        return now
 
 
 def outside(former: Iterable[FormerRegistry], source: Source) -> Column:

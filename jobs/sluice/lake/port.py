@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from sluice.offsets.batches import Batch
+from sluice.offsets.filtered import NOTHING_FILTERED, FilteredOffsets
 from sluice.offsets.quantities import format_ranges
 from sluice.offsets.quarantine_tickets import NOTHING_ASIDE, SetAside, Ticket
 from sluice.offsets.quarantined import BatchOffsets
@@ -46,6 +47,8 @@ class BatchAttempt:
     `table_id` is the Delta id of the data table that it was prepared for: it begins no write to
     another.
     `former` are registries whose numbers some of its records name, instead of the spec's.
+    `filtered` are the offsets whose records it leaves out, once they are known; and those that
+    earlier batches left out and that it may not change.
     """
 
     batch: Batch
@@ -58,6 +61,7 @@ class BatchAttempt:
     undecodable: int = 0
     former: tuple[FormerRegistry, ...] = ()
     table_id: str | None = None
+    filtered: FilteredOffsets = NOTHING_FILTERED
 
     def __str__(self) -> str:
         return str(self.batch)

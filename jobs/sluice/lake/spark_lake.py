@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from pyspark.errors import AnalysisException
+from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
@@ -30,6 +32,7 @@ from sluice.lake.batch_rows import (
     decodable_rows,
     error_of,
     judged_by_rules,
+    marked_by,
     quarantine_rows,
 )
 from sluice.lake.chosen_records import only_chosen
@@ -39,6 +42,7 @@ from sluice.lake.decoding_functions import require_decoding
 from sluice.lake.former_numbers import FormerNumbers, outside
 from sluice.lake.kafka_source import read_ranges
 from sluice.lake.kept_rows import rows_of_nothing
+from sluice.lake.left_out import LEFT_OUT, is_left_out, offsets_left_out, without_content
 from sluice.lake.port import BatchAttempt, QuarantineResult, ShowReading, Undecodable
 from sluice.lake.quarantine_samples import samples_of
 from sluice.lake.reading_pace import telling_pace
@@ -47,7 +51,9 @@ from sluice.lake.rows_by_name import union_of_rows
 from sluice.lake.table_alignment import align_data_table
 from sluice.lake.table_creation import create_data_table, create_quarantine_table
 from sluice.lake.write_failures import undecodable_reason
+from sluice.offsets.filtered import FilteredOffsets
 from sluice.offsets.ranges import span_of
+from sluice.progress.former_registries import FormerRegistry
 from sluice.progress.resources import PipelineResources
 from sluice.progress.ways_back import require_table
 from sluice.spec_file.pipeline_spec import PipelineSpec
@@ -105,8 +111,7 @@ class SparkLake:
 
     def _land(self, attempt: BatchAttempt) -> None:
         try:
-            records = self._read_once(attempt)
-            decoded = self._decode(records, attempt)
+            records, decoded, attempt = self._decoded_once(attempt)
             self._commit(attempt, records, data_rows(decoded, self._spec, attempt))
         except Exception as problem:
             if reason := undecodable_reason(causes_of(problem), attempt.id):
@@ -115,8 +120,7 @@ class SparkLake:
 
     def land_decodable(self, attempt: BatchAttempt) -> None:
         """Commit the batch's decodable records; the others must already be in quarantine."""
-        records = self._read_once(attempt)
-        decoded = self._decode(records, attempt)
+        records, decoded, attempt = self._decoded_once(attempt)
         self._commit(attempt, records, decodable_rows(decoded, self._spec, attempt))
 
     def prepare_quarantine(self) -> None:
@@ -129,7 +133,7 @@ class SparkLake:
         assert ticket is not None, "the protocol gives it"
         self._learn(attempt)
         seen = Observation("seen")
-        decoded = self._decode(self._read(attempt), attempt).observe(
+        decoded = self._chosen(self._read(attempt), attempt).observe(
             seen,
             F.count(F.lit(1)).alias("records"),
             F.count(error_of(self._spec)).alias("undecodable"),
@@ -154,6 +158,9 @@ class SparkLake:
         if not self._writers:
             return False
         records, schemas = self._read(attempt), self._resources.schemas
+        if self._spec.only is not None and self._spec.only.record is None:
+            # What nothing is read of need not be known: its schema may be broken.
+            records = records.where(~self._is_left_out())
         formerly = self._former.learn(records, self._spec.formats, attempt.former)
         met = {
             source: unknown_keys(
@@ -184,12 +191,57 @@ class SparkLake:
         only = attempt.batch.only
         return records if only is None else only_chosen(self._spark, records, only)
 
+    def _decoded_once(self, attempt: BatchAttempt) -> tuple[DataFrame, DataFrame, BatchAttempt]:
+        """The batch's records; those to land, decoded; the attempt, which knows the others."""
+        if self._spec.only is None:
+            records = self._read_once(attempt)
+            return records, self._judge(self._decode(records, attempt), attempt), attempt
+        marked = without_content(self._mark(self._read(attempt), attempt))
+        # They are used twice: to name those that are left out, and to land the others.
+        with naming_conflicts(attempt.id), self._telling_pace(attempt):
+            marked = marked.localCheckpoint()
+        ranges = [each.offsets for each in attempt.batch.ranges]
+        filtered = FilteredOffsets.of(ranges, offsets_left_out(marked))
+        decoded = self._judge(self._kept(marked, attempt), attempt)
+        return marked, decoded, replace(attempt, filtered=filtered)
+
+    def _chosen(self, records: DataFrame, attempt: BatchAttempt) -> DataFrame:
+        """The records that the batch lands, decoded; used once."""
+        if self._spec.only is None:
+            return self._judge(self._decode(records, attempt), attempt)
+        return self._judge(self._kept(self._mark(records, attempt), attempt), attempt)
+
+    def _mark(self, records: DataFrame, attempt: BatchAttempt) -> DataFrame:
+        """The records with what is left out marked; decoded, where their fields decide."""
+        only = self._spec.only
+        assert only is not None, "the caller has asked"
+        if only.by_bytes:
+            return records.withColumn(LEFT_OUT, self._is_left_out(attempt.former))
+        condition = only.condition(self._spec.readable)
+        return marked_by(self._decode(records, attempt), self._spec, attempt, condition, LEFT_OUT)
+
+    def _is_left_out(self, former: Sequence[FormerRegistry] = ()) -> SparkColumn:
+        only, form = self._spec.only, self._spec.format
+        assert only is not None, "the caller has asked"
+        if not only.by_bytes:
+            return F.lit(False)
+        found = is_left_out(only, form, self._writers.get("value", {}))
+        return found if only.record is None else self._former.chosen(only, form, found, former)
+
+    def _kept(self, marked: DataFrame, attempt: BatchAttempt) -> DataFrame:
+        """The records that are not left out, decoded."""
+        only, kept = self._spec.only, marked.where(~F.col(LEFT_OUT)).drop(LEFT_OUT)
+        return self._decode(kept, attempt) if only is not None and only.by_bytes else kept
+
     def _decode(self, records: DataFrame, attempt: BatchAttempt) -> DataFrame:
         formats = self._spec.formats
         for decode, source in zip(self._decoders, formats.by_source, strict=True):
             records = self._former.decode(records, decode, formats, source, attempt.former)
+        return records
+
+    def _judge(self, decoded: DataFrame, attempt: BatchAttempt) -> DataFrame:
         rules = rules_of(self._resources.data.snapshot().settings, self._columns)
-        return judged_by_rules(records, self._spec, attempt, rules)
+        return judged_by_rules(decoded, self._spec, attempt, rules)
 
     @property
     def _columns(self) -> tuple[Column, ...]:

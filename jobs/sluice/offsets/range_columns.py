@@ -77,7 +77,7 @@ class RangeColumns:
 
     `sequence` and `place` are indexes into `sequences` and `places`. `version`, `records` and
     `quarantined` are those of receipts, and the gaps by markers and by aborted records; -1 in
-    plans.
+    plans. So is `filtered`; -1 also in receipts of before there was such a count.
     """
 
     sequences: Sequence[BatchSequence] = ()
@@ -92,6 +92,7 @@ class RangeColumns:
     quarantined: Offsets = field(default_factory=lambda: NO_ROWS.offsets)
     control: Offsets = field(default_factory=lambda: NO_ROWS.offsets)
     aborted: Offsets = field(default_factory=lambda: NO_ROWS.offsets)
+    filtered: Offsets = field(default_factory=lambda: NO_ROWS.offsets)
 
     @classmethod
     def together(

@@ -1,4 +1,7 @@
-"""Receipts: records + quarantined + gaps == end - start, for every partition of a batch."""
+"""Receipts: what became of every offset of a batch, partition by partition.
+
+records + quarantined + filtered + gaps == end - start.
+"""
 
 from __future__ import annotations
 
@@ -18,17 +21,18 @@ class PartitionCount:
     records: int
     quarantined: int
     gaps: GapCount
+    filtered: int = 0
 
     def __post_init__(self) -> None:
-        found = self.records + self.quarantined + self.gaps.total
+        found = self.records + self.quarantined + self.filtered + self.gaps.total
         if (
             found != self.planned.offsets.span
-            or min(self.records, self.quarantined, self.gaps.least) < 0
+            or min(self.records, self.quarantined, self.filtered, self.gaps.least) < 0
         ):
             raise ValueError(
                 f"{self.planned.offsets}: expected {self.planned.offsets.span} offsets accounted"
                 f" for, found {self.records} records + {self.quarantined} quarantined"
-                f" + {self.gaps.total} gaps"
+                f" + {self.filtered} filtered + {self.gaps.total} gaps"
             )
 
 
@@ -61,13 +65,18 @@ class Receipt:
         return sum(each.quarantined for each in self.counted)
 
     @property
+    def filtered(self) -> int:
+        """Records that the spec's `only` left out."""
+        return sum(each.filtered for each in self.counted)
+
+    @property
     def lost(self) -> int:
         """Lost offsets."""
         return sum(each.gaps.lost for each in self.counted)
 
     @property
     def gaps(self) -> int:
-        """Offsets without a row."""
+        """Offsets without a record that was read."""
         return sum(each.gaps.total for each in self.counted)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sluice.offsets.batches import Batch, BatchReference
+from sluice.offsets.filtered import as_key
 from sluice.offsets.lag import offsets_left
 from sluice.offsets.quantities import MOST_NAMED, cursor_text, format_count, named
 from sluice.offsets.ranges import TopicPartition, merged, span_of
@@ -65,11 +66,13 @@ def settle_summary(receipts: Sequence[Receipt], lag: int | None) -> Summary:
     counts = {
         "records": sum(each.records for each in receipts),
         "quarantined": sum(each.quarantined for each in receipts),
+        **as_key(sum(each.filtered for each in receipts)),
         "gaps": sum(each.gaps for each in receipts),
         "lost": sum(each.lost for each in receipts),
     }
     shown = [format_count(counts["records"], "record")]
-    shown += [f"{counts[each]:,} {each}" for each in ("quarantined", "gaps")]
+    named_counts = ("quarantined", "filtered", "gaps")
+    shown += [f"{counts[each]:,} {each}" for each in named_counts if each in counts]
     shown += [f"{counts['lost']:,} of them lost"] if counts["lost"] else []
     settled = named([str(each.batch) for each in receipts])
     said = f"{settled}: {', '.join([*shown, left])}"

@@ -21,11 +21,12 @@ class CountedRange:
     records: int
     quarantined: int
     never: int = 0
+    filtered: int = 0
 
     @property
     def gaps(self) -> int:
-        """How many of its offsets became no row."""
-        return self.offsets.span - self.records - self.quarantined
+        """How many of its offsets had no record: of all others it became a row, or was filtered."""
+        return self.offsets.span - self.records - self.quarantined - self.filtered
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,8 @@ class CommittedRanges:
         for index in range(len(mine)):
             records, quarantined = int(mine.records[index]), int(mine.quarantined[index])
             never = int(mine.control[index] + mine.aborted[index])
-            line = CountedRange(mine.range(index), records, quarantined, never)
+            filtered = max(0, int(mine.filtered[index]))
+            line = CountedRange(mine.range(index), records, quarantined, never, filtered)
             found.setdefault(mine.batch(index), []).append(line)
         return found
 

@@ -34,6 +34,8 @@ class Evidence:
     and `deleted` the rows that others removed from the data table, by the version that did so.
     `dropped` records do not count, unless a batch has read them again since; rows `left_behind` in
     another table do not count either, because a recovery went on with a copy that lacks them.
+    `filtered` are the offsets whose records the spec's `only` left out, by the commits of the
+    reads; of one whose commit is lost, its receipt tells how many.
     """
 
     partition: TopicPartition
@@ -51,6 +53,7 @@ class Evidence:
     data: Rows = NO_ROWS
     deleted: Mapping[int, Rows] = field(default_factory=dict)
     compacts: bool = False
+    filtered: Rows = NO_ROWS
 
     @property
     def batches(self) -> Sequence[str]:
@@ -131,14 +134,14 @@ class Evidence:
 
     @cached_property
     def excused(self) -> Offsets:
-        """The offsets whose rows were deleted or dropped and that no batch has read since."""
+        """The offsets whose rows were deleted, dropped or left out, and not read since."""
         landed = [read.version if read.here else -1 for read in self.reads]
         versions = np.array([*landed, -1], dtype=np.int64)
         found = [
             rows.offsets[versions[self.newest_read(rows.offsets)] < version]
             for version, rows in self.deleted.items()
         ]
-        told = self.dropped_rows.and_(self.rows_left_behind)
+        told = self.dropped_rows.and_(self.rows_left_behind).and_(self.filtered)
         latest = self.newest_read(told.offsets) == told.reads
         return np.unique(np.concatenate([*found, told.offsets[latest]]))
 
@@ -147,6 +150,18 @@ class Evidence:
         """The rows that others deleted and no batch has written again, each once."""
         rows = once([*self.deleted.values(), self.rows_left_behind])
         return rows.only(~np.isin(rows.offsets, self.data.offsets))
+
+    @property
+    def left_out(self) -> int:
+        """How many records count as left out: no batch has read them since."""
+        newest = self.newest_read(self.filtered.offsets)
+        return int(np.count_nonzero(newest == self.filtered.reads))
+
+    def left_out_by(self, place: int) -> int | None:
+        """How many records a read left out, by its commit; None where that does not tell it."""
+        told = int(np.count_nonzero(self.filtered.reads == place))
+        stated = sum(line.filtered for line in self.reads[place].receipts)
+        return None if stated and not told else told
 
     def newest_read(self, offsets: Offsets) -> Offsets:
         """For each offset the index of the last read that covers it, -1 where none does."""
@@ -221,10 +236,14 @@ class Evidence:
 
     @cached_property
     def _newest_rows(self) -> Rows:
-        """Each offset that has, or had, a row, ascending, with the last read that it is of."""
-        offsets, at = np.unique(self._ever_stored.offsets, return_inverse=True)
+        """Each offset that has, or had, a row, ascending, with the last read that it is of.
+
+        A read that left its record out has decided about it as well.
+        """
+        decided = self._ever_stored.and_(self.filtered)
+        offsets, at = np.unique(decided.offsets, return_inverse=True)
         newest = np.full(len(offsets), -1, dtype=np.int64)
-        np.maximum.at(newest, at, self._ever_stored.reads)
+        np.maximum.at(newest, at, decided.reads)
         return Rows(offsets, newest)
 
     def newest_row(self, offsets: Offsets) -> Offsets:

@@ -41,6 +41,7 @@ COUNTERS = (
     Counter("batches_total", "Batches that got their receipt.", lambda receipt: 1),
     Counter("records_total", "Records in them, in the data table.", lambda each: each.records),
     Counter("quarantined_total", "Records of them, in quarantine.", lambda each: each.quarantined),
+    Counter("filtered_total", "Records of other kinds, left out.", lambda each: each.filtered),
     Counter("lost_total", "Offsets of them, lost.", lambda each: each.lost),
 )
 STEP = "step_seconds"

@@ -6,7 +6,7 @@ gives of the record that the table is for; None without one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from sluice.columns.declared import Declared
@@ -59,6 +59,12 @@ class SchemaKind(Protocol):
         self, found: RegisteredSchema, reader: RegisteredSchema | None, record: str | None
     ) -> str:
         """Which record a schema describes, where that is not the reader's; else empty."""
+
+    def record_names(self, schema: RegisteredSchema) -> Mapping[Sequence[int], str]:
+        """The full names of its records, by their indexes where it has several; else by ().
+
+        Empty where its records have none. Raises ValueError for a schema that cannot be read.
+        """
 
     def loss(self, written: RegisteredSchema, read: RegisteredSchema, record: str | None) -> str:
         """Why some record of one schema cannot be read as another, or not as it is; else empty.

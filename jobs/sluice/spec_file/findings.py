@@ -12,6 +12,7 @@ from sluice.spec_file.alerts import Alerts
 from sluice.spec_file.column_sources import ColumnSource
 from sluice.spec_file.formats import CONNECTION, FORMATS, RECORD
 from sluice.spec_file.key_formats import KEY_FORMATS, SCALARS
+from sluice.spec_file.only import Only
 from sluice.spec_file.pipeline_spec import FILE_SIZE, PIPELINE, TABLE, PipelineSpec, Quarantine
 from sluice.spec_file.starts import (
     DeltaIngest,
@@ -26,6 +27,7 @@ from sluice.strict_model import Model
 
 _PARTS: Mapping[tuple[str, ...], type[Model]] = {
     ("quarantine",): Quarantine,
+    ("only",): Only,
     ("alerts",): Alerts,
     **{("format", name): model for name, model in FORMATS.items()},
     **{("key_format", name): model for name, model in KEY_FORMATS.items()},

@@ -19,6 +19,7 @@ from sluice.spec_file.alerts import Alerts
 from sluice.spec_file.column_sources import ColumnSource
 from sluice.spec_file.formats import CONNECTION, Format, RegisteredFormat, Source
 from sluice.spec_file.key_formats import KeyFormat
+from sluice.spec_file.only import MOST_RECORDS, Only
 from sluice.spec_file.record_formats import RecordFormats
 from sluice.spec_file.schedules import longest_interval, require_schedule
 from sluice.spec_file.spark_keys import key_refusal
@@ -87,6 +88,7 @@ class PipelineSpec(Model):
     table: TableName
     format: Format
     key_format: KeyFormat | None = None
+    only: Only | None = None
     evolution: Evolution = "strict"
     rescue: bool = False
     schedule: str | None = None
@@ -198,14 +200,28 @@ class PipelineSpec(Model):
             key = self._source_of(name)
             if not isinstance(getattr(self, key), RegisteredFormat):
                 raise ValueError(f"columns.{name}: expected {key} with type json, avro or protobuf")
+        self._require_only()
         self._require_columns()
         return self
+
+    def _require_only(self) -> None:
+        if self.only is None:
+            return
+        self.only.require(self.format)
+        if self.max_records_per_batch > MOST_RECORDS:
+            raise ValueError(
+                f"max_records_per_batch: expected at most {MOST_RECORDS} with only, found"
+                f" {self.max_records_per_batch}"
+            )
 
     def _require_columns(self) -> None:
         """Raises ValueError where the spec's columns, as far as known, do not fit together."""
         self.formats.require()
-        if not self.formats.awaits_reader:
-            self.shape.require()
+        if self.formats.awaits_reader:
+            return
+        self.shape.require()
+        if self.only is not None and self.only.where is not None:
+            self.only.condition(self.readable)
 
     @staticmethod
     def _source_of(column: str) -> str:
@@ -238,6 +254,11 @@ class PipelineSpec(Model):
     def columns(self) -> tuple[Column, ...]:
         """The fields of a decoded record. Raises LookupError while a reader schema is unknown."""
         return self.formats.value.columns
+
+    @property
+    def readable(self) -> tuple[Column, ...]:
+        """The fields of a decoded record and of its key, which expressions may read."""
+        return (*self.columns, *self.formats.key_columns)
 
     @property
     def shape(self) -> TableShape:

@@ -14,6 +14,7 @@ from deltalake.exceptions import DeltaError
 
 from sluice.offsets.batch_sizes import BatchSizes
 from sluice.offsets.batches import Batch, PlannedRange
+from sluice.offsets.filtered import NOTHING_FILTERED, FilteredOffsets
 from sluice.offsets.quarantine_tickets import SetAside
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.offsets.spec_edition import SpecEdition
@@ -35,6 +36,7 @@ class BatchCommit:
     """The commit that a batch landed in: its version, how many rows it wrote, its attempt, and
     the ranges that it names, each with its topic id. `spec` is what decided its rows, if known.
     `aside` is what it has in quarantine; None where it does not say, as before that was recorded.
+    `filtered` are the offsets whose records it left out.
     """
 
     version: int
@@ -43,6 +45,7 @@ class BatchCommit:
     ranges: frozenset[NamedRange]
     spec: SpecEdition | None = None
     aside: SetAside | None = None
+    filtered: FilteredOffsets = NOTHING_FILTERED
 
     def is_of(self, batch: Batch) -> bool:
         """Whether it names the very ranges that were planned, and not just the same number."""
@@ -55,9 +58,11 @@ def batch_metadata(
     fingerprints: Mapping[TopicPartition, str | None] | None = None,
     spec: SpecEdition | None = None,
     aside: SetAside | None = None,
+    filtered: FilteredOffsets = NOTHING_FILTERED,
 ) -> str:
     """The `userMetadata` of a batch's commit: batch, offset ranges, attempt, edition of the spec,
-    and in the data table its quarantined records, and the offsets that it may change if not all.
+    and in the data table its quarantined records, the offsets that it may change if not all, and
+    those whose records it leaves out.
 
     Neighbouring partitions of a topic share one entry, so that 10,000 fit into a commit. Range
     `[start, start + span)` of the first partition comes first, then the next one's; `fingerprints`
@@ -68,7 +73,8 @@ def batch_metadata(
     read_by = {"read_by": spec.as_dict()} if spec else {}
     put = {"quarantine": _set_aside(aside)} if aside else {}
     only = {} if batch.only is None else {"only": only_as_dict(batch.only)}
-    told = {"version": _VERSION, **app, "attempt": attempt, **read_by, **put, **only}
+    left_out = {"filtered": filtered.as_dict()} if filtered else {}
+    told = {"version": _VERSION, **app, "attempt": attempt, **read_by, **put, **only, **left_out}
     metadata = {**told, "ranges": ranges}
     return json.dumps({"sluice": metadata}, separators=(",", ":"))
 
@@ -85,6 +91,11 @@ def aside_of(commit: Mapping[str, Any]) -> SetAside | None:
         return None
     at = found.get("at")
     return SetAside(found["records"], at and datetime.fromisoformat(at))
+
+
+def filtered_of(commit: Mapping[str, Any]) -> FilteredOffsets:
+    """The offsets whose records a commit (its commitInfo) left out."""
+    return FilteredOffsets.read(_sluice(commit).get("filtered"))
 
 
 def _neighbours(ranges: Iterable[PlannedRange]) -> Iterator[list[PlannedRange]]:
@@ -190,6 +201,7 @@ class LoggedBatch:
     ranges: tuple[NamedRange, ...]
     only: tuple[OffsetRange, ...] | None = None
     aside: SetAside | None = None
+    filtered: FilteredOffsets = NOTHING_FILTERED
 
 
 def logged_batch(version: int, commit: Mapping[str, Any]) -> LoggedBatch | None:
@@ -205,6 +217,7 @@ def logged_batch(version: int, commit: Mapping[str, Any]) -> LoggedBatch | None:
         ranges=tuple(named_ranges(commit)),
         only=only_of(_sluice(commit)),
         aside=aside_of(commit),
+        filtered=filtered_of(commit),
     )
 
 

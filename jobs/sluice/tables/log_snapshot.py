@@ -21,6 +21,7 @@ from sluice.tables.batch_commits import (
     attempt_of,
     batch_of,
     edition_of,
+    filtered_of,
     fingerprinted_ends,
     fingerprints_of,
     instead_of,
@@ -144,8 +145,15 @@ class LogSnapshot:
         version, commit = found
         rows = int(commit.get("operationMetrics", {}).get("numOutputRows", 0))
         ranges = frozenset(named_ranges(commit))
-        edition, aside = edition_of(commit), aside_of(commit)
-        return BatchCommit(version, rows, attempt_of(commit), ranges, edition, aside)
+        return BatchCommit(
+            version=version,
+            rows=rows,
+            attempt=attempt_of(commit),
+            ranges=ranges,
+            spec=edition_of(commit),
+            aside=aside_of(commit),
+            filtered=filtered_of(commit),
+        )
 
     def doubtful(self, batch: Batch) -> Collection[str]:
         """The topic ids of a batch that the table itself says are in doubt."""

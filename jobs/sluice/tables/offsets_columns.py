@@ -29,6 +29,7 @@ _COUNTS = {
     "quarantined": "quarantined",
     "control": "gap_control",
     "aborted": "gap_aborted",
+    "filtered": "filtered",
 }
 
 
@@ -58,7 +59,9 @@ class OffsetsColumns:
             lowest, behind = scope.bounds
             wanted += [("start_offset", "<=", behind), ("end_offset", ">=", lowest)]
         counts = _COUNTS.values() if event == "committed" else ()
-        columns = [*_NAMES, "generation", "partition", *_RANGE.values(), *counts]
+        columns = [*_NAMES, "generation", "partition", *_RANGE.values()]
+        # A table of before a column was added lacks it.
+        columns += [each for each in counts if self._files and each in self._files.names]
         for chunk in self._chunks(columns, wanted) if batches else ():
             found.add(chunk)
         return found.columns()

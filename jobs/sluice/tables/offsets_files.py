@@ -8,7 +8,7 @@ that it names, and a small file is read once: later changes of the file are not 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
@@ -85,6 +85,11 @@ class OffsetsFiles:
         for path in {*known} - {each.path for each in self._files}:
             # Another thread may have been faster.
             known.pop(path, None)
+
+    @property
+    def names(self) -> Collection[str]:
+        """The names of the table's columns."""
+        return self._schema.names
 
     def rows(self, wanted: Sequence[Condition]) -> list[Row]:
         """The rows that meet all conditions: few."""

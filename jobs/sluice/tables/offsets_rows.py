@@ -186,6 +186,7 @@ def _counts(line: PartitionCount) -> Row:
         "gap_aborted": line.gaps.aborted,
         "gap_compacted": line.gaps.compacted,
         "gap_lost": line.gaps.lost,
+        "filtered": line.filtered,
     }
 
 
@@ -224,4 +225,6 @@ def _read_range(row: Mapping[str, Any]) -> OffsetRange:
 
 def _read_counted(row: Mapping[str, Any]) -> PartitionCount:
     gaps = GapCount(row["gap_control"], row["gap_aborted"], row["gap_compacted"], row["gap_lost"])
-    return PartitionCount(_read_planned(row), row["records"], row["quarantined"], gaps)
+    # A receipt of before the column was there has filtered nothing.
+    filtered = row.get("filtered") or 0
+    return PartitionCount(_read_planned(row), row["records"], row["quarantined"], gaps, filtered)

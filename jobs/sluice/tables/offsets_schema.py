@@ -42,5 +42,6 @@ SCHEMA = pa.schema(
         ("spec", pa.string()),
         ("complete_until", pa.timestamp("us", "UTC")),
         ("quarantine_table_id", pa.string()),
+        ("filtered", pa.int64()),
     ]
 )

@@ -98,6 +98,7 @@ def test_a_settlement_is_counted_and_one_without_receipts_is_not(statsd):
         "airflow.sluice.trips.batches_total:2|c",
         "airflow.sluice.trips.records_total:14|c",
         "airflow.sluice.trips.quarantined_total:1|c",
+        "airflow.sluice.trips.filtered_total:0|c",
         "airflow.sluice.trips.lost_total:0|c",
     ]
 

@@ -21,7 +21,7 @@ def columns(*lines: tuple[int, int, int, int, int]) -> RangeColumns:
     """Sequence, number, partition, start and end; every offset is a record."""
     sequences, numbers, places, starts, ends = np.array(lines, dtype=np.int64).reshape(-1, 5).T
     nothing = np.zeros(len(lines), dtype=np.int64)
-    counts = (nothing, ends - starts, nothing, nothing, nothing)
+    counts = (nothing, ends - starts, nothing, nothing, nothing, nothing)
     return RangeColumns(SEQUENCES, PLACES, sequences, numbers, places, starts, ends, *counts)
 
 

@@ -28,7 +28,7 @@ format_version pipeline lane generation batch_id batch event mode topic topic_id
 start_offset end_offset log_start_offset last_stable_offset leader_epoch records quarantined gaps
 gap_control gap_aborted gap_compacted gap_lost data_version cursor_before cursor_after closed_at
 cluster_id data_table_id run_id actor reason recorded_at spec
-complete_until quarantine_table_id
+complete_until quarantine_table_id filtered
 """
 PROMISED = set(PROMISED_TEXT.split())
 TABLE_ID = "6f1c1a1e-2b7e-4d2c-9d60-1f0f8f0f7a11"

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from sluice.clock import Chance, Clock
 from sluice.failpoints import reach
 from sluice.lake.kept_rows import rows_of_nothing
 from sluice.lake.port import BatchAttempt, QuarantineResult, Undecodable
 from sluice.offsets.batches import Batch
+from sluice.offsets.filtered import FilteredOffsets
 from sluice.offsets.ranges import OffsetRange, TopicPartition, span_of
 from sluice.offsets.receipts import Span
 from sluice.progress.resources import PipelineResources
@@ -22,6 +24,7 @@ from sluice.tables.batch_commits import batch_metadata
 
 from tests.worlds.written_lake.creation import QUARANTINE, Tables
 from tests.worlds.written_lake.decoded import Decoded, decoded
+from tests.worlds.written_lake.kinds import is_left_out
 from tests.worlds.written_lake.moments import microseconds
 from tests.worlds.written_lake.records import ReadRecords, Record
 from tests.worlds.written_lake.replaced import RowsInRanges
@@ -70,7 +73,7 @@ class WrittenLake:
         reach("reading")
         writing = self._writing(self.resources.quarantine.uri)
         records = self._read(attempt)
-        found = self._decoded(records)
+        found = [each for each in self._decoded(records) if not is_left_out(each, self.spec)]
         wrong = [each for each in found if each.error is not None]
         told = batch_metadata(attempt.batch, attempt.id)
         if not writing.has_used(ticket.app_id, ticket.number):
@@ -79,7 +82,7 @@ class WrittenLake:
         self.resources.quarantine.snapshot().require_added(ticket, attempt.id)
         in_order = sorted(wrong, key=lambda each: (each.record.partition, each.record.offset))
         samples = tuple(f"{each.record}: {each.error}" for each in in_order[:_SAMPLES])
-        return QuarantineResult(len(records), len(wrong), samples)
+        return QuarantineResult(len(found), len(wrong), samples)
 
     def _commit(
         self, attempt: BatchAttempt, chosen: Callable[[Sequence[Decoded]], list[Decoded]]
@@ -96,9 +99,13 @@ class WrittenLake:
         if writing.has_used(*recorded):
             return
         records = again if again is not None and attempt.compacts else self._read(attempt)
-        rows = self._rows(chosen(self._decoded(records)), attempt)
-        named = replace(attempt, spec=self.spec.edition)
-        told = batch_metadata(named.batch, named.id, named.fingerprints, named.spec, named.aside)
+        found = self._decoded(records)
+        left_out = [each for each in found if is_left_out(each, self.spec)]
+        rows = self._rows(chosen([each for each in found if each not in left_out]), attempt)
+        named = replace(attempt, spec=self.spec.edition, filtered=_filtered(attempt, left_out))
+        told = batch_metadata(
+            *(named.batch, named.id, named.fingerprints, named.spec, named.aside, named.filtered)
+        )
         columns = (*self.spec.shape.columns, *self.spec.formats.our_columns)
         if again is None:
             writing.append(rows, recorded, told, columns)
@@ -159,6 +166,14 @@ class WrittenLake:
             return {**envelope, **told, "quarantined_at": at}
 
         return _tables(found, row, arrow_schema(map(field_of, QUARANTINE)))
+
+
+def _filtered(attempt: BatchAttempt, left_out: Iterable[Decoded]) -> FilteredOffsets:
+    found: dict[TopicPartition, list[int]] = {}
+    for each in left_out:
+        found.setdefault(each.record.partition, []).append(each.record.offset)
+    ranges = [each.offsets for each in attempt.batch.ranges]
+    return FilteredOffsets.of(ranges, {at: np.array(each) for at, each in found.items()})
 
 
 def _taken_over(rows: pa.Table, batch: str) -> pa.Table:

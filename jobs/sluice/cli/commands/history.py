@@ -11,6 +11,7 @@ from sluice.cli.caller import open_named
 from sluice.cli.output import arguments, print_json, print_table
 from sluice.cli.views.batches import batch_lines, edition_document
 from sluice.cli.views.resets import recorded_document, reset_document, reset_told
+from sluice.offsets.filtered import as_key
 from sluice.offsets.losses import Loss
 from sluice.offsets.quantities import format_count, format_moment, format_ranges
 
@@ -80,23 +81,30 @@ def _document(pipeline: str, found: PipelineHistory) -> dict[str, object]:
 
 
 def _print_batches(pipeline: str, batches: Sequence[SettledBatch]) -> None:
+    filters = any(each.receipt.filtered for each in batches)
     print_table(
         f"{pipeline}: newest batches",
         (
-            *("batch", "records", "quarantined", "gaps", "version", "settled (UTC)", "took"),
-            *("actor", "run"),
+            *("batch", "records", "quarantined", *_only_if(filters, "filtered"), "gaps", "version"),
+            *("settled (UTC)", "took", "actor", "run"),
         ),
-        [_row(each) for each in batches],
+        [_row(each, filters) for each in batches],
         prose=("actor", "run"),
     )
 
 
-def _row(found: SettledBatch) -> tuple[object, ...]:
+def _only_if(shown: bool, *cells: object) -> tuple[object, ...]:
+    """Cells of a column that most pipelines have no use for."""
+    return cells if shown else ()
+
+
+def _row(found: SettledBatch, filters: bool) -> tuple[object, ...]:
     receipt, settled = found.receipt, found.settled
     return (
         f"{receipt.batch}{' (undone)' if found.undone else ''}",
         receipt.records,
         receipt.quarantined,
+        *_only_if(filters, receipt.filtered),
         receipt.gaps,
         receipt.data_version,
         format_moment(settled.at),
@@ -131,6 +139,7 @@ def _batch(found: SettledBatch) -> dict[str, object]:
         "data_version": receipt.data_version,
         "records": receipt.records,
         "quarantined": receipt.quarantined,
+        **as_key(receipt.filtered),
         "gaps": receipt.gaps,
         "planned_at": found.planned.at.isoformat() if found.planned else None,
         "seconds": took.total_seconds() if took is not None else None,
@@ -141,6 +150,7 @@ def _batch(found: SettledBatch) -> dict[str, object]:
                 **line.planned.offsets.as_dict(),
                 "records": line.records,
                 "quarantined": line.quarantined,
+                **as_key(line.filtered),
                 "gaps": line.gaps.total,
             }
             for line in receipt.counted

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from sluice.offsets.filtered import told
 from sluice.offsets.quantities import format_count, format_ranges
 
 if TYPE_CHECKING:
@@ -23,9 +24,9 @@ def batch_lines(found: KnownBatch) -> Iterator[str]:
         receipt = settled.receipt
         undone = "; undone by a reset" if settled.undone else ""
         yield (
-            f"  {format_count(receipt.records, 'record')}, {receipt.quarantined:,} quarantined,"
-            f" {receipt.gaps:,} gaps; version {receipt.data_version}; settled {settled.settled}"
-            f"{undone}"
+            f"  {format_count(receipt.records, 'record')}, {receipt.quarantined:,} quarantined"
+            f"{told(receipt.filtered)}, {receipt.gaps:,} gaps; version {receipt.data_version};"
+            f" settled {settled.settled}{undone}"
         )
     if settled is None or found.planned_with != found.read_with:
         yield from _edition_lines("planned with", found.planned_with)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from sluice.offsets.filtered import as_key, told
 from sluice.offsets.quantities import format_count
 
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ def verdict_lines(pipeline: str, verdict: Verdict) -> Iterator[str]:
     """What was compared, what was not, and each invariant."""
     yield (
         f"{pipeline}: {format_count(verdict.batches, 'batch', 'batches')},"
-        f" {format_count(verdict.records, 'row')}, {verdict.quarantined:,} quarantined;"
+        f" {format_count(verdict.records, 'row')}, {verdict.quarantined:,} quarantined"
+        f"{told(verdict.filtered)};"
         f" compared with {format_count(verdict.compared, 'record')} in Kafka"
     )
     yield from _not_compared(pipeline, verdict)
@@ -101,6 +103,7 @@ def verdict_document(pipeline: str, verdict: Verdict) -> dict[str, object]:
         "not_compared": verdict.unlisted,
         "unread": verdict.unread,
         "quarantined": verdict.quarantined,
+        **as_key(verdict.filtered),
         "compared": verdict.compared,
         "unsettled": verdict.unsettled,
         "lost": verdict.lost,

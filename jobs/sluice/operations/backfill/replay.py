@@ -13,6 +13,7 @@ from sluice.operations.backfill.window_ranges import NEARBY_OFFSETS
 from sluice.progress.committed import losses_that_count
 from sluice.progress.deletions import read_erased
 from sluice.progress.erased import RangeToReread
+from sluice.progress.filtered_records import without_record_of_ours
 from sluice.progress.lane_state import LaneState
 from sluice.progress.quarantined_records import Quarantined, read_quarantined
 from sluice.progress.resources import PipelineResources
@@ -56,7 +57,8 @@ def _rowless(
 ) -> list[OffsetRange]:
     """Offsets of a topic id whose records have no row in the table, though the log may have them.
 
-    In quarantine and not chosen, dropped, recorded as lost, or deleted by others.
+    In quarantine and not chosen, dropped, recorded as lost, deleted by others, or left out by
+    `only`.
     """
     states = (RecordState.LIVE, RecordState.DROPPED)
     aside = [
@@ -65,7 +67,20 @@ def _rowless(
         if row.topic_id == topic_id and (row not in choice or row.state is RecordState.DROPPED)
     ]
     lost = [e.offsets for e in losses_that_count(found.lane) if e.topic_id == topic_id]
-    return [*aside, *lost, *_erased(found.lane, topic_id, near)]
+    erased = _erased(found.lane, topic_id, near)
+    return [*aside, *lost, *erased, *_filtered(found.lane, topic_id, near)]
+
+
+def _filtered(lane: LaneState, topic_id: str, near: list[OffsetRange]) -> list[OffsetRange]:
+    """Which of them batches left out: they have no row, and get none."""
+    places = {each.partition.of(topic_id) for each in near}
+    return [
+        left_out
+        for place in places
+        for left_out in without_record_of_ours(
+            lane, place, [each for each in near if each.partition.of(topic_id) == place]
+        )
+    ]
 
 
 def _erased(lane: LaneState, topic_id: str, near: list[OffsetRange]) -> list[OffsetRange]:

@@ -11,7 +11,7 @@ import numpy as np
 from sluice.offsets.offset_runs import OffsetRuns
 from sluice.offsets.ranges import OffsetRange, TopicPartition, merged, without
 from sluice.offsets.row_offsets import Mask, Offsets, Rows
-from sluice.progress.committed_ranges import CommittedRange
+from sluice.progress.committed_ranges import CommittedRange, CountedRange
 from sluice.progress.evidence import Evidence
 
 _SHOWN = 5
@@ -66,9 +66,21 @@ def _complete(evidence: Evidence) -> Problems:
     required = evidence.visible[_in_ranges(evidence.visible, _ranges(evidence))]
     missing = np.setdiff1d(required, np.union1d(evidence.stored.offsets, evidence.excused))
     missing = missing[~_in_ranges(missing, merged(evidence.given_up))]
+    missing = _without_left_out(evidence, missing)
     if len(missing):
         found = f"{len(missing)} missing: {_sample(missing)}"
         yield "every record that Kafka shows", found, _again(evidence, missing)
+
+
+def _without_left_out(evidence: Evidence, missing: Offsets) -> Offsets:
+    """Without what reads left out whose commits are lost: of each as many as its receipt counts."""
+    newest = evidence.newest_read(missing)
+    for place in np.unique(newest).tolist():
+        if place >= 0 and evidence.left_out_by(place) is None:
+            stated = sum(line.filtered for line in evidence.reads[place].receipts)
+            if np.count_nonzero(newest == place) <= stated:
+                missing, newest = missing[newest != place], newest[newest != place]
+    return missing
 
 
 def _unique(evidence: Evidence) -> Problems:
@@ -146,12 +158,18 @@ def _accounted(evidence: Evidence) -> Problems:
             counts = [
                 (line.records, int(records[place] + gone[place]), "records"),
                 (line.quarantined, int(quarantined[place]), "quarantined"),
+                (line.filtered, _left_out(evidence, place, line), "filtered"),
             ]
             fewer = sum(max(0, stated - there) for stated, there, _ in counts)
             missing = max(0, fewer - told - (evidence.replaced(place) if fewer else 0))
             short.append((read.offsets, missing))
             found[:0] = _differing(evidence, place, counts, missing)
     yield from found
+
+
+def _left_out(evidence: Evidence, place: int, line: CountedRange) -> int:
+    told = evidence.left_out_by(place)
+    return line.filtered if told is None else told
 
 
 def _differing(

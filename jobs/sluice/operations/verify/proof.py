@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
+from sluice.offsets.filtered import FilteredOffsets
 from sluice.offsets.losses import Loss
 from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.ranges import TopicIdPartition, TopicPartition
@@ -18,6 +20,7 @@ from sluice.operations.verify.rows_before import check_rows_before
 from sluice.operations.verify.slices import slices
 from sluice.progress.committed import committed_ranges, unlisted
 from sluice.progress.evidence import Evidence
+from sluice.progress.filtered_records import filtered_by, logged_filters
 from sluice.progress.lane_state import LaneState
 from sluice.progress.reads import evidence_of
 from sluice.progress.set_aside import places_set_aside
@@ -49,6 +52,7 @@ class Found:
     violations: Sequence[Violation]
     rows: int
     quarantined: int
+    filtered: int
     compared: int
     uncompared: Sequence[Uncompared]
     below_start: int
@@ -105,6 +109,10 @@ class Proof:
     deleted: Mapping[int, StoredCoordinates]
     kafka: KafkaLogs
 
+    @cached_property
+    def _left_out(self) -> Mapping[str, FilteredOffsets]:
+        return logged_filters(self.lane)
+
     def evidence(self, places: Sequence[TopicIdPartition]) -> Iterator[_Examined]:
         """The evidence of some partitions, read together."""
         scope = self.asked.scope(places)
@@ -136,6 +144,7 @@ class Proof:
             data=data.rows(place, known.batches),
             deleted={at: rows.rows(place, known.batches) for at, rows in self.deleted.items()},
             compacts=bool(readable) and partition.topic in self.kafka.compacting,
+            filtered=filtered_by(self._left_out, known.reads),
         )
         never = self.kafka.never(partition, found.unseen)
         return _Examined(place, replace(found, never=never), comparable)
@@ -147,7 +156,7 @@ def compare(proof: Proof) -> Found:
         Violation(SAME_LOG, each.partition, each.expected, each.found)
         for each in proof.kafka.identity.changed.values()
     ]
-    rows = quarantined = compared = below_start = only_here = 0
+    rows = quarantined = filtered = compared = below_start = only_here = 0
     uncompared: list[Uncompared] = []
     for places in slices(proof.asked.sizes, _AT_ONCE):
         for each in proof.evidence(places):
@@ -155,6 +164,7 @@ def compare(proof: Proof) -> Found:
             violations += check(evidence)
             rows += len(evidence.data.offsets)
             quarantined += len(evidence.live.offsets)
+            filtered += evidence.left_out
             compared += len(evidence.visible)
             uncompared += each.uncompared
             below_start += each.below_start
@@ -164,7 +174,8 @@ def compare(proof: Proof) -> Found:
     violations += [each.violation for each in strays]
     if proof.asked.ranges is None:
         violations += check_rows_before(proof.lane, proof.asked.rows, _AT_ONCE)
-    return Found(violations, rows, quarantined, compared, uncompared, below_start, only_here)
+    counts = rows, quarantined, filtered, compared
+    return Found(violations, *counts, uncompared, below_start, only_here)
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,11 @@ class Verdict:
         return self.found.quarantined
 
     @property
+    def filtered(self) -> int:
+        """The records that the newest batch to read them has left out."""
+        return self.found.filtered
+
+    @property
     def compared(self) -> int:
         """The records in Kafka that were compared."""
         return self.found.compared

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sluice.offsets.batches import BatchReference, BatchSequence
+from sluice.offsets.filtered import as_key
 from sluice.offsets.quantities import format_count
 from sluice.offsets.receipts import Receipt
 from sluice.offsets.resets import sequences_up_to
@@ -175,5 +176,6 @@ def _counts(receipt: Receipt) -> dict[str, Any]:
         "data_version": receipt.data_version,
         "records": receipt.records,
         "quarantined": receipt.quarantined,
+        **as_key(receipt.filtered),
         "gaps": receipt.gaps,
     }

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sluice.offsets.batches import Batch, PlannedRange
+from sluice.offsets.filtered import NOTHING_FILTERED, FilteredOffsets
 from sluice.offsets.log_verdicts import missing_ranges
 from sluice.offsets.loss_causes import LossCause, LossKind
 from sluice.offsets.losses import Loss
@@ -27,6 +28,7 @@ ExplainGaps = Callable[[PlannedRange, list[Span]], Gaps]
 # Why an unexplained gap is recorded as lost; None where no decision says so.
 AcceptGap = Callable[[TopicPartition, UnexplainedGap], LossCause | None]
 
+_FILTERED_UNREADABLE = "what its commit says of the records that it left out cannot be read"
 _QUARANTINE_UNREADABLE = "its rows in the quarantine table can no longer be read"
 
 
@@ -44,7 +46,8 @@ def account(
     cannot have more rows than offsets, so if the sum matches, every partition does. Where it does
     not, or where a file of the commit is not there (a worker may have written it elsewhere), the
     coordinates in the commit's files are read, and only missing offsets are looked up in Kafka's
-    log. (A commit that replaces rows may also count rows that it only moved.)
+    log. (A commit that replaces rows may also count rows that it only moved.) Which records the
+    spec's `only` left out, the commit itself says.
 
     Where there is doubt, the caller's or that of the landing, each range counts as one gap until it
     is accepted. Raises GapUnexplained unless every unexplained gap is accepted as lost.
@@ -53,9 +56,12 @@ def account(
     if not doubt and commit and _all_landed(batch, commit) and data.has_files_of(commit):
         return replace(receipt_without_gaps(batch, commit.version), spec=commit.spec)
     landing, quarantined_in = data.landing(batch), read_quarantine()
+    filtered = commit.filtered if commit else NOTHING_FILTERED
     doubt = doubt or landing.doubt or ("" if quarantined_in else _QUARANTINE_UNREADABLE)
+    doubt = doubt or ("" if _is_readable(batch, filtered) else _FILTERED_UNREADABLE)
     reason = _closed_uncounted(batch, doubt, accept) if doubt else ""
-    lines = [_line(each, landing, quarantined_in or _nothing, explain) for each in batch.ranges]
+    known = _Known(landing, quarantined_in or _nothing, NOTHING_FILTERED if doubt else filtered)
+    lines = [_line(each, known, explain) for each in batch.ranges]
     if doubt:
         lines = [each.in_doubt() for each in lines]
     decided = [(each, gap, accept(each.at, gap)) for each in lines for gap in each.gaps.unexplained]
@@ -81,6 +87,7 @@ class _Line:
     records: int
     quarantined: int
     gaps: Gaps
+    filtered: int = 0
 
     @property
     def at(self) -> TopicPartition:
@@ -91,7 +98,8 @@ class _Line:
         """The counts, once everything unexplained is accepted as lost."""
         records = self.records + self.gaps.records
         quarantined = self.quarantined + self.gaps.quarantined
-        return PartitionCount(self.planned, records, quarantined, self.gaps.as_lost())
+        gaps = self.gaps.as_lost()
+        return PartitionCount(self.planned, records, quarantined, gaps, self.filtered)
 
     def in_doubt(self) -> _Line:
         return replace(self, gaps=self.gaps.all_of_kind(LossKind.UNCOUNTED))
@@ -100,15 +108,33 @@ class _Line:
         return Loss(OffsetRange(self.at, gap.start, gap.end), self.planned.topic_id, cause)
 
 
-def _line(
-    planned: PlannedRange, landing: Landing, quarantined_in: QuarantinedIn, explain: ExplainGaps
-) -> _Line:
-    landed = _landed(landing, planned)
+@dataclass(frozen=True)
+class _Known:
+    """What the tables say of a batch: its rows, and the offsets that have none."""
+
+    landing: Landing
+    quarantined_in: QuarantinedIn
+    filtered: FilteredOffsets
+
+
+def _line(planned: PlannedRange, known: _Known, explain: ExplainGaps) -> _Line:
+    landed = _landed(known.landing, planned)
     # An attempt with another schema may have quarantined records that have landed anyway.
-    quarantined = np.setdiff1d(quarantined_in(planned), landed)
-    missing = _missing(planned.offsets, landed, quarantined)
+    quarantined = np.setdiff1d(known.quarantined_in(planned), landed)
+    read = np.union1d(landed, quarantined)
+    filtered = np.setdiff1d(known.filtered.within(planned.offsets), read)
+    missing = _missing(planned.offsets, np.union1d(read, filtered))
     gaps = explain(planned, missing) if missing else Gaps.none()
-    return _Line(planned, len(landed), len(quarantined), gaps)
+    return _Line(planned, len(landed), len(quarantined), gaps, len(filtered))
+
+
+def _is_readable(batch: Batch, filtered: FilteredOffsets) -> bool:
+    try:
+        for each in batch.ranges:
+            filtered.within(each.offsets)
+    except ValueError:
+        return False
+    return True
 
 
 def _closed_uncounted(batch: Batch, doubt: str, accept: AcceptGap) -> str:
@@ -135,8 +161,7 @@ def _landed(landing: Landing, planned: PlannedRange) -> Offsets:
     return np.unique(landing.rows.offsets(place))
 
 
-def _missing(offsets: OffsetRange, landed: Offsets, quarantined: Offsets) -> list[Span]:
-    if len(landed) + len(quarantined) == offsets.span:
+def _missing(offsets: OffsetRange, present: Offsets) -> list[Span]:
+    if len(present) == offsets.span:
         return []
-    present = np.sort(np.concatenate([landed, quarantined]))
     return missing_ranges((offsets.start, offsets.end), present)

@@ -10,6 +10,7 @@ from typing import Any
 from sluice.errors import CommitConflict, CommitUnknown
 from sluice.failpoints import reach
 from sluice.offsets.batches import Batch, Lane
+from sluice.offsets.filtered import told
 from sluice.offsets.origin import Origin
 from sluice.offsets.receipts import Receipt
 from sluice.progress.judged import mark_judged
@@ -173,10 +174,11 @@ def _log_receipt(receipt: Receipt) -> None:
         lost = loss.offsets
         log.warning("%s: %d offsets recorded as lost (%s)", lost, lost.span, loss.cause)
     log.info(
-        "%s: settled in version %d: %d records, %d quarantined, %d gaps",
+        "%s: settled in version %d: %d records, %d quarantined%s, %d gaps",
         receipt.batch,
         receipt.data_version,
         receipt.records,
         receipt.quarantined,
+        told(receipt.filtered),
         receipt.gaps,
     )

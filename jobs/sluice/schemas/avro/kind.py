@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sluice.columns.declared import Declared
 from sluice.schemas.avro.columns import avro_declared
@@ -36,6 +36,11 @@ class AvroKind(JsonTextKind):
         """Records are told apart by their full names."""
         name = _name(found)
         return "" if reader is None or name == _name(reader) else f"it is another record, {name}"
+
+    def record_names(self, schema: RegisteredSchema) -> Mapping[Sequence[int], str]:
+        """That of the outermost type."""
+        name = _name(schema)
+        return {} if name is None else {(): name}
 
     def loss(self, written: RegisteredSchema, read: RegisteredSchema, record: str | None) -> str:
         """By Avro's schema resolution."""

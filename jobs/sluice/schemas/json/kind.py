@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sluice.columns.declared import Declared
 from sluice.schemas.json.files import require_own_ids, with_referenced
@@ -41,6 +41,10 @@ class JsonKind(JsonTextKind):
         if record is None or title is None or title in (record, reader and _title(reader)):
             return ""
         return f"expected record {record}, found record {title}"
+
+    def record_names(self, schema: RegisteredSchema) -> Mapping[Sequence[int], str]:
+        """None: a title need not be its subject's name."""
+        return {}
 
     def loss(self, written: RegisteredSchema, read: RegisteredSchema, record: str | None) -> str:
         """Only of records with fields and records as a whole; all else the columns show."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sluice.columns.declared import Declared
 from sluice.schemas.registered import RegisteredSchema
@@ -60,6 +60,13 @@ class ProtobufKind:
     ) -> str:
         """Always empty: `loss` compares the names of messages."""
         return ""
+
+    def record_names(self, schema: RegisteredSchema) -> Mapping[Sequence[int], str]:
+        """Those of all messages of its file."""
+        from sluice.schemas.protobuf.schema import message_of, messages
+
+        found = messages(message_of(schema, None).file)
+        return {indexes: each.full_name for indexes, each in found.items()}
 
     def loss(self, written: RegisteredSchema, read: RegisteredSchema, record: str | None) -> str:
         """What the numbers and types of fields change."""

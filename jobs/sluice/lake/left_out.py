@@ -1,0 +1,88 @@
+"""Left out: the records of a batch that the spec's `only` does not mean, and their offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from sluice.lake.decoding.decode import Writers
+from sluice.lake.decoding.frames import frames_of, header_of
+from sluice.lake.decoding.schema_keys import SCHEMA_KEY
+from sluice.offsets.ranges import TopicPartition
+from sluice.offsets.row_offsets import Offsets
+from sluice.schemas.kind import kind_of
+from sluice.schemas.registered import RegisteredSchema
+from sluice.spec_file.formats import Format, RegisteredFormat
+from sluice.spec_file.only import Only
+
+LEFT_OUT = "_sluice_left_out"
+# Ours (jobs/jvm/frames/RecordName.scala).
+_RECORD_NAME = "sluice_record_name"
+_PLACE = ("topic", "partition", "offset", "timestamp")
+# Spark's bitmaps have so many bits each.
+_BITS = 32_768
+
+
+def is_left_out(only: Only, form: Format, writers: Writers) -> Column:
+    """Whether a record is left out, by its bytes; false where these do not tell its kind.
+
+    `writers` are the schemas that records may name: one that is not known yet may be the one.
+    """
+    if only.header is not None:
+        # Not a tombstone either, if it says so: headers are all that it has.
+        held = F.exists(
+            F.col("headers"),
+            lambda each: (
+                (each["key"] == only.header)
+                & (each["value"] == F.encode(F.lit(only.value), "UTF-8"))
+            ),
+        )
+        return ~F.coalesce(held, F.lit(False))
+    record = F.struct("value", "headers")
+    if only.schema_ids is not None:
+        key = F.call_function(SCHEMA_KEY, record, F.lit(header_of("value")))
+        other = ~key.isin(*map(str, only.schema_ids))
+    else:
+        assert isinstance(form, RegisteredFormat), "the spec requires it"
+        frames = frames_of("value", writers, form.kind, _names_of)
+        other = F.call_function(_RECORD_NAME, record, F.lit(frames)) != only.record
+    return F.coalesce(F.col("value").isNotNull() & other, F.lit(False))
+
+
+def _names_of(writer: RegisteredSchema) -> Mapping[str, Any] | str:
+    """What is known of a schema's records; a text where nothing is."""
+    try:
+        names = kind_of(writer.kind).record_names(writer)
+    except ValueError as problem:
+        return str(problem)
+    if () in names:
+        return {"name": names[()]}
+    return {"messages": {".".join(map(str, at)): name for at, name in names.items()}}
+
+
+def without_content(marked: DataFrame) -> DataFrame:
+    """The records; those that are left out only with their coordinates, as they take no room."""
+    content = [name for name in marked.columns if name not in (*_PLACE, LEFT_OUT)]
+    return marked.withColumns({each: F.when(~F.col(LEFT_OUT), F.col(each)) for each in content})
+
+
+def offsets_left_out(marked: DataFrame) -> Mapping[TopicPartition, Offsets]:
+    """The offsets of the records that are left out, by partition."""
+    # Spark counts the bits from 1.
+    place = F.col("offset") + 1
+    rows = (
+        marked.where(LEFT_OUT)
+        .groupBy("topic", "partition", F.bitmap_bucket_number(place).alias("bucket"))
+        .agg(F.bitmap_construct_agg(F.bitmap_bit_position(place)).alias("bits"))
+        .orderBy("topic", "partition", "bucket")
+    )
+    found: dict[TopicPartition, list[Offsets]] = {}
+    for row in rows.collect():
+        bits = np.unpackbits(np.frombuffer(row["bits"], np.uint8), bitorder="little")
+        offsets = np.flatnonzero(bits).astype(np.int64) + (row["bucket"] - 1) * _BITS
+        found.setdefault(TopicPartition(row["topic"], row["partition"]), []).append(offsets)
+    return {partition: np.concatenate(parts) for partition, parts in found.items()}

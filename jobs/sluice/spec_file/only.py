@@ -1,0 +1,87 @@
+"""Only: which kind of record a pipeline lands, of a topic that holds several. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from sluice.columns.columns import Column
+from sluice.derived.derived_columns import read_condition
+from sluice.spec_file.formats import KEY_OF, RECORD, Format, RegisteredFormat
+from sluice.strict_model import Model
+
+# A commit names the records that it leaves out with a bit for each offset: at most some megabytes.
+MOST_RECORDS = 10_000_000
+_WAYS = ("record", "schema_ids", "header", "where")
+SchemaId = Annotated[int, Field(ge=1, le=2**31 - 1)]
+
+
+class Only(Model):
+    """One way to tell a kind of record: what is of another kind is left out, and counted.
+
+    All but `where` go by a record's bytes, before it is decoded.
+    """
+
+    record: str | None = Field(default=None, pattern=RECORD)
+    schema_ids: list[SchemaId] | None = Field(default=None, min_length=1, max_length=1000)
+    header: str | None = Field(default=None, min_length=1)
+    value: str | None = None
+    where: str | None = None
+
+    @model_validator(mode="after")
+    def _is_one_way(self) -> Only:
+        found = [each for each in _WAYS if getattr(self, each) is not None]
+        if len(found) != 1:
+            named = " and ".join(found) or "none"
+            raise ValueError(f"expected exactly one of the keys {', '.join(_WAYS)}; found {named}")
+        if (self.header is None) != (self.value is None):
+            raise ValueError("header and value go together: the header's name, and what it says")
+        return self
+
+    @property
+    def by_bytes(self) -> bool:
+        """Whether it is decided before a record is decoded."""
+        return self.where is None
+
+    def require(self, form: Format) -> None:
+        """Raises ValueError where records of the format do not tell their kind in this way."""
+        registry = isinstance(form, RegisteredFormat) and form.registry is not None
+        for key in ("record", "schema_ids"):
+            if getattr(self, key) is not None and not registry:
+                raise ValueError(
+                    f"only.{key} goes with {KEY_OF['value']}.registry: its records name the schema"
+                    " that they were written with; others can be told apart by header or where"
+                )
+            if getattr(self, key) is not None and form.compression is not None:
+                raise ValueError(
+                    f"only.{key}: expected no compression, found {form.compression}: it hides the"
+                    " schema that a record names; write header or where"
+                )
+        if self.record is None:
+            return
+        if form.type == "json":
+            raise ValueError(
+                "only.record goes with type avro or protobuf, whose schemas have full names; found"
+                " type: json: write schema_ids, header or where"
+            )
+        wanted = getattr(form, "record", None)
+        if wanted is not None and wanted != self.record:
+            raise ValueError(
+                f"only.record: expected {wanted}, as in format.record, found {self.record}"
+            )
+
+    def condition(self, columns: Iterable[Column]) -> str:
+        """The expression of `where`, as Spark is given it. Raises ValueError."""
+        try:
+            return read_condition(str(self.where), columns)
+        except ValueError as problem:
+            raise ValueError(f"only.where: {problem}") from None
+
+    def __str__(self) -> str:
+        if self.record is not None:
+            return f"record {self.record}"
+        if self.schema_ids is not None:
+            return f"schema ids {', '.join(map(str, self.schema_ids))}"
+        return f"header {self.header} = {self.value}" if self.header else f"where {self.where}"
