@@ -89,7 +89,7 @@ class OffsetsFiles:
     @property
     def names(self) -> Collection[str]:
         """The names of the table's columns."""
-        return self._schema.names
+        return list(self._schema.names)
 
     def rows(self, wanted: Sequence[Condition]) -> list[Row]:
         """The rows that meet all conditions: few."""

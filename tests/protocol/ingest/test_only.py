@@ -62,7 +62,7 @@ def fill(trips: Installed, other: bytes) -> None:
 
 def counts(trips: Installed) -> list[tuple[int, int, int, int]]:
     names = ("records", "quarantined", "filtered", "gaps")
-    return [tuple(row[each] for each in names) for row in trips.offsets("committed")]  # type: ignore[misc]
+    return [tuple(row[each] for each in names) for row in trips.offsets("committed")]
 
 
 @pytest.mark.parametrize("written", [False, True], ids=["spark", "written"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -17,6 +17,8 @@ from sluice.offsets.quantities import format_count, format_moment, format_ranges
 
 if TYPE_CHECKING:
     from sluice.operations.history import KnownBatch, LossEvent, PipelineHistory, SettledBatch
+
+Cell = TypeVar("Cell")
 
 
 @click.command(short_help="Show the newest batches, resets and losses of PIPELINE.")
@@ -93,7 +95,7 @@ def _print_batches(pipeline: str, batches: Sequence[SettledBatch]) -> None:
     )
 
 
-def _only_if(shown: bool, *cells: object) -> tuple[object, ...]:
+def _only_if(shown: bool, *cells: Cell) -> tuple[Cell, ...]:
     """Cells of a column that most pipelines have no use for."""
     return cells if shown else ()
 
