@@ -6,17 +6,14 @@ exactly, so that a record that is missing is never taken for one of them.
 
 from __future__ import annotations
 
-import base64
-import binascii
-import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from sluice.offsets.ranges import OffsetRange, TopicPartition
-from sluice.offsets.row_offsets import NO_ROWS, Offsets
+
+if TYPE_CHECKING:
+    from sluice.offsets.row_offsets import Offsets
 
 
 @dataclass(frozen=True)
@@ -30,13 +27,14 @@ class FilteredOffsets:
         cls, ranges: Iterable[OffsetRange], left_out: Mapping[TopicPartition, Offsets]
     ) -> FilteredOffsets:
         """Pack the offsets that lie in the ranges: of each partition there is one range."""
-        found: dict[TopicPartition, str] = {}
-        for each in ranges:
-            offsets = left_out.get(each.partition, NO_ROWS.offsets)
-            offsets = offsets[(offsets >= each.start) & (offsets < each.end)]
-            if len(offsets):
-                found[each.partition] = _packed(each, offsets)
-        return cls(found)
+        from sluice.offsets.offset_bits import packed
+
+        texts = {
+            each.partition: packed(each, left_out[each.partition])
+            for each in ranges
+            if each.partition in left_out
+        }
+        return cls({partition: text for partition, text in texts.items() if text})
 
     @classmethod
     def read(cls, stored: Any) -> FilteredOffsets:
@@ -58,32 +56,15 @@ class FilteredOffsets:
 
     def within(self, offsets: OffsetRange) -> Offsets:
         """Those of a range of the batch, ascending. Raises ValueError for text of others."""
-        text = self.packed.get(offsets.partition)
-        return NO_ROWS.offsets if text is None else _unpacked(offsets, text)
+        from sluice.offsets.offset_bits import unpacked
+
+        return unpacked(offsets, self.packed.get(offsets.partition))
 
     def __bool__(self) -> bool:
         return bool(self.packed)
 
 
 NOTHING_FILTERED = FilteredOffsets()
-
-
-def _packed(within: OffsetRange, offsets: Offsets) -> str:
-    bits = np.zeros(within.span, dtype=bool)
-    bits[offsets - within.start] = True
-    return base64.b64encode(zlib.compress(np.packbits(bits).tobytes(), 9)).decode()
-
-
-def _unpacked(within: OffsetRange, text: str) -> Offsets:
-    size, decompressing = (within.span + 7) // 8, zlib.decompressobj()
-    try:
-        content = decompressing.decompress(base64.b64decode(text, validate=True), size + 1)
-    except (zlib.error, binascii.Error, ValueError):
-        content = b""
-    if len(content) != size:
-        raise ValueError(f"{within}: expected a bit for each offset, found other text")
-    bits = np.unpackbits(np.frombuffer(content, np.uint8), count=within.span)
-    return np.flatnonzero(bits).astype(np.int64) + within.start
 
 
 def told(count: int) -> str:

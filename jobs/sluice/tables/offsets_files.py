@@ -89,7 +89,7 @@ class OffsetsFiles:
     @property
     def names(self) -> Collection[str]:
         """The names of the table's columns."""
-        return list(self._schema.names)
+        return [each.name for each in self._schema]
 
     def rows(self, wanted: Sequence[Condition]) -> list[Row]:
         """The rows that meet all conditions: few."""

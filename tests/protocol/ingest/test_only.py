@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from deltalake import DeltaTable
+from sluice.offsets.quarantined import RecordFilter
+from sluice.operations.backfill.replay import quarantined_records
 
 from tests.worlds.pipelines import Installed, Pipelines, Topic
 from tests.worlds.records import end, produce, send, transactional
@@ -90,10 +92,55 @@ def test_the_kind_is_landed_and_the_others_are_counted(
     trips.judge(keeps=keeps)
     assert trips.sluice("verify").returncode == 0
     # Read again, the same is left out.
-    trips.sluice("reset", "--to", "earliest", "--reason", "again", "--execute")
+    reset = trips.sluice("reset", "--to-earliest", "--reason", "again", "--execute")
+    assert reset.returncode == 0, reset.stderr
     trips.run()
     trips.judge(keeps=keeps)
     assert trips.sluice("verify").returncode == 0
+
+
+def test_quarantined_records_between_others_are_replayed(topic: Topic, pipeline: Pipelines) -> None:
+    only, _, other = WAYS["header"]
+    trips = pipeline(topic(), format=FORM, only=only, quarantine={"max_ratio": 1})
+    trips.written = True
+    for value, kind in ((b"{}", b"order"), (other, b"click"), (b"{}", b"order")):
+        produce(trips.bootstrap, trips.topics[0], [value], headers=[("kind", kind)])
+    trips.run()
+    assert counts(trips) == [(0, 2, 1, 0)]
+    trips.write_spec(format={**FORM, "allow_unmatched": True})
+    opened = trips.open()
+    work = opened.backfill(quarantined_records(RecordFilter()), "test", "test").work
+    trips.ingest(work)
+    trips.settle()
+    replayed = [each for each in counts(trips) if each[0]]
+    assert replayed == [(1, 0, 0, 0), (1, 0, 0, 0)]
+    facts = trips.judge(keeps=says_order).facts
+    assert (facts.rows, facts.quarantined) == (2, 0)
+    assert trips.sluice("verify").returncode == 0
+
+
+def test_a_changed_only_holds_for_what_is_read_from_then_on(
+    topic: Topic, pipeline: Pipelines
+) -> None:
+    trips = pipeline(topic(), format=FORM)
+    trips.written = True
+    for number, kind in enumerate(["order", "click"]):
+        value, headers = record(kind, number), [("kind", kind.encode())]
+        produce(trips.bootstrap, trips.topics[0], [value], headers=headers)
+    trips.run()
+    trips.write_spec(only=WAYS["header"][0])
+    produce(trips.bootstrap, trips.topics[0], [record("click", 3)], headers=[("kind", b"click")])
+    trips.run()
+    assert counts(trips) == [(2, 0, 0, 0), (0, 0, 1, 0)]
+    assert trips.sluice("verify").returncode == 0
+    # Read again, the row of another kind goes.
+    reset = trips.sluice("reset", "--to-earliest", "--reason", "kinds", "--execute")
+    assert reset.returncode == 0, reset.stderr
+    trips.run()
+    assert [row["kind"] for row in trips.rows()] == ["order"]
+    verified = trips.sluice("verify")
+    assert verified.returncode == 0, verified.stdout
+    assert "2 filtered" in verified.stdout
 
 
 def test_a_missing_row_is_found_among_those_left_out(topic: Topic, pipeline: Pipelines) -> None:

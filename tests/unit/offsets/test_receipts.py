@@ -45,14 +45,22 @@ def test_a_negative_count_is_no_count(records: int, quarantined: int, gaps: GapC
         PartitionCount(planned(offsets(0, 5)), records, quarantined, gaps)
 
 
+def test_what_is_left_out_is_counted_and_is_no_gap() -> None:
+    line = PartitionCount(planned(offsets(0, 10)), 5, 1, GapCount(control=1), filtered=3)
+    assert line.gaps.total == 1
+    with pytest.raises(ValueError, match=r"expected 10 .* \+ 4 filtered \+ 1 gaps"):
+        PartitionCount(planned(offsets(0, 10)), 5, 1, GapCount(control=1), filtered=4)
+
+
 def test_a_receipt_sums_its_partitions() -> None:
-    first, second = planned(offsets(0, 10)), planned(offsets(5, 9, 1))
+    first, second = planned(offsets(0, 10)), planned(offsets(5, 11, 1))
     counted = (
         PartitionCount(first, 7, 1, GapCount(control=1, lost=1)),
-        PartitionCount(second, 2, 0, GapCount(aborted=1, compacted=1)),
+        PartitionCount(second, 2, 0, GapCount(aborted=1, compacted=1), filtered=2),
     )
     receipt = Receipt(batch(first, second), counted, data_version=4)
     assert (receipt.records, receipt.quarantined, receipt.gaps) == (9, 1, 4)
+    assert receipt.filtered == 2
 
 
 def test_a_full_receipt_has_a_record_for_every_offset_of_every_partition() -> None:

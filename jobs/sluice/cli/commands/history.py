@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,8 +17,6 @@ from sluice.offsets.quantities import format_count, format_moment, format_ranges
 
 if TYPE_CHECKING:
     from sluice.operations.history import KnownBatch, LossEvent, PipelineHistory, SettledBatch
-
-Cell = TypeVar("Cell")
 
 
 @click.command(short_help="Show the newest batches, resets and losses of PIPELINE.")
@@ -87,17 +85,19 @@ def _print_batches(pipeline: str, batches: Sequence[SettledBatch]) -> None:
     print_table(
         f"{pipeline}: newest batches",
         (
-            *("batch", "records", "quarantined", *_only_if(filters, "filtered"), "gaps", "version"),
+            *(
+                "batch",
+                "records",
+                "quarantined",
+                *(["filtered"] if filters else []),
+                "gaps",
+                "version",
+            ),
             *("settled (UTC)", "took", "actor", "run"),
         ),
         [_row(each, filters) for each in batches],
         prose=("actor", "run"),
     )
-
-
-def _only_if(shown: bool, *cells: Cell) -> tuple[Cell, ...]:
-    """Cells of a column that most pipelines have no use for."""
-    return cells if shown else ()
 
 
 def _row(found: SettledBatch, filters: bool) -> tuple[object, ...]:
@@ -106,7 +106,7 @@ def _row(found: SettledBatch, filters: bool) -> tuple[object, ...]:
         f"{receipt.batch}{' (undone)' if found.undone else ''}",
         receipt.records,
         receipt.quarantined,
-        *_only_if(filters, receipt.filtered),
+        *([receipt.filtered] if filters else []),
         receipt.gaps,
         receipt.data_version,
         format_moment(settled.at),

@@ -68,6 +68,40 @@ def test_a_missing_row_is_incomplete_and_not_as_accounted() -> None:
     assert unaccounted.found == "8 rows"
 
 
+def left_out(*offsets_left_out: int, told: bool = True, counted: int = 2) -> Evidence:
+    """Of the first batch, records of other kinds have no row."""
+    first, second = EXACT.reads
+    (whole,) = first.receipts
+    line = replace(whole, records=whole.records - 2, filtered=counted)
+    return replace(
+        EXACT,
+        reads=[replace(first, receipts=[line]), second],
+        data=without(EXACT.data, *offsets_left_out),
+        filtered=rows((0, [7, 8])) if told else rows(),
+    )
+
+
+def test_what_was_left_out_is_not_missing() -> None:
+    assert check(left_out(7, 8)) == []
+
+
+def test_only_the_offsets_that_were_left_out_are_excused() -> None:
+    """Row 6 is gone, and there is one of an offset that was left out: the counts still match."""
+    (found, *_) = check(left_out(6, 8))
+    assert found.invariant == "complete"
+    assert found.found == "1 missing: 6"
+
+
+def test_without_the_commit_as_many_as_the_receipt_counts_are_excused() -> None:
+    assert check(left_out(7, 8, told=False)) == []
+    invariants = [each.invariant for each in check(left_out(6, 7, 8, told=False))]
+    assert invariants == ["complete", "accounted"]
+
+
+def test_a_receipt_that_counts_others_left_out_than_its_commit_is_not_accounted() -> None:
+    assert "accounted" in [each.invariant for each in check(left_out(7, 8, counted=3))]
+
+
 def test_what_a_person_has_given_up_is_not_missing_and_may_be_there() -> None:
     """Row 7 is missing or not, and the receipt says that it is lost."""
     first, second = EXACT.reads
