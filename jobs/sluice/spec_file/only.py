@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from sluice.columns.columns import Column
 from sluice.derived.derived_columns import read_condition
+from sluice.schemas.kind import kind_of
 from sluice.spec_file.formats import KEY_OF, RECORD, Format, RegisteredFormat
 from sluice.strict_model import Model
 
@@ -70,6 +71,20 @@ class Only(Model):
         if wanted is not None and wanted != self.record:
             raise ValueError(
                 f"only.record: expected {wanted}, as in format.record, found {self.record}"
+            )
+
+    def require_reader(self, form: Format) -> None:
+        """Raises ValueError where the registry's newest schema is of another record."""
+        if self.record is None or not isinstance(form, RegisteredFormat):
+            return
+        if not form.follows_registry or form.reader is None:
+            return
+        names = [*kind_of(form.kind).record_names(form.reader).values()]
+        if self.record not in names:
+            raise ValueError(
+                f"only.record: expected a record of schema {form.reader.key}, as which records are"
+                f" read ({', '.join(names) or 'none'}), found {self.record}: write"
+                f" subject_strategy: record and record: {self.record} in format, or a schema_file"
             )
 
     def condition(self, columns: Iterable[Column]) -> str:

@@ -220,8 +220,10 @@ class PipelineSpec(Model):
         if self.formats.awaits_reader:
             return
         self.shape.require()
-        if self.only is not None and self.only.where is not None:
-            self.only.condition(self.readable)
+        if self.only is not None:
+            self.only.require_reader(self.format)
+            if self.only.where is not None:
+                self.only.condition(self.readable)
 
     @staticmethod
     def _source_of(column: str) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from sluice.errors import SpecError
+from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.spec_folder import load_spec
 
@@ -69,6 +71,19 @@ def test_what_is_wrong_is_named(tmp_path: Path, form: str, only: str, told: str)
     with pytest.raises(SpecError) as refused:
         loaded(tmp_path, form, f"only: {only}")
     assert told in " ".join(str(refused.value).split())
+
+
+def test_the_schema_that_is_read_is_of_the_record(tmp_path: Path) -> None:
+    spec = loaded(tmp_path, "format: {type: avro, registry: r}", "only: {record: shop.Order}")
+
+    def read(name: str) -> PipelineSpec:
+        fields = [{"name": "id", "type": "long"}]
+        text = json.dumps({"type": "record", "name": name, "fields": fields})
+        return spec.with_readers({"value": RegisteredSchema("4", "AVRO", text)})
+
+    assert [each.name for each in read("shop.Order").columns] == ["id"]
+    with pytest.raises(ValueError, match=r"schema 4, .* \(shop.Click\), found shop.Order: write"):
+        read("shop.Click")
 
 
 def test_a_batch_names_all_that_it_leaves_out_so_it_is_bounded(tmp_path: Path) -> None:

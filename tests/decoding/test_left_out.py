@@ -1,0 +1,100 @@
+"""Which records `only` leaves out by their bytes, and that a doubt never leaves one out."""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any
+
+from pyspark.sql import SparkSession
+from sluice.lake.left_out import LEFT_OUT, is_left_out, offsets_left_out
+from sluice.offsets.ranges import TopicPartition
+from sluice.schemas.registered import RegisteredSchema
+from sluice.spec_file.formats import AvroFormat, ProtobufFormat
+from sluice.spec_file.only import Only
+
+from tests.worlds.protobuf_schemas import of_registry
+
+COLUMNS = (
+    "topic STRING, partition INT, offset BIGINT, value BINARY,"
+    " headers ARRAY<STRUCT<key STRING, value BINARY>>"
+)
+AVRO = AvroFormat(type="avro", registry="r")
+PROTOBUF = ProtobufFormat(type="protobuf", registry="r")
+
+
+def framed(number: int, rest: bytes = b"") -> bytes:
+    return struct.pack(">bI", 0, number) + rest
+
+
+def left_out(
+    spark: SparkSession, only: Only, form: Any, writers: list[RegisteredSchema], *values: Any
+) -> list[bool]:
+    records = [
+        ("t", 0, at, *(each if isinstance(each, tuple) else (each, None)))
+        for at, each in enumerate(values)
+    ]
+    marked = spark.createDataFrame(records, COLUMNS).withColumn(
+        LEFT_OUT, is_left_out(only, form, {each.key: each for each in writers})
+    )
+    return [row[LEFT_OUT] for row in marked.orderBy("offset").collect()]
+
+
+def test_avro_records_are_told_by_the_name_of_their_schema(spark: SparkSession) -> None:
+    def named(key: str, name: str) -> RegisteredSchema:
+        text = json.dumps({"type": "record", "namespace": "shop", "name": name, "fields": []})
+        return RegisteredSchema(key, "AVRO", text)
+
+    broken = RegisteredSchema("3", "AVRO", "{")
+    writers = [named("1", "Order"), named("2", "Click"), broken]
+    values = [framed(1), framed(2), framed(3), framed(4), b"no frame", b"", None]
+    found = left_out(spark, Only(record="shop.Order"), AVRO, writers, *values)
+    assert found == [False, True, False, False, False, False, False]
+
+
+def test_protobuf_records_are_told_by_their_message(spark: SparkSession) -> None:
+    source = 'syntax = "proto3"; package p; message A { message B {} } message C {}'
+    writers = [of_registry("1", source)]
+    indexes = {"A": b"\0", "B": b"\4\0\0", "C": b"\2\2", "none": b"\2\x10", "cut": b"\4"}
+    values = [framed(1, each) for each in indexes.values()]
+    assert left_out(spark, Only(record="p.A.B"), PROTOBUF, writers, *values) == [
+        *(True, False, True, False, False)
+    ]
+
+
+def test_ids_are_read_from_frames_and_headers(spark: SparkSession) -> None:
+    header = [("__value_schema_id", framed(9))]
+    values = [framed(7), framed(8), b"no frame", None, (b"x", header), (framed(7), header)]
+    found = left_out(spark, Only(schema_ids=[7]), AVRO, [], *values)
+    assert found == [False, True, False, False, True, True]
+
+
+def test_a_header_is_compared_byte_by_byte(spark: SparkSession) -> None:
+    found = left_out(
+        spark,
+        Only(header="kind", value="größe"),
+        AVRO,
+        [],
+        (b"x", [("kind", "größe".encode())]),
+        (b"x", [("kind", b"other"), ("kind", "größe".encode())]),
+        (b"x", [("Kind", "größe".encode())]),
+        (b"x", [("kind", None)]),
+        (b"x", [("kind", b"\xff")]),
+        b"x",
+        (None, [("kind", "größe".encode())]),
+        None,
+    )
+    assert found == [False, False, True, True, True, True, False, True]
+
+
+def test_the_offsets_are_found_whatever_lies_between_them(spark: SparkSession) -> None:
+    offsets = [0, 1, 32767, 32768, 32769, 10**15]
+    records = [("t", at % 2, at, True) for at in offsets] + [("t", 0, 5, False)]
+    marked = spark.createDataFrame(
+        records, f"topic STRING, partition INT, offset BIGINT, {LEFT_OUT} BOOLEAN"
+    )
+    found = offsets_left_out(marked)
+    assert {at: each.tolist() for at, each in found.items()} == {
+        TopicPartition("t", 0): [0, 32768, 10**15],
+        TopicPartition("t", 1): [1, 32767, 32769],
+    }
