@@ -12,7 +12,7 @@ APART := $(addprefix tests/,airflow/scenarios benches browser containers faults 
 # What starts Spark is in these, and in tests/contracts.
 SPARKS := $(addprefix tests/,cli decoding operations protocol)
 
-.PHONY: help setup s3 demo up down test test-fast test-spark test-contracts test-on-spark test-recipes test-benches test-airflow test-browser screenshots test-faults test-mutations test-production test-containers test-wheel env compose-check soak check format bench bench-places bench-airflow bench-scale bench-wide bench-formats bench-hot simulate lock wheel sbom audit clean
+.PHONY: help setup s3 demo up down test test-fast test-spark test-contracts test-on-spark test-recipes test-benches test-airflow test-browser screenshots test-faults test-mutations test-production test-containers test-wheel env compose-check soak check format bench bench-places bench-airflow bench-scale bench-wide bench-formats bench-hot public-schemas simulate lock wheel sbom audit clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -132,6 +132,9 @@ bench-formats: setup  ## Compare each format with plain Spark: decoding, Kafka t
 
 bench-hot: setup  ## Compare one partition with four, cold and on a warm Spark server: fifteen minutes
 	@$(BIN)/python -m local.bench.hot_partition --json build/bench_hot_partition.json
+
+public-schemas: setup  ## Check the schemas in packages of PyPI and npm as a pipeline's, and count them (needs npm)
+	@$(BIN)/python -m tests.public_schemas
 
 lock: setup  ## Compile requirements*.in into requirements*.txt, list the jars' checksums
 	$(BIN)/uv pip compile --quiet --generate-hashes --python-version 3.11 requirements.in -o requirements.txt

@@ -24,7 +24,7 @@ class Candidate:
 def json_candidates(package: Path) -> Iterator[Candidate]:
     """The JSON schemas of a package, by what they say of themselves."""
     for file in sorted([*package.rglob("*.json"), *package.rglob("*.schema")]):
-        if _is_json_schema(file):
+        if file.is_file() and _is_json_schema(file):
             yield _of_file(package, file, "json")
 
 

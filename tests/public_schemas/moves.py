@@ -47,7 +47,7 @@ class Files:
     def _read(self, files: str) -> Iterator[tuple[str, dict[str, object]]]:
         for each in sorted(self._package.rglob(files)):
             try:
-                found = json.loads(each.read_text(encoding="utf-8"))
+                found = json.loads("null" if each.is_dir() else each.read_text(encoding="utf-8"))
             except ValueError:
                 continue
             if isinstance(found, dict):
