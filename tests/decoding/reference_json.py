@@ -20,7 +20,14 @@ from decimal import Context, Decimal
 from typing import Any
 
 from tests.decoding.reference_ddl import Type, schema
-from tests.decoding.reference_json_text import Members, Misfit, Number, json_text, one_object
+from tests.decoding.reference_json_text import (
+    Members,
+    Misfit,
+    Number,
+    json_text,
+    one_object,
+    quoted,
+)
 
 _EXACT = Context(prec=1_000_000, Emax=10**17, Emin=-(10**17))
 
@@ -59,7 +66,8 @@ def _unmatched(fields: list[str], members: list[str]) -> str:
 
 
 def _listed(names: list[str]) -> str:
-    shown = [each if len(each) <= 100 else each[:100] + "\N{HORIZONTAL ELLIPSIS}" for each in names]
+    plain = [quoted(each)[1:-1] if min(each, default="~") < " " else each for each in names]
+    shown = [each if len(each) <= 100 else each[:100] + "\N{HORIZONTAL ELLIPSIS}" for each in plain]
     return ", ".join(shown[:5]) + (", \N{HORIZONTAL ELLIPSIS}" if len(names) > 5 else "")
 
 

@@ -182,12 +182,12 @@ def _parts(value: Any) -> list[Any]:
     if isinstance(value, Number):
         return [str.__str__(value) + ""]
     if isinstance(value, Members):
-        inner = [[_quoted(name) + ":", (each,)] for name, each in value.pairs]
+        inner = [[quoted(name) + ":", (each,)] for name, each in value.pairs]
         return ["{", *_joined(inner), "}"]
     if isinstance(value, list):
         return ["[", *_joined([[(each,)] for each in value]), "]"]
     if isinstance(value, str):
-        return [_quoted(value)]
+        return [quoted(value)]
     return [{True: "true", False: "false", None: "null"}[value]]
 
 
@@ -198,7 +198,7 @@ def _joined(groups: list[list[Any]]) -> list[Any]:
     return out
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """As Jackson writes it: control characters, and what is beyond the BMP, in capital escapes."""
     short = json.dumps(text, ensure_ascii=False)
     return re.sub(r"\\u00[0-9a-f]{2}|[\U00010000-\U0010ffff]", _capital_escape, short)

@@ -19,7 +19,7 @@ from tests.public_schemas.moves import Files
 from tests.worlds.held_places import is_held
 
 _MOST_FILES = 500
-_MOST_PLACES = 20_000
+_MOST_PARTS = 20_000
 _TEXT = parse_columns("value STRING")
 
 
@@ -73,31 +73,36 @@ def _lost(file: Path, declared: Declared) -> Place | None:
         return None
     schema = json.loads(file.read_text(encoding="utf-8"))
     told = {note.place for note in declared.unread}
-    for number, place in enumerate(_places(schema, schema, (), ())):
+    for place in _Walk(schema).places(schema, (), ()):
         above = {place[:depth] for depth in range(1, len(place) + 1)}
         if not is_held(declared.columns, place) and not above & told:
             return place
-        if number > _MOST_PLACES:
-            break
     return None
 
 
-def _places(whole: Any, part: Any, above: Place, through: tuple[str, ...]) -> Iterator[Place]:
-    """The places of the fields of a schema of one file, by a plain walk."""
-    if not isinstance(part, dict):
-        return
-    reference = part.get("$ref")
-    if isinstance(reference, str) and reference.startswith("#") and reference not in through:
-        yield from _places(whole, _part(whole, reference), above, (*through, reference))
-    for name, each in _mapping(part.get("properties")).items():
-        yield (*above, name)
-        yield from _places(whole, each, (*above, name), through)
-    for key in ("oneOf", "anyOf", "allOf"):
-        for each in part[key] if isinstance(part.get(key), list) else ():
-            yield from _places(whole, each, above, through)
-    for key in ("then", "else"):
-        yield from _places(whole, part.get(key), above, through)
-    yield from _places(whole, part.get("items"), (*above, None), through)
+class _Walk:
+    """A plain walk through a schema of one file, which ends after so many parts."""
+
+    def __init__(self, whole: Any) -> None:
+        self._whole, self._left = whole, _MOST_PARTS
+
+    def places(self, part: Any, above: Place, through: tuple[str, ...]) -> Iterator[Place]:
+        """The places of the fields below a part, the references that led to it left out."""
+        self._left -= 1
+        if not isinstance(part, dict) or self._left < 0:
+            return
+        reference = part.get("$ref")
+        if isinstance(reference, str) and reference.startswith("#") and reference not in through:
+            yield from self.places(_part(self._whole, reference), above, (*through, reference))
+        for name, each in _mapping(part.get("properties")).items():
+            yield (*above, name)
+            yield from self.places(each, (*above, name), through)
+        for key in ("oneOf", "anyOf", "allOf"):
+            for each in part[key] if isinstance(part.get(key), list) else ():
+                yield from self.places(each, above, through)
+        for key in ("then", "else"):
+            yield from self.places(part.get(key), above, through)
+        yield from self.places(part.get("items"), (*above, None), through)
 
 
 def _part(whole: Any, reference: str) -> Any:

@@ -69,6 +69,8 @@ ODD_JSON = {
     b'{"id": 1}\x00': NO_OBJECT + "expected the end, found a NUL byte at byte 9",
     b'{"city": "\x01"}': NO_OBJECT + "found a control character in a string at byte 10",
     b'{"city": "\\u0000"}': None,
+    b'{"c\\u000cty": 1}': "expected one of the declared fields (id, price, ratio, ok, city, …),"
+    " found c\\fty",
     b'{"id": 1}{"id": 2}': NO_OBJECT + "found several JSON objects, the second at byte 9",
     b'{"id": 1,}': NO_OBJECT + "expected a name, found } at byte 9",
     b'{"id": 1} // one': NO_OBJECT + "expected the end, found a comment at byte 10",

@@ -33,8 +33,12 @@ private[sluice] object JsonUnmatched {
     if (found.isEmpty) "an object without fields" else listed(found.toSeq.distinct)
   }
 
+  /** Without what no line can hold: such characters as JSON escapes them. */
+  private def plain(name: String): String =
+    if (name.exists(_ < ' ')) JsonText.quoted(name).drop(1).dropRight(1) else name
+
   private def listed(names: Seq[String]): String = {
     val more = if (names.length > Named) ", …" else ""
-    names.take(Named).map(Misfit.shortened).mkString(", ") + more
+    names.take(Named).map(each => Misfit.shortened(plain(each))).mkString(", ") + more
   }
 }

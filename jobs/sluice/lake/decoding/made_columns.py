@@ -40,7 +40,7 @@ def made_columns(
 ) -> Column | None:
     """The struct of the columns, `_rescued` where there is one, and `(error)`, from what was read.
 
-    None where that is what was read.
+    In the order of the format's columns. None where that is what was read.
     """
     reading = form.reading if isinstance(form, RegisteredFormat) else None
     if reading is None and not required:
@@ -53,9 +53,10 @@ def made_columns(
     misfits = [each.misfit for each in parts if each.misfit is not None]
     lacking = [_lacking(name, values[name]) for name in required]
     error = F.coalesce(read[ERROR], *misfits, *lacking)
+    names = [each.name for each in form.columns]
     if rescue:
-        values[RESCUED] = read[RESCUED]
-    kept = [F.when(error.isNull(), value).alias(name) for name, value in values.items()]
+        names, values[RESCUED] = [*names, RESCUED], read[RESCUED]
+    kept = [F.when(error.isNull(), values[name]).alias(name) for name in names]
     made = F.struct(*kept, error.alias(ERROR))
     # A tombstone has no fields, and lands; a null key has not what is required of it.
     there = F.lit(True) if source == "key" and required else F.col(source).isNotNull()
