@@ -95,6 +95,9 @@ class _Walk:
         if isinstance(reference, str) and reference.startswith("#") and reference not in through:
             yield from self.places(_part(self._whole, reference), above, (*through, reference))
         for name, each in _mapping(part.get("properties")).items():
+            if each is False:
+                # No value has it.
+                continue
             yield (*above, name)
             yield from self.places(each, (*above, name), through)
         for key in ("oneOf", "anyOf", "allOf"):
