@@ -115,25 +115,18 @@ def test_fields_are_rescued_at_every_depth(spark: SparkSession, seed: int) -> No
 
 @TOGETHER.clause
 def test_what_is_rescued_within_others_has_the_shape_of_the_record() -> Judged:
-    inner, less = {"x": "int", "more": "string"}, {"x": "int"}
-    writer = record(
-        {
-            "id": "int",
-            "one": record(inner, "a.One"),
-            "all": {"type": "array", "items": ["null", record(inner, "a.Each")]},
-            "by": {"type": "map", "values": record(inner, "a.By")},
-        },
-        "a.Node",
-    )
-    reader = record(
-        {
-            "id": "int",
-            "one": record(less, "a.One"),
-            "all": {"type": "array", "items": ["null", record(less, "a.Each")]},
-            "by": {"type": "map", "values": record(less, "a.By")},
-        },
-        "a.Node",
-    )
+    def of(part: dict[str, Any]) -> dict[str, Any]:
+        return record(
+            {
+                "id": "int",
+                "one": record(part, "a.One"),
+                "all": {"type": "array", "items": ["null", record(part, "a.Each")]},
+                "by": {"type": "map", "values": record(part, "a.By")},
+            },
+            "a.Node",
+        )
+
+    writer, reader = of({"x": "int", "more": "string"}), of({"x": "int"})
     whole = {"x": 1, "more": "m"}
     data = [{"id": 1, "one": whole, "all": [None, whole, None], "by": {"k": whole}}]
     data.append({"id": 2, "one": whole, "all": [None], "by": {}})

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto, FileDescriptorSet
+
+from tests.public_schemas.json_files import json_object
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Candidate:
 def json_candidates(package: Path) -> Iterator[Candidate]:
     """The JSON schemas of a package, by what they say of themselves."""
     for file in sorted([*package.rglob("*.json"), *package.rglob("*.schema")]):
-        if file.is_file() and _is_json_schema(file):
+        if _is_json_schema(file):
             yield _of_file(package, file, "json")
 
 
@@ -40,12 +41,7 @@ def _of_file(package: Path, file: Path, kind: str) -> Candidate:
 
 
 def _is_json_schema(file: Path) -> bool:
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError:
-        return False
-    if not isinstance(found, dict):
-        return False
+    found = json_object(file)
     has_fields = found.get("type") == "object" and "properties" in found
     return "json-schema" in str(found.get("$schema", "")) or has_fields
 

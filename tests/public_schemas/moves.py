@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
+
+from tests.public_schemas.json_files import json_object
 
 _ADDRESS = re.compile(r"found \$ref: '([^'#]*)[^']*'; expected a file")
 _BESIDE = re.compile(r"(\S+): expected a file in the folder of the spec")
@@ -35,7 +36,7 @@ class Files:
     def _by_type(self) -> Mapping[str, str]:
         found = {}
         for file, schema in self._read("*.avsc"):
-            namespace, name = schema.get("namespace"), str(schema.get("name"))
+            namespace, name = schema.get("namespace"), str(schema.get("name", file))
             found[f"{namespace}.{name}" if namespace and "." not in name else name] = file
         return found
 
@@ -46,9 +47,4 @@ class Files:
 
     def _read(self, files: str) -> Iterator[tuple[str, dict[str, object]]]:
         for each in sorted(self._package.rglob(files)):
-            try:
-                found = json.loads("null" if each.is_dir() else each.read_text(encoding="utf-8"))
-            except ValueError:
-                continue
-            if isinstance(found, dict):
-                yield str(each.relative_to(self._package)), found
+            yield str(each.relative_to(self._package)), json_object(each)

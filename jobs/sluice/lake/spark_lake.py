@@ -158,7 +158,8 @@ class SparkLake:
         if not self._writers:
             return False
         records, schemas = self._read(attempt), self._resources.schemas
-        if self._spec.only is not None and self._spec.only.record is None:
+        only = self._spec.only
+        if only is not None and only.by_bytes and only.record is None:
             # What nothing is read of need not be known: its schema may be broken.
             records = records.where(~self._is_left_out())
         formerly = self._former.learn(records, self._spec.formats, attempt.former)
@@ -223,8 +224,6 @@ class SparkLake:
     def _is_left_out(self, former: Sequence[FormerRegistry] = ()) -> SparkColumn:
         only, form = self._spec.only, self._spec.format
         assert only is not None, "the caller has asked"
-        if not only.by_bytes:
-            return F.lit(False)
         found = is_left_out(only, form, self._writers.get("value", {}))
         return found if only.record is None else self._former.chosen(only, form, found, former)
 

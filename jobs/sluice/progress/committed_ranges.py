@@ -48,6 +48,11 @@ class CommittedRange:
     checked: bool = True
     here: bool = True
 
+    @property
+    def filtered(self) -> int:
+        """How many of its records were left out, by its receipts."""
+        return sum(line.filtered for line in self.receipts)
+
 
 @dataclass(frozen=True)
 class CommittedRanges:

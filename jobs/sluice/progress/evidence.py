@@ -160,8 +160,7 @@ class Evidence:
     def left_out_by(self, place: int) -> int | None:
         """How many records a read left out, by its commit; None where that does not tell it."""
         told = int(np.count_nonzero(self.filtered.reads == place))
-        stated = sum(line.filtered for line in self.reads[place].receipts)
-        return None if stated and not told else told
+        return None if self.reads[place].filtered and not told else told
 
     def newest_read(self, offsets: Offsets) -> Offsets:
         """For each offset the index of the last read that covers it, -1 where none does."""

@@ -76,10 +76,10 @@ def _without_left_out(evidence: Evidence, missing: Offsets) -> Offsets:
     """Without what reads left out whose commits are lost: of each as many as its receipt counts."""
     newest = evidence.newest_read(missing)
     for place in np.unique(newest).tolist():
-        if place >= 0 and evidence.left_out_by(place) is None:
-            stated = sum(line.filtered for line in evidence.reads[place].receipts)
-            if np.count_nonzero(newest == place) <= stated:
-                missing, newest = missing[newest != place], newest[newest != place]
+        if place < 0 or evidence.left_out_by(place) is not None:
+            continue
+        if np.count_nonzero(newest == place) <= evidence.reads[place].filtered:
+            missing, newest = missing[newest != place], newest[newest != place]
     return missing
 
 

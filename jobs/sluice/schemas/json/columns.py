@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import count
 from typing import Any
 
@@ -52,21 +52,23 @@ def json_schema_declared(schema: RegisteredSchema) -> Declared:
     Where records are not objects with properties, the one column has them as JSON text. If a schema
     has too many fields, the objects below as many levels as fit are JSON text.
     """
-    root = root_of(schema)
-    reading, found = _read(root)
+    reading, found = _read(schema)
     if isinstance(found, Struct):
         return reading.fields.declared(Struct(kept_first(found.fields, schema.kept)))
-    _require_json_schema(root.content)
+    _require_json_schema(root_of(schema).content)
     return Declared((Column(ALONE, STRING),), as_text=(Note((), "no object with properties"),))
 
 
 def describes_objects(schema: RegisteredSchema) -> bool:
     """Whether the records are objects with properties, so that these are the columns."""
-    return isinstance(_read(root_of(schema))[1], Struct)
+    return isinstance(_read(schema)[1], Struct)
 
 
-def _read(root: Node) -> tuple[_Reading, ColumnType]:
+# A spec asks for its columns again and again.
+@lru_cache(maxsize=64)
+def _read(schema: RegisteredSchema) -> tuple[_Reading, ColumnType]:
     """The schema's type, to the deepest level with which it is not too large."""
+    root = root_of(schema)
     try:
         return _read_to(root, None)
     except TooLarge:
