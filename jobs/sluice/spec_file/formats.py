@@ -16,11 +16,10 @@ from pydantic import (
 
 from sluice.columns.columns import Column, ColumnType, parse_columns
 from sluice.columns.declared import Declared, possible
-from sluice.columns.names import BAD_NAME, ELSEWHERE, OWN_NAME, TWIN, require_not_ours
 from sluice.columns.taking import Reading, Taken, require_apart, taking, type_at
 from sluice.schemas.kind import kind_of
 from sluice.schemas.registered import Kind, RegisteredSchema
-from sluice.schemas.spec_files import EXPECTED, SpecFiles
+from sluice.spec_file.declarations import require_declarable, schema_of_file
 from sluice.spec_file.plain_formats import RawFormat
 from sluice.spec_file.wraps import CompressionKey, Frame, fitting
 from sluice.strict_model import Model
@@ -71,7 +70,9 @@ class RegisteredFormat(Model):
         if self.record is not None and by_topic and not kind_of(self.kind).many_records:
             raise ValueError("record goes with subject_strategy: record, or topic_record")
         if self.schema_file is not None:
-            self._reader = self._of_file(self.schema_file, (info.context or {}).get("files", {}))
+            files = (info.context or {}).get("files", {})
+            named = (self.schema_file, *self.further_files)
+            self._reader = schema_of_file(named, files, self.kind, self.record)
         elif self.registry and not by_topic and self.record is None:
             raise ValueError(
                 f"subject_strategy: {self.subject_strategy} needs record: the full name of the"
@@ -84,20 +85,6 @@ class RegisteredFormat(Model):
         if self.registry is None and self.schema_file is None:
             raise ValueError("expected registry, or schema_file, or both; found neither")
         return self
-
-    def _of_file(self, name: str, files: SpecFiles) -> RegisteredSchema:
-        content, kind = files.get(name), kind_of(self.kind)
-        if content is None:
-            raise ValueError(f"schema_file: found {name!r}; {EXPECTED}")
-        found = kind.of_file(name, content)
-        try:
-            found = kind.with_files(found, self.further_files, files)
-            kind.declared(found, self.record)
-        except ValueError as problem:
-            # Else a mistake in the file is looked for in the spec.
-            named = any(each in str(problem) for each in (name, "schema_files:"))
-            raise ValueError(f"{'' if named else f'schema_file {name}: '}{problem}") from None
-        return found
 
     @property
     def further_files(self) -> Sequence[str]:
@@ -251,11 +238,8 @@ class JsonFormat(TextFormat):
     @field_validator("schema_text")
     @classmethod
     def _columns_are_declared(cls, text: str | None) -> str | None:
-        try:
-            require_not_ours(each.name for each in parse_columns(text or "") if text is not None)
-        except ValueError as problem:
-            of_name = any(each in str(problem) for each in (BAD_NAME, OWN_NAME, TWIN))
-            raise ValueError(f"{problem}. {ELSEWHERE}" if of_name else problem) from None
+        if text is not None:
+            require_declarable(text)
         return text
 
     @model_validator(mode="after")
