@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
@@ -14,35 +13,10 @@ from sluice.lake.decoding.decode import DECODED, decoder_of
 from sluice.spec_file.pipeline_spec import PipelineSpec
 
 from tests.decoding.avro_decoding import encoded
+from tests.decoding.spec_rows import BASE, rows
 from tests.worlds.protobuf_schemas import descriptor_set, message_class
 
 pytestmark = pytest.mark.spark
-BASE = {"version": 1, "pipeline": "p", "topics": ["t"], "table": "p"}
-
-
-def rows(
-    spark: SparkSession,
-    spec: Mapping[str, Any],
-    values: Sequence[bytes | None],
-    **files: bytes,
-) -> list[Any]:
-    """What became of each value: its columns, or its error."""
-    context = {"files": {name.replace("__", "."): each for name, each in files.items()}}
-    formats = PipelineSpec.model_validate({**BASE, **spec}, context=context).formats
-    records = [(place, each and bytearray(each)) for place, each in enumerate(values)]
-    frame = spark.createDataFrame(records, "place INT, value BINARY")
-    name = DECODED["value"]
-    read = decoder_of(formats, "value", {})(frame).select("place", name).toArrow().to_pylist()
-    found = {each["place"]: each[name] for each in read}
-    return [_outcome(found[place]) for place in range(len(values))]
-
-
-def _outcome(row: dict[str, Any] | None) -> Any:
-    if row is None:
-        return None
-    error = row.pop("(error)")
-    assert error is None or set(row.values()) == {None}
-    return row if error is None else error
 
 
 def test_fields_become_columns_of_other_names(spark: SparkSession) -> None:

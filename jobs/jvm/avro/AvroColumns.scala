@@ -10,6 +10,8 @@ import org.apache.spark.sql.types.StructType
 private[sluice] final class AvroColumns(writer: Schema, reader: Schema, declared: StructType) {
   private val isRecord = reader.getType == Schema.Type.RECORD
   private val read = AvroReads.of(writer, reader, if (isRecord) declared else declared(0).dataType)
+  private val isEvent = isRecord && Changes.areParts(declared)
+  private val isPlain = read.isInstanceOf[AvroRecords.Fields]
   private lazy val rescued = AvroRescue.of(writer, reader, declared)
 
   /** Throws a Misfit. What the bytes are not comes before what no column holds. */
@@ -19,7 +21,7 @@ private[sluice] final class AvroColumns(writer: Schema, reader: Schema, declared
       val again = new AvroBytes.Cursor(bytes, start)
       // Its levels were counted, but for those that columns have.
       again.depth = Int.MinValue
-      row.update(declared.length, rescued(again))
+      row.update(declared.length, rescued(again, row))
     }
   }
 
@@ -28,11 +30,19 @@ private[sluice] final class AvroColumns(writer: Schema, reader: Schema, declared
       try datum(new AvroBytes.Cursor(bytes, start), row)
       catch { case flaw: Misfit => throw flaw.hinted(if (start > 0) "" else ValueKind.of(bytes)) }
     found match {
+      // Of the state that the op is not about, nothing matters.
+      case _: Misfit if isEvent && isPlain => settle(row)
       case misfit: Misfit => throw (if (isRecord) misfit else misfit.within(declared(0).name))
       case nested: GenericInternalRow if isRecord =>
         if (nested ne row) System.arraycopy(nested.values, 0, row.values, 0, nested.values.length)
       case value => row.update(0, value)
     }
+    if (isEvent) settle(row)
+  }
+
+  private def settle(row: GenericInternalRow): Unit = {
+    val misfit = Changes.settle(row, bare = false)
+    if (misfit != null) throw misfit
   }
 
   private def datum(in: AvroBytes.Cursor, row: GenericInternalRow): Any = {

@@ -1,8 +1,6 @@
 package sluice
 
 import java.nio.{ByteBuffer, ByteOrder}
-import java.time.LocalTime
-import java.time.format.DateTimeFormatter
 import java.util.UUID
 import org.apache.avro.Schema
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
@@ -19,8 +17,8 @@ private[sluice] object AvroLogical {
   def of(reader: Schema): Any => Any = (reader.getProp("logicalType"), reader.getType) match {
     case ("date", _) =>
       day => if (Years.holdDay(day.asInstanceOf[Int])) day else misfit("DATE", day)
-    case ("time-millis", _) => number => timeOfDay(number.asInstanceOf[Int].toLong, Millis)
-    case ("time-micros", _) => number => timeOfDay(number.asInstanceOf[Long], Micros)
+    case ("time-millis", _) => number => TimesOfDay.of(number.asInstanceOf[Int].toLong, 1000000L)
+    case ("time-micros", _) => number => TimesOfDay.of(number.asInstanceOf[Long], 1000L)
     case ("timestamp-millis" | "local-timestamp-millis", _) =>
       number => moment(number.asInstanceOf[Long], Millis)
     case ("timestamp-micros" | "local-timestamp-micros", _) =>
@@ -28,6 +26,10 @@ private[sluice] object AvroLogical {
     // Every one is in years that a column holds. Digits beyond microseconds are cut.
     case ("timestamp-nanos" | "local-timestamp-nanos", _) =>
       number => Math.floorDiv(number.asInstanceOf[Long], 1000L)
+    case ("sluice-time-nanos", _) => number => TimesOfDay.of(number.asInstanceOf[Long], 1L)
+    case ("sluice-timestamp-text", _) => text => fitted("TIMESTAMP", text, JsonTimes.timestamp)
+    case ("sluice-date-text", _) =>
+      text => fitted("DATE", text, found => JsonTimes.date(found.stripSuffix("Z")))
     case ("uuid", Schema.Type.FIXED) => bytes => uuid(bytes.asInstanceOf[Array[Byte]])
     case ("duration", _) => bytes => duration(bytes.asInstanceOf[Array[Byte]])
     case _ => null
@@ -36,19 +38,15 @@ private[sluice] object AvroLogical {
   private def misfit(expected: String, found: Any) =
     new Misfit(s"expected $expected, found $found")
 
+  private def fitted(expected: String, text: Any, read: String => Any): Any =
+    read(text.toString) match {
+      case null => misfit(expected, Misfit.shortened(text.toString))
+      case found => found
+    }
+
   private def moment(number: Long, perSecond: Long): Any =
     if (Years.holdSecond(Math.floorDiv(number, perSecond))) number * (Micros / perSecond)
     else misfit("TIMESTAMP", number)
-
-  private val Seconds = DateTimeFormatter.ofPattern("HH:mm:ss")
-  private val Fractions = DateTimeFormatter.ofPattern("HH:mm:ss.SSSSSS")
-
-  private def timeOfDay(number: Long, perSecond: Long): Any =
-    if (number < 0 || number >= 86400 * perSecond) misfit("a time of day", number)
-    else {
-      val time = LocalTime.ofNanoOfDay(number * (1000000000L / perSecond))
-      UTF8String.fromString(time.format(if (number % perSecond == 0) Seconds else Fractions))
-    }
 
   private def uuid(bytes: Array[Byte]): Any = {
     val halves = ByteBuffer.wrap(bytes)

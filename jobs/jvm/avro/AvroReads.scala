@@ -39,7 +39,8 @@ private[sluice] object AvroReads {
       case (Type.RECORD, Type.RECORD, fields: StructType) if AvroTypes.sameName(writer, reader) =>
         AvroRecords.of(writer, reader, fields)
       case (Type.RECORD, Type.RECORD, StringType) if AvroTypes.sameName(writer, reader) =>
-        AvroJson.text(writer)
+        if (reader.getProp("logicalType") == "sluice-decimal-text") AvroRecords.decimalText(writer, reader)
+        else AvroJson.text(writer)
       case (Type.ARRAY, Type.ARRAY, array: ArrayType) =>
         of(writer.getElementType, reader.getElementType, array.elementType) match {
           case never: Refused => never.within("[]")

@@ -5,7 +5,8 @@ import org.apache.avro.Schema
 import org.apache.avro.generic.{GenericData, GenericDatumWriter}
 import org.apache.avro.io.EncoderFactory
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
-import org.apache.spark.sql.types.{DataType, StructType}
+import org.apache.spark.sql.types.{BinaryType, DataType, IntegerType, StructType}
+import org.apache.spark.unsafe.types.UTF8String
 import scala.jdk.CollectionConverters._
 
 /** Records: the reader's fields in their places, the writer's other fields passed over. */
@@ -55,6 +56,23 @@ private[sluice] object AvroRecords {
         declared.fieldNames
       )
     }
+  }
+
+  private val Decimal = new StructType().add("scale", IntegerType).add("value", BinaryType)
+
+  /** A number with a scale of its own, with all its digits. */
+  def decimalText(writer: Schema, reader: Schema): Read = of(writer, reader, Decimal) match {
+    case never: Refused => never
+    case read =>
+      in =>
+        read(in) match {
+          case row: GenericInternalRow =>
+            UnscaledNumber.of(row.getBinary(1), row.getInt(0)) match {
+              case null => new Misfit("expected a decimal, found no digits, or far too many")
+              case number => UTF8String.fromString(number.toPlainString)
+            }
+          case misfit => misfit
+        }
   }
 
   private val Nothing = new Cursor(Array.emptyByteArray, 0)

@@ -3,6 +3,7 @@ package sluice
 import java.lang.{StringBuilder => Text}
 import org.apache.avro.Schema
 import org.apache.avro.Schema.Type
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 import scala.jdk.CollectionConverters._
@@ -14,18 +15,36 @@ private[sluice] object AvroRescue {
   import AvroBytes.Cursor
   import AvroShapes.Shape
 
-  /** Of a whole datum; null where there are no such fields. */
-  def of(writer: Schema, reader: Schema, declared: StructType): Cursor => Any = {
-    val kept =
-      if (reader.getType == Type.RECORD) rescue(writer, reader, declared)
-      else within(declared(0).name, rescue(writer, reader, declared(0).dataType))
+  /** Of a whole datum, which is read as the row; null where there are no such fields. */
+  def of(
+      writer: Schema,
+      reader: Schema,
+      declared: StructType
+  ): (Cursor, GenericInternalRow) => Any =
+    if (reader.getType != Type.RECORD) {
+      val kept = told(within(declared(0).name, rescue(writer, reader, declared(0).dataType)))
+      (in, _) => kept(in)
+    } else if (!Changes.areParts(declared)) {
+      val kept = told(rescue(writer, reader, declared))
+      (in, _) => kept(in)
+    } else {
+      val before = told(state(writer, reader, declared, Changes.Before))
+      val after = told(state(writer, reader, declared, Changes.After))
+      (in, row) =>
+        Changes.side(row) match {
+          case Changes.Before => before(in)
+          case Changes.After => after(in)
+          case _ => null
+        }
+    }
+
+  private def told(kept: Rescue): Cursor => Any =
     if (isNone(kept)) _ => null
     else
       in => {
         val text = new Text
         if (kept(in, text)) UTF8String.fromString(text.toString) else null
       }
-  }
 
   private abstract class Rescue {
 
@@ -46,10 +65,7 @@ private[sluice] object AvroRescue {
   private def rescue(writer: Schema, reader: Schema, column: DataType): Rescue = {
     lazy val passed = new Passed(AvroShapes.of(writer))
     (writer.getType, reader.getType, column) match {
-      case (Type.UNION, _, _) =>
-        val members = writer.getTypes.asScala.map(rescue(_, reader, column)).toArray
-        if (members.forall(isNone)) passed
-        else (in, text) => members(in.place(members.length, "of a union's type"))(in, text)
+      case (Type.UNION, _, _) => ofUnion(writer, rescue(_, reader, column), passed)
       case (_, Type.UNION, _) =>
         AvroReads.member(writer, reader, column) match {
           case None => passed
@@ -65,6 +81,31 @@ private[sluice] object AvroRescue {
       case (Type.MAP, Type.MAP, map: MapType) =>
         val member = rescue(writer.getValueType, reader.getValueType, map.valueType)
         if (isNone(member)) passed else new Entries(member)
+      case _ => passed
+    }
+  }
+
+  private def ofUnion(writer: Schema, of: Schema => Rescue, passed: => Rescue): Rescue = {
+    val members = writer.getTypes.asScala.map(of).toArray
+    if (members.forall(isNone)) passed
+    else (in, text) => members(in.place(members.length, "of a union's type"))(in, text)
+  }
+
+  /** Of an event, what one state of its row has; of the event itself nothing is kept. */
+  private def state(writer: Schema, reader: Schema, parts: StructType, side: Int): Rescue = {
+    def passed = new Passed(AvroShapes.of(writer))
+    writer.getType match {
+      case Type.UNION => ofUnion(writer, state(_, reader, parts, side), passed)
+      case Type.RECORD =>
+        val theirs = writer.getFields.asScala.toArray
+        val source = AvroRecords.sources(writer, reader, parts)(side)
+        val kept = parts(side)
+        if (source < 0) passed
+        else {
+          val of = rescue(theirs(source).schema, reader.getField(kept.name).schema, kept.dataType)
+          if (isNone(of)) passed
+          else new Only(theirs.map(each => AvroShapes.of(each.schema)), source, of)
+        }
       case _ => passed
     }
   }
@@ -96,6 +137,18 @@ private[sluice] object AvroRescue {
   /** What is kept as the one member of an object. */
   private def within(name: String, kept: Rescue): Rescue =
     if (isNone(kept)) kept else new Members(Array(name), Array(kept))
+
+  /** What one field of a record leaves, not as a member of it. */
+  private final class Only(shapes: Array[Shape], source: Int, kept: Rescue) extends Rescue {
+    def apply(in: Cursor, text: Text): Boolean = {
+      var (place, any) = (0, false)
+      while (place < shapes.length) {
+        if (place == source) any = kept(in, text) else shapes(place).walk(in)
+        place += 1
+      }
+      any
+    }
+  }
 
   private final class Members(names: Array[String], rescues: Array[Rescue]) extends Rescue {
     private val heads = names.map(each => s"${JsonText.quoted(each)}:")

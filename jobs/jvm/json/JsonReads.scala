@@ -44,21 +44,26 @@ private[sluice] object JsonReads {
   }
 
   def of(declared: DataType, unit: String, rescue: Boolean): Read = declared match {
-    case struct: StructType => new Struct(struct, unit, rescue)
+    case struct: StructType => new Struct(struct, new Members(struct, unit, rescue))
     case array: ArrayType => new Elements(array, of(array.elementType, unit, rescue))
     case map: MapType => new Entries(map, of(map.valueType, unit, rescue))
     case scalar => JsonScalars.of(scalar, unit)
   }
 
+  def unitOf(field: StructField, unit: String): String =
+    if (field.metadata.contains("unit")) field.metadata.getString("unit") else unit
+
   /** The members of an object, as the first fields of a row; with `rescue` also what these leave.
     *
     * A field may have a `unit` of its own. What is only on the `way` to a field is none by itself.
     */
-  final class Members(declared: StructType, unit: String, rescue: Boolean) {
-    private val reads = declared.map { each =>
-      val own = each.metadata.contains("unit")
-      of(each.dataType, if (own) each.metadata.getString("unit") else unit, rescue)
-    }.toArray
+  final class Members(declared: StructType, reads: Array[Read], rescue: Boolean) {
+    def this(declared: StructType, unit: String, rescue: Boolean) = this(
+      declared,
+      declared.map(each => of(each.dataType, unitOf(each, unit), rescue)).toArray,
+      rescue
+    )
+
     private val ways = declared.indices.filter(declared(_).metadata.contains("way")).toArray
     private val isField = declared.indices.map(!ways.contains(_)).toArray
     private val places = new HashMap[String, Integer]()
@@ -107,9 +112,7 @@ private[sluice] object JsonReads {
 
   }
 
-  private final class Struct(declared: StructType, unit: String, rescue: Boolean)
-      extends Read(declared) {
-    private val members = new Members(declared, unit, rescue)
+  class Struct(declared: StructType, members: Members) extends Read(declared) {
 
     protected def value(in: JsonParser, token: JsonToken): Any =
       if (token != JsonToken.START_OBJECT) null

@@ -1,6 +1,6 @@
 package sluice
 
-import com.fasterxml.jackson.core.{JsonProcessingException, JsonToken}
+import com.fasterxml.jackson.core.JsonToken
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, GenericInternalRow}
 import org.apache.spark.unsafe.types.UTF8String
@@ -9,7 +9,7 @@ import org.apache.spark.unsafe.types.UTF8String
   *
   * `unit` is what a TIMESTAMP's numbers count: s, ms, us, or empty where it takes none. With `rescue`
   * the members that are no columns are kept at every depth, as the text of an object. Without `unmatched` an object
-  * that has none of the fields, and of which nothing is kept, is refused. Of a writer's schema only its kind matters.
+  * that has none of the fields, and of which nothing is kept, is refused.
   */
 case class JsonRecord(
     child: Expression,
@@ -18,39 +18,26 @@ case class JsonRecord(
     unit: String,
     rescue: Boolean,
     unmatched: Boolean
-) extends Decoded {
-  @transient private lazy val framed =
-    if (frames.isEmpty) null else new Frames(frames, (_, _) => ())
+) extends JsonDecoded {
   @transient private lazy val members = new JsonReads.Members(declared, unit, rescue)
 
   override def prettyName: String = "sluice_json"
 
-  override protected def read(record: InternalRow): InternalRow = {
-    val bytes = if (framed == null) record.getBinary(0) else framed.of(record)._1.body
-    JsonText.whyUnclean(bytes) match {
-      case "" => readText(bytes)
-      case why => failed(why)
+  override protected def readText(bytes: Array[Byte]): InternalRow = {
+    val in = JsonText.parser(bytes)
+    if (in.nextToken() != JsonToken.START_OBJECT) failed(JsonFlaw.of(bytes))
+    else {
+      val row = new GenericInternalRow(width)
+      val misfit = members.fill(in, row)
+      if (in.nextToken() != null) failed(JsonFlaw.of(bytes))
+      else if (misfit != null) failed(misfit.told)
+      else if (unmatched || members.matched || members.rest != null) {
+        if (members.rest != null) row.update(declared.length, UTF8String.fromString(members.rest))
+        row
+      }
+      else failed(JsonUnmatched.told(declared, bytes))
     }
   }
-
-  private def readText(bytes: Array[Byte]): InternalRow =
-    try {
-      val in = JsonText.parser(bytes)
-      if (in.nextToken() != JsonToken.START_OBJECT) failed(JsonFlaw.of(bytes))
-      else {
-        val row = new GenericInternalRow(width)
-        val misfit = members.fill(in, row)
-        if (in.nextToken() != null) failed(JsonFlaw.of(bytes))
-        else if (misfit != null) failed(misfit.told)
-        else if (unmatched || members.matched || members.rest != null) {
-          if (members.rest != null) row.update(declared.length, UTF8String.fromString(members.rest))
-          row
-        }
-        else failed(JsonUnmatched.told(declared, bytes))
-      }
-    } catch {
-      case _: JsonProcessingException => failed(JsonFlaw.of(bytes))
-    }
 
   override protected def withNewChildInternal(child: Expression): JsonRecord = copy(child = child)
 }

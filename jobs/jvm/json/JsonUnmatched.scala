@@ -8,9 +8,12 @@ import scala.collection.mutable.ArrayBuffer
 private[sluice] object JsonUnmatched {
   private val Named = 5
 
-  /** The fields that were expected, and the names that are there. */
-  def told(declared: StructType, bytes: Array[Byte]): String =
-    s"expected one of the declared fields (${listed(fields(declared))}), found ${names(bytes)}"
+  /** The fields that were expected, and the names of the object that bytes begin with. */
+  def told(declared: StructType, bytes: Array[Byte]): String = {
+    val found = names(bytes)
+    val shown = if (found.isEmpty) "an object without fields" else listed(found)
+    s"expected one of the declared fields (${listed(fields(declared))}), found $shown"
+  }
 
   /** A struct that is only on the way to fields is none: each of these is named with its way. */
   private def fields(declared: StructType): Seq[String] = declared.flatMap { each =>
@@ -21,7 +24,8 @@ private[sluice] object JsonUnmatched {
     }
   }
 
-  private def names(bytes: Array[Byte]): String = {
+  /** The names of an object's members, each once. */
+  def names(bytes: Array[Byte]): Seq[String] = {
     val in = JsonText.parser(bytes)
     val found = ArrayBuffer.empty[String]
     in.nextToken()
@@ -30,14 +34,14 @@ private[sluice] object JsonUnmatched {
       in.nextToken()
       in.skipChildren()
     }
-    if (found.isEmpty) "an object without fields" else listed(found.toSeq.distinct)
+    found.toSeq.distinct
   }
 
   /** Without what no line can hold: such characters as JSON escapes them. */
   private def plain(name: String): String =
     if (name.exists(_ < ' ')) JsonText.quoted(name).drop(1).dropRight(1) else name
 
-  private def listed(names: Seq[String]): String = {
+  def listed(names: Seq[String]): String = {
     val more = if (names.length > Named) ", …" else ""
     names.take(Named).map(each => Misfit.shortened(plain(each))).mkString(", ") + more
   }

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
   *
   *  - `sluice_avro(record, columns, frames, reader, rescue)`
   *  - `sluice_json(record, columns, frames, unit, rescue, unmatched)`
+  *  - `sluice_json_change(record, columns, frames, unit, rescue, unmatched)`: an event of Debezium
   *  - `sluice_json_value(record, columns, frames, rescue)`: the record is one column, as JSON text
   *  - `sluice_protobuf(record, columns, frames, files, message)`
   *  - `sluice_payload(record, compression, frame, given)` reads the bytes that the others decode
@@ -39,6 +40,10 @@ class Decoding extends SparkSessionExtensionsProvider {
     add("sluice_json", classOf[JsonRecord], 6) { given =>
       val (rescue, unmatched) = (truth(given(4)), truth(given(5)))
       JsonRecord(given(0), text(given(1)), text(given(2)), text(given(3)), rescue, unmatched)
+    }
+    add("sluice_json_change", classOf[JsonChange], 6) { given =>
+      val (rescue, unmatched) = (truth(given(4)), truth(given(5)))
+      JsonChange(given(0), text(given(1)), text(given(2)), text(given(3)), rescue, unmatched)
     }
     add("sluice_json_value", classOf[JsonValue], 4) { given =>
       JsonValue(given(0), text(given(1)), text(given(2)), truth(given(3)))

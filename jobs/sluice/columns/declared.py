@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from sluice.columns.columns import Array, Column, ColumnType, Map, Primitive, Struct
@@ -63,19 +63,24 @@ def _by_reason(notes: Iterable[Note]) -> Mapping[str, str]:
     return {why: ", ".join(dict.fromkeys(places)) for why, places in found.items()}
 
 
-def possible(fields: Iterable[Column]) -> Declared:
-    """The fields of a record that a table can hold under their names; the others are unread."""
+def possible(fields: Iterable[Column], ours: Container[str] = ()) -> Declared:
+    """The fields of a record that a table can hold under their names; the others are unread.
+
+    `ours` are further names of Sluice's own.
+    """
     unread: list[Note] = []
     found = tuple(fields)
-    return Declared(tuple(_possible(found, (), unread)), tuple(unread), fields=found)
+    return Declared(tuple(_possible(found, (), unread, ours)), tuple(unread), fields=found)
 
 
-def _possible(fields: Iterable[Column], above: Place, unread: list[Note]) -> Iterator[Column]:
+def _possible(
+    fields: Iterable[Column], above: Place, unread: list[Note], ours: Container[str] = ()
+) -> Iterator[Column]:
     """The fields that can be columns, or parts of them."""
     seen: set[str] = set()
     for each in fields:
         place = (*above, each.name)
-        why = OWN_NAME if not above and is_ours(each.name) else unfit(each.name, seen)
+        why = OWN_NAME if not above and is_ours(each.name, ours) else unfit(each.name, seen)
         if why:
             unread.append(Note(place, why))
             continue

@@ -43,16 +43,16 @@ def as_compared(name: str) -> str:
     return "".join(each.lower()[0] for each in capitals)
 
 
-def is_ours(name: str) -> bool:
-    """Whether a column of the name is one that Sluice adds."""
+def is_ours(name: str, also: Container[str] = ()) -> bool:
+    """Whether a column of the name is one that Sluice adds; `also`: those that a format has."""
     compared = as_compared(name)
-    return compared in OURS or compared.startswith(KEY_PREFIX)
+    return compared in OURS or compared in also or compared.startswith(KEY_PREFIX)
 
 
-def require_not_ours(names: Iterable[str]) -> None:
+def require_not_ours(names: Iterable[str], also: Container[str] = ()) -> None:
     """Raises ValueError for a name that is Sluice's own."""
     for name in names:
-        if is_ours(name):
+        if is_ours(name, also):
             raise ValueError(f"{name}: {OWN_NAME}")
 
 

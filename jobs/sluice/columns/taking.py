@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sluice.columns.columns import Column, ColumnType, Decimal, Primitive, Struct
@@ -90,20 +90,23 @@ def parse_path(text: str) -> Path:
     return tuple(found)
 
 
-def taking(declared: Declared, taken: Sequence[Taken], opens: bool) -> Reading:
+def taking(
+    declared: Declared, taken: Sequence[Taken], opens: bool, ours: Container[str] = ()
+) -> Reading:
     """The record with these columns taken out of it.
 
     `opens`: whether records may have fields that are not declared, and a field is read as what its
-    column is, as in JSON. Raises ValueError for a path that leads nowhere.
+    column is, as in JSON. `ours` are further names of Sluice's own. Raises ValueError for a path
+    that leads nowhere.
     """
-    require_apart(taken)
+    require_apart(taken, ours)
     found = [_field_of(declared.fields, each, opens) for each in taken]
     paths = [each.path for each in taken]
     lost: list[Note] = []
-    rest = possible(_without(declared.fields, paths, (), lost))
+    rest = possible(_without(declared.fields, paths, (), lost), ours)
     columns = (*rest.columns, *(each.column for each in found if each.column))
-    _require_names(taken, {as_compared(each.name) for each in rest.columns})
-    names = possible(declared.fields).unread
+    _require_names(taken, {as_compared(each.name) for each in rest.columns}, ours)
+    names = possible(declared.fields, ours).unread
     others = [x for x in declared.unread if x not in names and not _is_within(x, paths)]
     notes = Declared(
         columns,
@@ -127,9 +130,9 @@ def _is_within(note: Note, paths: Iterable[Path]) -> bool:
     return any(note.place[: len(each)] == each for each in paths)
 
 
-def require_apart(taken: Sequence[Taken]) -> None:
+def require_apart(taken: Sequence[Taken], ours: Container[str] = ()) -> None:
     """Raises ValueError for what cannot be taken, whatever fields and columns there are."""
-    _require_names(taken, set())
+    _require_names(taken, set(), ours)
     for each in taken:
         for other in taken:
             if each is not other and each.path[: len(other.path)] == other.path:
@@ -139,9 +142,9 @@ def require_apart(taken: Sequence[Taken]) -> None:
                 )
 
 
-def _require_names(taken: Sequence[Taken], seen: set[str]) -> None:
+def _require_names(taken: Sequence[Taken], seen: set[str], ours: Container[str]) -> None:
     for each in taken:
-        if is_ours(each.column):
+        if is_ours(each.column, ours):
             raise ValueError(f"columns.{each.name}: {OWN_NAME}")
         if why := unfit(each.column, seen):
             raise ValueError(f"columns.{each.name if why is TWIN else repr(each.name)}: {why}")

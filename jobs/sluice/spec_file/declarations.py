@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from sluice.columns.columns import parse_columns
 from sluice.columns.names import BAD_NAME, ELSEWHERE, OWN_NAME, TWIN, require_not_ours
@@ -11,10 +11,13 @@ from sluice.schemas.registered import Kind, RegisteredSchema
 from sluice.schemas.spec_files import EXPECTED, SpecFiles
 
 
-def require_declarable(schema: str) -> None:
-    """Raises ValueError for text that cannot be parsed, or has columns that no table can have."""
+def require_declarable(schema: str, ours: Container[str] = ()) -> None:
+    """Raises ValueError for text that cannot be parsed, or has columns that no table can have.
+
+    `ours` are further names of Sluice's own.
+    """
     try:
-        require_not_ours(each.name for each in parse_columns(schema))
+        require_not_ours((each.name for each in parse_columns(schema)), ours)
     except ValueError as problem:
         of_name = any(each in str(problem) for each in (BAD_NAME, OWN_NAME, TWIN))
         raise ValueError(f"{problem}. {ELSEWHERE}" if of_name else problem) from None

@@ -14,9 +14,11 @@ from pydantic import (
     model_validator,
 )
 
+from sluice.columns import change_events
 from sluice.columns.columns import Column, ColumnType, parse_columns
 from sluice.columns.declared import Declared, possible
 from sluice.columns.taking import Reading, Taken, require_apart, taking, type_at
+from sluice.schemas.avro.connect_names import meant
 from sluice.schemas.kind import kind_of
 from sluice.schemas.registered import Kind, RegisteredSchema
 from sluice.spec_file.declarations import require_declarable, schema_of_file
@@ -51,6 +53,7 @@ class RegisteredFormat(Model):
     schema_file: str | None = Field(default=None, min_length=1)
     frame: Frame | None = None
     compression: CompressionKey = None
+    envelope: Literal["debezium"] | None = None
     _reader: RegisteredSchema | None = PrivateAttr(default=None)
     _taken: tuple[Taken, ...] = PrivateAttr(default=())
     kind: ClassVar[Kind]
@@ -156,30 +159,49 @@ class RegisteredFormat(Model):
     def declared(self) -> Declared:
         """The columns, and the schema's fields that they do not hold. Raises LookupError."""
         reading = self.reading
-        return self._of_schema if reading is None else reading.declared
+        found = self._of_schema if reading is None else reading.declared
+        return found if self.envelope is None else change_events.with_marks(found)
 
     @property
     def reading(self) -> Reading | None:
         """What records are read as where columns are taken from fields of them; else None."""
-        if not self._taken:
+        if self.envelope is None and not self._taken:
             return None
-        return taking(self._of_schema, self._taken, kind_of(self.kind).opens)
+        ours = change_events.ours(self.envelope)
+        return taking(self._row, self._taken, kind_of(self.kind).opens, ours)
+
+    @property
+    def has_text_rows(self) -> bool:
+        """Whether events hold their rows as one text. In JSON each record tells by itself."""
+        opens = kind_of(self.kind).opens
+        return self.envelope is not None and not opens and change_events.is_text(self._of_schema)
+
+    @property
+    def _row(self) -> Declared:
+        """The record; of an event the row that it is about."""
+        return change_events.row_of(self._of_schema) if self.envelope else self._of_schema
 
     @property
     def _of_schema(self) -> Declared:
-        if self._reader is None:
+        schema = self._as_declared
+        if schema is None:
             raise LookupError(f"{self.registry}: the reader schema is not known yet")
-        return kind_of(self.kind).declared(self._reader, self.record)
+        return kind_of(self.kind).declared(schema, self.record)
+
+    @property
+    def _as_declared(self) -> RegisteredSchema | None:
+        """The reader as columns are made of it."""
+        return self._reader
 
     @property
     def taken_types(self) -> Mapping[Taken, ColumnType | None]:
         """The schema's types of the fields that columns take; None of one that it has not."""
-        fields = self._of_schema.fields
+        fields = self._row.fields
         return {each: type_at(fields, each.path) for each in self._taken}
 
     def require_apart(self) -> None:
         """Raises ValueError for columns that cannot be taken, whatever the schema is."""
-        require_apart(self._taken)
+        require_apart(self._taken, change_events.ours(self.envelope))
 
     def taking(self, columns: Iterable[Taken]) -> Self:
         """The same format, with columns that are taken from fields of its records."""
@@ -211,6 +233,10 @@ class AvroFormat(TextFormat):
     type: Literal["avro"]
     kind: ClassVar[Kind] = "AVRO"
 
+    @property
+    def _as_declared(self) -> RegisteredSchema | None:
+        return meant(self._reader) if self._reader and self.envelope else self._reader
+
 
 class ProtobufFormat(RegisteredFormat):
     """Protocol Buffers: `schema_file` is a descriptor set, `record` the message's full name."""
@@ -237,9 +263,9 @@ class JsonFormat(TextFormat):
 
     @field_validator("schema_text")
     @classmethod
-    def _columns_are_declared(cls, text: str | None) -> str | None:
+    def _columns_are_declared(cls, text: str | None, info: ValidationInfo) -> str | None:
         if text is not None:
-            require_declarable(text)
+            require_declarable(text, change_events.ours(info.data.get("envelope")))
         return text
 
     @model_validator(mode="after")
@@ -253,7 +279,7 @@ class JsonFormat(TextFormat):
     @property
     def has_fields(self) -> bool:
         """Whether records are objects with fields; else each is one column, as JSON text."""
-        return self.schema_text is not None or bool(self._taken) or not self._is_one_value
+        return bool(self.schema_text or self._taken or self.envelope) or not self._is_one_value
 
     @property
     def _is_one_value(self) -> bool:
@@ -273,9 +299,14 @@ class JsonFormat(TextFormat):
     @property
     def _of_schema(self) -> Declared:
         if self.schema_text is not None:
-            return possible(parse_columns(self.schema_text))
+            return possible(parse_columns(self.schema_text), change_events.ours(self.envelope))
         # The spec may know fields of records of which the schema knows none.
         return Declared(()) if self._taken and self._is_one_value else super()._of_schema
+
+    @property
+    def _row(self) -> Declared:
+        # The spec declares the row itself.
+        return self._of_schema if self.schema_text is not None else super()._row
 
 
 Format = Annotated[

@@ -192,6 +192,8 @@ class PipelineSpec(Model):
             raise ValueError(
                 f"rescue goes with records that name their fields, found type: {self.format.type}"
             )
+        if isinstance(self.key_format, RegisteredFormat) and self.key_format.envelope:
+            raise ValueError("key_format: envelope goes with format: a key is in no envelope")
         for name in self.column_sources:
             if name == KEY_PREFIX:
                 raise ValueError(

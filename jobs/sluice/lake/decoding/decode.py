@@ -12,11 +12,18 @@ from pyspark.sql import functions as F
 from sluice.lake.decoding.avro_records import CONTAINER, avro_struct
 from sluice.lake.decoding.column_types import struct_type
 from sluice.lake.decoding.decoded_fields import ERROR, VALUE
-from sluice.lake.decoding.json_records import json_frames, json_struct, json_value_struct
+from sluice.lake.decoding.json_records import (
+    READ_JSON,
+    READ_JSON_CHANGE,
+    json_frames,
+    json_struct,
+    json_value_struct,
+)
 from sluice.lake.decoding.made_columns import fields_of, made_columns
 from sluice.lake.decoding.payloads import decoded_payload, is_wrapped
 from sluice.lake.decoding.protobuf_records import protobuf_struct
 from sluice.lake.decoding.scalar_keys import scalar_struct
+from sluice.schemas.avro.connect_names import meant
 from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.formats import AvroFormat, JsonFormat, ProtobufFormat, Source
 from sluice.spec_file.key_formats import KeyFormat, ScalarFormat
@@ -95,7 +102,8 @@ def _(form: JsonFormat, source: Source, writers: Writers, rescue: bool) -> Colum
     if not form.has_fields:
         return json_value_struct(struct_type(form.columns), source, frames, rescue)
     unit, unmatched = form.timestamp_unit, form.allow_unmatched
-    return json_struct(fields_of(form), source, frames, unit, rescue, unmatched)
+    function = READ_JSON_CHANGE if form.envelope else READ_JSON
+    return json_struct(fields_of(form), source, frames, unit, rescue, unmatched, function)
 
 
 @_struct.register
@@ -103,8 +111,12 @@ def _(form: AvroFormat, source: Source, writers: Writers, rescue: bool) -> Colum
     if form.reader is None:
         raise LookupError(f"{form.registry}: the reader schema is not known yet")
     known = writers if form.registry else None
+    reader = form.reader
+    if form.envelope:
+        reader = meant(reader)
+        known = known and {key: meant(each) for key, each in known.items()}
     container = form.frame == CONTAINER
-    return avro_struct(form.reader, fields_of(form), known, source, rescue, container)
+    return avro_struct(reader, fields_of(form), known, source, rescue, container)
 
 
 @_struct.register

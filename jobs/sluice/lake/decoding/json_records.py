@@ -16,8 +16,9 @@ from sluice.lake.decoding.record_reads import read_by
 from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.formats import JsonFormat, Source
 
-# Ours (jobs/jvm/json/JsonRecord.scala, JsonValue.scala).
+# Ours (jobs/jvm/json/JsonRecord.scala, JsonChange.scala, JsonValue.scala).
 READ_JSON = "sluice_json"
+READ_JSON_CHANGE = "sluice_json_change"
 READ_JSON_VALUE = "sluice_json_value"
 
 
@@ -38,14 +39,15 @@ def json_struct(
     timestamp_unit: str | None = None,
     rescue: bool = False,
     allow_unmatched: bool = False,
+    function: str = READ_JSON,
 ) -> Column:
-    """A record's columns and its error.
+    """A record's columns and its error; of an event those of its parts.
 
     `timestamp_unit` says what a TIMESTAMP's numbers count. With `rescue`, the members that are not
     declared are kept. A record without any of the fields is decodable if `allow_unmatched`.
     """
     unit = timestamp_unit or ""
-    return read_by(READ_JSON, source, fields, frames, unit, rescue, allow_unmatched)
+    return read_by(function, source, fields, frames, unit, rescue, allow_unmatched)
 
 
 def json_value_struct(

@@ -13,26 +13,34 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from sluice.columns import columns as declared
-from sluice.columns.taking import Field, Taken
+from sluice.columns.taking import Field, Reading, Taken
 from sluice.lake.decoding.column_types import spark_type, struct_type
 from sluice.lake.decoding.decoded_fields import ERROR, RESCUED
+from sluice.lake.decoding.event_parts import event_struct, has_row, marks_of, row_of
+from sluice.lake.decoding.since_1970 import since_1970
 from sluice.spec_file.formats import RegisteredFormat, Source
 from sluice.spec_file.key_formats import KeyFormat
 
 # Ours (jobs/jvm/records/ConnectDecimal.scala).
 _CONNECT_DECIMAL = "sluice_connect_decimal"
-_PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
-_MICROS = 1_000_000
-# The first and the last second, and day, of the years 1 to 9999, in seconds and days since 1970.
-_SECONDS = (-62_135_596_800, 253_402_300_799)
-_DAYS = (-719_162, 2_932_896)
 _SHOWN = 100
 
 
 def fields_of(form: KeyFormat) -> T.StructType:
     """What the records are read as: the columns, or the fields from which some are taken."""
     reading = form.reading if isinstance(form, RegisteredFormat) else None
-    return struct_type(form.columns) if reading is None else _struct(reading.fields)
+    if reading is None:
+        return struct_type(form.columns)
+    found = _struct(reading.fields)
+    return event_struct(found, _is_text(form)) if _is_event(form) else found
+
+
+def _is_event(form: KeyFormat) -> bool:
+    return isinstance(form, RegisteredFormat) and form.envelope is not None
+
+
+def _is_text(form: KeyFormat) -> bool:
+    return isinstance(form, RegisteredFormat) and form.has_text_rows
 
 
 def made_columns(
@@ -45,13 +53,12 @@ def made_columns(
     reading = form.reading if isinstance(form, RegisteredFormat) else None
     if reading is None and not required:
         return None
-    if reading is None:
-        parts = [_Part(each.name, read[each.name]) for each in form.columns]
-    else:
-        parts = list(_parts(reading.fields, read))
+    parts = _parts_of(form, reading, read)
     values = {each.name: each.value for each in parts}
     misfits = [each.misfit for each in parts if each.misfit is not None]
     lacking = [_lacking(name, values[name]) for name in required]
+    if _is_event(form):
+        lacking = [F.when(has_row(read), each) for each in lacking]
     error = F.coalesce(read[ERROR], *misfits, *lacking)
     names = [each.name for each in form.columns]
     if rescue:
@@ -98,6 +105,15 @@ class _Part(NamedTuple):
     taken: bool = False
 
 
+def _parts_of(form: KeyFormat, reading: Reading | None, read: Column) -> list[_Part]:
+    if reading is None:
+        return [_Part(each.name, read[each.name]) for each in form.columns]
+    if not _is_event(form):
+        return list(_parts(reading.fields, read))
+    row = row_of(read, _name(0) if _is_text(form) else None)
+    return [*_parts(reading.fields, row), *(_Part(*each) for each in marks_of(read))]
+
+
 def _parts(fields: Iterable[Field], read: Column) -> Iterator[_Part]:
     for place, field in enumerate(fields):
         value = read[_name(place)]
@@ -128,24 +144,8 @@ def _taken(
 def _converted(taken: Taken, wanted: declared.ColumnType, value: Column) -> Column:
     """The column's value; null for one that it cannot hold."""
     if taken.unit is not None:
-        return _since_1970(taken.unit, value)
+        return since_1970(taken.unit, value)
     if isinstance(wanted, declared.Decimal):
         digits = (F.lit(wanted.precision), F.lit(wanted.scale))
         return F.call_function(_CONNECT_DECIMAL, value, *digits)
     return F.try_to_binary(value, F.lit("base64"))
-
-
-def _since_1970(unit: str, value: Column) -> Column:
-    """The day or moment of a whole number, cut to microseconds; null beyond the years 1 to 9999."""
-    if unit == "days":
-        return F.date_from_unix_date(F.when(value.between(*_DAYS), value).cast("int"))
-    per_second = _PER_SECOND[unit]
-    least = max(_SECONDS[0] * per_second, -(2**63))
-    most = min((_SECONDS[1] + 1) * per_second, 2**63) - 1
-    number = F.when(value.between(F.lit(least), F.lit(most)), value).cast("bigint")
-    if per_second <= _MICROS:
-        return F.timestamp_micros(number * F.lit(_MICROS // per_second))
-    finer = per_second // _MICROS
-    # `div` cuts towards zero: a moment before 1970 would become a later one.
-    before = F.when(number % finer < 0, 1).otherwise(0)
-    return F.timestamp_micros(F.call_function("div", number, F.lit(finer)) - before)

@@ -50,7 +50,11 @@ _SCALARS = {
     "bytes": "BINARY",
     "string": "STRING",
 }
-_LOGICAL = {"date": "DATE", "time-millis": "STRING", "time-micros": "STRING", "uuid": "STRING"}
+_LOGICAL = {
+    **dict.fromkeys(("date", "sluice-date-text"), "DATE"),
+    **dict.fromkeys(("time-millis", "time-micros", "sluice-time-nanos", "uuid"), "STRING"),
+    "sluice-decimal-text": "STRING",
+}
 
 
 def avro_declared(schema: RegisteredSchema) -> Declared:
@@ -106,6 +110,8 @@ class _Reading:
                 return self._converted(logical, place) or Primitive("BINARY")
             case Enum():
                 return Primitive("STRING")
+            case RecordType(logical=Logical() as logical):
+                return self._converted(logical, place) or Primitive("STRING")
             case RecordType(name) if name in above:
                 return self._text(place, "the schema holds itself")
             case RecordType(fields=()):

@@ -43,6 +43,11 @@ LOGICAL: Mapping[str, tuple[str, ...]] = {
     "decimal": ("bytes", "fixed"),
     "uuid": ("string", "fixed"),
     "duration": ("fixed",),
+    # Sluice's own, for types that Connect and Debezium name (connect_names).
+    "sluice-time-nanos": ("long",),
+    "sluice-timestamp-text": ("string",),
+    "sluice-date-text": ("string",),
+    "sluice-decimal-text": ("record",),
 }
 _SIZES = {"uuid": 16, "duration": 12}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -140,7 +145,8 @@ class _Reading:
             case "enum":
                 self.names[name] = _enum(found, name, aliases)
             case _:
-                self.names[name] = RecordType(name, aliases, self._fields(found, name, inner))
+                fields, logical = self._fields(found, name, inner), _logical(found, "record", 0)
+                self.names[name] = RecordType(name, aliases, fields, logical)
         return Ref(name)
 
     def _fields(self, found: dict[str, Any], name: str, space: str) -> tuple[Member, ...]:

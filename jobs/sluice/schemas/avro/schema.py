@@ -116,6 +116,7 @@ class RecordType:
     name: str
     aliases: tuple[str, ...]
     fields: tuple[Member, ...]
+    logical: Logical | None = None
 
 
 Named = Fixed | Enum | RecordType

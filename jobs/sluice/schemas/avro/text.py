@@ -64,8 +64,9 @@ class _Writing:
             case Enum(symbols=symbols, default=default):
                 given = {} if default is None else {"default": default}
                 return {"type": "enum", "symbols": list(symbols), **given}
-            case RecordType(fields=fields):
-                return {"type": "record", "fields": [self._member(each) for each in fields]}
+            case RecordType(fields=fields, logical=logical):
+                members = [self._member(each) for each in fields]
+                return {"type": "record", "fields": members, **_meaning(logical)}
 
     def _member(self, member: Member) -> dict[str, Any]:
         given = {} if member.default is MISSING else {"default": member.default}

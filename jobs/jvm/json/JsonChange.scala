@@ -1,0 +1,143 @@
+package sluice
+
+import com.fasterxml.jackson.core.{JsonParser, JsonToken}
+import java.nio.ByteBuffer
+import java.util.{Arrays, LinkedHashMap, Map => JMap}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Expression, GenericInternalRow}
+import org.apache.spark.sql.types.{StringType, StructType}
+import org.apache.spark.unsafe.types.UTF8String
+
+/** A change event of Debezium in JSON's bytes, with or without Connect's wrapper.
+  *
+  * `columns` are those of Changes. What else an event has is passed over; with `rescue` the members
+  * of the row that are no columns are kept. Without `unmatched` a row that has none of the fields is
+  * refused, and so is an event without the row that its op needs.
+  */
+case class JsonChange(
+    child: Expression,
+    columns: String,
+    frames: String,
+    unit: String,
+    rescue: Boolean,
+    unmatched: Boolean
+) extends JsonDecoded {
+  @transient private lazy val plain = new JsonChange.Event(declared, unit, rescue, Map.empty)
+  @transient private lazy val bySchema = new JsonChange.Newest[JsonChange.Event]
+
+  override def prettyName: String = "sluice_json_change"
+
+  override protected def readText(bytes: Array[Byte]): InternalRow = JsonWrapper.of(bytes) match {
+    case null => readEvent(bytes, plain)
+    case wrapped if wrapped.payload == null =>
+      failed(s"${Changes.Expected}, found Connect's schema and payload without an object in payload")
+    case wrapped if wrapped.schema == null => readEvent(wrapped.payload, plain)
+    case wrapped =>
+      def types = JsonConnect.typesOf(wrapped.schema)
+      val event = bySchema(wrapped.schema, new JsonChange.Event(declared, unit, rescue, types))
+      readEvent(wrapped.payload, event)
+  }
+
+  private def readEvent(bytes: Array[Byte], event: JsonChange.Event): InternalRow = {
+    val in = JsonText.parser(bytes)
+    if (in.nextToken() != JsonToken.START_OBJECT) failed(JsonFlaw.of(bytes))
+    else {
+      val row = new GenericInternalRow(width)
+      event.fill(in, row)
+      if (in.nextToken() != null) failed(JsonFlaw.of(bytes))
+      else if (row.isNullAt(Changes.Op)) failed(Changes.told(JsonUnmatched.names(bytes)))
+      else {
+        val misfit = Changes.settle(row, unmatched)
+        if (misfit != null) failed(misfit.told) else settled(bytes, event, row)
+      }
+    }
+  }
+
+  private def settled(bytes: Array[Byte], event: JsonChange.Event, row: GenericInternalRow) =
+    Changes.side(row) match {
+      case Changes.Neither => row
+      case side =>
+        val state = event.states(side)
+        val rest = state.rest
+        if (rest != null) row.update(declared.length, UTF8String.fromString(rest))
+        if (unmatched || row.isNullAt(side) || state.matched || rest != null) row
+        else {
+          val found = Arrays.copyOfRange(bytes, state.start, bytes.length)
+          failed(s"${Changes.Names(side)}: ${JsonUnmatched.told(state.row, found)}")
+        }
+    }
+
+  override protected def withNewChildInternal(child: Expression): JsonChange = copy(child = child)
+}
+
+private[sluice] object JsonChange {
+
+  /** One state of the row: an object, or the text of one, as MongoDB's connector writes it. */
+  final class State(val row: StructType, members: JsonReads.Members)
+      extends JsonReads.Struct(row, members) {
+    private val isText = row.length == 1 && row(0).dataType == StringType &&
+      Changes.Names.contains(row(0).name)
+
+    /** The byte at which the last one began. */
+    var start = 0
+
+    override protected def value(in: JsonParser, token: JsonToken): Any = {
+      start = in.currentTokenLocation.getByteOffset.toInt
+      if (token != JsonToken.VALUE_STRING) super.value(in, token)
+      else if (!isText) new Misfit(Changes.AsText)
+      else {
+        val found = Cells.row(1)
+        found.update(0, UTF8String.fromString(in.getText))
+        met = true
+        found
+      }
+    }
+  }
+
+  /** An event, of whose row the types are known that something names. */
+  final class Event(
+      declared: StructType,
+      unit: String,
+      rescue: Boolean,
+      types: Map[String, JsonConnect.Named]
+  ) {
+    private val reads = declared.map { each =>
+      each.dataType match {
+        case row: StructType => new State(row, members(row))
+        case other => JsonReads.of(other, "", rescue)
+      }
+    }.toArray
+    private val parts = new JsonReads.Members(declared, reads, rescue = false)
+
+    private def members(row: StructType) = {
+      val fields = row.map { each =>
+        val named = types.get(each.name).orElse(JsonConnect.named(each)).orNull
+        JsonConnect.read(each.dataType, JsonReads.unitOf(each, unit), rescue, named)
+      }
+      new JsonReads.Members(row, fields.toArray, rescue)
+    }
+
+    def states(side: Int): State = reads(side).asInstanceOf[State]
+
+    /** With a Misfit in the place of each part that has one. */
+    def fill(in: JsonParser, row: GenericInternalRow): Unit = parts.fill(in, row)
+  }
+
+  /** Those that were made for the schemas that came last: a topic has few. */
+  final class Newest[Made] {
+    private val Most = 64
+    private val made = new LinkedHashMap[ByteBuffer, Made](16, 0.75f, true) {
+      override def removeEldestEntry(eldest: JMap.Entry[ByteBuffer, Made]): Boolean = size > Most
+    }
+
+    def apply(schema: ByteBuffer, make: => Made): Made = {
+      val found = made.get(schema)
+      if (found != null) found
+      else {
+        val another = make
+        made.put(schema, another)
+        another
+      }
+    }
+  }
+}

@@ -1,0 +1,34 @@
+package sluice
+
+import com.fasterxml.jackson.core.JsonToken
+import java.nio.ByteBuffer
+import java.util.Arrays
+
+/** Connect's wrapper: an object of nothing but `schema` and `payload`; `schema` is null for a null,
+  * `payload` where it is no object.
+  */
+private[sluice] final class JsonWrapper(val schema: ByteBuffer, val payload: Array[Byte])
+
+private[sluice] object JsonWrapper {
+
+  /** Null where bytes are not wrapped. Beyond the first member of another name nothing is read. */
+  def of(bytes: Array[Byte]): JsonWrapper = {
+    val in = JsonText.parser(bytes)
+    var schema, payload: Array[Byte] = null
+    var has = Set.empty[String]
+    var name = if (in.nextToken() == JsonToken.START_OBJECT) in.nextFieldName() else ""
+    while (name == "schema" || name == "payload") {
+      has += name
+      val isObject = in.nextToken() == JsonToken.START_OBJECT
+      val start = in.currentTokenLocation.getByteOffset.toInt
+      in.skipChildren()
+      val part =
+        if (isObject) Arrays.copyOfRange(bytes, start, in.currentLocation.getByteOffset.toInt)
+        else null
+      if (name == "schema") schema = part else payload = part
+      name = in.nextFieldName()
+    }
+    if (name != null || has.size < 2 || in.nextToken() != null) null
+    else new JsonWrapper(if (schema == null) null else ByteBuffer.wrap(schema), payload)
+  }
+}
