@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
@@ -78,14 +78,17 @@ def parse_object(value: bytes) -> Object:
     return found
 
 
-def infer_columns(objects: Iterable[Object]) -> Inferred:
-    """The columns of these objects, in the order in which their names first appear."""
+def infer_columns(objects: Iterable[Object], ours: Container[str] = ()) -> Inferred:
+    """The columns of these objects, in the order in which their names first appear.
+
+    `ours` are further names of Sluice's own.
+    """
     by_name = _by_name(objects)
     columns: dict[str, Column] = {}
     left_out = {}
     for name, values in by_name.items():
         compared = as_compared(name)
-        if is_ours(name):
+        if is_ours(name, ours):
             left_out[name] = "Sluice has its own column of this name"
         elif not _may_be_column(name):
             left_out[name] = "a column's name cannot hold such characters"

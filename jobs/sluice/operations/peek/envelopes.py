@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from sluice.operations.peek.change_events import is_event, payload_of
 from sluice.schemas.inference import Object
 
 _ONE_CHANGE = "Each row is one change, not the row of the source as it is now"
@@ -24,7 +25,11 @@ class Envelope:
 
 def envelope_of(objects: Sequence[Object]) -> Envelope | None:
     """The first of the known ones that all of the objects have."""
-    return next((each for each in _KNOWN if objects and all(map(each.fits, objects))), None)
+    payloads = [payload_of(each) for each in objects]
+    known = next((each for each in _OF_DEBEZIUM if objects and all(map(each.fits, payloads))), None)
+    return known or next(
+        (each for each in _KNOWN if objects and all(map(each.fits, objects))), None
+    )
 
 
 def _has(*names: str) -> Callable[[Object], bool]:
@@ -35,13 +40,12 @@ def _is_connects(found: Object) -> bool:
     return found.keys() == {"schema", "payload"}
 
 
-def _is_debeziums(found: Object) -> bool:
-    states, marks = {"before", "after"}, {"source", "ts_ms"}
-    return "op" in found and all(each & found.keys() for each in (states, marks))
-
-
 def _is_flattened(found: Object) -> bool:
     return bool({"__op", "__deleted"} & found.keys())
+
+
+def _is_schema_change(found: Object) -> bool:
+    return "tableChanges" in found or {"ddl", "databaseName"} <= found.keys()
 
 
 def _is_of_dms(found: Object) -> bool:
@@ -49,22 +53,30 @@ def _is_of_dms(found: Object) -> bool:
     return isinstance(metadata, dict) and "record-type" in metadata
 
 
+_NO_ROWS = "They are rows of no table: leave this topic out"
+UNWRAPPED = Envelope(
+    "flattened change events of Debezium",
+    _is_flattened,
+    f"{_ONE_CHANGE}: __op and __deleted say what became of it",
+)
+_OF_DEBEZIUM = (
+    Envelope(
+        "change events of Debezium",
+        is_event,
+        f"{_ONE_CHANGE}: envelope: debezium gives the row's columns, and _op, _source and"
+        " _source_time beside them",
+    ),
+    UNWRAPPED,
+    Envelope("heartbeats of Debezium", lambda found: found.keys() == {"ts_ms"}, _NO_ROWS),
+    Envelope("transaction markers of Debezium", _has("status", "id", "event_count"), _NO_ROWS),
+    Envelope("schema changes of Debezium", _is_schema_change, _NO_ROWS),
+)
 _KNOWN = (
     Envelope(
         "Connect's JSON, which has its schema in each record",
         _is_connects,
         "exclude: [schema] leaves that out, and value.converter.schemas.enable=false at the"
         " connector writes none. derived takes fields out of payload",
-    ),
-    Envelope(
-        "change events of Debezium",
-        _is_debeziums,
-        f"{_ONE_CHANGE}: derived takes fields out of before and after",
-    ),
-    Envelope(
-        "flattened change events of Debezium",
-        _is_flattened,
-        f"{_ONE_CHANGE}: __op and __deleted say what became of it",
     ),
     Envelope(
         "CloudEvents",

@@ -9,12 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from textwrap import indent
 
+from sluice.columns.declared import path_of
 from sluice.offsets.quantities import format_count
-from sluice.operations.peek.envelopes import envelope_of
+from sluice.operations.peek.change_events import deletes_among
+from sluice.operations.peek.envelopes import UNWRAPPED, envelope_of
 from sluice.operations.peek.packing import told_frame, unpacked
 from sluice.operations.peek.remarks import remarks_on
 from sluice.operations.peek.samples import Samples
-from sluice.schemas.inference import Inferred, Object
+from sluice.schemas.inference import Inferred
 from sluice.spec_file.pipeline_spec import OUR_DAGS
 
 _LONGEST_NAME = 64
@@ -70,7 +72,11 @@ def _basis(samples: Samples) -> Iterator[str]:
         yield from _left_out(samples.inferred.left_out)
         if envelope := envelope_of(samples.objects):
             yield str(envelope)
-        yield from _remarks(samples.inferred, samples.objects)
+        if samples.events and samples.events.remark:
+            yield samples.events.remark
+        if envelope is UNWRAPPED:
+            yield deletes_among(samples.objects, len(samples.by_place) - len(samples.values))
+        yield from _remarks(samples.inferred, samples)
 
 
 def _problems(samples: Samples) -> Iterator[str]:
@@ -97,8 +103,10 @@ def _left_out(names: Mapping[str, str]) -> Iterator[str]:
         yield f"Left out likewise: {len(names) - _NAMES_TOLD} more."
 
 
-def _remarks(inferred: Inferred, objects: Sequence[Object]) -> Iterator[str]:
-    found = list(remarks_on(inferred.columns, objects))
+def _remarks(inferred: Inferred, samples: Samples) -> Iterator[str]:
+    known = samples.events.units if samples.events else {}
+    columns = [each for each in inferred.columns if each.name not in known]
+    found = list(remarks_on(columns, samples.rows))
     yield from found[:_REMARKS_TOLD]
     if len(found) > _REMARKS_TOLD:
         yield f"Remarks on {len(found) - _REMARKS_TOLD} more columns are left out."
@@ -111,8 +119,16 @@ def _format(samples: Samples, compression: str) -> Sequence[str]:
         return [f"format: {{type: raw{within}}}"]
     packed = [f"  compression: {compression}"] if compression else []
     rescue = ["rescue: true"] if found.left_out else []
+    envelope = ["  envelope: debezium"] if samples.events else []
+    units = samples.events.units if samples.events else {}
+    taken = [f"  {json.dumps(e)}: {{from: {_path(e)}, unit: {unit}}}" for e, unit in units.items()]
     schema = ["  schema: |-", indent(found.schema_text, "    ")]
-    return ["format:", "  type: json", *packed, *schema, *rescue]
+    columns = ["columns:", *taken] if taken else []
+    return ["format:", "  type: json", *envelope, *packed, *schema, *columns, *rescue]
+
+
+def _path(name: str) -> str:
+    return json.dumps(path_of((name,)))
 
 
 _FRAME = 5

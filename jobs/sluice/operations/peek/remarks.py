@@ -13,6 +13,7 @@ from sluice.schemas.inference import Object, Whole, is_date
 
 # The seconds of the years 2000 to 2049: as other units, no such number is a moment of those years.
 _FIRST, _END = 946_684_800, 2_524_608_000
+_NAMES = {1: "s", 10**3: "ms", 10**6: "us", 10**9: "ns"}
 _UNITS = {
     1: ("seconds", "timestamp_seconds({})"),
     10**3: ("milliseconds", "timestamp_millis({})"),
@@ -44,9 +45,18 @@ def _of_values(path: str, declared: ColumnType, found: Sequence[Any]) -> Iterato
         yield from _of_texts(path, found)
 
 
+def unit_of(found: Sequence[Whole]) -> str:
+    """What the numbers seem to count since 1970, as the spec's `unit` has it; else empty."""
+    return next((name for factor, name in _NAMES.items() if _are_moments(found, factor)), "")
+
+
+def _are_moments(found: Sequence[Whole], factor: int) -> bool:
+    return bool(found) and all(_FIRST * factor <= int(each) < _END * factor for each in found)
+
+
 def _of_numbers(path: str, found: Sequence[Whole]) -> Iterator[str]:
     for factor, (unit, function) in _UNITS.items():
-        if found and all(_FIRST * factor <= int(each) < _END * factor for each in found):
+        if _are_moments(found, factor):
             derived = _derived(path, "time", function.format(path))
             yield f"{path} looks like {unit} since 1970: {derived}"
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from sluice.offsets.quarantined import error_pattern
+from sluice.operations.peek.change_events import STRANGER, Events, events_of, is_event
 from sluice.schemas.inference import Inferred, Object, infer_columns, parse_object
 
 
@@ -33,6 +34,9 @@ class Samples:
     @cached_property
     def problems(self) -> Mapping[str, str]:
         """Why values would be quarantined, by where they are."""
+        if self.events:
+            strangers = {w: STRANGER for w, each in self._parsed[0].items() if not is_event(each)}
+            return self._parsed[1] | strangers
         names = {each.name for each in self.inferred.columns} if self.inferred else set()
         unmatched = {
             where: "expected one of the declared fields, found none of them"
@@ -47,8 +51,19 @@ class Samples:
         objects, others = self._parsed
         if len(others) > len(objects):
             return None
-        found = infer_columns(self.objects)
+        found = self.events.inferred if self.events else infer_columns(self.objects)
         return found if found.columns else None
+
+    @cached_property
+    def events(self) -> Events | None:
+        """The change events of Debezium, where most values are some."""
+        objects, others = self._parsed
+        return None if len(others) > len(objects) else events_of(self.objects)
+
+    @property
+    def rows(self) -> Sequence[Object]:
+        """What the columns are of: the objects, or the rows of events."""
+        return self.events.rows if self.events else self.objects
 
     def told_problems(self) -> Iterator[tuple[int, str]]:
         """Each cause, the most frequent first: of how many values, and the first of them."""

@@ -1,0 +1,178 @@
+"""Change events among samples: the row that Debezium's are about, and how deletes look. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sluice.columns.change_events import AFTER, OURS
+from sluice.columns.columns import (
+    MOST_DIGITS,
+    Array,
+    Column,
+    ColumnType,
+    Decimal,
+    Map,
+    Primitive,
+    Struct,
+)
+from sluice.columns.declared import possible
+from sluice.operations.peek.remarks import unit_of
+from sluice.schemas.inference import Inferred, Object, infer_columns
+
+STRANGER = "expected a change event of Debezium, found another object"
+_UNTYPED = (
+    "Days and decimals look like other numbers and texts, as Debezium writes them: a DATE takes the"
+    " days, and `columns` with encoding: connect_decimal the decimals."
+)
+_OPS = ("c", "u", "r", "d", "t", "m")
+_PARTS = frozenset({"before", AFTER, "message"})
+_MARKS = frozenset({"source", "ts_ms"})
+_MODE = "delete.tombstone.handling.mode"
+_TYPES = {
+    "int8": "TINYINT",
+    "int16": "SMALLINT",
+    "int32": "INT",
+    "int64": "BIGINT",
+    "float": "FLOAT",
+    "float32": "FLOAT",
+    "double": "DOUBLE",
+    "float64": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "string": "STRING",
+    "bytes": "BINARY",
+}
+_DEBEZIUMS, _CONNECTS = "io.debezium.time", "org.apache.kafka.connect.data"
+_NAMED = {
+    **dict.fromkeys((f"{_DEBEZIUMS}.Date", f"{_DEBEZIUMS}.IsoDate", f"{_CONNECTS}.Date"), "DATE"),
+    **{
+        f"{_DEBEZIUMS}.{each}": "TIMESTAMP"
+        for each in (
+            *("Timestamp", "MicroTimestamp", "NanoTimestamp", "ZonedTimestamp", "IsoTimestamp"),
+        )
+    },
+    f"{_CONNECTS}.Timestamp": "TIMESTAMP",
+    **{f"{_DEBEZIUMS}.{each}": "STRING" for each in ("Time", "MicroTime", "NanoTime")},
+    f"{_CONNECTS}.Time": "STRING",
+    "io.debezium.data.VariableScaleDecimal": "STRING",
+}
+
+
+@dataclass(frozen=True)
+class Events:
+    """The rows of events, the columns that take them, and those that are numbers of a unit."""
+
+    rows: Sequence[Object]
+    inferred: Inferred
+    typed: bool
+    units: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def remark(self) -> str:
+        """What their values do not show, where no schema says it."""
+        return "" if self.typed else _UNTYPED
+
+
+def payload_of(found: Object) -> Object:
+    """What Connect's wrapper holds; the object itself where there is none."""
+    payload = found.get("payload")
+    return payload if found.keys() == {"schema", "payload"} and isinstance(payload, dict) else found
+
+
+def is_event(found: Object) -> bool:
+    """Whether it is a change event, wrapped or not."""
+    payload = payload_of(found)
+    named = payload.get("op") in _OPS
+    return named and all(each & payload.keys() for each in (_PARTS, _MARKS))
+
+
+def events_of(objects: Sequence[Object]) -> Events | None:
+    """The events, where most objects are some, and their row has a column."""
+    events = [each for each in objects if is_event(each)]
+    if not events or 2 * len(events) < len(objects):
+        return None
+    states = [_state(payload_of(each)) for each in events]
+    rows = [each for each in states if isinstance(each, dict)]
+    if not rows and any(isinstance(each, str) for each in states):
+        return Events((), Inferred((Column(AFTER, Primitive("STRING")),), {}), True)
+    fields = next((found for each in reversed(events) if (found := _fields(each))), [])
+    if fields:
+        declared = possible((Column(each["field"], _type(each)) for each in fields), OURS)
+        left_out = {str(each.place[0]): each.why for each in declared.unread if each.place}
+        found, units = Inferred(declared.columns, left_out), {}
+    else:
+        found = infer_columns(rows, OURS)
+        units = dict(_units(found.columns, rows))
+    return Events(rows, found, bool(fields), units) if found.columns else None
+
+
+def _state(event: Object) -> Any:
+    return event.get("before" if event["op"] == "d" else AFTER)
+
+
+def _units(columns: Iterable[Column], rows: Sequence[Object]) -> Iterator[tuple[str, str]]:
+    for each in columns:
+        values = [row[each.name] for row in rows if row.get(each.name) is not None]
+        if each.type == Primitive("BIGINT") and (unit := unit_of(values)):
+            yield each.name, unit
+
+
+def _fields(event: Object) -> list[dict[str, Any]]:
+    """The row's fields in Connect's schema of the record; none without it."""
+    for side in _listed(event.get("schema")):
+        if side.get("field") == AFTER and (found := _listed(side)):
+            return found
+    return []
+
+
+def _listed(schema: Any) -> list[dict[str, Any]]:
+    fields = schema.get("fields") if isinstance(schema, dict) else None
+    listed = fields if isinstance(fields, list) else []
+    return [
+        each for each in listed if isinstance(each, dict) and isinstance(each.get("field"), str)
+    ]
+
+
+def _type(schema: Any) -> ColumnType:
+    """The column of a type in Connect's schema; STRING, which takes any value, where it is open."""
+    found = schema if isinstance(schema, dict) else {}
+    name = str(found.get("name"))
+    if name == f"{_CONNECTS}.Decimal":
+        return _decimal(found.get("parameters"))
+    if name in _NAMED:
+        return Primitive(_NAMED[name])
+    match found.get("type"):
+        case "array":
+            return Array(_type(found.get("items")))
+        case "map" if _type(found.get("keys")) == Primitive("STRING"):
+            return Map(_type(found.get("values")))
+        case "struct" if parts := _listed(found):
+            return Struct(tuple(Column(each["field"], _nested(each)) for each in parts))
+        case other:
+            return Primitive(_TYPES.get(str(other), "STRING"))
+
+
+def _nested(schema: dict[str, Any]) -> ColumnType:
+    """Only at the top are types known by their names."""
+    return _type({key: each for key, each in schema.items() if key != "name"})
+
+
+def _decimal(parameters: Any) -> ColumnType:
+    given = parameters if isinstance(parameters, dict) else {}
+    scale, digits = (str(given.get(each)) for each in ("scale", "connect.decimal.precision"))
+    if not scale.isdecimal() or int(scale) > MOST_DIGITS:
+        return Primitive("STRING")
+    precision = int(digits) if digits.isdecimal() else MOST_DIGITS
+    return Decimal(max(1, int(scale), min(precision, MOST_DIGITS)), int(scale))
+
+
+def deletes_among(objects: Iterable[Object], tombstones: int) -> str:
+    """How deletes look in events that ExtractNewRecordState has taken apart."""
+    if all("__deleted" in payload_of(each) for each in objects):
+        mode = "rewrite-with-tombstone" if tombstones else "rewrite"
+        after = ", and a tombstone follows" if tombstones else ""
+        return f"A deleted row has __deleted: true{after} ({_MODE}: {mode})."
+    if tombstones:
+        return f"A delete is a tombstone, of which only the key says the row ({_MODE}: tombstone)."
+    return f"No delete is among them; with {_MODE}: drop there is never one."
