@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from sluice.lake.decoding.decode import DECODED, decoder_of
+from sluice.spec_file.pipeline_spec import PipelineSpec
 
-from tests.decoding.spec_rows import rows
-from tests.worlds.debezium_events import EVENTS, event
+from tests.decoding.avro_decoding import RECORDS, framed
+from tests.decoding.spec_rows import BASE, rows
+from tests.worlds.debezium_events import EVENTS, event, registered_json
 
 pytestmark = pytest.mark.spark
 ROW = (
@@ -227,3 +230,23 @@ def test_a_named_type_that_a_column_is_not_is_refused(spark: SparkSession) -> No
     assert others[0] == "after.digits: expected DECIMAL(4,1), found 2000.00"
     assert others[1].startswith('after.digits: expected DECIMAL(4,1), found "A?=="')
     assert others[2]["digits"] == Decimal("12.5")
+
+
+def test_events_behind_a_registry_have_the_columns_that_its_schema_names(
+    spark: SparkSession,
+) -> None:
+    reader = registered_json()
+    form = {"type": "json", "registry": "r", "envelope": "debezium"}
+    formats = (
+        PipelineSpec.model_validate({**BASE, "format": form})
+        .with_readers({"value": reader})
+        .formats
+    )
+    value = bytearray(framed(1, event("u") or b""))
+    records = [(0, value, None, None), (1, bytearray(framed(1, b'{"ts_ms":1}')), None, None)]
+    read = decoder_of(formats, "value", {"1": reader})(spark.createDataFrame(records, RECORDS))
+    found = read.select("place", DECODED["value"]).toArrow().to_pylist()
+    first, second = (each[DECODED["value"]] for each in found)
+    wanted = {name: ORDER[name] for name in ("id", "amount", "born", "at_us", "zoned")}
+    assert first.items() >= {**wanted, "free": "1.56", "_op": "u", "(error)": None}.items()
+    assert second["(error)"] == f"{EXPECTED} a heartbeat"

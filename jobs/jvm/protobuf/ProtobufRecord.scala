@@ -43,6 +43,8 @@ case class ProtobufRecord(
         case flaw: Misfit => throw flaw.hinted(if (start > 0) "" else ProtobufRecord.kindOf(bytes))
       }
     fields.fill(message, row)
+    val misfit = if (Changes.areParts(declared)) Changes.settle(row, bare = false) else null
+    if (misfit != null) throw misfit
     row
   }
 

@@ -42,6 +42,7 @@ private[sluice] object Changes {
 
   /** Leaves that one alone; why the event is none, or null. With `bare` an event may lack its row. */
   def settle(row: GenericInternalRow, bare: Boolean): Misfit = {
+    if (row.isNullAt(Op)) return new Misfit(s"$Expected, found none of its ops")
     val (op, kept) = (row.getUTF8String(Op).toString, side(row))
     for (other <- Seq(Before, After) if other != kept) row.update(other, null)
     val misfit = Misfit.first(row.values, Names(_))

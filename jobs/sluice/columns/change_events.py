@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from sluice.columns.columns import Column, Primitive, Struct, parse_columns
+from sluice.columns.connect_types import ConnectType
 from sluice.columns.declared import Declared, Note, possible
 
 MARKS = parse_columns("_op STRING, _source STRING, _source_time TIMESTAMP")
@@ -27,16 +28,17 @@ def with_marks(row: Declared) -> Declared:
     return replace(row, columns=(*row.columns, *MARKS))
 
 
-def row_of(event: Declared) -> Declared:
+def row_of(event: Declared, types: Mapping[str, ConnectType] | None = None) -> Declared:
     """What the schema of an event says of the row. Raises ValueError for another schema.
 
-    Where it is text, as MongoDB's connector writes it, the row is the one column `after`.
+    `types` are those that it names of the row's fields. Where the row is text, as MongoDB's
+    connector writes it, it is the one column `after`.
     """
     names = [each.name for each in event.fields]
     found = next((each for each in event.fields if each.name == AFTER), None)
     match found and set(PARTS) <= {*names} and found.type:
         case Struct(fields):
-            row = possible(fields, OURS)
+            row = possible([_typed(each, types or {}) for each in fields], OURS)
             unread = [each for each in _within(event.unread) if each not in row.unread]
             return replace(
                 row,
@@ -49,6 +51,11 @@ def row_of(event: Declared) -> Declared:
         f"envelope: expected the schema of a change event, with {', '.join(PARTS)}, whose field"
         f" {AFTER} has the row's columns, found {_listed(event.fields)}"
     )
+
+
+def _typed(field: Column, types: Mapping[str, ConnectType]) -> Column:
+    known = types.get(field.name)
+    return field if known is None else Column(field.name, known.column)
 
 
 def is_text(event: Declared) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from sluice.columns.connect_types import ConnectType
 from sluice.schemas.registered import Kind, Reference, RegisteredSchema
 from sluice.schemas.spec_files import SpecFiles, named_files, plain_path
 
@@ -44,6 +45,14 @@ class JsonTextKind(ABC):
     def is_source(self, schema: RegisteredSchema) -> bool:
         """Never: the text is read as it is."""
         return False
+
+    def meant(self, event: RegisteredSchema) -> RegisteredSchema:
+        """As it is."""
+        return event
+
+    def connect_types(self, event: RegisteredSchema) -> Mapping[str, ConnectType]:
+        """None."""
+        return {}
 
     def known_files(self) -> bytes:
         """Always empty: there are no sources."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from sluice.columns.connect_types import ConnectType
 from sluice.columns.declared import Declared
 from sluice.schemas.registered import Kind, RegisteredSchema
 from sluice.schemas.spec_files import SpecFiles
@@ -54,6 +55,12 @@ class SchemaKind(Protocol):
 
         Raises ValueError for what no table can hold, by its name.
         """
+
+    def meant(self, event: RegisteredSchema) -> RegisteredSchema:
+        """The schema of events whose types say what Connect and Debezium name them."""
+
+    def connect_types(self, event: RegisteredSchema) -> Mapping[str, ConnectType]:
+        """The types that it names of the fields of the events' row, and does not say itself."""
 
     def other_record(
         self, found: RegisteredSchema, reader: RegisteredSchema | None, record: str | None

@@ -16,9 +16,9 @@ from pydantic import (
 
 from sluice.columns import change_events
 from sluice.columns.columns import Column, ColumnType, parse_columns
+from sluice.columns.connect_types import ConnectType
 from sluice.columns.declared import Declared, possible
 from sluice.columns.taking import Reading, Taken, require_apart, taking, type_at
-from sluice.schemas.avro.connect_names import meant
 from sluice.schemas.kind import kind_of
 from sluice.schemas.registered import Kind, RegisteredSchema
 from sluice.spec_file.declarations import require_declarable, schema_of_file
@@ -179,19 +179,22 @@ class RegisteredFormat(Model):
     @property
     def _row(self) -> Declared:
         """The record; of an event the row that it is about."""
-        return change_events.row_of(self._of_schema) if self.envelope else self._of_schema
+        found = self._of_schema
+        return change_events.row_of(found, self.connect_types) if self.envelope else found
 
     @property
     def _of_schema(self) -> Declared:
-        schema = self._as_declared
-        if schema is None:
+        if self._reader is None:
             raise LookupError(f"{self.registry}: the reader schema is not known yet")
-        return kind_of(self.kind).declared(schema, self.record)
+        kind = kind_of(self.kind)
+        schema = kind.meant(self._reader) if self.envelope else self._reader
+        return kind.declared(schema, self.record)
 
     @property
-    def _as_declared(self) -> RegisteredSchema | None:
-        """The reader as columns are made of it."""
-        return self._reader
+    def connect_types(self) -> Mapping[str, ConnectType]:
+        """By the fields of an event's row, the types that its schema only names."""
+        known = self._reader if self.envelope else None
+        return kind_of(self.kind).connect_types(known) if known else {}
 
     @property
     def taken_types(self) -> Mapping[Taken, ColumnType | None]:
@@ -232,10 +235,6 @@ class AvroFormat(TextFormat):
 
     type: Literal["avro"]
     kind: ClassVar[Kind] = "AVRO"
-
-    @property
-    def _as_declared(self) -> RegisteredSchema | None:
-        return meant(self._reader) if self._reader and self.envelope else self._reader
 
 
 class ProtobufFormat(RegisteredFormat):

@@ -5,14 +5,15 @@ What a record holds of the wrong kind is its error, and then there are no column
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeGuard
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from sluice.columns import columns as declared
+from sluice.columns.connect_types import ConnectType
 from sluice.columns.taking import Field, Reading, Taken
 from sluice.lake.decoding.column_types import spark_type, struct_type
 from sluice.lake.decoding.decoded_fields import ERROR, RESCUED
@@ -32,15 +33,21 @@ def fields_of(form: KeyFormat) -> T.StructType:
     if reading is None:
         return struct_type(form.columns)
     found = _struct(reading.fields)
-    return event_struct(found, _is_text(form)) if _is_event(form) else found
+    if not _is_event(form):
+        return found
+    return event_struct(_named(found, form.connect_types), form.has_text_rows)
 
 
-def _is_event(form: KeyFormat) -> bool:
+def _named(row: T.StructType, types: Mapping[str, ConnectType]) -> T.StructType:
+    """With what the schema names the types of the fields."""
+    for each in row:
+        if (known := types.get(each.name)) and not isinstance(each.dataType, T.StructType):
+            each.metadata |= {"connect": known.name, "scale": known.scale}
+    return row
+
+
+def _is_event(form: KeyFormat) -> TypeGuard[RegisteredFormat]:
     return isinstance(form, RegisteredFormat) and form.envelope is not None
-
-
-def _is_text(form: KeyFormat) -> bool:
-    return isinstance(form, RegisteredFormat) and form.has_text_rows
 
 
 def made_columns(
@@ -110,7 +117,7 @@ def _parts_of(form: KeyFormat, reading: Reading | None, read: Column) -> list[_P
         return [_Part(each.name, read[each.name]) for each in form.columns]
     if not _is_event(form):
         return list(_parts(reading.fields, read))
-    row = row_of(read, _name(0) if _is_text(form) else None)
+    row = row_of(read, _name(0) if form.has_text_rows else None)
     return [*_parts(reading.fields, row), *(_Part(*each) for each in marks_of(read))]
 
 

@@ -8,15 +8,14 @@ from typing import Any
 
 from sluice.columns.change_events import AFTER, OURS
 from sluice.columns.columns import (
-    MOST_DIGITS,
     Array,
     Column,
     ColumnType,
-    Decimal,
     Map,
     Primitive,
     Struct,
 )
+from sluice.columns.connect_types import connect_type
 from sluice.columns.declared import possible
 from sluice.operations.peek.remarks import unit_of
 from sluice.schemas.inference import Inferred, Object, infer_columns
@@ -42,20 +41,6 @@ _TYPES = {
     "boolean": "BOOLEAN",
     "string": "STRING",
     "bytes": "BINARY",
-}
-_DEBEZIUMS, _CONNECTS = "io.debezium.time", "org.apache.kafka.connect.data"
-_NAMED = {
-    **dict.fromkeys((f"{_DEBEZIUMS}.Date", f"{_DEBEZIUMS}.IsoDate", f"{_CONNECTS}.Date"), "DATE"),
-    **{
-        f"{_DEBEZIUMS}.{each}": "TIMESTAMP"
-        for each in (
-            *("Timestamp", "MicroTimestamp", "NanoTimestamp", "ZonedTimestamp", "IsoTimestamp"),
-        )
-    },
-    f"{_CONNECTS}.Timestamp": "TIMESTAMP",
-    **{f"{_DEBEZIUMS}.{each}": "STRING" for each in ("Time", "MicroTime", "NanoTime")},
-    f"{_CONNECTS}.Time": "STRING",
-    "io.debezium.data.VariableScaleDecimal": "STRING",
 }
 
 
@@ -96,7 +81,7 @@ def events_of(objects: Sequence[Object]) -> Events | None:
     rows = [each for each in states if isinstance(each, dict)]
     if not rows and any(isinstance(each, str) for each in states):
         return Events((), Inferred((Column(AFTER, Primitive("STRING")),), {}), True)
-    fields = next((found for each in reversed(events) if (found := _fields(each))), [])
+    fields = next(filter(None, map(_fields, reversed(events))), [])
     if fields:
         declared = possible((Column(each["field"], _type(each)) for each in fields), OURS)
         left_out = {str(each.place[0]): each.why for each in declared.unread if each.place}
@@ -137,11 +122,8 @@ def _listed(schema: Any) -> list[dict[str, Any]]:
 def _type(schema: Any) -> ColumnType:
     """The column of a type in Connect's schema; STRING, which takes any value, where it is open."""
     found = schema if isinstance(schema, dict) else {}
-    name = str(found.get("name"))
-    if name == f"{_CONNECTS}.Decimal":
-        return _decimal(found.get("parameters"))
-    if name in _NAMED:
-        return Primitive(_NAMED[name])
+    if known := connect_type(found.get("name"), found.get("parameters")):
+        return known.column
     match found.get("type"):
         case "array":
             return Array(_type(found.get("items")))
@@ -156,15 +138,6 @@ def _type(schema: Any) -> ColumnType:
 def _nested(schema: dict[str, Any]) -> ColumnType:
     """Only at the top are types known by their names."""
     return _type({key: each for key, each in schema.items() if key != "name"})
-
-
-def _decimal(parameters: Any) -> ColumnType:
-    given = parameters if isinstance(parameters, dict) else {}
-    scale, digits = (str(given.get(each)) for each in ("scale", "connect.decimal.precision"))
-    if not scale.isdecimal() or int(scale) > MOST_DIGITS:
-        return Primitive("STRING")
-    precision = int(digits) if digits.isdecimal() else MOST_DIGITS
-    return Decimal(max(1, int(scale), min(precision, MOST_DIGITS)), int(scale))
 
 
 def deletes_among(objects: Iterable[Object], tombstones: int) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from sluice.columns.declared import Declared
 from sluice.schemas.avro.columns import avro_declared
+from sluice.schemas.avro.connect_names import meant
 from sluice.schemas.avro.files import in_reading_order
 from sluice.schemas.avro.narrowing import narrowing
 from sluice.schemas.avro.parsing import parse_avro
@@ -29,6 +30,10 @@ class AvroKind(JsonTextKind):
     def declared(self, schema: RegisteredSchema, record: str | None) -> Declared:
         """The fields of a record; any other type is the one column `value`."""
         return avro_declared(schema)
+
+    def meant(self, event: RegisteredSchema) -> RegisteredSchema:
+        """By logical types."""
+        return meant(event)
 
     def other_record(
         self, found: RegisteredSchema, reader: RegisteredSchema | None, record: str | None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from sluice.columns.connect_types import ConnectType
 from sluice.columns.declared import Declared
+from sluice.schemas.json.connect_titles import connect_types
 from sluice.schemas.json.files import require_own_ids, with_referenced
 from sluice.schemas.json_texts import JsonTextKind, as_json
 from sluice.schemas.registered import Reference, RegisteredSchema
@@ -29,6 +31,10 @@ class JsonKind(JsonTextKind):
         from sluice.schemas.json.columns import json_schema_declared
 
         return json_schema_declared(schema)
+
+    def connect_types(self, event: RegisteredSchema) -> Mapping[str, ConnectType]:
+        """By their titles."""
+        return connect_types(event)
 
     def other_record(
         self, found: RegisteredSchema, reader: RegisteredSchema | None, record: str | None

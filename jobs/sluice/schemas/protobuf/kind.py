@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping, Sequence
 
+from sluice.columns.connect_types import ConnectType
 from sluice.columns.declared import Declared
 from sluice.schemas.registered import RegisteredSchema
 from sluice.schemas.spec_files import SpecFiles
@@ -54,6 +55,14 @@ class ProtobufKind:
         from sluice.schemas.protobuf.columns import protobuf_declared
 
         return protobuf_declared(schema, record)
+
+    def meant(self, event: RegisteredSchema) -> RegisteredSchema:
+        """As it is: the converter names no types in it."""
+        return event
+
+    def connect_types(self, event: RegisteredSchema) -> Mapping[str, ConnectType]:
+        """None."""
+        return {}
 
     def other_record(
         self, found: RegisteredSchema, reader: RegisteredSchema | None, record: str | None
