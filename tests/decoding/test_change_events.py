@@ -162,6 +162,22 @@ def test_what_an_event_lacks_or_has_wrong_is_told(spark: SparkSession) -> None:
     assert [each["_op"] for each in allowed] == ["c", "c"]
 
 
+def test_of_a_state_that_is_repeated_the_last_counts_and_fields_are_named_with_their_ways(
+    spark: SparkSession,
+) -> None:
+    values = [
+        b'{"op":"c","after":{"id":1,"more":1},"after":{"ID":2}}',
+        b'{"op":"c","after":{"ID":2},"after":{"in":{"id":1}}}',
+        b'{"op":"c","after":{"in":{"id":1},"in":{"ID":1}}}',
+    ]
+    form = {**FORM, "schema": "name STRING"}
+    taken = {"id": {"from": "$.in.id", "type": "BIGINT"}}
+    first, second, third = rows(spark, {"format": form, "columns": taken}, values)
+    fields = "after: expected one of the declared fields (name, in.id), found"
+    assert (first, third) == (f"{fields} ID", f"{fields} in")
+    assert second["id"] == 1
+
+
 def test_what_the_row_has_beyond_the_columns_is_rescued(spark: SparkSession) -> None:
     values = [
         as_event(op="u", before={"id": 1, "old": 1}, after={"id": 1, "more": [2]}, ts_ms=1),

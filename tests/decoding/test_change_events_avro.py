@@ -196,6 +196,28 @@ def test_older_and_newer_rows_are_read_as_the_readers_and_the_rest_is_rescued(
     assert [each["id"] for each in found] == [1, 1, 1, None]
 
 
+def test_of_the_state_that_counts_what_is_left_is_rescued_at_every_depth(
+    spark: SparkSession,
+) -> None:
+    def place(*names: str) -> dict[str, Any]:
+        return record(dict.fromkeys(names, "int"), "Place")
+
+    reader = envelope({"id": "long", "at": place("x"), "ways": {"type": "array", "items": "Place"}})
+    newer = envelope(
+        {"id": "long", "at": place("x", "y"), "ways": {"type": "array", "items": "Place"}}
+    )
+    old = {"id": 1, "at": {"x": 1, "y": 7}, "ways": []}
+    now = {"id": 1, "at": {"x": 1, "y": 2}, "ways": [{"x": 3, "y": 4}]}
+    values = [change("u", old, now), change("d", old, None), change("m")]
+    bodies = [framed(2, encoded(newer, each)) for each in values]
+    found = read(spark, schema(reader), bodies, schema(newer, "2"), rescue=True)
+    assert [each["_rescued"] for each in found] == [
+        '{"at":{"y":2},"ways":[{"y":4}]}',
+        '{"at":{"y":7}}',
+        None,
+    ]
+
+
 def test_records_of_other_names_are_refused_by_their_names(spark: SparkSession) -> None:
     beat = record({"ts_ms": "long"}, "io.debezium.connector.common.Heartbeat")
     bodies = [framed(2, encoded(beat, {"ts_ms": 1}))]

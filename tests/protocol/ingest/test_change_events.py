@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from datetime import UTC, datetime
 from typing import Any
@@ -103,5 +104,24 @@ def test_change_events_land_are_read_again_evolved_and_replayed(
     assert done.returncode == 0, done.stdout + done.stderr
     emails = by_offset(trips, "email", "_op")
     assert (emails[6], emails[7]) == (("j@k.l", "c"), ("g@h.i", "u"))
+    verified = trips.sluice("verify")
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+
+
+def test_of_compressed_events_those_of_some_ops_land(topic: Topic, pipeline: Pipelines) -> None:
+    trips = pipeline(
+        topic(retention_ms=-1),
+        format={**FORMAT, "compression": "gzip"},
+        only={"where": "_op <> 'd'"},
+        quarantine={"max_ratio": 1},
+    )
+    send(trips, *(each and gzip.compress(each, mtime=0) for each in EVENTS))
+    trips.run()
+    assert by_offset(trips, "_op") == {0: ("c",), 1: ("u",), 3: (None,), 4: ("t",)}
+    # Other records than events have no op: whether they are wanted is unknown.
+    assert {each["_offset"] for each in trips.quarantined()} == {5, 6}
+    (row,) = trips.offsets("committed")
+    names = ("records", "quarantined", "filtered", "gaps")
+    assert tuple(row[each] for each in names) == (4, 2, 1, 0)
     verified = trips.sluice("verify")
     assert verified.returncode == 0, verified.stdout + verified.stderr

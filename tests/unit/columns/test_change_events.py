@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 from sluice.columns.change_events import row_of, with_marks
-from sluice.columns.columns import Column, Struct, parse_columns
+from sluice.columns.columns import Column, Primitive, Struct, parse_columns
 from sluice.columns.declared import Declared, Note, possible
+from sluice.spec_file.formats import RegisteredFormat
 from sluice.spec_file.pipeline_spec import PipelineSpec
 
 BASE = {"version": 1, "pipeline": "p", "topics": ["t"], "table": "p"}
@@ -141,6 +142,34 @@ def test_a_schema_of_the_event_gives_the_row_by_its_field_after() -> None:
     assert spec(form, {"e.avsc": event_schema(row)}).columns == parse_columns(f"id BIGINT, {MARKS}")
     with pytest.raises(ValidationError, match="expected the schema of a change event"):
         spec(form, {"e.avsc": json.dumps(row).encode()})
+
+
+def test_the_types_of_fields_that_columns_take_are_the_rows() -> None:
+    row = {"type": "record", "name": "Value", "fields": [{"name": "at", "type": "long"}]}
+    form = {"type": "avro", "envelope": "debezium", "schema_file": "e.avsc"}
+    taken = {"moment": {"from": "at", "unit": "ms"}}
+    found = spec(form, {"e.avsc": event_schema(row)}, columns=taken).formats.value
+    assert isinstance(found, RegisteredFormat)
+    assert [*found.taken_types.values()] == [Primitive("BIGINT")]
+
+
+def test_only_goes_by_what_was_done_to_the_row() -> None:
+    found = spec({**FORM, "compression": "gzip"}, only={"where": "_op <> 'd'"})
+    assert found.only is not None
+    assert "`_op`" in found.only.condition(found.readable)
+    with pytest.raises(ValidationError, match=r"only\.where: found column _op"):
+        spec({**FORM, "envelope": None}, only={"where": "_op <> 'd'"})
+
+
+@pytest.mark.parametrize("keys", [{"compression": "zstd"}, {"frame": "confluent"}])
+def test_what_is_around_an_event_changes_no_column(keys: dict[str, Any]) -> None:
+    assert spec({**FORM, **keys}).columns == spec(FORM).columns
+
+
+def test_a_name_of_the_events_is_refused_while_the_registry_is_not_asked() -> None:
+    form = {"type": "json", "registry": "r", "envelope": "debezium"}
+    with pytest.raises(ValidationError, match=r"columns\._op: Sluice has its own column"):
+        spec(form, columns={"_op": {"from": "a", "type": "STRING"}})
 
 
 def test_only_with_it_a_spec_has_another_edition() -> None:
