@@ -108,7 +108,7 @@ TOLD: list[tuple[Record, dict[str, Any]]] = [
     ((b"\0\0\0\0", None), {"(error)": f"{NO_FRAME}0x00000000"}),
     ((b"", None), {"(error)": f"{NO_FRAME}no bytes"}),
     ((framed(5, b"{}"), [(BY_HEADER, b"\2x")]), {"(error)": f"{NO_FRAME}a header of 0x0278"}),
-    ((framed(5, b"{}"), [(BY_HEADER, b"")]), {"(error)": f"{NO_FRAME}a header of 0x"}),
+    ((framed(5, b"{}"), [(BY_HEADER, b"")]), {"(error)": f"{NO_FRAME}an empty header"}),
 ]
 
 

@@ -42,7 +42,8 @@ private[sluice] final class Frame(record: InternalRow, name: UTF8String) {
 
   /** What stands where a schema's number was expected. */
   private def instead: String =
-    if (header != null) s"a header of 0x${Bytes.hex(header)}"
+    if (header != null && header.isEmpty) "an empty header"
+    else if (header != null) s"a header of 0x${Bytes.hex(header)}"
     else if (bytes.isEmpty) "no bytes"
     else s"0x${Bytes.hex(bytes)}"
 
