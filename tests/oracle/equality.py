@@ -54,12 +54,14 @@ def paired(evidence: Evidence, log: TableLog, extra: list[str]) -> Pairs:
     return Pairs(keys[known], table.filter(pa.array(known)), evidence.records.take(places))
 
 
-def equal(evidence: Evidence, decode: Decode | None, at_most: int | None) -> Iterator[Violation]:
+def equal(
+    evidence: Evidence, decode: Decode | None, at_most: int | None, with_fields: bool
+) -> Iterator[Violation]:
     """Without a decoder the value itself is the decoded part: format raw."""
     fields = [
         name
         for name in evidence.data.schema
-        if name not in NO_FIELDS and not name.startswith("_key_")
+        if with_fields and name not in NO_FIELDS and not name.startswith("_key_")
     ]
     if evidence.data.exists:
         pairs = paired(evidence, evidence.data, ["_tombstone", *fields])

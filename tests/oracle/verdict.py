@@ -62,6 +62,7 @@ class Expectations:
 
     `keeps` says of a record of Kafka whether it is of the kind that the pipeline lands.
     The reference decoder takes 0.1 ms a record: above `decode_at_most` rows it sees a sample.
+    Without `fields` the test compares the fields; `decode` only says what cannot be decoded.
     """
 
     fmt: str = "raw"
@@ -69,6 +70,7 @@ class Expectations:
     timestamp_unit: str | None = None
     allow_unmatched: bool = False
     decode: Decode | None = None
+    fields: bool = True
     keeps: Callable[[dict[str, Any]], bool] | None = None
     decode_at_most: int | None = 50_000
     settled: bool = True
@@ -137,7 +139,7 @@ def _violations(evidence: Evidence, expected: Expectations) -> Iterator[Violatio
     yield from ownership.owned(evidence)
     yield from ownership.quarantine_owned(evidence)
     yield from ownership.in_step(evidence)
-    yield from equality.equal(evidence, expected.decoder, expected.decode_at_most)
+    yield from equality.equal(evidence, expected.decoder, expected.decode_at_most, expected.fields)
     yield from tiling.monotone(evidence)
     yield from tiling.fenced(evidence)
     yield from completeness.no_phantom(evidence)
