@@ -46,6 +46,11 @@ def _raw(value: bytes) -> dict[str, Any]:
     return {"value": value}
 
 
+def _without_fields(decode: Decode) -> Decode:
+    """Whether bytes can be decoded, and no more."""
+    return lambda value: None if decode(value) is None else {}
+
+
 def paired(evidence: Evidence, log: TableLog, extra: list[str]) -> Pairs:
     table = read_live(log, [*IDENTITY, *RECORD, *extra])
     keys = evidence.coordinates.keys(table)
@@ -63,6 +68,8 @@ def equal(
         for name in evidence.data.schema
         if with_fields and name not in NO_FIELDS and not name.startswith("_key_")
     ]
+    if decode is not None and not with_fields:
+        decode = _without_fields(decode)
     if evidence.data.exists:
         pairs = paired(evidence, evidence.data, ["_tombstone", *fields])
         yield from _same_record(evidence, "data", pairs)

@@ -98,6 +98,16 @@ def test_a_raw_world_is_exact_until_a_value_is_altered(truth: KafkaTruth, tmp_pa
     assert verdict_on(world, tmp_path / "altered", fmt="raw", decode=None).invariants == {5}
 
 
+def test_fields_that_the_test_compares_are_left_to_it(truth: KafkaTruth, tmp_path: Path) -> None:
+    world = correct(truth)
+    rows = world.of("data")[1].rows
+    rows[0]["id"] += 1
+    assert verdict_on(world, tmp_path / "judged").invariants == {5}
+    assert verdict_on(world, tmp_path / "left", fields=False).exact
+    del rows[1]
+    assert 1 in verdict_on(world, tmp_path / "lost", fields=False).invariants
+
+
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.invariant}-{fault.name}")
 def test_a_planted_fault_turns_it_red(truth: KafkaTruth, tmp_path: Path, fault: Fault) -> None:
     world = correct(truth)

@@ -13,14 +13,19 @@ _ONE_CHANGE = "Each row is one change, not the row of the source as it is now"
 
 @dataclass(frozen=True)
 class Envelope:
-    """What writes such records, how each is known, and what can be done with them."""
+    """What writes such records, how each is known, and what can be done with them.
+
+    `page` is the one of docs/sources that has a spec for them.
+    """
 
     name: str
     fits: Callable[[Object], bool]
     advice: str
+    page: str = ""
 
     def __str__(self) -> str:
-        return f"These look like {self.name}. {self.advice}."
+        example = f" docs/sources/{self.page} has a spec for them." if self.page else ""
+        return f"These look like {self.name}. {self.advice}.{example}"
 
 
 def envelope_of(objects: Sequence[Object]) -> Envelope | None:
@@ -58,6 +63,7 @@ UNWRAPPED = Envelope(
     "flattened change events of Debezium",
     _is_flattened,
     f"{_ONE_CHANGE}: __op and __deleted say what became of it",
+    "debezium.md",
 )
 _OF_DEBEZIUM = (
     Envelope(
@@ -65,6 +71,7 @@ _OF_DEBEZIUM = (
         is_event,
         f"{_ONE_CHANGE}: envelope: debezium gives the row's columns, and _op, _source and"
         " _source_time beside them",
+        "debezium.md",
     ),
     UNWRAPPED,
     Envelope("heartbeats of Debezium", lambda found: found.keys() == {"ts_ms"}, _NO_ROWS),
@@ -75,8 +82,9 @@ _KNOWN = (
     Envelope(
         "Connect's JSON, which has its schema in each record",
         _is_connects,
-        "exclude: [schema] leaves that out, and value.converter.schemas.enable=false at the"
-        " connector writes none. derived takes fields out of payload",
+        "columns takes fields out of payload, and value.converter.schemas.enable=false at the"
+        " connector writes the row alone",
+        "connect.md",
     ),
     Envelope(
         "CloudEvents",
@@ -96,11 +104,13 @@ _KNOWN = (
     Envelope(
         "change events of AWS DMS",
         _is_of_dms,
-        f"{_ONE_CHANGE}: metadata says which, and derived takes fields out of data",
+        f"{_ONE_CHANGE}: metadata says which, and columns takes fields out of data",
+        "dms.md",
     ),
     Envelope(
         "change events of MongoDB",
         _has("operationType", "ns", "documentKey"),
-        f"{_ONE_CHANGE}: derived takes fields out of fullDocument",
+        f"{_ONE_CHANGE}: columns takes fields out of fullDocument",
+        "mongodb.md",
     ),
 )

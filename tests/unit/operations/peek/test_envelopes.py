@@ -7,35 +7,45 @@ from typing import Any
 import pytest
 from sluice.operations.peek.envelopes import envelope_of
 
+from tests.unit.sources import ROOT
+
 DEBEZIUM = {"before": None, "after": {"id": 1}, "op": "c", "ts_ms": 1, "source": {}}
 
 
-@pytest.mark.parametrize(
-    ("record", "name"),
-    [
-        (DEBEZIUM, "change events of Debezium"),
-        ({"after": {"id": 1}, "op": "r", "ts_ms": 1}, "change events of Debezium"),
-        ({"schema": {}, "payload": DEBEZIUM}, "change events of Debezium"),
-        ({"schema": {}, "payload": {"id": 1}}, "Connect's JSON, which has its schema in"),
-        ({"id": 1, "__op": "c"}, "flattened change events of Debezium"),
-        ({"id": 1, "__deleted": "true"}, "flattened change events of Debezium"),
-        ({"specversion": "1.0", "id": "1", "source": "/", "type": "a"}, "CloudEvents"),
-        ({"database": "d", "table": "t", "type": "insert", "data": {}}, "change events of Maxwell"),
-        (
-            {"data": [], "isDdl": False, "type": "INSERT", "database": "d", "table": "t"},
-            "change events of Canal",
-        ),
-        ({"data": {}, "metadata": {"record-type": "data"}}, "change events of AWS DMS"),
-        (
-            {"_id": {}, "operationType": "insert", "ns": {}, "documentKey": {}},
-            "change events of MongoDB",
-        ),
-    ],
-)
+KNOWN: list[tuple[dict[str, Any], str]] = [
+    (DEBEZIUM, "change events of Debezium"),
+    ({"after": {"id": 1}, "op": "r", "ts_ms": 1}, "change events of Debezium"),
+    ({"schema": {}, "payload": DEBEZIUM}, "change events of Debezium"),
+    ({"schema": {}, "payload": {"id": 1}}, "Connect's JSON, which has its schema in"),
+    ({"id": 1, "__op": "c"}, "flattened change events of Debezium"),
+    ({"id": 1, "__deleted": "true"}, "flattened change events of Debezium"),
+    ({"specversion": "1.0", "id": "1", "source": "/", "type": "a"}, "CloudEvents"),
+    ({"database": "d", "table": "t", "type": "insert", "data": {}}, "change events of Maxwell"),
+    (
+        {"data": [], "isDdl": False, "type": "INSERT", "database": "d", "table": "t"},
+        "change events of Canal",
+    ),
+    ({"data": {}, "metadata": {"record-type": "data"}}, "change events of AWS DMS"),
+    (
+        {"_id": {}, "operationType": "insert", "ns": {}, "documentKey": {}},
+        "change events of MongoDB",
+    ),
+]
+
+
+@pytest.mark.parametrize(("record", "name"), KNOWN)
 def test_the_members_name_the_envelope(record: dict[str, Any], name: str) -> None:
     found = envelope_of([record, record])
     assert str(found).startswith(f"These look like {name}")
     assert envelope_of([record, {"id": 1}]) is None
+
+
+def test_a_page_with_a_spec_is_named_and_is_there() -> None:
+    changes = envelope_of([{"data": {}, "metadata": {"record-type": "data"}}])
+    assert str(changes).endswith(" docs/sources/dms.md has a spec for them.")
+    pages = {found.page for each, _ in KNOWN if (found := envelope_of([each])) and found.page}
+    assert pages == {"debezium.md", "connect.md", "dms.md", "mongodb.md"}
+    assert [each for each in pages if not (ROOT / "docs" / "sources" / each).exists()] == []
 
 
 def test_other_records_have_none() -> None:
