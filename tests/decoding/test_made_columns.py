@@ -274,6 +274,19 @@ def test_fields_of_avro_become_columns_of_other_names(spark: SparkSession) -> No
     assert wrong == TOLD
 
 
+def test_one_type_of_an_avro_union_becomes_a_column(spark: SparkSession) -> None:
+    types = ["null", "long", "string", "boolean"]
+    union = {"type": "record", "name": "U", "fields": [{"name": "u", "type": types}]}
+    spec = {"format": {"type": "avro", "schema_file": "u.avsc"}, "columns": {"text": "$.u.member1"}}
+    values = [encoded(union, {"u": each}) for each in (7, "a", True, None)]
+    assert rows(spark, spec, values, u__avsc=json.dumps(union).encode()) == [
+        {"u": {"member0": 7, "member2": None}, "text": None},
+        {"u": {"member0": None, "member2": None}, "text": "a"},
+        {"u": {"member0": None, "member2": True}, "text": None},
+        {"u": None, "text": None},
+    ]
+
+
 def test_fields_of_protobuf_become_columns_of_other_names(spark: SparkSession) -> None:
     source = (
         'syntax = "proto3"; package p; message Inner { int32 x = 1; string y = 2; }'

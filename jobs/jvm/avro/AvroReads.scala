@@ -183,13 +183,15 @@ private[sluice] object AvroReads {
   def member(writer: Schema, reader: Schema, column: DataType): Option[Member] = {
     val held = AvroTypes.toldApart(reader, column)
     val alone = held.length == 1
-    val columns = column match {
-      case struct: StructType if held.length > 1 => struct
-      case one => new StructType().add("", one)
+    // By their names: where a column takes one of them, it stands last.
+    val (columns, named) = column match {
+      case struct: StructType if !alone => (struct, (number: Int) => s"member$number")
+      case one => (new StructType().add("", one), (_: Int) => "")
     }
     held.zipWithIndex
       .sortBy { case (each, _) => AvroTypes.rank(writer, each) }
-      .map { case (each, place) =>
+      .map { case (each, number) =>
+        val place = columns.fieldIndex(named(number))
         new Member(of(writer, each, columns(place).dataType), each, columns(place), place, alone)
       }
       .find(each => !each.read.isInstanceOf[Refused])
