@@ -50,7 +50,10 @@ def protobuf_declared(schema: RegisteredSchema, message: str | None) -> Declared
     found, reading = message_of(schema, message), _Reading()
     declared = possible(reading.fields(found, (), ()))
     if not declared.columns:
-        raise ValueError(f"{found.full_name}: expected a message with fields, found none")
+        raise ValueError(
+            f"{found.full_name}: expected a message with fields, found none. `type: raw` lands its"
+            " records as they are"
+        )
     unread = [each.place for each in declared.unread]
     as_text = (
         Note(place, "the schema holds itself")

@@ -301,3 +301,8 @@ def test_recursive_messages_are_compared_to_their_end() -> None:
     assert message_loss(of["int32"], of["int32"]) == ""
     loss = message_loss(of["int64"], of["int32"])
     assert loss == "n.x: expected int32, found int64"
+
+
+def test_a_message_without_fields_leads_to_raw() -> None:
+    with pytest.raises(ValueError, match=r"p.M: expected a message with fields.*`type: raw` lands"):
+        protobuf_declared(of_file(HEAD + "message M {}"), "p.M")
