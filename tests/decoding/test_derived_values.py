@@ -213,7 +213,8 @@ def played(spark: SparkSession, keys: dict[str, Any], values: list[Any]) -> list
 
 def test_the_recipe_of_numbers_that_are_moments(spark: SparkSession) -> None:
     record = (1_700_000_000, 1_700_000_000_123, 1_700_000_000_123_456_789, 19_675, "1700000000123")
-    (row,) = played(spark, recipe("A number is a moment"), [record])
+    before = (-1, -1, -1_001, -1, "-1")
+    row, earlier = played(spark, recipe("A number is a moment"), [record, before])
     second = micros(AT)
     assert row == {
         "at": second,
@@ -222,6 +223,7 @@ def test_the_recipe_of_numbers_that_are_moments(spark: SparkSession) -> None:
         "born": date(2023, 11, 14),
         "seen": second + 123_000,
     }
+    assert earlier["measured"] == -2
 
 
 def test_the_recipe_of_texts_in_latin_1(spark: SparkSession) -> None:

@@ -18,7 +18,8 @@ _UNITS = {
     1: ("seconds", "timestamp_seconds({})"),
     10**3: ("milliseconds", "timestamp_millis({})"),
     10**6: ("microseconds", "timestamp_micros({})"),
-    10**9: ("nanoseconds", "timestamp_micros({} div 1000)"),
+    # What `div` leaves out of a negative number would be a later moment.
+    10**9: ("nanoseconds", "timestamp_micros(if({0} < 0, try_subtract({0}, 999), {0}) div 1000)"),
 }
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.([0-9]{1,18}))?")
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

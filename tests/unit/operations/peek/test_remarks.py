@@ -12,6 +12,9 @@ from sluice.operations.peek.remarks import remarks_on
 from sluice.schemas.inference import infer_columns, parse_object
 from sluice.spec_folder import load_spec
 
+# `div` rounds to zero: of a moment before 1970, that would be the later microsecond.
+NANOSECONDS = "timestamp_micros(if({0} < 0, try_subtract({0}, 999), {0}) div 1000)"
+
 
 def remarks(*values: object) -> list[str]:
     objects = [parse_object(json.dumps({"c": each}).encode()) for each in values]
@@ -30,7 +33,7 @@ def told(name: str, expression: str) -> str:
         ([17 * 10**14 + 1], f"microseconds since 1970: {told('c_time', 'timestamp_micros(c)')}"),
         (
             [17 * 10**17 + 1],
-            f"nanoseconds since 1970: {told('c_time', 'timestamp_micros(c div 1000)')}",
+            f"nanoseconds since 1970: {told('c_time', NANOSECONDS.format('c'))}",
         ),
     ],
 )
@@ -85,5 +88,5 @@ def test_a_remark_can_be_written_into_the_spec(tmp_path: Path) -> None:
         "c_a_b_number": "try_cast(c.`a-b` AS DECIMAL(38,1))",
         "s_time": "timestamp_seconds(s)",
         "us_time": "timestamp_micros(us)",
-        "ns_time": "timestamp_micros(ns div 1000)",
+        "ns_time": NANOSECONDS.format("ns"),
     }
