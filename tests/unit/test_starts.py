@@ -46,7 +46,10 @@ def loaded_by(*args: str) -> set[str]:
 
 @pytest.mark.parametrize(
     "args",
-    [("--help",), ("status", "--help"), ("reset", "--help"), ("quarantine", "--help"), ("verify",)],
+    [
+        *(("--help",), ("status", "--help"), ("reset", "--help"), ("quarantine", "--help")),
+        *(("verify",), ("peek", "--help")),
+    ],
     ids=" ".join,
 )
 def test_help_and_wrong_usage_load_no_engine(args: tuple[str, ...]) -> None:
@@ -63,3 +66,11 @@ def test_a_command_loads_no_other() -> None:
 def test_arrow_makes_arrays_without_pandas_and_still_serves_who_asks_for_it() -> None:
     done = python(ARRAYS_AND_THEN_PANDAS)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_look_without_a_registry_loads_nothing_that_asks_one_or_reads_its_schemas() -> None:
+    done = python("import sys, sluice.operations.peek.peek; print(*sys.modules)")
+    assert done.returncode == 0, done.stderr
+    assert (
+        set(done.stdout.split()) & {"httpx", "google.protobuf", "referencing", "pyarrow"} == set()
+    )

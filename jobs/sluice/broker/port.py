@@ -52,6 +52,7 @@ class Sample:
     timestamp: datetime | None
     key: bytes | None
     value: bytes | None
+    headers: tuple[tuple[str, bytes | None], ...] = ()
 
     def __str__(self) -> str:
         return f"{self.partition}@{self.offset}"

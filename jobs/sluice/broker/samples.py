@@ -54,8 +54,8 @@ def _take(message: Message, wanted: OffsetRange, found: list[Sample], at_most: i
     offset = message.offset()
     if offset < wanted.end:
         moment = record_moment(message.timestamp()[1])
-        key, value = message.key(), message.value()
-        found.append(Sample(wanted.partition, offset, moment, key, value))
+        key, value, headers = message.key(), message.value(), tuple(message.headers() or ())
+        found.append(Sample(wanted.partition, offset, moment, key, value, headers))
     return offset + 1 >= wanted.end or len(found) >= at_most
 
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from sluice.broker.client_settings import ClientSettings
     from sluice.operations.overview.fleet import Fleet
     from sluice.pipeline import Pipeline
+    from sluice.registry.client import Registry
+
+_REGISTRY = "schema_registry_default"
 
 
 def open_named(pipeline: str) -> Pipeline:
@@ -40,6 +43,25 @@ def kafka_client(connection: str) -> ClientSettings:
     from sluice.connections import connection_extra
 
     return ClientSettings.from_extra(connection, connection_extra(connection, os.environ))
+
+
+def registry_client(connection: str) -> Registry:
+    """The schema registry of a connection. Raises SettingsError."""
+    from sluice.registry.client import Registry
+    from sluice.registry.registry_settings import RegistrySettings
+
+    return Registry(RegistrySettings.from_environment(connection, os.environ))
+
+
+def known_registry() -> str:
+    """The schema registry's connection that has the usual name; empty where it is not set."""
+    from sluice.connections import Connection
+    from sluice.errors import SettingsError
+
+    try:
+        return _REGISTRY if Connection.find(_REGISTRY, os.environ, "") else ""
+    except SettingsError:
+        return ""
 
 
 def current_user() -> Caller:

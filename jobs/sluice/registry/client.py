@@ -87,6 +87,27 @@ class Registry:
             except UnknownSchema as problem:
                 return NotGiven(str(problem), gone=bool(answer.missing))
 
+    def subjects(self, keys: Sequence[str]) -> Mapping[str, Sequence[str]]:
+        """The subjects that have the schema of each number; none where the registry tells none."""
+
+        async def ask(asking: Asking) -> list[Sequence[str]]:
+            turns = asyncio.Semaphore(_AT_ONCE)
+            return await asyncio.gather(*(self._subjects(asking, turns, each) for each in keys))
+
+        what = f"the subjects of schemas {', '.join(keys)}"
+        found = in_time(self._settings, self._limit, what, ask) if keys else []
+        return dict(zip(keys, found, strict=True))
+
+    async def _subjects(self, asking: Asking, turns: asyncio.Semaphore, key: str) -> Sequence[str]:
+        path = _path_of(key)
+        if path is None or _GUID.fullmatch(key):
+            return ()
+        async with turns:
+            answer = await asking.get(f"{path}/versions", f"the subjects of schema {key}")
+        listed = answer.document if isinstance(answer.document, list) else []
+        named = (each.get("subject") for each in listed if isinstance(each, dict))
+        return tuple(sorted({each for each in named if isinstance(each, str)}))
+
     def latest(self, subject: str) -> RegisteredSchema:
         """The latest version of a subject. Raises UnknownSchema where there is none."""
         what = f"subject {subject!r}"

@@ -76,6 +76,18 @@ def test_the_latest_of_a_subject_whose_name_is_quoted(server: ScriptedServer) ->
     assert registry(server.url).latest("a/b c") == INT
 
 
+def test_the_subjects_of_numbers_where_the_registry_tells_them(server: ScriptedServer) -> None:
+    versions = [{"subject": each, "version": 1} for each in ("orders-value", "a", "a", 7)]
+    server.answers[f"{BY_ID}/versions"] = document([*versions, "other"])
+    server.answers["/schemas/ids/8/versions"] = document({"no": "list"})
+    found = registry(server.url).subjects(["7", "8", "9", GUID, "2147483648"])
+    assert found == {
+        "7": ("a", "orders-value"),
+        **dict.fromkeys(("8", "9", GUID, "2147483648"), ()),
+    }
+    assert registry(server.url).subjects([]) == {}
+
+
 def referring(*names: str) -> list[dict[str, object]]:
     return [{"name": each, "subject": f"{each}-s", "version": 1} for each in names]
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from sluice.cli.caller import kafka_client
+from sluice.cli.caller import kafka_client, known_registry, registry_client
 from sluice.cli.options import kafka_option
 from sluice.cli.output import json_option, print_json, print_table
-from sluice.cli.views.records import excerpt, sample_document
+from sluice.cli.views.decoded import decoded_document, registry_document, schema_rows, shown
+from sluice.cli.views.records import sample_document
 from sluice.offsets.notation import parse_positions
 from sluice.offsets.quantities import format_count, format_moment
 
@@ -34,6 +36,11 @@ def _begin(context: click.Context, option: click.Parameter, written: str) -> End
 @click.argument("topic")
 @kafka_option
 @click.option(
+    "--registry",
+    metavar="CONNECTION",
+    help="The Airflow connection of the schema registry whose schemas the records name.",
+)
+@click.option(
     "-n",
     "--samples",
     "count",
@@ -56,6 +63,7 @@ def _begin(context: click.Context, option: click.Parameter, written: str) -> End
 def peek(
     topic: str,
     connection: str,
+    registry: str | None,
     count: int,
     begin: End | Position,
     only_spec: bool,
@@ -63,8 +71,9 @@ def peek(
 ) -> None:
     """Show some records of TOPIC, and propose a spec for it.
 
-    The types are those that all shown records fit. Writes nothing, joins no consumer group, and
-    starts no JVM. Long values are cut; --json has them whole.
+    The types are those that all shown records fit. With --registry, records are decoded by its
+    schemas, and the spec reads them there; exits with 1 if it cannot be asked. Writes nothing,
+    joins no consumer group, and starts no JVM. Long values are cut; --json has them whole.
     """
     from sluice.operations.peek.peek import peek as read
 
@@ -72,13 +81,18 @@ def peek(
         raise click.UsageError("Give --spec, or --json, which has the spec as well.")
     if isinstance(begin, tuple) and begin[0].topic != topic:
         raise click.BadParameter(f"{begin[0]} is not of topic {topic}", param_hint="'--from'")
-    found = read(kafka_client(connection), topic, count, begin)
+    known = "" if registry else known_registry()
+    asked = registry_client(registry) if registry else None
+    found = read(kafka_client(connection), topic, count, begin, asked, known)
     if as_json:
         print_json(_document(found))
     elif only_spec:
         click.echo(found.spec, nl=False)
     else:
         _print(found)
+    if found.refusal:
+        click.echo(f"{found.refusal} The records are shown without it.", err=True)
+        sys.exit(1)
 
 
 def _document(found: Peek) -> dict[str, object]:
@@ -86,7 +100,11 @@ def _document(found: Peek) -> dict[str, object]:
         "topic": found.topic,
         "partitions": found.partitions,
         "offsets": found.offsets,
-        "records": [sample_document(each) for each in found.samples],
+        "records": [
+            {**sample_document(each), **decoded_document(found.answers, each)}
+            for each in found.samples
+        ],
+        **registry_document(found),
         "spec": found.spec,
     }
 
@@ -95,6 +113,7 @@ def _print(found: Peek) -> None:
     held = format_count(found.offsets, "offset")
     logs = format_count(found.partitions, "partition")
     title = f"{found.topic}: {format_count(len(found.samples), 'record')} of {held} in {logs}"
+    keys, values = (found.answers.keys, found.answers.values) if found.answers else (None, None)
     if found.samples:
         print_table(
             title,
@@ -103,8 +122,8 @@ def _print(found: Peek) -> None:
                 (
                     str(each),
                     format_moment(each.timestamp) if each.timestamp else None,
-                    excerpt(each.key),
-                    excerpt(each.value),
+                    shown(keys, each, each.key),
+                    shown(values, each, each.value),
                 )
                 for each in found.samples
             ],
@@ -112,4 +131,12 @@ def _print(found: Peek) -> None:
         )
     else:
         click.echo(title)
+    if found.answers and (rows := schema_rows(found.answers)):
+        click.echo()
+        print_table(
+            f"Schemas of {found.answers.registry}",
+            ("schema", "kind", "record", "of", "samples", "subjects"),
+            rows,
+            prose=("record", "subjects"),
+        )
     click.echo(f"\n{found.spec}", nl=False)

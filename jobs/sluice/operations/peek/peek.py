@@ -2,43 +2,73 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from sluice.broker.client_settings import ClientSettings
 from sluice.broker.cluster import KafkaCluster
 from sluice.broker.port import Cluster, NamedTopics, Sample
-from sluice.errors import SettingsError, did_you_mean
+from sluice.errors import RegistryUnavailable, SettingsError, did_you_mean
 from sluice.offsets.partition_log import Logs
 from sluice.offsets.ranges import OffsetRange, TopicPartition
+from sluice.operations.peek.packing import Unpacked, unpacked
 from sluice.operations.peek.proposal import propose_spec
 from sluice.operations.peek.sampling import End, range_at, shares
+
+if TYPE_CHECKING:
+    from sluice.operations.peek.answers import Answers
+    from sluice.registry.client import Registry
 
 Position = tuple[TopicPartition, int]
 
 
 @dataclass(frozen=True)
 class Peek:
-    """Some records of a topic that can hold `offsets` of them."""
+    """Some records of a topic that can hold `offsets` of them.
+
+    `registry` is the connection of a schema registry that was asked, with its `answers`, or with
+    the `refusal` that says why there are none. `known_registry` was not asked, but could be.
+    """
 
     topic: str
     connection: str
     samples: tuple[Sample, ...]
     partitions: int
     offsets: int
+    registry: str = ""
+    answers: Answers | None = None
+    refusal: str = ""
+    known_registry: str = ""
+
+    @cached_property
+    def opened(self) -> Unpacked:
+        """The values without their compression."""
+        return unpacked({str(each): each.value for each in self.samples})
 
     @cached_property
     def spec(self) -> str:
         """The YAML text of a spec; it names those of the samples that it would quarantine."""
-        values = {str(each): each.value for each in self.samples}
-        return propose_spec(self.topic, self.connection, values)
+        if self.answers is not None and self.answers.decide:
+            # Most topics do without these.
+            from sluice.operations.peek.registered_proposal import propose_registered
+
+            return propose_registered(self.connection, self.answers, self.opened)
+        return propose_spec(self.topic, self.connection, self.opened, self.known_registry)
 
 
-def peek(client: ClientSettings, topic: str, count: int, begin: End | Position) -> Peek:
+def peek(
+    client: ClientSettings,
+    topic: str,
+    count: int,
+    begin: End | Position,
+    registry: Registry | None = None,
+    known_registry: str = "",
+) -> Peek:
     """Read at most `count` records: at an end of all partitions, or from one position on.
 
-    Raises SettingsError for an unknown topic, partition or offset, or a missing right, and
-    BrokerUnavailable.
+    A registry that gives no answer leaves the records as they are. Raises SettingsError for an
+    unknown topic, partition or offset, or a missing right, and BrokerUnavailable.
     """
     kafka = KafkaCluster(client)
     logs = kafka.state(NamedTopics([topic])).logs
@@ -54,7 +84,21 @@ def peek(client: ClientSettings, topic: str, count: int, begin: End | Position) 
         else kafka.samples([_from(logs, *begin)], count)
     )
     held = sum(log.last_stable_offset - log.log_start_offset for log in logs.values())
-    return Peek(topic, client.connection, tuple(samples), len(logs), held)
+    peeked = Peek(
+        topic, client.connection, tuple(samples), len(logs), held, known_registry=known_registry
+    )
+    return peeked if registry is None else _with_answers(peeked, registry)
+
+
+def _with_answers(found: Peek, registry: Registry) -> Peek:
+    from sluice.operations.peek.asking import ask
+
+    found = replace(found, registry=registry.connection)
+    try:
+        answers = ask(registry, found.topic, found.samples, found.opened.values)
+    except (RegistryUnavailable, SettingsError) as problem:
+        return replace(found, refusal=str(problem))
+    return replace(found, answers=answers)
 
 
 def _at_an_end(kafka: Cluster, logs: Logs, count: int, end: End) -> list[Sample]:

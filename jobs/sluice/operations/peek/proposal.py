@@ -10,10 +10,11 @@ from itertools import islice
 from textwrap import indent
 
 from sluice.columns.declared import path_of
+from sluice.moves import Move
 from sluice.offsets.quantities import format_count
 from sluice.operations.peek.change_events import deletes_among
 from sluice.operations.peek.envelopes import UNWRAPPED, envelope_of
-from sluice.operations.peek.packing import told_frame, unpacked
+from sluice.operations.peek.packing import Unpacked, told_frame
 from sluice.operations.peek.remarks import remarks_on
 from sluice.operations.peek.samples import Samples
 from sluice.schemas.inference import Inferred
@@ -27,22 +28,28 @@ _REMARKS_TOLD = 20
 _OTHER_SHAPE = re.compile("found a JSON|found several JSON objects")
 
 
-def propose_spec(topic: str, connection: str, values: Mapping[str, bytes | None]) -> str:
+def propose_spec(topic: str, connection: str, opened: Unpacked, known_registry: str = "") -> str:
     """The YAML text of a spec; its comments name those of the records that it would quarantine.
 
-    `values` are those of the records, by where they are.
+    `opened` are their values. `known_registry` is the connection of a registry that could be asked.
     """
-    opened = unpacked(values)
-    name, samples = name_for(topic), Samples(opened.values, opened.broken)
+    samples = Samples(opened.values, opened.broken)
+    told = told_samples(samples, topic, known_registry)
+    return spec_text(topic, connection, told, format_lines(samples, opened.compression))
+
+
+def spec_text(topic: str, connection: str, told: Iterable[str], keys: Iterable[str]) -> str:
+    """The YAML text of a topic's spec with these comments, and keys about its records."""
+    name = name_for(topic)
     lines = [
-        *(f"# {each}" for each in _basis(samples)),
+        *(f"# {each}" for each in told),
         "version: 1",
-        f"pipeline: {json.dumps(name) if name in _WORDS else name}",
+        f"pipeline: {plain(name)}",
         f"kafka: {connection}",
         # Topics such as 2024 or null would be no text to YAML.
         f"topics: [{json.dumps(topic)}]",
-        f"table: {json.dumps(name) if name in _WORDS else name}",
-        *_format(samples, opened.compression),
+        f"table: {plain(name)}",
+        *keys,
         'schedule: null  # by hand; for example "*/10 * * * *"',
     ]
     return "\n".join([*lines, ""])
@@ -52,6 +59,11 @@ def propose_spec(topic: str, connection: str, values: Mapping[str, bytes | None]
 _WORDS = ("y", "n", "yes", "no", "on", "off", "true", "false", "null")
 
 
+def plain(name: str) -> str:
+    """A name as YAML reads it."""
+    return json.dumps(name) if name in _WORDS else name
+
+
 def name_for(topic: str) -> str:
     """A pipeline's and table's name that is like the topic's."""
     name = re.sub(r"[^a-z0-9]+", "_", topic.lower()).strip("_")[:_LONGEST_NAME].rstrip("_")
@@ -59,13 +71,15 @@ def name_for(topic: str) -> str:
     return f"{name}_topic" if name in OUR_DAGS else _SUFFIX.sub(r"_\1", name)
 
 
-def _basis(samples: Samples) -> Iterator[str]:
+def told_samples(samples: Samples, topic: str, known_registry: str = "") -> Iterator[str]:
+    """What the values are, and which of them would be quarantined."""
     if not samples.by_place:
         yield "No record was found: a guess without any sample."
         return
     records = format_count(len(samples.by_place), "record")
     yield f"Proposed from {records}: look at the types before you use it."
-    if framing := _framing(samples.values.values()) or told_frame(samples.by_place):
+    framing = _framing(samples.values.values(), topic, known_registry)
+    if framing := framing or told_frame(samples.by_place):
         yield framing
     yield from _problems(samples)
     if samples.inferred:
@@ -112,7 +126,8 @@ def _remarks(inferred: Inferred, samples: Samples) -> Iterator[str]:
         yield f"Remarks on {len(found) - _REMARKS_TOLD} more columns are left out."
 
 
-def _format(samples: Samples, compression: str) -> Sequence[str]:
+def format_lines(samples: Samples, compression: str) -> Sequence[str]:
+    """The keys that read the values."""
     found = samples.inferred
     if found is None:
         within = f", compression: {compression}" if compression else ""
@@ -135,7 +150,7 @@ _FRAME = 5
 _IDS_TOLD = 5
 
 
-def _framing(values: Iterable[bytes]) -> str:
+def _framing(values: Iterable[bytes], topic: str, known_registry: str) -> str:
     """How many values begin with the byte 0 and an id of 4 bytes, and which ids; empty if none.
 
     A look without a JVM: what a frame is, records are read by, is in jobs/jvm/frames/Frame.scala.
@@ -150,9 +165,13 @@ def _framing(values: Iterable[bytes]) -> str:
         return ""
     told = ", ".join(str(each) for each, _ in ids.most_common(_IDS_TOLD))
     more = f" and {len(ids) - _IDS_TOLD} more" if len(ids) > _IDS_TOLD else ""
+    framed = f"{ids.total():,} of {format_count(len(found), 'value')} may be framed"
+    decode = Move("peek", (topic, "--registry", known_registry or "CONNECTION"))
+    if known_registry:
+        return f"{framed}: schema id {told}{more}. `{decode}` decodes them, and proposes a format."
     return (
-        f"{ids.total():,} of {format_count(len(found), 'value')} may be framed: schema id {told}"
-        f"{more}. If a schema registry has these, name the connection to it, such as"
+        f"{framed}: schema id {told}{more}. If a schema registry has these,"
+        f" `{decode}` decodes them; else name the connection to it, such as"
         " format: {type: avro, registry: schema_registry_default} (or protobuf, json):"
         " docs/schema-registry.md. Without one, frame: confluent beside schema_file."
     )

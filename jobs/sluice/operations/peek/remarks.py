@@ -22,6 +22,8 @@ _UNITS = {
     10**9: ("nanoseconds", "timestamp_micros(if({0} < 0, try_subtract({0}, 999), {0}) div 1000)"),
 }
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.([0-9]{1,18}))?")
+# A sample may be written with an older schema, which had a text there.
+_WHOLE = re.compile(r"-?[0-9]{1,19}")
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -39,8 +41,9 @@ def _of_fields(path: str, fields: Iterable[Column], objects: Sequence[Object]) -
 
 def _of_values(path: str, declared: ColumnType, found: Sequence[Any]) -> Iterator[str]:
     if isinstance(declared, Struct):
-        yield from _of_fields(f"{path}.", declared.fields, found)
-    elif declared == Primitive("BIGINT"):
+        objects = [each for each in found if isinstance(each, dict)]
+        yield from _of_fields(f"{path}.", declared.fields, objects)
+    elif declared == Primitive("BIGINT") and all(_WHOLE.fullmatch(str(each)) for each in found):
         yield from _of_numbers(path, found)
     elif declared == Primitive("STRING") and found and {*map(type, found)} == {str}:
         yield from _of_texts(path, found)

@@ -43,8 +43,8 @@ class JsonKind(JsonTextKind):
 
         Where the spec names no record, titles mean nothing.
         """
-        title = _title(found)
-        if record is None or title is None or title in (record, reader and _title(reader)):
+        title = title_of(found)
+        if record is None or title is None or title in (record, reader and title_of(reader)):
             return ""
         return f"expected record {record}, found record {title}"
 
@@ -70,7 +70,8 @@ class JsonKind(JsonTextKind):
         return found
 
 
-def _title(schema: RegisteredSchema) -> str | None:
+def title_of(schema: RegisteredSchema) -> str | None:
+    """What a schema says that its records are; None where it says nothing."""
     match as_json(schema.text):
         case {"title": str(title)}:
             return title

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from sluice.columns.columns import parse_columns
+from sluice.operations.peek.packing import unpacked
 from sluice.operations.peek.proposal import propose_spec
 from sluice.spec_file.formats import JsonFormat
 from sluice.spec_file.pipeline_spec import PipelineSpec
@@ -20,7 +21,8 @@ OPS = ("c", "r", "u", "d", "t", "m", "tombstone")
 
 
 def text_of(*values: bytes | None) -> str:
-    return propose_spec("t", "kafka_default", {f"t[0]@{n}": each for n, each in enumerate(values)})
+    at = {f"t[0]@{n}": each for n, each in enumerate(values)}
+    return propose_spec("t", "kafka_default", unpacked(at))
 
 
 def spec_of(folder: Path, *values: bytes | None) -> PipelineSpec:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sluice.offsets.partition_log import PartitionLog
 from sluice.offsets.ranges import TopicPartition
+from sluice.operations.peek.packing import unpacked
 from sluice.operations.peek.proposal import name_for, propose_spec
 from sluice.operations.peek.samples import Samples
 from sluice.operations.peek.sampling import End, range_at, shares
@@ -45,14 +46,15 @@ VALUES = OBJECTS | BAD | st.none()
 def loaded(folder: Path, topic: str, values: Sequence[bytes | None]) -> PipelineSpec:
     at = {f"{topic}[0]@{number}": value for number, value in enumerate(values)}
     file = folder / "proposed.yaml"
-    file.write_text(propose_spec(topic, "kafka_default", at), encoding="utf-8")
+    file.write_text(propose_spec(topic, "kafka_default", unpacked(at)), encoding="utf-8")
     return load_spec(file)
 
 
 def proposed(*values: bytes | object) -> str:
     """The text, of bytes or of what is to be written as JSON."""
     written = [each if isinstance(each, bytes) else json.dumps(each).encode() for each in values]
-    return propose_spec("t", "kafka_default", {f"t[0]@{n}": each for n, each in enumerate(written)})
+    at = {f"t[0]@{n}": each for n, each in enumerate(written)}
+    return propose_spec("t", "kafka_default", unpacked(at))
 
 
 @settings(deadline=None)
