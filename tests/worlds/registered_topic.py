@@ -16,6 +16,7 @@ from sluice.operations.peek.answers import Answers
 from sluice.operations.peek.asking import ask
 from sluice.operations.peek.packing import Unpacked, unpacked
 from sluice.operations.peek.registered_proposal import propose_registered
+from sluice.operations.peek.samples import Samples
 from sluice.registry.client import Registry
 from sluice.registry.kept_schemas import KeptSchemas
 from sluice.registry.registry_settings import RegistrySettings
@@ -68,7 +69,9 @@ class RegisteredTopic:
         return ask(self.registry(), "orders", self.samples, self.opened().values)
 
     def proposal(self) -> str:
-        return propose_registered("kafka_default", self.answers(), self.opened())
+        opened = self.opened()
+        samples = Samples(opened.values, opened.broken)
+        return propose_registered("kafka_default", self.answers(), samples, opened.compression)
 
     def planned(self, text: str) -> PipelineSpec:
         """The spec of a text as `plan` reads it for the first time: the registry is asked."""

@@ -26,11 +26,6 @@ class Answers:
     values: Seen
     keys: Seen
 
-    @property
-    def decide(self) -> bool:
-        """Whether values or keys are those of the registry's serialisers."""
-        return self.values.hold or self.keys.hold
-
     def told_subjects(self, schema: str) -> str:
         """The subjects that have a schema, those of the topic first; empty where none is known."""
         found = self.subjects.get(schema, ())

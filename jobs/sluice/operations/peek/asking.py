@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from sluice.broker.port import Sample
-from sluice.errors import UnknownSchema
+from sluice.errors import RegistryUnavailable, SettingsError, UnknownSchema
 from sluice.operations.peek.answers import Answers, wanted
 from sluice.operations.peek.decoded import Decoded, Decoder
 from sluice.operations.peek.framed import Framed, framed
@@ -38,7 +38,7 @@ def ask(
     for seen in (of_values, of_keys):
         for each in wanted(registry.connection, topic, seen) if seen.hold else ():
             newest |= _newest(registry, each.subjects())
-    subjects = registry.subjects([*schemas])
+    subjects = _subjects(registry, [*schemas])
     return Answers(registry.connection, topic, schemas, subjects, newest, of_values, of_keys)
 
 
@@ -59,6 +59,14 @@ def _schemas(
     answers = registry.several(asked) if asked else {}
     why = f"not asked for: it is not among the {_MOST_SCHEMAS} schemas that most values name"
     return {**answers, **{each: NotGiven(f"schema {each}: {why}", False) for each in rest}}
+
+
+def _subjects(registry: Registry, schemas: Sequence[str]) -> Mapping[str, Sequence[str]]:
+    """Nothing but what is shown depends on them: a registry may keep them to itself."""
+    try:
+        return registry.subjects(schemas)
+    except (RegistryUnavailable, SettingsError):
+        return {}
 
 
 def _newest(registry: Registry, subjects: Iterable[str]) -> Mapping[str, RegisteredSchema]:

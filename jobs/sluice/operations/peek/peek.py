@@ -14,6 +14,7 @@ from sluice.offsets.partition_log import Logs
 from sluice.offsets.ranges import OffsetRange, TopicPartition
 from sluice.operations.peek.packing import Unpacked, unpacked
 from sluice.operations.peek.proposal import propose_spec
+from sluice.operations.peek.samples import Samples
 from sluice.operations.peek.sampling import End, range_at, shares
 
 if TYPE_CHECKING:
@@ -49,12 +50,16 @@ class Peek:
     @cached_property
     def spec(self) -> str:
         """The YAML text of a spec; it names those of the samples that it would quarantine."""
-        if self.answers is not None and self.answers.decide:
+        headers = {str(each): each.headers for each in self.samples}
+        samples = Samples(self.opened.values, self.opened.broken, headers)
+        compression = self.opened.compression
+        if self.answers is not None:
             # Most topics do without these.
             from sluice.operations.peek.registered_proposal import propose_registered
 
-            return propose_registered(self.connection, self.answers, self.opened)
-        return propose_spec(self.topic, self.connection, self.opened, self.known_registry)
+            return propose_registered(self.connection, self.answers, samples, compression)
+        known = self.known_registry
+        return propose_spec(self.topic, self.connection, samples, compression, known)
 
 
 def peek(

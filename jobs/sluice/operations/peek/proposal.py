@@ -14,7 +14,7 @@ from sluice.moves import Move
 from sluice.offsets.quantities import format_count
 from sluice.operations.peek.change_events import deletes_among
 from sluice.operations.peek.envelopes import UNWRAPPED, envelope_of
-from sluice.operations.peek.packing import Unpacked, told_frame
+from sluice.operations.peek.packing import told_frame
 from sluice.operations.peek.remarks import remarks_on
 from sluice.operations.peek.samples import Samples
 from sluice.schemas.inference import Inferred
@@ -28,14 +28,16 @@ _REMARKS_TOLD = 20
 _OTHER_SHAPE = re.compile("found a JSON|found several JSON objects")
 
 
-def propose_spec(topic: str, connection: str, opened: Unpacked, known_registry: str = "") -> str:
+def propose_spec(
+    topic: str, connection: str, samples: Samples, compression: str = "", known_registry: str = ""
+) -> str:
     """The YAML text of a spec; its comments name those of the records that it would quarantine.
 
-    `opened` are their values. `known_registry` is the connection of a registry that could be asked.
+    `compression` was taken off the samples. `known_registry` is the connection of a registry that
+    could be asked.
     """
-    samples = Samples(opened.values, opened.broken)
     told = told_samples(samples, topic, known_registry)
-    return spec_text(topic, connection, told, format_lines(samples, opened.compression))
+    return spec_text(topic, connection, told, format_lines(samples, compression))
 
 
 def spec_text(topic: str, connection: str, told: Iterable[str], keys: Iterable[str]) -> str:
@@ -78,7 +80,7 @@ def told_samples(samples: Samples, topic: str, known_registry: str = "") -> Iter
         return
     records = format_count(len(samples.by_place), "record")
     yield f"Proposed from {records}: look at the types before you use it."
-    framing = _framing(samples.values.values(), topic, known_registry)
+    framing = _framing(samples, topic, known_registry)
     if framing := framing or told_frame(samples.by_place):
         yield framing
     yield from _problems(samples)
@@ -146,26 +148,17 @@ def _path(name: str) -> str:
     return json.dumps(path_of((name,)))
 
 
-_FRAME = 5
 _IDS_TOLD = 5
 
 
-def _framing(values: Iterable[bytes], topic: str, known_registry: str) -> str:
-    """How many values begin with the byte 0 and an id of 4 bytes, and which ids; empty if none.
-
-    A look without a JVM: what a frame is, records are read by, is in jobs/jvm/frames/Frame.scala.
-    """
-    found = list(values)
-    ids = Counter(
-        int.from_bytes(each[1:_FRAME], "big")
-        for each in found
-        if len(each) >= _FRAME and each[0] == 0
-    )
+def _framing(samples: Samples, topic: str, known_registry: str) -> str:
+    """How many values name a schema of a registry, and which ones; empty if none does."""
+    ids = Counter(each.schema for each in samples.frames)
     if not ids:
         return ""
-    told = ", ".join(str(each) for each, _ in ids.most_common(_IDS_TOLD))
+    told = ", ".join(each for each, _ in ids.most_common(_IDS_TOLD))
     more = f" and {len(ids) - _IDS_TOLD} more" if len(ids) > _IDS_TOLD else ""
-    framed = f"{ids.total():,} of {format_count(len(found), 'value')} may be framed"
+    framed = f"{ids.total():,} of {format_count(len(samples.values), 'value')} may be framed"
     decode = Move("peek", (topic, "--registry", known_registry or "CONNECTION"))
     if known_registry:
         return f"{framed}: schema id {told}{more}. `{decode}` decodes them, and proposes a format."

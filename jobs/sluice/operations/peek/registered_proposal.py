@@ -9,7 +9,6 @@ import yaml
 
 from sluice.offsets.quantities import format_count
 from sluice.operations.peek.answers import Answers
-from sluice.operations.peek.packing import Unpacked
 from sluice.operations.peek.proposal import format_lines, spec_text, told_samples
 from sluice.operations.peek.registered_formats import Part, key_parts, value_parts
 from sluice.operations.peek.registered_remarks import told_registered
@@ -20,15 +19,16 @@ from sluice.spec_file.pipeline_spec import PipelineSpec
 _LONGEST = 600
 
 
-def propose_registered(connection: str, answers: Answers, opened: Unpacked) -> str:
+def propose_registered(
+    connection: str, answers: Answers, samples: Samples, compression: str
+) -> str:
     """The YAML text of a spec whose columns are those of the registry's newest schemas.
 
-    `connection` is Kafka's; `opened` are the values without their compression. Each proposal is
-    read as `plan` reads it, with the schemas that the registry gives now.
+    `connection` is Kafka's; `compression` was taken off the samples. Each proposal is read as
+    `plan` reads it, with the schemas that the registry gives now.
     """
-    samples = Samples(opened.values, opened.broken)
-    raw = Part(format_lines(samples, opened.compression))
-    values = [*value_parts(answers, opened.compression), raw] if answers.values.hold else [raw]
+    raw = Part(format_lines(samples, compression))
+    values = [*value_parts(answers, compression), raw] if answers.values.hold else [raw]
     refused: dict[str, None] = {}
     for parts in product(values, key_parts(answers)):
         lines = [line for part in parts for line in part.lines]

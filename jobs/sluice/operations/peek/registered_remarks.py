@@ -26,6 +26,7 @@ def told_registered(answers: Answers, samples: Samples, spec: PipelineSpec) -> I
     """The schemas, the kinds of records, and what the spec's columns do not show of the records."""
     for seen in (answers.values, answers.keys):
         if not seen.hold:
+            yield from _not_given(answers, seen)
             continue
         yield from _schemas(answers, seen)
         yield from _kinds(answers, seen)
@@ -39,6 +40,17 @@ def told_registered(answers: Answers, samples: Samples, spec: PipelineSpec) -> I
     form = spec.formats.registered.get("value")
     if form is not None and form.envelope is None and answers.values.hold:
         yield from _remarks(answers.values, form)
+
+
+def _not_given(answers: Answers, seen: Seen) -> Iterator[str]:
+    """Why the schemas are unknown that values name which no registered format reads."""
+    unknown = {where: each for where, each in seen.found.items() if each.kind is None}
+    if unknown and seen.source == "value":
+        total = format_count(seen.total, seen.source)
+        first = {each.schema: each for each in unknown.values()}
+        for each in islice(first.values(), _SCHEMAS_TOLD):
+            found = [where for where, other in unknown.items() if other.schema == each.schema]
+            yield f"The schema of {len(found):,} of {total} is unknown: {found[0]}: {each.why}"
 
 
 def _schemas(answers: Answers, seen: Seen) -> Iterator[str]:

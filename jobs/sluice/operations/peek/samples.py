@@ -8,6 +8,7 @@ from functools import cached_property
 
 from sluice.offsets.quarantined import error_pattern
 from sluice.operations.peek.change_events import STRANGER, Events, events_of, is_event
+from sluice.operations.peek.framed import Framed, Headers, framed
 from sluice.schemas.inference import Inferred, Object, infer_columns, parse_object
 
 
@@ -15,16 +16,24 @@ from sluice.schemas.inference import Inferred, Object, infer_columns, parse_obje
 class Samples:
     """Values by where their records are; tombstones, which have none, are left out.
 
-    `broken` says of some why nothing can be seen in them.
+    `broken` says of some why nothing can be seen in them; `headers` are those of the records.
     """
 
     by_place: Mapping[str, bytes | None]
     broken: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, Headers] = field(default_factory=dict)
 
     @cached_property
     def values(self) -> Mapping[str, bytes]:
         """Those of the records that have one."""
         return {where: each for where, each in self.by_place.items() if each is not None}
+
+    @property
+    def frames(self) -> list[Framed]:
+        """Those that seem to name a schema of a registry."""
+        headers = self.headers
+        found = (framed(v, headers.get(at, ()), "value") for at, v in self.values.items())
+        return [each for each in found if each]
 
     @property
     def objects(self) -> list[Object]:

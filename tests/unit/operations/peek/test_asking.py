@@ -23,7 +23,7 @@ def topic(tmp_path: Path) -> Iterator[RegisteredTopic]:
 def test_nothing_is_asked_where_nothing_names_a_schema(topic: RegisteredTopic) -> None:
     for value in (b'{"id": 1}', None, framed(2**31, b""), b"\0\0"):
         topic.send(value, b"key")
-    assert not topic.answers().decide
+    assert not topic.answers().values.hold
     assert topic.server.asked == []
 
 
@@ -47,3 +47,13 @@ def test_a_refusal_is_raised(topic: RegisteredTopic) -> None:
     topic.send(framed(7, b""))
     with pytest.raises(SettingsError, match="expected a login that may read it"):
         topic.answers()
+
+
+def test_subjects_that_a_registry_keeps_to_itself_are_only_not_shown(
+    topic: RegisteredTopic,
+) -> None:
+    topic.register(7, ORDER, "orders-value")
+    topic.server.answers["/schemas/ids/7/versions"] = plain(403, b"")
+    topic.send(avro(7, ORDER, {"id": 1}))
+    found = topic.answers()
+    assert (found.values.hold, [*found.newest], found.subjects) == (True, ["orders-value"], {})

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from sluice.columns.columns import parse_columns
-from sluice.operations.peek.packing import unpacked
 from sluice.operations.peek.proposal import propose_spec
+from sluice.operations.peek.samples import Samples
 from sluice.spec_file.formats import JsonFormat
 from sluice.spec_file.pipeline_spec import PipelineSpec
 from sluice.spec_folder import load_spec
@@ -22,7 +22,7 @@ OPS = ("c", "r", "u", "d", "t", "m", "tombstone")
 
 def text_of(*values: bytes | None) -> str:
     at = {f"t[0]@{n}": each for n, each in enumerate(values)}
-    return propose_spec("t", "kafka_default", unpacked(at))
+    return propose_spec("t", "kafka_default", Samples(at))
 
 
 def spec_of(folder: Path, *values: bytes | None) -> PipelineSpec:

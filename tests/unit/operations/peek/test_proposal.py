@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -43,10 +43,16 @@ BAD = st.sampled_from([b'{"a":NaN}', b"[]", b"\xff"]) | st.binary(max_size=5)
 VALUES = OBJECTS | BAD | st.none()
 
 
+def of_values(topic: str, at: Mapping[str, bytes | None]) -> str:
+    opened = unpacked(at)
+    samples = Samples(opened.values, opened.broken)
+    return propose_spec(topic, "kafka_default", samples, opened.compression)
+
+
 def loaded(folder: Path, topic: str, values: Sequence[bytes | None]) -> PipelineSpec:
     at = {f"{topic}[0]@{number}": value for number, value in enumerate(values)}
     file = folder / "proposed.yaml"
-    file.write_text(propose_spec(topic, "kafka_default", unpacked(at)), encoding="utf-8")
+    file.write_text(of_values(topic, at), encoding="utf-8")
     return load_spec(file)
 
 
@@ -54,7 +60,7 @@ def proposed(*values: bytes | object) -> str:
     """The text, of bytes or of what is to be written as JSON."""
     written = [each if isinstance(each, bytes) else json.dumps(each).encode() for each in values]
     at = {f"t[0]@{n}": each for n, each in enumerate(written)}
-    return propose_spec("t", "kafka_default", unpacked(at))
+    return of_values("t", at)
 
 
 @settings(deadline=None)
@@ -124,6 +130,15 @@ def test_values_that_a_registrys_serialiser_may_have_written_are_told(tmp_path: 
     assert "schema id 1, 2, 3, 4, 5 and 2 more." in text
     loaded(tmp_path, "orders", [b"{}", b"\1\0\0\0\7a", b"", None])
     assert "framed" not in (tmp_path / "proposed.yaml").read_text()
+
+
+def test_the_schemas_that_headers_name_are_told_too() -> None:
+    at = {"t[0]@0": b"avro", "t[0]@1": b"{}"}
+    headers = {"t[0]@0": [("__value_schema_id", b"\0\0\0\0\x0c")]}
+    text = propose_spec("t", "kafka_default", Samples(at, headers=headers), "", "registry_a")
+    assert (
+        "# 1 of 2 values may be framed: schema id 12. `sluice peek t --registry registry_a`" in text
+    )
 
 
 PACKED = {name: ways[0] for name, ways in COMPRESSIONS.items()}

@@ -79,6 +79,16 @@ def test_unknown_numbers_and_other_bytes_are_told_with_their_place(topic: Regist
         assert told in text
 
 
+def test_where_no_number_is_known_each_is_told(topic: RegisteredTopic) -> None:
+    for number in (98, 99, 99):
+        topic.send(framed(number, b"\x02"))
+    text = topic.proposal()
+    assert isinstance(topic.planned(text).format, RawFormat)
+    assert "# The schema of 1 of 3 values is unknown: orders[0]@0: connection registry_a: " in text
+    assert "# The schema of 2 of 3 values is unknown: orders[0]@1: connection registry_a: " in text
+    assert "schema 99: expected one that is registered" in text
+
+
 def test_fields_without_a_column_are_told_and_rescued(topic: RegisteredTopic) -> None:
     twins = record("Order", id="long", ID="long")
     topic.register(7, twins, "orders-value")
@@ -110,6 +120,33 @@ def test_change_events_are_proposed_as_such(topic: RegisteredTopic) -> None:
     topic.send(avro(7, event, found))
     text = topic.proposal()
     assert "\nformat: {type: avro, registry: registry_a, envelope: debezium}\n" in text
+    assert columns(topic, text) == ["id", *OURS]
+
+
+EVENT_PROTO = """
+syntax = "proto3"; package shop;
+message Envelope {
+  Value before = 1; Value after = 2; Source source = 3; string op = 4; int64 ts_ms = 5;
+}
+message Value { int64 id = 1; }
+message Source { string db = 1; }
+"""
+
+
+def test_change_events_in_json_and_protobuf(topic: RegisteredTopic) -> None:
+    row = {"type": "object", "properties": {"id": {"type": "integer"}}}
+    parts = {"before": row, "after": row, "source": {"type": "object"}, "op": {"type": "string"}}
+    schema = {"type": "object", "properties": {**parts, "ts_ms": {"type": "integer"}}}
+    topic.register(7, schema, "orders-value", kind="JSON")
+    topic.send(framed(7, b'{"before":null,"after":{"id":1},"source":{},"op":"c","ts_ms":1}'))
+    text = topic.proposal()
+    assert "\nformat: {type: json, registry: registry_a, envelope: debezium}\n" in text
+    assert columns(topic, text) == ["id", *OURS]
+    topic.register(8, of_registry("8", EVENT_PROTO).text, "orders-value", kind="PROTOBUF")
+    topic.samples.clear()
+    topic.send(framed(8, b"\0\x12\x02\x08\x01\x1a\x03\x0a\x01d\x22\x01c\x28\x01"))
+    text = topic.proposal()
+    assert "\nformat: {type: protobuf, registry: registry_a, envelope: debezium}\n" in text
     assert columns(topic, text) == ["id", *OURS]
 
 

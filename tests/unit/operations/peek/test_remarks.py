@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
-from sluice.operations.peek.packing import unpacked
 from sluice.operations.peek.proposal import propose_spec
 from sluice.operations.peek.remarks import remarks_on
+from sluice.operations.peek.samples import Samples
 from sluice.schemas.inference import infer_columns, parse_object
 from sluice.spec_folder import load_spec
 
@@ -79,7 +79,7 @@ def test_fields_of_a_struct_and_odd_names_have_their_path() -> None:
 def test_a_remark_can_be_written_into_the_spec(tmp_path: Path) -> None:
     moments = {unit: 1_700_000_000 * 10**more for unit, more in (("s", 0), ("us", 6), ("ns", 9))}
     value = json.dumps({"größe": "1", "c": {"a-b": "1.5"}, **moments}).encode()
-    text = propose_spec("t", "kafka_default", unpacked({"t[0]@0": value}))
+    text = propose_spec("t", "kafka_default", Samples({"t[0]@0": value}))
     keys = re.findall(r"derived: \{(.*)\}", text)
     assert len(keys) == 5
     file = tmp_path / "t.yaml"
