@@ -486,6 +486,52 @@ def replayed(stage: Stage) -> Scene:
     return stage.exact(4, quarantined=1, timestamp_unit="s")
 
 
+def number_became_text(stage: Stage) -> Scene:
+    values = [*departures(2, dep_delay=4.5), *departures(2, dep_delay="12.5")]
+    values += departures(1, dep_delay="late")
+    stage.landed_from(values, format=DELAYS, quarantine={"max_ratio": 1})
+    listed, shown = yield
+    assert "dep_delay: expected DOUBLE" in listed
+    assert 'dep_delay: expected DOUBLE, found "12.5"' in shown
+    yield
+    checked, plan, done = yield
+    assert "0 with findings" in checked
+    assert "dep_delay_text" in plan
+    assert "backfill-1-1: 3 records" in done
+    stage.send(departures(1, dep_delay=0.5), hour=5)
+    stage.flights.run()
+    rows = stage.flights.rows()
+    assert {row["_offset"]: (row["dep_delay"], row["dep_delay_text"]) for row in rows} == {
+        **dict.fromkeys((0, 1), (4.5, None)),
+        **dict.fromkeys((2, 3), (12.5, "12.5")),
+        4: (None, "late"),
+        5: (0.5, "0.5"),
+    }
+    return stage.exact(6, decode=lambda value: {}, fields=False)
+
+
+def field_is_gone(stage: Stage) -> Scene:
+    stage.landed_from(departures(2), format=DELAYS, quarantine={"max_ratio": 1})
+    stage.send([b'{"carrier": "AA", "delay": 7}', b'{"delay": 8}'], hour=2)
+    stage.flights.run()
+    assert [row["dep_delay"] for row in stage.flights.rows()].count(None) == 1
+    listed, peeked = yield
+    assert "expected one of the declared fields (carrier, dep_delay), found delay" in listed
+    assert '"delay": 7' in peeked
+    yield
+    checked, _, done = yield
+    assert "0 with findings" in checked
+    assert "backfill-1-1: 2 records" in done
+    yield
+    stage.send([b'{"delay": 9}'], hour=4)
+    stage.flights.run()
+    errors = {row["_offset"]: row["error"] for row in stage.flights.quarantined()}
+    assert errors[4] == "carrier: expected a value, as it is required, found none"
+    found = {row["_offset"]: (row["carrier"], row["dep_delay"]) for row in stage.flights.rows()}
+    assert found == {**dict.fromkeys((0, 1), ("UA", 4)), 2: ("AA", 7), 3: (None, 8)}
+    return stage.exact(4, 1, decode=lambda value: None if b"9" in value else {}, fields=False)
+
+
 def format_changes(stage: Stage) -> Scene:
     stage.landed_from(departures(2), format=DELAYS)
     values = [*departures(1), *(framed(f"A{number}") for number in range(3))]
@@ -704,6 +750,8 @@ SCENES: dict[str, Callable[[Stage], Scene]] = {
     "Look into the quarantine": quarantine,
     "Too many malformed records": too_many_malformed,
     "Replay quarantined records": replayed,
+    "A number became text": number_became_text,
+    "A field is gone": field_is_gone,
     "A topic changes to another format": format_changes,
     "Drop quarantined records": dropped,
     "The quarantine table lost rows": aside_lost,
