@@ -99,4 +99,4 @@ def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
 
 def test_the_index_has_every_page() -> None:
     index = (FOLDER / "README.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"\]\((\w+\.md)\)", index)) == {page.name for page in pages()}
+    assert set(re.findall(r"\]\(([\w-]+\.md)\)", index)) == {page.name for page in pages()}
