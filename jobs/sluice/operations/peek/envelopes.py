@@ -58,6 +58,14 @@ def _is_of_dms(found: Object) -> bool:
     return isinstance(metadata, dict) and "record-type" in metadata
 
 
+def _is_of_otlp(found: Object) -> bool:
+    return bool({"resourceSpans", "resourceLogs", "resourceMetrics"} & found.keys())
+
+
+def _is_of_a_tracker(found: Object) -> bool:
+    return {"type", "messageId"} <= found.keys() and bool({"userId", "anonymousId"} & found.keys())
+
+
 _NO_ROWS = "They are rows of no table: leave this topic out"
 UNWRAPPED = Envelope(
     "flattened change events of Debezium",
@@ -90,16 +98,19 @@ _KNOWN = (
         "CloudEvents",
         _has("specversion", "id", "source", "type"),
         "derived takes fields out of data; what data holds may differ by type",
+        "cloudevents.md",
     ),
     Envelope(
         "change events of Canal",
         _has("isDdl", "data", "type"),
         f"{_ONE_CHANGE}: data has the rows as they became, old what they were",
+        "maxwell-canal.md",
     ),
     Envelope(
         "change events of Maxwell",
         _has("database", "table", "type", "data"),
-        f"{_ONE_CHANGE}: derived takes fields out of data",
+        f"{_ONE_CHANGE}: columns takes fields out of data",
+        "maxwell-canal.md",
     ),
     Envelope(
         "change events of AWS DMS",
@@ -112,5 +123,17 @@ _KNOWN = (
         _has("operationType", "ns", "documentKey"),
         f"{_ONE_CHANGE}: columns takes fields out of fullDocument",
         "mongodb.md",
+    ),
+    Envelope(
+        "batches of OpenTelemetry",
+        _is_of_otlp,
+        "Each row has the arrays of many spans, log records or metrics, which a view takes apart",
+        "otlp.md",
+    ),
+    Envelope(
+        "calls of a tracker, such as Segment",
+        _is_of_a_tracker,
+        "properties and traits have other fields in each: hold them as text",
+        "segment.md",
     ),
 )
