@@ -37,7 +37,7 @@ def rescued(
     frame = spark.createDataFrame(rows, "place INT, value BINARY")
     fields = T._parse_datatype_string(ddl)
     assert isinstance(fields, T.StructType)
-    rescuing = json_struct(fields, "value", rescue=True, allow_unmatched=True).alias("d")
+    rescuing = json_struct(fields, "value", rescue=True, unmatched="lands").alias("d")
     found = frame.select("place", rescuing).select("place", "d._rescued", f"d.`{ERROR}`").collect()
     return [(row["_rescued"], row[ERROR]) for row in sorted(found)]
 

@@ -25,14 +25,15 @@ def read(
     *,
     refused: int = 0,
     gaps: int = 0,
+    filtered: int = 0,
     generation: int = 1,
     lane: Lane = "forward",
     version: int | None = None,
     due: bool = True,
 ) -> CommittedRange:
     """A batch as the number-th read of the partition, with the receipt that it should have."""
-    records = end - start - refused - gaps
-    line = CountedRange(offsets(start, end), records, refused)
+    records = end - start - refused - gaps - filtered
+    line = CountedRange(offsets(start, end), records, refused, filtered=filtered)
     return CommittedRange(
         batch=f"{lane}-{generation}-{number}",
         forward=lane == "forward",

@@ -11,8 +11,8 @@ import org.apache.spark.unsafe.types.UTF8String
 /** A change event of Debezium in JSON's bytes, with or without Connect's wrapper.
   *
   * `columns` are those of Changes. What else an event has is passed over; with `rescue` the members
-  * of the row that are no columns are kept. Without `unmatched` a row that has none of the fields is
-  * refused, and so is an event without the row that its op needs.
+  * of the row that are no columns are kept. `unmatched` says what becomes of a row that has none of
+  * the fields. An event without the row that its op needs is refused, unless such ones land.
   */
 case class JsonChange(
     child: Expression,
@@ -20,12 +20,14 @@ case class JsonChange(
     frames: String,
     unit: String,
     rescue: Boolean,
-    unmatched: Boolean
+    unmatched: String
 ) extends JsonDecoded {
   @transient private lazy val plain = new JsonChange.Event(declared, unit, rescue, Map.empty)
   @transient private lazy val bySchema = new JsonChange.Newest[JsonChange.Event]
 
   override def prettyName: String = "sluice_json_change"
+  override protected def apart: Boolean = unmatched == JsonUnmatched.Apart
+  private def lands = unmatched == JsonUnmatched.Lands
 
   override protected def readText(bytes: Array[Byte]): InternalRow = JsonWrapper.of(bytes) match {
     case null => readEvent(bytes, plain)
@@ -47,7 +49,7 @@ case class JsonChange(
       if (in.nextToken() != null) failed(JsonFlaw.of(bytes))
       else if (row.isNullAt(Changes.Op)) failed(Changes.told(JsonUnmatched.names(bytes)))
       else {
-        val misfit = Changes.settle(row, unmatched)
+        val misfit = Changes.settle(row, lands)
         if (misfit != null) failed(misfit.told) else settled(bytes, event, row)
       }
     }
@@ -60,10 +62,10 @@ case class JsonChange(
         val state = event.states(side)
         val rest = state.rest
         if (rest != null) row.update(declared.length, UTF8String.fromString(rest))
-        if (unmatched || row.isNullAt(side) || state.matched || rest != null) row
+        if (lands || row.isNullAt(side) || state.matched || rest != null) row
         else {
           val found = Arrays.copyOfRange(bytes, state.start, bytes.length)
-          failed(s"${Changes.Names(side)}: ${JsonUnmatched.told(state.row, found)}")
+          lacking(row, s"${Changes.Names(side)}: ${JsonUnmatched.told(state.row, found)}")
         }
     }
 

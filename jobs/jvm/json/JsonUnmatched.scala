@@ -6,6 +6,10 @@ import scala.collection.mutable.ArrayBuffer
 
 /** Unmatched: an object that has none of the fields, whose row would be nulls only. */
 private[sluice] object JsonUnmatched {
+  /** What becomes of one: it is a row, it is none, or it is a row beside what it lacks. */
+  val Lands = "lands"
+  val Apart = "apart"
+
   private val Named = 5
 
   /** The fields that were expected, and the names of the object that bytes begin with. */

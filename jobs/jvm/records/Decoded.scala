@@ -8,7 +8,7 @@ import org.apache.spark.unsafe.types.UTF8String
 import scala.util.control.NonFatal
 
 /** A record, decoded: a struct of the columns, of `_rescued` where asked for, and of `(error)`, which
-  * says why they are none; then all others are null.
+  * says why they are none; then all others are null. Where asked for, `(lacking)` is before it.
   *
   * `frames` is empty where records are bare (Frames).
   */
@@ -16,13 +16,17 @@ abstract class Decoded extends UnaryExpression {
   def columns: String
   def rescue: Boolean
 
+  /** Whether what a record lacks is told beside its columns, and is not its error. */
+  protected def apart: Boolean = false
+
   @transient protected lazy val declared: StructType =
     DataType.fromJson(columns).asInstanceOf[StructType]
 
   override lazy val dataType: StructType = {
     prepare()
     val kept = if (rescue) declared.add("_rescued", StringType) else declared
-    Decoded.named(kept).add("(error)", StringType)
+    val told = if (apart) kept.add("(lacking)", StringType) else kept
+    Decoded.named(told).add("(error)", StringType)
   }
 
   /** What cannot be used fails here, where the query is made. */

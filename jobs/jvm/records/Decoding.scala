@@ -38,11 +38,11 @@ class Decoding extends SparkSessionExtensionsProvider {
       AvroDatum(given(0), text(given(1)), text(given(2)), text(given(3)), truth(given(4)))
     }
     add("sluice_json", classOf[JsonRecord], 6) { given =>
-      val (rescue, unmatched) = (truth(given(4)), truth(given(5)))
+      val (rescue, unmatched) = (truth(given(4)), text(given(5)))
       JsonRecord(given(0), text(given(1)), text(given(2)), text(given(3)), rescue, unmatched)
     }
     add("sluice_json_change", classOf[JsonChange], 6) { given =>
-      val (rescue, unmatched) = (truth(given(4)), truth(given(5)))
+      val (rescue, unmatched) = (truth(given(4)), text(given(5)))
       JsonChange(given(0), text(given(1)), text(given(2)), text(given(3)), rescue, unmatched)
     }
     add("sluice_json_value", classOf[JsonValue], 4) { given =>

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from sluice.columns.names import KEY_PREFIX, quoted
 from sluice.errors import SpecError
 from sluice.lake.decoding.decode import DECODED
-from sluice.lake.decoding.decoded_fields import ERROR, RESCUED
+from sluice.lake.decoding.decoded_fields import ERROR, LACKING, RESCUED
 from sluice.lake.port import BatchAttempt
 from sluice.lake.write_failures import undecodable_mark
 from sluice.offsets.batches import Batch
@@ -49,13 +49,15 @@ def marked_by(
 ) -> DataFrame:
     """The records, and in a column of this name whether a condition over their fields lacks.
 
-    One without a value, or that cannot be decoded, has no fields: it is not judged.
+    One without a value, or that cannot be decoded, has no fields: it is not judged. If one
+    lacks what it must have, a condition without an answer says nothing about it.
     """
     carried = _Carried(decoded)
     rows = _whole(decoded, spec, attempt, F.lit(str(attempt)), carried.column)
-    has_fields = F.col("value").isNotNull() & undecodable_by(spec).isNull()
-    judged = carried.beside(rows, F.coalesce(~F.expr(condition), F.lit(True)).alias(name))
-    return judged.withColumn(name, has_fields & F.col(name))
+    has_fields = F.col("value").isNotNull() & _told(spec, ERROR).isNull()
+    judged = carried.beside(rows, (~F.expr(condition)).alias(name))
+    is_other = F.coalesce(F.col(name), _told(spec, LACKING).isNull())
+    return judged.withColumn(name, has_fields & is_other)
 
 
 _BROKEN = "_sluice_broken"
@@ -207,15 +209,16 @@ def error_of(spec: PipelineSpec) -> Column:
 
     Null if decodable.
     """
-    return F.coalesce(undecodable_by(spec), F.col(_BROKEN))
+    lacking = [_told(spec, LACKING)] if spec.formats.apart else []
+    return F.coalesce(_told(spec, ERROR), *lacking, F.col(_BROKEN))
 
 
-def undecodable_by(spec: PipelineSpec) -> Column:
-    """The same, without the table's rules."""
-    error = F.col(DECODED["value"])[ERROR]
+def _told(spec: PipelineSpec, name: str) -> Column:
+    """What the decoding says of a record under this name: of its value, else of its key."""
+    told = F.col(DECODED["value"])[name]
     if spec.key_format is None:
-        return error
-    return F.coalesce(error, F.concat(F.lit("key: "), F.col(DECODED["key"])[ERROR]))
+        return told
+    return F.coalesce(told, F.concat(F.lit("key: "), F.col(DECODED["key"])[name]))
 
 
 def _coordinates() -> Column:

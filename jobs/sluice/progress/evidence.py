@@ -159,7 +159,7 @@ class Evidence:
 
     def left_out_by(self, place: int) -> int | None:
         """How many records a read left out, by its commit; None where that does not tell it."""
-        told = int(np.count_nonzero(self.filtered.reads == place))
+        told = len(self.filtered_by(place))
         return None if self.reads[place].filtered and not told else told
 
     def newest_read(self, offsets: Offsets) -> Offsets:
@@ -203,11 +203,19 @@ class Evidence:
         return min(found, len(left))
 
     def own_gaps(self, place: int) -> Offsets:
-        """The offsets of which this read itself had no row, by its losses: no row replaces one."""
+        """The offsets of which this read itself had no row: no row replaces one.
+
+        By its losses; and what it left out.
+        """
+        gaps: Offsets = self.filtered_by(place)
         mine = self.reads[place].offsets
-        if all(line.gaps <= line.never for line in self.reads[place].receipts):
-            return NO_ROWS.offsets
-        return np.setdiff1d(offsets_of(within(self.lost, [mine])), self.rows_ever_of(place))
+        if any(line.gaps > line.never for line in self.reads[place].receipts):
+            gaps = np.union1d(gaps, offsets_of(within(self.lost, [mine])))
+        return np.setdiff1d(gaps, self.rows_ever_of(place))
+
+    def filtered_by(self, place: int) -> Offsets:
+        """The offsets whose records this read left out, as far as its commit tells."""
+        return self.filtered.only(self.filtered.reads == place).offsets
 
     def rows_ever_of(self, place: int) -> Offsets:
         """The offsets of which this read has, or had, a row, in whichever table."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from sluice.offsets.ranges import OffsetRange, TopicIdPartition, within
 from sluice.offsets.row_offsets import NO_ROWS, Offsets, Rows
 from sluice.progress.committed import committed_ranges
 from sluice.progress.committed_ranges import CommittedRange
+from sluice.progress.evidence import Evidence
 from sluice.progress.lane_state import LaneState
 
 
@@ -26,14 +28,23 @@ def filtered_by(filters: Mapping[str, FilteredOffsets], reads: Sequence[Committe
     """The offsets of a partition that its reads left out, each with the index of its read."""
     found = NO_ROWS
     for place, read in enumerate(reads):
-        offsets = _within(filters.get(read.batch, NOTHING_FILTERED), read.offsets)
-        found = found.and_(Rows(offsets, np.full(len(offsets), place, dtype=np.int64)))
+        if read.batch in filters:
+            offsets = left_out_of(filters, read.batch, read.offsets)
+            found = found.and_(Rows(offsets, np.full(len(offsets), place, dtype=np.int64)))
     return found
 
 
-def _within(filtered: FilteredOffsets, offsets: OffsetRange) -> Offsets:
+def with_filtered(filters: Mapping[str, FilteredOffsets], evidence: Evidence) -> Evidence:
+    """With what the partition's reads left out."""
+    return replace(evidence, filtered=filtered_by(filters, evidence.reads))
+
+
+def left_out_of(
+    filters: Mapping[str, FilteredOffsets], batch: str, offsets: OffsetRange
+) -> Offsets:
+    """Those of a batch's range that it left out; none where no commit tells it."""
     try:
-        return filtered.within(offsets)
+        return filters.get(batch, NOTHING_FILTERED).within(offsets)
     except ValueError:
         # Others have written it: it says nothing.
         return NO_ROWS.offsets

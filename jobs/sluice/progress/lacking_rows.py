@@ -30,6 +30,7 @@ from sluice.progress.committed import committed_ranges, losses_that_count
 from sluice.progress.committed_ranges import CommittedRanges
 from sluice.progress.erased import RangeToReread
 from sluice.progress.evidence import Evidence
+from sluice.progress.filtered_records import logged_filters, with_filtered
 from sluice.progress.lane_state import LaneState
 from sluice.progress.others_deletions import removed_by_others
 from sluice.progress.reads import evidence_of, with_data
@@ -89,13 +90,14 @@ def lacking_but_for(
         return []
     more = uncommitted_attempts(lane) if uncommitted is None else uncommitted
     stored = places_set_aside(lane, lane.quarantine, OffsetScope.of_ranges(asked), more)
+    filters = logged_filters(lane)
     found: list[LackingRows] = []
     for place in sorted(asked):
         evidence = evidence_of(committed, losses, place, stored)
         again = [each.offsets for each in planned if each.place == place]
         if not may_lack(evidence):
             continue
-        evidence = with_data(lane, place, evidence, asked[place])
+        evidence = with_filtered(filters, with_data(lane, place, evidence, asked[place]))
         for batch, rows, among in lacking_in(evidence, again):
             left = _without_data(lane, place, evidence.partition, among)
             found.append(

@@ -14,13 +14,16 @@ from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.ranges import OffsetRange, TopicIdPartition, within
 from sluice.offsets.row_offsets import NO_ROWS, Offsets
 from sluice.progress.committed import committed_ranges, losses_that_count
+from sluice.progress.committed_ranges import CommittedRanges
+from sluice.progress.filtered_records import filtered_by, logged_filters
 from sluice.progress.lane_state import LaneState
 from sluice.progress.quarantined_records import read_quarantined
 from sluice.progress.resources import PipelineResources
 
 
 def still_lost(resources: PipelineResources, lane: LaneState) -> list[Loss]:
-    """The recorded losses without what a batch has read since, or whose rows have stayed.
+    """The recorded losses without what a batch has read since, or whose rows have stayed. What it
+    left out it has read.
 
     Rows are asked for only where some batch has read the offsets: nothing else can be there.
     """
@@ -36,7 +39,7 @@ def still_lost(resources: PipelineResources, lane: LaneState) -> list[Loss]:
         for place, found in told.items()
     }
     scope = OffsetScope.of_ranges({place: found for place, found in asked.items() if found})
-    there = _held(resources, lane, scope) if scope.places else {}
+    there = _held(resources, lane, scope, reads) if scope.places else {}
     return [
         replace(loss, offsets=part)
         for loss in losses
@@ -45,11 +48,14 @@ def still_lost(resources: PipelineResources, lane: LaneState) -> list[Loss]:
 
 
 def _held(
-    resources: PipelineResources, lane: LaneState, scope: OffsetScope
+    resources: PipelineResources, lane: LaneState, scope: OffsetScope, reads: CommittedRanges
 ) -> dict[TopicIdPartition, Offsets]:
-    """The offsets there that have a row, or a live one in quarantine."""
-    rows = lane.data.coordinates_in(scope)
-    found = {place: rows.offsets(place) for place in scope.places}
+    """The offsets there that have a row, or a live one in quarantine, or were left out."""
+    rows, filters = lane.data.coordinates_in(scope), logged_filters(lane)
+    found = {
+        place: np.append(rows.offsets(place), filtered_by(filters, reads.at(place)).offsets)
+        for place in scope.places
+    }
     for each in read_quarantined(resources, lane, scope).of(RecordState.LIVE):
         found[each.place] = np.append(found[each.place], each.offset)
     return {place: np.unique(offsets) for place, offsets in found.items()}

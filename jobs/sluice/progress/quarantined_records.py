@@ -21,6 +21,7 @@ from sluice.offsets.row_offsets import Offsets
 from sluice.progress.committed import committed_ranges, losses_that_count, sequence_ends
 from sluice.progress.erased import RangeToReread
 from sluice.progress.evidence import Evidence
+from sluice.progress.filtered_records import logged_filters, with_filtered
 from sluice.progress.lane_state import LaneState, read_unchecked
 from sluice.progress.others_deletions import removed_by_others
 from sluice.progress.reads import evidence_of
@@ -74,16 +75,18 @@ def read_quarantined(
 def _with_newer_rows(
     lane: LaneState, known: Mapping[TopicIdPartition, Evidence]
 ) -> Mapping[TopicIdPartition, Evidence]:
-    """The same evidence, plus what later batches have, or had, in the data table at these offsets.
+    """The same evidence, plus what later batches have, or had, in the data table at these offsets,
+    and what they left out.
 
     Only what others deleted is looked for in the table's log.
     """
     again = _read_again_since(known)
     if not again:
         return known
-    newer = lane.data.coordinates_in(OffsetScope.of_offsets(again))
+    newer, filters = lane.data.coordinates_in(OffsetScope.of_offsets(again)), logged_filters(lane)
     found = {
-        place: replace(each, data=newer.rows(place, each.batches)) for place, each in known.items()
+        place: with_filtered(filters, replace(each, data=newer.rows(place, each.batches)))
+        for place, each in known.items()
     }
     lacking = [
         RangeToReread(each, place.topic_id)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sluice.offsets.offset_runs import OffsetRuns
 from sluice.offsets.range_columns import OffsetScope
 from sluice.offsets.ranges import OffsetRange, TopicIdPartition, merged, within, without
 from sluice.progress.committed import committed_ranges, losses_that_count
@@ -18,6 +19,7 @@ from sluice.progress.committed_ranges import CommittedRange
 from sluice.progress.deletions import erased_among
 from sluice.progress.erased import RangeToReread
 from sluice.progress.evidence import Evidence
+from sluice.progress.filtered_records import logged_filters, with_filtered
 from sluice.progress.lane_state import LaneState
 from sluice.progress.reads import evidence_of, with_data
 from sluice.tables.coordinates import StoredCoordinates
@@ -55,13 +57,14 @@ def _untold(
     told = GoneVersions(
         lane.data.log.last_lost, max((each.version for each in unreadable), default=-1)
     )
-    losses = losses_that_count(lane)
+    losses, filters = losses_that_count(lane), logged_filters(lane)
     found: list[OffsetRange] = []
     for place, ranges in asked.items():
         evidence = evidence_of(committed, losses, place, _NO_QUARANTINE)
         if not all(map(told.since, evidence.reads)):
             read = merged(each.offsets for each in evidence.reads)
-            found += untold_in(with_data(lane, place, evidence, read), ranges, told)
+            known = with_filtered(filters, with_data(lane, place, evidence, read))
+            found += untold_in(known, ranges, told)
     return merged(found)
 
 
@@ -91,7 +94,8 @@ def untold_in(
     for place, read in reversed(list(enumerate(evidence.reads))):
         mine = within(left, [read.offsets])
         if mine and not told.since(read) and _lacks_rows(evidence, place):
-            yield from mine
+            left_out = OffsetRuns.of(evidence.filtered_by(place)).ranges(evidence.partition)
+            yield from without(mine, left_out)
         if read.receipts and all(line.gaps == line.never for line in read.receipts):
             left = without(left, mine)
 

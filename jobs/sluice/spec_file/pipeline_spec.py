@@ -246,7 +246,8 @@ class PipelineSpec(Model):
     def formats(self) -> RecordFormats:
         """How a record is decoded."""
         value, key = self._taking("format"), self._taking("key_format")
-        return RecordFormats(value, key, self.rescue, tuple(self.required))
+        apart = self.only is not None and not self.only.by_bytes
+        return RecordFormats(value, key, self.rescue, tuple(self.required), apart)
 
     def with_readers(self, readers: Mapping[Source, RegisteredSchema]) -> PipelineSpec:
         """The spec whose formats read as these schemas. Raises ValueError where it does not fit."""

@@ -24,13 +24,15 @@ class RecordFormats:
     """How records are decoded. Without `key`, keys stay bytes.
 
     With `rescue`, the value's fields that no column declares are kept. A record without a value in
-    one of the columns `required` is undecodable.
+    one of the columns `required` is undecodable. With `apart` that is told apart from other
+    errors: a condition decides first which records have to have one.
     """
 
     value: Format
     key: KeyFormat | None = None
     rescue: bool = False
     required: tuple[str, ...] = ()
+    apart: bool = False
 
     @property
     def by_source(self) -> Mapping[Source, KeyFormat]:

@@ -66,3 +66,17 @@ def test_a_row_of_a_record_that_was_replaced_excuses_no_quarantined_one() -> Non
     assert found(replaced) == [("forward-1-2", 1)]
     assert may_lack(replaced)
     assert not may_lack(EXACT)
+
+
+def test_what_a_batch_left_out_is_no_row_that_it_lacks() -> None:
+    two = read(2, 10, 20, refused=1, filtered=2)
+    kept = without(without(GONE.data, 17), 18)
+    lacking = replace(GONE, reads=[GONE.reads[0], two], data=kept, filtered=rows((1, [17, 18])))
+    ((batch, count, among),) = lacking_in(lacking)
+    assert (batch, count, among.tolist()) == ("forward-1-2", 1, [15])
+
+
+def test_what_a_later_batch_left_out_it_has_read() -> None:
+    again = read(1, 15, 17, gaps=1, filtered=1, lane="backfill", version=3)
+    reads = [*GONE.reads, again]
+    assert found(replace(GONE, reads=reads, filtered=rows((2, [15])))) == []

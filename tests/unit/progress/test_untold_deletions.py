@@ -64,3 +64,7 @@ def test_a_later_batch_that_left_some_out_says_nothing() -> None:
     data = with_(without(ERASED.data, 13, 14), (2, [13, 14]))
     met = replace(ERASED, reads=[*ERASED.reads, again], data=data)
     assert found(met) == [offsets(12, 13), offsets(15, 16)]
+
+
+def test_what_a_batch_left_out_was_no_row() -> None:
+    assert found(replace(ERASED, filtered=rows((1, [15])))) == [offsets(12, 13)]

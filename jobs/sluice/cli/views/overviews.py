@@ -84,6 +84,7 @@ def overview_document(found: Overview) -> dict[str, object]:
 
     progress = found.progress
     last = progress.last if progress else None
+    filtered = last.receipt.filtered if last else 0
     return {
         "pipeline": found.spec.pipeline,
         "table": found.spec.table,
@@ -98,6 +99,7 @@ def overview_document(found: Overview) -> dict[str, object]:
         "last_batch": str(last.receipt.batch) if last else None,
         "last_batch_at": last.settled.at.astimezone(UTC).isoformat() if last else None,
         "last_batch_records": last.receipt.records if last else None,
+        **({"last_batch_filtered": filtered} if filtered else {}),
         "last_batch_seconds": _seconds(last.took) if last else None,
         "quarantine_ratio": found.quarantined,
         "unfinished": [str(each) for each in progress.unfinished] if progress else None,

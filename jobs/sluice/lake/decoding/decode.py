@@ -15,6 +15,7 @@ from sluice.lake.decoding.decoded_fields import ERROR, VALUE
 from sluice.lake.decoding.json_records import (
     READ_JSON,
     READ_JSON_CHANGE,
+    Unmatched,
     json_frames,
     json_struct,
     json_value_struct,
@@ -38,7 +39,8 @@ Writers = Mapping[str, RegisteredSchema]
 class Decode(Protocol):
     """Adds struct column `DECODED[source]`: the format's columns and `(error)`, null if decodable.
 
-    Where the source is null, so are all of them.
+    Where the source is null, so are all of them. If the formats tell it apart, `(lacking)` follows:
+    what a decodable record has not that it must have.
     """
 
     def __call__(self, records: DataFrame) -> DataFrame:
@@ -48,7 +50,7 @@ class Decode(Protocol):
 def decoder_of(formats: RecordFormats, source: Source, writers: Writers) -> Decode:
     """The decoding of a spec's records, of their values or keys."""
     form, rescues = formats.by_source[source], formats.rescues(source)
-    return decoder(form, source, writers, rescues, formats.required_of(source))
+    return decoder(form, source, writers, rescues, formats.required_of(source), formats.apart)
 
 
 def decoder(
@@ -57,57 +59,64 @@ def decoder(
     writers: Writers,
     rescue: bool = False,
     required: Sequence[str] = (),
+    apart: bool = False,
 ) -> Decode:
     """The format's decoding; made once, it is cheap for every pass.
 
     With `rescue` the struct has `_rescued` as well: fields that no column declares, as JSON text.
     """
-    decode = _of_payload(form, source, writers, rescue, required)
+    decode = _of_payload(form, source, writers, rescue, required, apart)
     if not is_wrapped(form):
         return decode
     name = DECODED[source]
-    return lambda records: decoded_payload(records, form, source, name, rescue, decode)
+    return lambda records: decoded_payload(records, form, source, name, rescue, apart, decode)
 
 
 def _of_payload(
-    form: KeyFormat, source: Source, writers: Writers, rescue: bool, required: Sequence[str]
+    form: KeyFormat,
+    source: Source,
+    writers: Writers,
+    rescue: bool,
+    required: Sequence[str],
+    apart: bool,
 ) -> Decode:
     """The decoding of records that are nothing but their payload."""
     name = DECODED[source]
-    read = _struct(form, source, writers, rescue)
-    made = made_columns(F.col(name), form, source, required, rescue)
+    read = _struct(form, source, writers, rescue, apart)
+    made = made_columns(F.col(name), form, source, required, rescue, apart)
     if made is None:
         return lambda records: records.withColumn(name, read)
     return lambda records: records.withColumn(name, read).withColumn(name, made)
 
 
 @singledispatch
-def _struct(form: KeyFormat, source: Source, writers: Writers, rescue: bool) -> Column:
+def _struct(form: KeyFormat, source: Source, writers: Writers, rescue: bool, apart: bool) -> Column:
     raise TypeError(f"no decoding for {form}")
 
 
 @_struct.register
-def _(form: RawFormat, source: Source, writers: Writers, rescue: bool) -> Column:
+def _(form: RawFormat, source: Source, writers: Writers, rescue: bool, apart: bool) -> Column:
     return F.struct(F.col(source).alias(VALUE), F.lit(None).cast("string").alias(ERROR))
 
 
 @_struct.register
-def _(form: ScalarFormat, source: Source, writers: Writers, rescue: bool) -> Column:
+def _(form: ScalarFormat, source: Source, writers: Writers, rescue: bool, apart: bool) -> Column:
     return scalar_struct(form.type, source)
 
 
 @_struct.register
-def _(form: JsonFormat, source: Source, writers: Writers, rescue: bool) -> Column:
+def _(form: JsonFormat, source: Source, writers: Writers, rescue: bool, apart: bool) -> Column:
     frames = json_frames(form, source, writers)
     if not form.has_fields:
         return json_value_struct(struct_type(form.columns), source, frames, rescue)
-    unit, unmatched = form.timestamp_unit, form.allow_unmatched
+    unit = form.timestamp_unit
+    unmatched: Unmatched = "lands" if form.allow_unmatched else "apart" if apart else "fails"
     function = READ_JSON_CHANGE if form.envelope else READ_JSON
     return json_struct(fields_of(form), source, frames, unit, rescue, unmatched, function)
 
 
 @_struct.register
-def _(form: AvroFormat, source: Source, writers: Writers, rescue: bool) -> Column:
+def _(form: AvroFormat, source: Source, writers: Writers, rescue: bool, apart: bool) -> Column:
     if form.reader is None:
         raise LookupError(f"{form.registry}: the reader schema is not known yet")
     known = writers if form.registry else None
@@ -120,5 +129,5 @@ def _(form: AvroFormat, source: Source, writers: Writers, rescue: bool) -> Colum
 
 
 @_struct.register
-def _(form: ProtobufFormat, source: Source, writers: Writers, rescue: bool) -> Column:
+def _(form: ProtobufFormat, source: Source, writers: Writers, rescue: bool, apart: bool) -> Column:
     return protobuf_struct(form, source, writers)

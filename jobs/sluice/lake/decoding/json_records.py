@@ -7,6 +7,7 @@ re-rendered numbers, and reports only that a record has a value that does not fi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal, TypeGuard
 
 from pyspark.sql import Column
 from pyspark.sql import types as T
@@ -15,11 +16,15 @@ from sluice.lake.decoding.frames import BARE, frames_of
 from sluice.lake.decoding.record_reads import read_by
 from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.formats import JsonFormat, Source
+from sluice.spec_file.key_formats import KeyFormat
 
 # Ours (jobs/jvm/json/JsonRecord.scala, JsonChange.scala, JsonValue.scala).
 READ_JSON = "sluice_json"
 READ_JSON_CHANGE = "sluice_json_change"
 READ_JSON_VALUE = "sluice_json_value"
+
+Unmatched = Literal["lands", "fails", "apart"]
+"""What becomes of a record without any of the fields; `apart`: it is a row beside what it lacks."""
 
 
 def json_frames(form: JsonFormat, source: Source, writers: Mapping[str, RegisteredSchema]) -> str:
@@ -32,22 +37,27 @@ def json_frames(form: JsonFormat, source: Source, writers: Mapping[str, Register
     return BARE if form.registry is None else frames_of(source, writers, "JSON", known)
 
 
+def tells_unmatched(form: KeyFormat) -> TypeGuard[JsonFormat]:
+    """Whether a record of the format has to have one of the fields."""
+    return isinstance(form, JsonFormat) and form.has_fields and not form.allow_unmatched
+
+
 def json_struct(
     fields: T.StructType,
     source: Source,
     frames: str = BARE,
     timestamp_unit: str | None = None,
     rescue: bool = False,
-    allow_unmatched: bool = False,
+    unmatched: Unmatched = "fails",
     function: str = READ_JSON,
 ) -> Column:
     """A record's columns and its error; of an event those of its parts.
 
     `timestamp_unit` says what a TIMESTAMP's numbers count. With `rescue`, the members that are not
-    declared are kept. A record without any of the fields is decodable if `allow_unmatched`.
+    declared are kept.
     """
     unit = timestamp_unit or ""
-    return read_by(function, source, fields, frames, unit, rescue, allow_unmatched)
+    return read_by(function, source, fields, frames, unit, rescue, unmatched)
 
 
 def json_value_struct(

@@ -16,8 +16,9 @@ from sluice.columns import columns as declared
 from sluice.columns.connect_types import ConnectType
 from sluice.columns.taking import Field, Reading, Taken
 from sluice.lake.decoding.column_types import spark_type, struct_type
-from sluice.lake.decoding.decoded_fields import ERROR, RESCUED
+from sluice.lake.decoding.decoded_fields import ERROR, LACKING, RESCUED
 from sluice.lake.decoding.event_parts import event_struct, has_row, marks_of, row_of
+from sluice.lake.decoding.json_records import tells_unmatched
 from sluice.lake.decoding.since_1970 import since_1970
 from sluice.spec_file.formats import RegisteredFormat, Source
 from sluice.spec_file.key_formats import KeyFormat
@@ -51,14 +52,20 @@ def _is_event(form: KeyFormat) -> TypeGuard[RegisteredFormat]:
 
 
 def made_columns(
-    read: Column, form: KeyFormat, source: Source, required: Sequence[str], rescue: bool
+    read: Column,
+    form: KeyFormat,
+    source: Source,
+    required: Sequence[str],
+    rescue: bool,
+    apart: bool = False,
 ) -> Column | None:
     """The struct of the columns, `_rescued` where there is one, and `(error)`, from what was read.
 
-    In the order of the format's columns. None where that is what was read.
+    In the order of the format's columns. With `apart`, what a record lacks is `(lacking)`, and the
+    columns are there all the same. None where that is what was read.
     """
     reading = form.reading if isinstance(form, RegisteredFormat) else None
-    if reading is None and not required:
+    if reading is None and not required and not apart:
         return None
     parts = _parts_of(form, reading, read)
     values = {each.name: each.value for each in parts}
@@ -66,15 +73,22 @@ def made_columns(
     lacking = [_lacking(name, values[name]) for name in required]
     if _is_event(form):
         lacking = [F.when(has_row(read), each) for each in lacking]
-    error = F.coalesce(read[ERROR], *misfits, *lacking)
+    if apart and tells_unmatched(form):
+        lacking = [read[LACKING], *lacking]
+    error = F.coalesce(read[ERROR], *misfits, *([] if apart else lacking))
     names = [each.name for each in form.columns]
     if rescue:
         names, values[RESCUED] = [*names, RESCUED], read[RESCUED]
     kept = [F.when(error.isNull(), values[name]).alias(name) for name in names]
-    made = F.struct(*kept, error.alias(ERROR))
+    told = [_first(lacking).alias(LACKING)] if apart else []
+    made = F.struct(*kept, error.alias(ERROR), *told)
     # A tombstone has no fields, and lands; a null key has not what is required of it.
     there = F.lit(True) if source == "key" and required else F.col(source).isNotNull()
     return F.when(there, made)
+
+
+def _first(found: Sequence[Column]) -> Column:
+    return F.coalesce(F.lit(None).cast("string"), *found)
 
 
 def _lacking(name: str, value: Column) -> Column:

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 from sluice.lake.decoding.avro_records import CONTAINER
 from sluice.lake.decoding.column_types import struct_type
-from sluice.lake.decoding.decoded_fields import ERROR, RESCUED
+from sluice.lake.decoding.decoded_fields import ERROR, LACKING, RESCUED
 from sluice.lake.decoding.frames import header_of
 from sluice.lake.decoding.protobuf_records import places_of
 from sluice.schemas.avro.parsing import parse_avro
@@ -47,6 +47,7 @@ def decoded_payload(
     source: Source,
     name: str,
     rescue: bool,
+    apart: bool,
     decode: Callable[[DataFrame], DataFrame],
 ) -> DataFrame:
     """The records with what `decode` makes of their payload, in struct column `name`.
@@ -58,7 +59,8 @@ def decoded_payload(
     if rescue:
         fields = fields.add(RESCUED, "string")
     nothing = [F.lit(None).cast(each.dataType).alias(each.name) for each in fields]
-    failed = F.struct(*nothing, error.alias(ERROR))
+    lacking = [F.lit(None).cast("string").alias(LACKING)] if apart else []
+    failed = F.struct(*nothing, error.alias(ERROR), *lacking)
     read = decode(_opened(records, form, source))
     return (
         read.withColumn(source, F.col(_WHOLE))

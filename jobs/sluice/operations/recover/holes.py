@@ -17,14 +17,23 @@ from sluice.offsets.ranges import OffsetRange, TopicPartition, without
 from sluice.operations.recover.found_history import FoundHistory
 from sluice.positions.position import cursor_at
 
+_GUESSED = (
+    "; just as many are gone, but perhaps others: the batch left records out as well, and the"
+    " commit that named them is gone"
+)
+
 
 @dataclass(frozen=True)
 class Hole:
-    """A loss to record, and the sequence of the batches around it, or of the batch it is of."""
+    """A loss to record, and the sequence of the batches around it, or of the batch it is of.
+
+    `by_count`: the batch also left records out there, and no commit tells any more which.
+    """
 
     sequence: BatchSequence
     cluster_id: str
     loss: Loss
+    by_count: bool = False
 
     @property
     def held(self) -> bool:
@@ -36,7 +45,7 @@ class Hole:
             return f"{self.loss.offsets}: {self.loss.cause}: lost"
         batch = self.loss.dropped_from
         said = f"rows of {batch} are not there" if batch else "read by no batch"
-        return f"{self.loss.offsets}: {said} ({self.loss.cause})"
+        return f"{self.loss.offsets}: {said} ({self.loss.cause}){_GUESSED * self.by_count}"
 
 
 def skipped_before(actor: str, reason: str) -> LossCause:

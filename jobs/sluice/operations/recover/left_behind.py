@@ -15,12 +15,20 @@ from sluice.offsets.log_verdicts import missing_ranges
 from sluice.offsets.loss_causes import LossCause, LossKind
 from sluice.offsets.losses import Loss
 from sluice.offsets.range_columns import OffsetScope
-from sluice.offsets.ranges import OffsetRange, TopicIdPartition, first_of, within, without
+from sluice.offsets.ranges import (
+    OffsetRange,
+    TopicIdPartition,
+    first_of,
+    span_of,
+    within,
+    without,
+)
 from sluice.offsets.receipts import PartitionCount, Receipt, Span
 from sluice.offsets.row_offsets import NO_ROWS, Offsets
 from sluice.operations.recover.found_history import FoundHistory
 from sluice.operations.recover.holes import Hole
 from sluice.progress.erased import RangeToReread
+from sluice.progress.filtered_records import left_out_of, logged_filters
 from sluice.progress.lane_state import LaneState
 from sluice.progress.others_deletions import removed_by_others
 from sluice.progress.resources import PipelineResources
@@ -31,7 +39,11 @@ from sluice.protocol.settle.explanations import explanations, quarantined_by
 def rows_left_behind(
     resources: PipelineResources, found: FoundHistory, state: LaneState, actor: str, reason: str
 ) -> Iterator[Hole]:
-    """The offsets that the batches that count had rows of, and that no row in the table has."""
+    """The offsets that the batches that count had rows of, and that no row in the table has.
+
+    Not those that a batch left out, as far as a commit still tells which these are.
+    """
+    filters = logged_filters(state)
     cause = LossCause(LossKind.LEFT_BEHIND, actor, reason)
     for sequence, last in found.ends.items():
         for receipt in _short(found, sequence, last):
@@ -48,12 +60,14 @@ def rows_left_behind(
                 lacking = _lacking(line, there, apart)
                 if not lacking:
                     continue
-                missing = missing_ranges(span, np.union1d(there, apart))
+                left_out = left_out_of(filters, str(batch), planned.offsets)
+                missing = missing_ranges(span, np.union1d(np.union1d(there, apart), left_out))
                 among = _rows_among(line, missing, explain)
                 rows = [replace(planned.offsets, start=start, end=end) for start, end in among]
+                by_count = line.filtered > len(left_out) and span_of(rows) > lacking
                 for offsets in first_of(_deleted_first(state, place, rows), lacking):
                     loss = Loss(offsets, planned.topic_id, cause, str(batch))
-                    yield Hole(sequence, batch.cluster_id, loss)
+                    yield Hole(sequence, batch.cluster_id, loss, by_count)
 
 
 def _short(found: FoundHistory, sequence: BatchSequence, last: int) -> Iterator[Receipt]:

@@ -20,7 +20,7 @@ from sluice.operations.verify.rows_before import check_rows_before
 from sluice.operations.verify.slices import slices
 from sluice.progress.committed import committed_ranges, unlisted
 from sluice.progress.evidence import Evidence
-from sluice.progress.filtered_records import filtered_by, logged_filters
+from sluice.progress.filtered_records import logged_filters, with_filtered
 from sluice.progress.lane_state import LaneState
 from sluice.progress.reads import evidence_of
 from sluice.progress.set_aside import places_set_aside
@@ -136,7 +136,7 @@ class Proof:
         comparable = self.kafka.identity.of(place, partition)
         readable = self.kafka.readable(checked, partition, comparable)
         found = replace(
-            known,
+            with_filtered(self._left_out, known),
             partition=partition,
             openings=self.asked.openings(self.lane.resets, place, partition),
             readable=readable,
@@ -144,7 +144,6 @@ class Proof:
             data=data.rows(place, known.batches),
             deleted={at: rows.rows(place, known.batches) for at, rows in self.deleted.items()},
             compacts=bool(readable) and partition.topic in self.kafka.compacting,
-            filtered=filtered_by(self._left_out, known.reads),
         )
         never = self.kafka.never(partition, found.unseen)
         return _Examined(place, replace(found, never=never), comparable)
