@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import struct
 from typing import Any
+from uuid import UUID
 
 from pyspark.sql import SparkSession
-from sluice.lake.left_out import LEFT_OUT, is_left_out, offsets_left_out
+from pyspark.sql import functions as F
+from sluice.lake.decoding.decode import DECODED
+from sluice.lake.decoding.decoded_fields import ERROR
+from sluice.lake.left_out import LEFT_OUT, is_left_out, offsets_left_out, with_unknown_kinds
 from sluice.offsets.ranges import TopicPartition
 from sluice.schemas.registered import RegisteredSchema
 from sluice.spec_file.formats import AvroFormat, ProtobufFormat
@@ -67,6 +71,49 @@ def test_ids_are_read_from_frames_and_headers(spark: SparkSession) -> None:
     values = [framed(7), framed(8), b"no frame", None, (b"x", header), (framed(7), header)]
     found = left_out(spark, Only(schema_ids=[7]), AVRO, [], *values)
     assert found == [False, True, False, False, True, True]
+
+
+GUID = "89791762-2336-4186-9674-299b90a802e2"
+
+
+def named_by(guid: str) -> tuple[bytes, list[tuple[str, bytes]]]:
+    return b"x", [("__value_schema_id", b"\1" + UUID(guid).bytes)]
+
+
+def test_a_guid_is_compared_with_guids_and_a_number_with_numbers(spark: SparkSession) -> None:
+    """Both may be of one schema: the other way to name it says nothing of a record's kind."""
+    values = [framed(7), framed(8), named_by(GUID), named_by(GUID[:-1] + "3"), b"no frame"]
+    for listed, found in (
+        ([GUID.upper()], [False, False, False, True, False]),
+        ([7], [False, True, False, False, False]),
+        ([7, GUID], [False, True, False, True, False]),
+    ):
+        assert left_out(spark, Only(schema_ids=listed), AVRO, [], *values) == found
+
+
+def test_a_record_that_names_its_schema_in_another_way_is_told_to_be_of_no_known_kind(
+    spark: SparkSession,
+) -> None:
+    records = [(at, *each) for at, each in enumerate([(framed(7), None), named_by(GUID)])]
+    frame = spark.createDataFrame(
+        [*records, (2, None, None)],
+        "at INT, value BINARY, headers ARRAY<STRUCT<key STRING, value BINARY>>",
+    )
+    decoded = frame.withColumn(
+        DECODED["value"], F.expr("if(value IS NULL, NULL, struct(1 AS id, 'x' AS `(error)`))")
+    )
+
+    def errors(*listed: int | str) -> list[str | None]:
+        found = with_unknown_kinds(decoded, Only(schema_ids=list(listed)))
+        rows = found.select(DECODED["value"]).orderBy("at").collect()
+        return [each[0] and each[0][ERROR] for each in rows]
+
+    then = ": its kind is unknown; list it in only.schema_ids, or write only.record"
+    by_guid = f"expected a schema's number, as only.schema_ids lists, found the GUID {GUID}{then}"
+    by_number = f"expected a schema's GUID, as only.schema_ids lists, found the number 7{then}"
+    assert errors(7) == ["x", by_guid, None]
+    assert errors(GUID) == [by_number, "x", None]
+    assert errors(7, GUID) == ["x", "x", None]
 
 
 def test_a_header_is_compared_byte_by_byte(spark: SparkSession) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from sluice.lake.decoding.decode import Writers
+from sluice.lake.decoding.decode import DECODED, Writers
+from sluice.lake.decoding.decoded_fields import ERROR
 from sluice.lake.decoding.frames import frames_of, header_of
 from sluice.lake.decoding.schema_keys import SCHEMA_KEY
 from sluice.offsets.ranges import TopicPartition
@@ -42,15 +43,49 @@ def is_left_out(only: Only, form: Format, writers: Writers) -> Column:
             ),
         )
         return ~F.coalesce(held, F.lit(False))
-    record = F.struct("value", "headers")
     if only.schema_ids is not None:
-        key = F.call_function(SCHEMA_KEY, record, F.lit(header_of("value")))
-        other = ~key.isin(*map(str, only.schema_ids))
+        other = ~_schema_key().isin(*map(str, only.schema_ids)) & unknown_kind(only).isNull()
     else:
         assert isinstance(form, RegisteredFormat), "the spec requires it"
         frames = frames_of("value", writers, form.kind, _names_of)
-        other = F.call_function(_RECORD_NAME, record, F.lit(frames)) != only.record
+        name = F.call_function(_RECORD_NAME, F.struct("value", "headers"), F.lit(frames))
+        other = name != only.record
     return F.coalesce(F.col("value").isNotNull() & other, F.lit(False))
+
+
+def unknown_kind(only: Only) -> Column:
+    """Why the schema that a record names says nothing of its kind; null where it does.
+
+    A number is never compared with a GUID: both may be of the same schema.
+    """
+    key = _schema_key()
+    by_guid = key.contains("-")
+    told = F.lit(None).cast("string")
+    for kind, this_way, expected, found in (
+        (int, ~by_guid, "GUID", "number"),
+        (str, by_guid, "number", "GUID"),
+    ):
+        if only.schema_ids is not None and not only.lists(kind):
+            why = f"expected a schema's {expected}, as only.schema_ids lists, found the {found} "
+            told = F.when(this_way, F.concat(F.lit(why), key, F.lit(_LIST_IT))).otherwise(told)
+    return told
+
+
+_LIST_IT = ": its kind is unknown; list it in only.schema_ids, or write only.record"
+
+
+def with_unknown_kinds(decoded: DataFrame, only: Only) -> DataFrame:
+    """The records, undecodable where nothing says of what kind they are."""
+    if only.schema_ids is None or (only.lists(int) and only.lists(str)):
+        return decoded
+    value = DECODED["value"]
+    error = F.coalesce(unknown_kind(only), F.col(value)[ERROR])
+    return decoded.withColumn(value, F.col(value).withField(f"`{ERROR}`", error))
+
+
+def _schema_key() -> Column:
+    record = F.struct("value", "headers")
+    return F.call_function(SCHEMA_KEY, record, F.lit(header_of("value")))
 
 
 def _names_of(writer: RegisteredSchema) -> Mapping[str, Any] | str:

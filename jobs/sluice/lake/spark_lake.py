@@ -42,7 +42,14 @@ from sluice.lake.decoding_functions import require_decoding
 from sluice.lake.former_numbers import FormerNumbers, outside
 from sluice.lake.kafka_source import read_ranges
 from sluice.lake.kept_rows import rows_of_nothing
-from sluice.lake.left_out import LEFT_OUT, is_left_out, offsets_left_out, without_content
+from sluice.lake.left_out import (
+    LEFT_OUT,
+    is_left_out,
+    offsets_left_out,
+    unknown_kind,
+    with_unknown_kinds,
+    without_content,
+)
 from sluice.lake.port import BatchAttempt, QuarantineResult, ShowReading, Undecodable
 from sluice.lake.quarantine_samples import samples_of
 from sluice.lake.reading_pace import telling_pace
@@ -161,7 +168,7 @@ class SparkLake:
         only = self._spec.only
         if only is not None and only.by_bytes and only.record is None:
             # What nothing is read of need not be known: its schema may be broken.
-            records = records.where(~self._is_left_out())
+            records = records.where(~self._is_left_out() & unknown_kind(only).isNull())
         formerly = self._former.learn(records, self._spec.formats, attempt.former)
         met = {
             source: unknown_keys(
@@ -230,7 +237,9 @@ class SparkLake:
     def _kept(self, marked: DataFrame, attempt: BatchAttempt) -> DataFrame:
         """The records that are not left out, decoded."""
         only, kept = self._spec.only, marked.where(~F.col(LEFT_OUT)).drop(LEFT_OUT)
-        return self._decode(kept, attempt) if only is not None and only.by_bytes else kept
+        if only is None or not only.by_bytes:
+            return kept
+        return with_unknown_kinds(self._decode(kept, attempt), only)
 
     def _decode(self, records: DataFrame, attempt: BatchAttempt) -> DataFrame:
         formats = self._spec.formats

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
 from sluice.columns.columns import Column
 from sluice.derived.derived_columns import read_condition
@@ -16,7 +17,26 @@ from sluice.strict_model import Model
 # A commit names the records that it leaves out with a bit for each offset: at most some megabytes.
 MOST_RECORDS = 10_000_000
 _WAYS = ("record", "schema_ids", "header", "where")
-SchemaId = Annotated[int, Field(ge=1, le=2**31 - 1)]
+_LARGEST = 2**31 - 1
+_GUID = r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+
+
+def _schema_id(given: Any) -> int | str:
+    """A schema's number, or its GUID in small letters. Raises ValueError."""
+    if type(given) is int and 1 <= given <= _LARGEST:
+        return given
+    if isinstance(given, str) and re.fullmatch(_GUID, given):
+        return given.lower()
+    raise ValueError(f"expected a schema's number, from 1 to {_LARGEST}, or its GUID")
+
+
+_NUMBER_OR_GUID = {
+    "anyOf": [
+        {"type": "integer", "minimum": 1, "maximum": _LARGEST},
+        {"type": "string", "pattern": f"^{_GUID}$"},
+    ]
+}
+SchemaId = Annotated[int | str, PlainValidator(_schema_id), WithJsonSchema(_NUMBER_OR_GUID)]
 
 
 class Only(Model):
@@ -45,6 +65,10 @@ class Only(Model):
     def by_bytes(self) -> bool:
         """Whether it is decided before a record is decoded."""
         return self.where is None
+
+    def lists(self, kind: type[int | str]) -> bool:
+        """Whether it lists schemas by their numbers, or by their GUIDs."""
+        return any(isinstance(each, kind) for each in self.schema_ids or ())
 
     def require(self, form: Format) -> None:
         """Raises ValueError where records of the format do not tell their kind in this way."""

@@ -34,6 +34,11 @@ def loaded(folder: Path, *lines: str) -> PipelineSpec:
         (JSON, "{where: \"kind = 'order' AND _partition > 0\"}", None),
         (AVRO, "{record: shop.Order}", "record shop.Order"),
         (AVRO, "{schema_ids: [7, 12]}", "schema ids 7, 12"),
+        (
+            AVRO,
+            "{schema_ids: [7, 89791762-2336-4186-9674-299B90A802E2]}",
+            "schema ids 7, 89791762-2336-4186-9674-299b90a802e2",
+        ),
         ("format: {type: raw}", "{where: length(value) > 3}", "where length(value) > 3"),
     ],
 )
@@ -63,7 +68,13 @@ def test_each_way_to_tell_a_kind(tmp_path: Path, form: str, only: str, shown: st
         (JSON, "{where: kin = 'x'}", "only.where: found column kin (did you mean kind?)"),
         (JSON, "{where: id / 2 = 1}", "only.where: found id / 2; write try_divide"),
         (AVRO, "{schema_ids: []}", "only.schema_ids: found []; expected at least 1 entry"),
-        (AVRO, "{schema_ids: [0]}", "only.schema_ids.0: found 0; expected at least 1"),
+        (AVRO, "{schema_ids: [0]}", "found 0; expected a schema's number, from 1 to 2147483647"),
+        (AVRO, "{schema_ids: [2, true]}", "only.schema_ids.1: found true; expected a schema's"),
+        (
+            AVRO,
+            "{schema_ids: [89791762-2336]}",
+            "found '89791762-2336'; expected a schema's number",
+        ),
         (AVRO, "{record: shop.Item}", "only.record: expected shop.Order, as in format.record"),
     ],
 )
